@@ -1,0 +1,59 @@
+# Every command works on a fresh machine with Python, git and make; each can be run again at will.
+PYTHON ?= python3
+BIN := .venv/bin
+SITE := _build/html/index.html
+
+.PHONY: help book serve test execute experiments address format clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
+
+book: .venv/book.stamp ## build the site (the first time, install what it needs)
+	@$(BIN)/jupyter-book build -W -n --keep-going --quiet . || { \
+	  echo "The site has faults: the lines above with WARNING or ERROR name the file and line."; exit 1; }
+	@echo "The site is built. Open file://$(CURDIR)/$(SITE) or run: make serve"
+
+serve: book ## show the site on http://localhost:8000
+	@echo "Serving http://localhost:8000 (stop with Ctrl-C)"
+	@$(PYTHON) -m http.server 8000 --bind 127.0.0.1 --directory _build/html
+
+test: .venv/full.stamp book ## check everything: code, notebooks, exercises, site
+	@sh tools/system.sh chromium
+	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadfile || { \
+	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+
+execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
+	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
+
+experiments: .venv/full.stamp ## run the long trainings again whose tables the lectures show
+	@for script in experiments/*.py; do $(BIN)/python $$script || exit 1; done
+
+address: .venv/full.stamp ## write the repository's address and the version into every notebook
+	@$(BIN)/python tools/address.py
+
+format: .venv/full.stamp ## format the code and mend what can be mended
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+clean: ## remove what the commands made, but not the environment
+	@rm -rf _build .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	@echo "Cleaned. The environment in .venv stays; remove that folder to start afresh."
+
+.venv/bin/python:
+	@sh tools/system.sh venv
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "Creating the environment .venv"
+	@$(PYTHON) -m venv .venv
+
+.venv/book.stamp: .venv/bin/python requirements-book.txt
+	@echo "Installing what the site needs (about half a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-book.txt || { \
+	  echo "pip could not install requirements-book.txt. With the network back, run make again."; exit 1; }
+	@touch $@
+
+.venv/full.stamp: .venv/book.stamp requirements.txt pyproject.toml
+	@echo "Installing what the lectures and tests need (some minutes, 1.5 GB)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt || { \
+	  echo "pip could not install requirements.txt. With the network back, run make again."; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

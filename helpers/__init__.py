@@ -1,0 +1,14 @@
+"""The code that the lectures build, in the order in which they build it.
+
+attention   softmax, scaled dot-product attention, single-head and multi-head modules
+masks       causal and padding masks, and conversions between the three conventions in use
+positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
+blocks      feed-forward network, transformer block
+models      sequence models: a recurrent one and a transformer, with the same interface
+data        generated tasks: agreement, recall of the first token, associative recall
+training    one training loop, seeds, accuracy
+plotting    figures that follow the page's colours and carry their text alternative
+viewer      attention maps to look into, in a page or in a notebook
+quiz        questions with a reason for every answer
+language    dependency trees, by spaCy where a model is installed
+"""

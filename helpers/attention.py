@@ -1,0 +1,346 @@
+"""Attention, from the weighted average of lecture 2 to the multi-head module of lecture 5.
+
+Shapes are written `(batch, heads, query, key)`; masks are boolean and True means "may attend".
+
+Source: Vaswani et al. (2017), "Attention Is All You Need", section 3.2, equations 1 and following.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from helpers.checks import require, require_broadcastable, require_dims
+from helpers.masks import _require_bool, causal_mask, to_additive
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
+
+    from helpers.positions import Positions
+
+
+# --------------------------------------------------------------------------- NumPy
+
+
+def softmax(x: Float[np.ndarray, "..."], axis: int = -1) -> Float[np.ndarray, "..."]:
+    """Positive numbers that sum to 1 along `axis`, larger where `x` is larger.
+
+    The maximum is subtracted first. That changes nothing in exact arithmetic and keeps `exp`
+    from overflowing. A slice that is −∞ throughout has nothing to choose from: it gives zeros.
+    """
+    top = x.max(axis=axis, keepdims=True)
+    exp = np.exp(x - np.where(np.isneginf(top), 0.0, top))
+    total = exp.sum(axis=axis, keepdims=True)
+    return exp / np.where(total == 0.0, 1.0, total)
+
+
+def scaled_dot_product_attention_numpy(
+    q: Float[np.ndarray, "*batch T_q d_k"],
+    k: Float[np.ndarray, "*batch T_k d_k"],
+    v: Float[np.ndarray, "*batch T_k d_v"],
+    mask: Bool[np.ndarray, "..."] | None = None,
+    *,
+    scale: float | None = None,
+) -> tuple[Float[np.ndarray, "*batch T_q d_v"], Float[np.ndarray, "*batch T_q T_k"]]:
+    """The same as `scaled_dot_product_attention`, in NumPy, for reading.
+
+    Returns:
+        The context vectors and the attention weights.
+
+    Raises:
+        ValueError: as `scaled_dot_product_attention`.
+    """
+    _check_qkv(q, k, v)
+    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = q @ np.swapaxes(k, -2, -1) * scale  # (*batch, T_q, T_k)
+    if mask is not None:
+        require(mask.dtype == np.bool_, "mask", f"dtype {mask.dtype}", "bool (True = may attend)")
+        require_broadcastable("mask", mask.shape, scores.shape)
+        scores = np.where(mask, scores, -np.inf)
+    weights = softmax(scores)  # (*batch, T_q, T_k)
+    return weights @ v, weights  # (*batch, T_q, d_v)
+
+
+# --------------------------------------------------------------------------- torch
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*batch T_q T_k"], mask: Bool[Tensor, "..."] | None = None
+) -> Float[Tensor, "*batch T_q T_k"]:
+    """Softmax over the keys that a query may attend to.
+
+    A query that may attend to nothing gets weights of zero, and a gradient of zero, not NaN.
+
+    Raises:
+        ValueError: if `mask` is not boolean or does not broadcast to the scores.
+    """
+    if mask is None:
+        return scores.softmax(dim=-1)
+    _require_bool("mask", mask)
+    require_broadcastable("mask", mask.shape, scores.shape)
+    # −∞ in a whole row would make softmax compute 0/0. Such a row keeps its finite scores here
+    # and loses its weights in the last line, which also stops the gradient.
+    sees_something = mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(sees_something & ~mask, -torch.inf)
+    return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
+
+
+def scaled_dot_product_attention(
+    q: Float[Tensor, "*batch T_q d_k"],
+    k: Float[Tensor, "*batch T_k d_k"],
+    v: Float[Tensor, "*batch T_k d_v"],
+    mask: Bool[Tensor, "..."] | None = None,
+    *,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
+    dropout_p: float = 0.0,
+) -> tuple[Float[Tensor, "*batch T_q d_v"], Float[Tensor, "*batch T_q T_k"]]:
+    """softmax(Q Kᵀ · scale + bias) V, Vaswani et al. (2017), equation 1.
+
+    Args:
+        q, k, v: queries, keys and values with any equal leading dimensions.
+        mask: True where a query may attend to a key; broadcasts to `(*batch, T_q, T_k)`.
+        bias: numbers added to the scores before the mask, for instance ALiBi's.
+        scale: 1/√d_k if not given.
+        dropout_p: share of the weights set to zero at random. The caller passes 0 in evaluation.
+
+    Returns:
+        The context vectors, and the attention weights as they are before dropout.
+
+    Raises:
+        ValueError: if shapes do not fit together or the mask is not boolean.
+    """
+    _check_qkv(q, k, v)
+    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = q @ k.transpose(-2, -1) * scale  # (*batch, T_q, T_k)
+    if bias is not None:
+        require_broadcastable("bias", bias.shape, scores.shape)
+        scores = scores + bias
+    weights = masked_softmax(scores, mask)  # (*batch, T_q, T_k)
+    return F.dropout(weights, dropout_p) @ v, weights  # (*batch, T_q, d_v)
+
+
+class SelfAttention(nn.Module):
+    """One head: three projections, then scaled dot-product attention (lecture 3).
+
+    Args:
+        d_model: width of the input vectors.
+        d_k: width of queries and keys.
+        d_v: width of values and of the output; `d_k` if not given.
+        bias: whether the projections have a bias.
+    """
+
+    def __init__(self, d_model: int, d_k: int, d_v: int | None = None, bias: bool = False) -> None:
+        super().__init__()
+        self.W_query = nn.Linear(d_model, d_k, bias=bias)
+        self.W_key = nn.Linear(d_model, d_k, bias=bias)
+        self.W_value = nn.Linear(d_model, d_k if d_v is None else d_v, bias=bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch T d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        return_weights: bool = False,
+    ) -> (
+        Float[Tensor, "*batch T d_v"]
+        | tuple[Float[Tensor, "*batch T d_v"], Float[Tensor, "*batch T T"]]
+    ):
+        """Context vectors for every position of `x`, and the weights if asked for.
+
+        Raises:
+            ValueError: if the last axis of `x` is not `d_model` or the mask does not fit.
+        """
+        _check_width("x", x, self.W_query.in_features)
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (*batch, T, d_k or d_v)
+        context, weights = scaled_dot_product_attention(q, k, v, mask)  # (*batch, T, d_v)
+        return (context, weights) if return_weights else context
+
+
+class CausalSelfAttention(SelfAttention):
+    """One head that looks only backward, with dropout on its weights (lecture 4).
+
+    The mask is a buffer: it moves with the module to another device and is not trained.
+
+    Args:
+        d_model, d_k, d_v, bias: as in `SelfAttention`.
+        context_length: the longest sequence that the mask serves.
+        dropout: share of the weights dropped in training, and only there.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_k: int,
+        context_length: int,
+        d_v: int | None = None,
+        dropout: float = 0.0,
+        bias: bool = False,
+    ) -> None:
+        super().__init__(d_model, d_k, d_v, bias)
+        self.dropout = dropout
+        self.register_buffer("mask", causal_mask(context_length), persistent=False)
+
+    def forward(
+        self, x: Float[Tensor, "*batch T d_model"], return_weights: bool = False
+    ) -> (
+        Float[Tensor, "*batch T d_v"]
+        | tuple[Float[Tensor, "*batch T d_v"], Float[Tensor, "*batch T T"]]
+    ):
+        """As `SelfAttention.forward`, with the causal mask cut to the length of `x`.
+
+        Raises:
+            ValueError: if `x` is longer than `context_length` or has another width.
+        """
+        _check_width("x", x, self.W_query.in_features)
+        T, longest = x.shape[-2], self.mask.shape[0]
+        require(T <= longest, "x", f"{T} positions", f"at most context_length = {longest}")
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (*batch, T, d_k or d_v)
+        dropout_p = self.dropout if self.training else 0.0
+        context, weights = scaled_dot_product_attention(
+            q, k, v, self.mask[:T, :T], dropout_p=dropout_p
+        )  # (*batch, T, d_v), (*batch, T, T)
+        return (context, weights) if return_weights else context
+
+
+class MultiHeadAttention(nn.Module):
+    """Several heads side by side, for self- and cross-attention (lecture 5).
+
+    Vaswani et al. (2017), section 3.2.2. One projection serves all heads: its output is cut into
+    `n_heads` pieces of width `d_k` (`d_v` for values).
+
+    Args:
+        d_model: width of the queries' input.
+        n_heads: number of heads.
+        d_k: width of a head's queries and keys; `d_model // n_heads` if not given.
+        d_v: width of a head's values; `d_k` if not given.
+        d_out: width of the output; `d_model` if not given.
+        d_context: width of the keys' and values' input; `d_model` if not given.
+        bias: whether the four projections have a bias.
+        dropout: share of the weights dropped in training, and only there.
+        positions: an encoding that acts inside attention (rotary, ALiBi), or None.
+
+    Raises:
+        ValueError: if `d_k` is not given and `n_heads` does not divide `d_model`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_k: int | None = None,
+        d_v: int | None = None,
+        d_out: int | None = None,
+        d_context: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        require(n_heads >= 1, "n_heads", n_heads, "at least 1")
+        if d_k is None:
+            divides = d_model % n_heads == 0
+            require(divides, "d_model", d_model, f"a multiple of n_heads = {n_heads}, or d_k given")
+            d_k = d_model // n_heads
+        d_v = d_k if d_v is None else d_v
+        d_context = d_model if d_context is None else d_context
+        self.n_heads, self.d_k, self.d_v = n_heads, d_k, d_v
+        self.dropout, self.positions = dropout, positions
+        self.W_query = nn.Linear(d_model, n_heads * d_k, bias=bias)
+        self.W_key = nn.Linear(d_context, n_heads * d_k, bias=bias)
+        self.W_value = nn.Linear(d_context, n_heads * d_v, bias=bias)
+        self.W_out = nn.Linear(n_heads * d_v, d_model if d_out is None else d_out, bias=bias)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch T_q d_model"],
+        key: Float[Tensor, "batch T_k d_context"] | None = None,
+        value: Float[Tensor, "batch T_k d_context"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        return_weights: bool = False,
+    ) -> (
+        Float[Tensor, "batch T_q d_out"]
+        | tuple[Float[Tensor, "batch T_q d_out"], Float[Tensor, "batch heads T_q T_k"]]
+    ):
+        """Let every position of `query` look at `key` and collect from `value`.
+
+        Args:
+            query: who asks.
+            key: what is looked at; `query` itself if not given (self-attention).
+            value: what is collected; `key` if not given.
+            mask: True = may attend, of shape `(T_q, T_k)` or broadcastable to
+                `(batch, heads, T_q, T_k)`. Three dimensions are refused: `(batch, T_q, T_k)`
+                would broadcast as `(heads, T_q, T_k)`.
+            return_weights: if not, torch's fused attention computes the same output faster.
+
+        Raises:
+            ValueError: if a shape does not fit.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        for name, x, layer in (
+            ("query", query, self.W_query),
+            ("key", key, self.W_key),
+            ("value", value, self.W_value),
+        ):
+            require_dims(name, x, 3, f"(batch, T, {layer.in_features})")
+            _check_width(name, x, layer.in_features)
+        q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
+        k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
+        v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
+        _check_qkv(q, k, v)
+        if mask is not None:
+            _require_bool("mask", mask)
+            needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
+            require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
+            require_broadcastable("mask", mask.shape, (*q.shape[:-1], k.shape[-2]))
+
+        bias = None
+        if self.positions is not None:
+            q, k = self.positions.rotate(q, k)
+            bias = self.positions.bias(q.shape[-2], k.shape[-2], q)  # (heads, T_q, T_k) or None
+        dropout_p = self.dropout if self.training else 0.0
+        weights = None
+        if return_weights:
+            context, weights = scaled_dot_product_attention(
+                q, k, v, mask, bias=bias, dropout_p=dropout_p
+            )  # (batch, heads, T_q, d_v), (batch, heads, T_q, T_k)
+        else:
+            context = _fused(q, k, v, mask, bias, dropout_p)  # (batch, heads, T_q, d_v)
+        out = self.W_out(context.transpose(1, 2).flatten(2))  # (batch, T_q, d_out)
+        return (out, weights) if return_weights else out
+
+    def _split(self, x: Tensor, width: int) -> Tensor:
+        """(batch, T, heads · width) to (batch, heads, T, width)."""
+        return x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)
+
+
+def _fused(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout_p: float
+) -> Tensor:
+    """Torch's fused attention, with the same result for rows that see nothing: zeros."""
+    attn_mask = mask
+    if bias is not None:
+        attn_mask = bias if mask is None else bias + to_additive(mask, bias.dtype)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout_p)
+
+
+def _check_qkv(q: Tensor | np.ndarray, k: Tensor | np.ndarray, v: Tensor | np.ndarray) -> None:
+    """Refuse queries, keys and values that do not belong together."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        require(len(x.shape) >= 2, name, f"shape {tuple(x.shape)}", "shape (…, T, d)")
+    lead, T_k, d_k = tuple(q.shape[:-2]), k.shape[-2], q.shape[-1]
+    k_needed = f"shape {(*lead, 'T_k', d_k)} to go with q of shape {tuple(q.shape)}"
+    fits = tuple(k.shape[:-2]) == lead and k.shape[-1] == d_k
+    require(fits, "k", f"shape {tuple(k.shape)}", k_needed)
+    v_needed = f"shape {(*lead, T_k, 'd_v')} to go with k of shape {tuple(k.shape)}"
+    require(tuple(v.shape[:-1]) == (*lead, T_k), "v", f"shape {tuple(v.shape)}", v_needed)
+
+
+def _check_width(name: str, x: Tensor, width: int) -> None:
+    fits = x.dim() >= 2 and x.shape[-1] == width
+    require(fits, name, f"shape {tuple(x.shape)}", f"shape (…, T, {width})")

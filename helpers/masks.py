@@ -1,0 +1,100 @@
+"""Masks say which query may look at which key.
+
+Throughout the course a mask is boolean and **True means "may attend"**, the convention of
+`torch.nn.functional.scaled_dot_product_attention`. Two other conventions are in use: boolean
+masks in which True *blocks* (`attn_mask` and `key_padding_mask` of `torch.nn.MultiheadAttention`)
+and float masks that are *added* to the scores (0 allows, −∞ blocks). The functions at the end
+convert by name, so that no reader has to guess.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from helpers.checks import require, require_dims
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+
+def causal_mask(
+    T_q: int, T_k: int | None = None, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "T_q T_k"]:
+    """A query sees its own position and those before it.
+
+    With `T_k > T_q` the queries are the *last* `T_q` of the `T_k` positions, as in generation
+    with cached keys: the last row always sees everything.
+
+    Raises:
+        ValueError: if `T_q < 0` or `T_k < T_q`.
+    """
+    T_k = T_q if T_k is None else T_k
+    require(0 <= T_q <= T_k, "T_q, T_k", (T_q, T_k), "0 <= T_q <= T_k")
+    return torch.ones(T_q, T_k, dtype=torch.bool, device=device).tril(diagonal=T_k - T_q)
+
+
+def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batch 1 1 T_k"]:
+    """Keys at or after a sequence's length are padding, which nobody may attend to.
+
+    The two middle axes broadcast over heads and queries.
+
+    Raises:
+        ValueError: if `lengths` is not one-dimensional or holds a number outside 0..T_k.
+    """
+    require_dims("lengths", lengths, 1, "(batch,)")
+    inside = bool(((lengths >= 0) & (lengths <= T_k)).all())
+    require(inside, "lengths", lengths.tolist(), f"numbers from 0 to T_k = {T_k}")
+    keys = torch.arange(T_k, device=lengths.device)  # (T_k,)
+    return (keys < lengths[:, None])[:, None, None, :]  # (batch, 1, 1, T_k)
+
+
+def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
+    """Allowed by the combination is what every mask allows. `None` allows everything."""
+    combined = None
+    for number, mask in enumerate(masks, 1):
+        if mask is None:
+            continue
+        _require_bool(f"mask {number}", mask)
+        combined = mask if combined is None else combined & mask
+    return combined
+
+
+def to_blocking(mask: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    """From "True may attend" to "True is blocked", as `nn.MultiheadAttention` wants it."""
+    _require_bool("mask", mask)
+    return ~mask
+
+
+def from_blocking(blocking: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    """From "True is blocked" to "True may attend"."""
+    _require_bool("blocking", blocking)
+    return ~blocking
+
+
+def to_additive(
+    mask: Bool[Tensor, "..."], dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "..."]:
+    """From "True may attend" to numbers added to the scores: 0 where allowed, −∞ where blocked."""
+    _require_bool("mask", mask)
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
+
+
+def from_additive(additive: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
+    """From numbers added to the scores (0 or −∞) to "True may attend".
+
+    Raises:
+        ValueError: if any number is neither 0 nor −∞. A large negative number such as −1e9 is
+            refused on purpose: it does not block a row in which every score is that low.
+    """
+    clean = (additive == 0) | (additive == -torch.inf)
+    strange = additive[~clean].flatten()[:3].tolist()
+    require(bool(clean.all()), "additive", f"values such as {strange}", "only 0 and −inf")
+    return additive == 0
+
+
+def _require_bool(name: str, mask: Tensor) -> None:
+    needed = "torch.bool (True = may attend); masks.from_… converts"
+    require(mask.dtype == torch.bool, name, f"dtype {mask.dtype}", needed)

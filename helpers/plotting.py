@@ -1,0 +1,182 @@
+"""Figures that take the page's colours, in light and in dark, and carry their text alternative.
+
+A figure becomes inline SVG whose ink is the colour of the surrounding text. Data colours are
+those of Okabe and Ito (2008) that can be told apart by colour-blind readers *and* read on white
+and on black; markers and line styles differ too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from helpers.checks import require, require_dims
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+INK = "#010203"
+"""Stands for the text colour of the page; `show` replaces it by `currentColor`."""
+
+BLUE, ORANGE, GREEN, PURPLE, GREY = COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#808080")
+
+_STYLE = {
+    "figure.figsize": (6.4, 3.2),
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": mpl.cycler(color=COLORS)
+    + mpl.cycler(marker=["o", "s", "^", "D", "v"])
+    + mpl.cycler(linestyle=["-", "--", "-.", ":", "-"]),
+    "lines.markersize": 5,
+    "legend.frameon": False,
+    "font.size": 10,
+    "svg.fonttype": "none",
+} | {
+    key: INK
+    for key in (
+        "text.color",
+        "axes.edgecolor",
+        "axes.labelcolor",
+        "axes.titlecolor",
+        "xtick.color",
+        "ytick.color",
+        "legend.labelcolor",
+    )
+}
+
+
+def use_style() -> None:
+    """Use the course's style for every figure from here on."""
+    mpl.rcParams.update(_STYLE)
+
+
+def show(fig: Figure, alt: str, measured: bool = False) -> None:
+    """Display a figure as inline SVG, and close it.
+
+    Args:
+        fig: the figure.
+        alt: what the figure shows, in words, for those who do not see it.
+        measured: the data were trained or timed and may differ a little on another machine, so
+            the re-execution of the notebook does not compare the drawing.
+
+    Raises:
+        ValueError: if `alt` is shorter than a sentence.
+    """
+    from IPython.display import HTML, display
+
+    display(HTML(to_html(fig, alt, measured)))
+    plt.close(fig)
+
+
+def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
+    """The `<figure>` that `show` displays; the same figure gives the same text every time."""
+    require(len(alt.split()) >= 4, "alt", repr(alt), "a sentence that says what the figure shows")
+    salt = hashlib.sha256(alt.encode()).hexdigest()[:8]  # ids differ between figures of a page
+    with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}), io.StringIO() as buffer:
+        fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<(metadata|style)[^>]*>.*?</\1>\s*", "", svg, flags=re.DOTALL)
+    used = set(re.findall(r"#([\w-]+)", svg))
+    svg = re.sub(r' id="([\w-]+)"', lambda m: m[0] if m[1] in used else "", svg)
+    svg = svg.replace(INK, "currentColor")
+    width, height = fig.get_size_inches() * 72
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(alt)}" '
+        f'style="width:100%;max-width:{width * 1.25:.0f}px;height:auto" '
+        'stroke-linejoin="round" stroke-linecap="butt">'
+    )
+    svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
+    mark = " data-measured" if measured else ""
+    return f'<figure class="lamplight-figure"{mark}>{svg.strip()}</figure>'
+
+
+def plot_series(
+    ax: Axes, x: Sequence[float], series: Mapping[str, Float[np.ndarray, "..."] | Sequence[float]]
+) -> None:
+    """Draw one line per entry, with a legend.
+
+    Args:
+        ax: where to draw.
+        x: the common horizontal values, `n` of them.
+        series: by label, either `n` values, or `(seeds, n)` values: then the line is the mean
+            and the band reaches from the worst seed to the best.
+
+    Raises:
+        ValueError: if an entry has not `n` values per line.
+    """
+    for label, values in series.items():
+        y = np.asarray(values, dtype=float)
+        fits = y.ndim in (1, 2) and y.shape[-1] == len(x)
+        require(fits, f"series[{label!r}]", f"shape {y.shape}", f"(…, {len(x)}), as long as x")
+        if y.ndim == 2:
+            (line,) = ax.plot(x, y.mean(axis=0), label=label)
+            ax.fill_between(x, y.min(axis=0), y.max(axis=0), color=line.get_color(), alpha=0.2)
+        else:
+            ax.plot(x, y, label=label)
+    ax.legend()
+
+
+def heatmap(
+    ax: Axes,
+    values: Float[np.ndarray, "rows columns"],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    decimals: int | None = 2,
+    top: float | None = None,
+) -> None:
+    """Draw a matrix as coloured cells: blue above zero, orange below, stronger = larger.
+
+    The colours are transparent, so that the numbers stay readable on a light and a dark page.
+
+    Args:
+        ax: where to draw.
+        values: the matrix.
+        rows, columns: a label for each row and column, or None.
+        decimals: digits written into each cell; None for no numbers.
+        top: the size that gets the strongest colour; the largest in `values` if not given.
+
+    Raises:
+        ValueError: if `values` is not a matrix or a number of labels does not match it.
+    """
+    values = np.asarray(values, dtype=float)
+    require_dims("values", values, 2, "(rows, columns)")
+    n_rows, n_columns = values.shape
+    for name, labels, n in (("rows", rows, n_rows), ("columns", columns, n_columns)):
+        fits = labels is None or len(labels) == n
+        require(fits, name, f"{labels and len(labels)} labels", f"{n}, as `values` has")
+    finite = np.where(np.isfinite(values), values, 0.0)
+    top = (np.abs(finite).max() or 1.0) if top is None else top
+    rgba = np.empty((n_rows, n_columns, 4))
+    rgba[..., :3] = np.where(finite[..., None] >= 0, to_rgb(BLUE), to_rgb(ORANGE))
+    rgba[..., 3] = 0.7 * np.clip(np.abs(finite) / top, 0, 1)
+    ax.pcolormesh(rgba, edgecolors=GREY, linewidth=0.3)
+    ax.invert_yaxis()
+    ax.set_aspect("equal")
+    ax.set_xticks(np.arange(n_columns) + 0.5, columns or [""] * n_columns)
+    ax.set_yticks(np.arange(n_rows) + 0.5, rows or [""] * n_rows)
+    ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    if columns and max(len(str(c)) for c in columns) > 3:
+        plt.setp(ax.get_xticklabels(), rotation=45, ha="left", rotation_mode="anchor")
+    ax.spines[:].set_visible(False)
+    if decimals is not None:
+        for (i, j), number in np.ndenumerate(values):
+            text = f"{number:.{decimals}f}".replace("-", "−").replace("inf", "∞")
+            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8)

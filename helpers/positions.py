@@ -1,0 +1,141 @@
+"""Ways to tell attention about order, behind one interface (lecture 6).
+
+An encoding acts in one of three places and leaves the other two alone: it adds to the embeddings
+(learned, sinusoidal), turns queries and keys (rotary), or adds to the scores (ALiBi).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from helpers.checks import require
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+
+class Positions(nn.Module):
+    """No positions at all, and the interface that the encodings below share."""
+
+    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
+        """Called once, on the token embeddings."""
+        return x
+
+    def rotate(
+        self, q: Float[Tensor, "batch heads T_q d_k"], k: Float[Tensor, "batch heads T_k d_k"]
+    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
+        """Called in every layer, on queries and keys. The queries are the last T_q positions."""
+        return q, k
+
+    def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
+        """Numbers to add to the scores in every layer, with dtype and device of `like`."""
+        return None
+
+
+class LearnedPositions(Positions):
+    """One trained vector per position, added to the embedding.
+
+    Source: Gehring et al. (2017), section 3.1; used by BERT and GPT-2.
+    """
+
+    def __init__(self, context_length: int, d_model: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(context_length, d_model)
+        nn.init.normal_(self.table.weight, std=0.02)
+
+    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
+        """Add the first T rows of the table.
+
+        Raises:
+            ValueError: if there are more positions than the table has rows.
+        """
+        T, longest = x.shape[-2], self.table.num_embeddings
+        require(T <= longest, "x", f"{T} positions", f"at most context_length = {longest}")
+        return x + self.table.weight[:T]
+
+
+def sinusoidal_codes(
+    T: int, d_model: int, *, base: float = 10_000.0, dtype: torch.dtype = torch.float32
+) -> Float[Tensor, "T d_model"]:
+    """Pairs of sine and cosine of the position, each pair at its own frequency.
+
+    Source: Vaswani et al. (2017), section 3.5.
+
+    Raises:
+        ValueError: if `d_model` is odd.
+    """
+    require(d_model % 2 == 0, "d_model", d_model, "an even number: sine and cosine come in pairs")
+    angles = _angles(T, d_model, base)  # (T, d_model / 2), float64
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
+
+
+class SinusoidalPositions(Positions):
+    """Fixed codes of `sinusoidal_codes`, added to the embedding; any length can be computed."""
+
+    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
+        """Add the codes of the positions 0 … T − 1."""
+        return x + sinusoidal_codes(x.shape[-2], x.shape[-1], dtype=x.dtype).to(x.device)
+
+
+class RotaryPositions(Positions):
+    """Turn each pair of features of q and k by an angle that grows with the position.
+
+    The dot product of a turned query and a turned key depends on their distance alone.
+    Source: Su et al. (2021), "RoFormer", equation 34.
+    """
+
+    def __init__(self, base: float = 10_000.0) -> None:
+        super().__init__()
+        self.base = base
+
+    def rotate(
+        self, q: Float[Tensor, "batch heads T_q d_k"], k: Float[Tensor, "batch heads T_k d_k"]
+    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
+        """Turn both by their positions.
+
+        Raises:
+            ValueError: if d_k is odd or there are more queries than keys.
+        """
+        T_q, T_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
+        require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
+        require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
+        angles = _angles(T_k, d_k, self.base).to(q.device)  # (T_k, d_k / 2)
+        cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
+        return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
+
+
+class ALiBiPositions(Positions):
+    """Subtract from each score a penalty that grows with the distance, at a slope per head.
+
+    Meant for causal attention: the penalty is the same to the left and to the right.
+    Source: Press et al. (2022), section 3; slopes 2^(−8/n), 2^(−16/n), … for n heads.
+    """
+
+    def __init__(self, n_heads: int) -> None:
+        super().__init__()
+        slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)  # (heads,)
+        self.register_buffer("slopes", slopes, persistent=False)
+
+    def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
+        """−slope · distance, for queries that are the last T_q of T_k positions."""
+        query_at = torch.arange(T_k - T_q, T_k, device=like.device)  # (T_q,)
+        distance = (query_at[:, None] - torch.arange(T_k, device=like.device)).abs()  # (T_q, T_k)
+        return -(self.slopes[:, None, None] * distance).to(like.dtype)  # (heads, T_q, T_k)
+
+
+def _angles(T: int, width: int, base: float) -> Float[Tensor, "T half"]:
+    """position · base^(−2i / width) in float64: rounding an angle of thousands would show."""
+    frequency = torch.exp(
+        -math.log(base) * torch.arange(0, width, 2, dtype=torch.float64) / width
+    )  # (width / 2,)
+    return torch.arange(T, dtype=torch.float64)[:, None] * frequency
+
+
+def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Turn the pairs (0, 1), (2, 3), … of the last axis."""
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

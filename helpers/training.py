@@ -1,0 +1,138 @@
+"""One training loop for every model of the course."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from helpers.checks import require
+
+if TYPE_CHECKING:
+    from jaxtyping import Int
+
+IGNORE = -100
+"""The target at positions where nothing is asked (as in `F.cross_entropy`)."""
+
+Batch = tuple[Tensor, Tensor]
+"""Tokens (batch, T) and targets (batch, T); `IGNORE` marks targets that do not count."""
+
+
+@dataclass
+class History:
+    """What a training run did: the loss after each step, in nats."""
+
+    loss: list[float] = field(default_factory=list)
+
+    def smoothed(self, window: int = 25) -> list[float]:
+        """The mean loss of each `window` steps."""
+        chunks = (self.loss[i : i + window] for i in range(0, len(self.loss), window))
+        return [sum(chunk) / len(chunk) for chunk in chunks]
+
+
+def set_seed(seed: int) -> torch.Generator:
+    """Seed torch's global generator (initial weights, dropout) and return one for the data."""
+    torch.manual_seed(seed)
+    return torch.Generator().manual_seed(seed)
+
+
+def count_parameters(model: nn.Module) -> int:
+    """The number of trainable numbers in a model."""
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)
+
+
+def train(
+    model: nn.Module,
+    make_batch: Callable[[], Batch],
+    steps: int,
+    lr: float = 3e-3,
+    *,
+    warmup: int = 0,
+    clip: float | None = 1.0,
+    name: str = "training",
+) -> History:
+    """Adam on the cross-entropy of fresh batches.
+
+    Args:
+        model: maps tokens (batch, T) to logits (batch, T, n_outputs).
+        make_batch: returns a new batch at each call.
+        steps: number of updates.
+        lr: learning rate. It rises linearly over `warmup` steps and then falls to a tenth
+            along a cosine.
+        warmup: number of steps of that rise.
+        clip: the largest gradient norm let through; None for no limit.
+        name: stands beside the progress bar.
+
+    Returns:
+        The loss at each step.
+
+    Raises:
+        ValueError: if there is nothing to do, or the loss is no longer a number.
+    """
+    require(steps >= 1, "steps", steps, "at least 1")
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, warmup))
+    history = History()
+    model.train()
+    for step in progress(range(steps), name):
+        tokens, targets = make_batch()
+        loss = masked_cross_entropy(model(tokens), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        if clip is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        schedule.step()
+        history.loss.append(loss.item())
+        finite = history.loss[-1] == history.loss[-1]
+        require(finite, "loss", f"NaN at step {step}", "a number: try a smaller lr or more warmup")
+    model.eval()
+    return history
+
+
+def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Tensor:
+    """Mean cross-entropy in nats over the positions whose target is not `IGNORE`.
+
+    Raises:
+        ValueError: if logits are not (batch, T, n_outputs) for targets (batch, T), or if no
+            position has a target (the mean of nothing would be NaN).
+    """
+    fits = logits.dim() == 3 and logits.shape[:2] == targets.shape
+    needed = f"shape (*{tuple(targets.shape)}, n_outputs) to go with the targets"
+    require(fits, "logits", f"shape {tuple(logits.shape)}", needed)
+    asked = int((targets != IGNORE).sum())
+    require(asked > 0, "targets", f"none other than {IGNORE}", "at least one to learn from")
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, batch: Batch) -> float:
+    """Share of the asked positions at which the largest logit is the right one."""
+    tokens, targets = batch
+    was_training = model.training
+    model.eval()
+    guesses = model(tokens).argmax(dim=-1)  # (batch, T)
+    model.train(was_training)
+    asked = targets != IGNORE
+    return (guesses[asked] == targets[asked]).double().mean().item()
+
+
+def progress(steps: range, name: str) -> tqdm:
+    """A progress bar, silent where outputs are recorded (LAMPLIGHT_QUIET=1)."""
+    return tqdm(steps, desc=name, leave=False, disable=os.environ.get("LAMPLIGHT_QUIET") == "1")
+
+
+def _warm_cosine(steps: int, warmup: int) -> Callable[[int], float]:
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        done = torch.tensor((step - warmup) / max(1, steps - warmup))
+        return 0.1 + 0.45 * (1 + torch.cos(torch.pi * done).item())
+
+    return factor

@@ -1,0 +1,36 @@
+"""What all tests share."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+# Also for the kernels that nbval starts: no progress bars in outputs, one order of sets.
+os.environ["LAMPLIGHT_QUIET"] = "1"
+os.environ["PYTHONHASHSEED"] = "0"
+
+
+def skip_or_fail(reason: str) -> None:
+    """Leave a test out where its tool is missing; under CI=true a missing tool is a failure."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def system_program(*names: str) -> str:
+    """The path of the first of these programs that is installed."""
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    skip_or_fail(f"{names[0]} is not installed: sh tools/system.sh {names[0]}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium."""
+    return system_program("chromium", "chromium-browser", "google-chrome")

@@ -1,0 +1,167 @@
+"""What every committed notebook must keep, as functions that return a list of complaints.
+
+They are functions so that `test_faults.py` can apply them to spoiled copies.
+"""
+
+import re
+import statistics
+
+from nbformat import NotebookNode
+
+from tools.address import colab_cell
+
+MEDIAN_LINES, USUAL_LINES, MOST_LINES = 6, 20, 40
+PROSE_WORDS = (70, 130)
+IGNORED_SHARE = 0.10
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def prose(notebook: NotebookNode) -> str:
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def tags(cell: NotebookNode) -> list[str]:
+    return cell.metadata.get("tags", [])
+
+
+def not_run(notebook: NotebookNode) -> list[str]:
+    """nbval skips a cell without an execution count, so a cleared notebook would pass it."""
+    counts = [cell.execution_count for cell in code_cells(notebook)]
+    if counts != list(range(1, len(counts) + 1)):
+        return [f"execution counts are {counts}, not 1..{len(counts)}: make execute"]
+    return []
+
+
+def without_output(notebook: NotebookNode) -> list[str]:
+    """A cell that ends in an expression or calls print or show must have an output stored."""
+    talks = re.compile(r"^(print|show|quiz|display)\(|^\s+(print|show)\(", re.MULTILINE)
+    return [
+        f"cell {cell.execution_count} talks but has no output stored"
+        for cell in code_cells(notebook)
+        if talks.search(cell.source) and not cell.outputs
+    ]
+
+
+def bad_outputs(notebook: NotebookNode) -> list[str]:
+    """Errors, warnings, paths of a machine, time stamps, object addresses, walls of output."""
+    complaints = []
+    patterns = {
+        "a warning": r"Warning\b",
+        "a path of a machine": r"(?<![\w.])/(home|root|tmp|Users|work|usr|opt)/\w|[A-Z]:\\\\",
+        "an object's address": r" at 0x[0-9a-f]{6,}",
+        "a time stamp": r"20\d\d-\d\d-\d\d[ T]\d\d:\d\d",
+        "a script or file of another server": r"(src|href)=[\"']?(https?:)?//",
+    }
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            where = f"cell {cell.execution_count}"
+            if output.output_type == "error" and "raises-exception" not in tags(cell):
+                complaints.append(f"{where} stores an error: {output.ename}")
+            if output.output_type == "stream" and output.name == "stderr":
+                complaints.append(f"{where} writes to stderr: {output.text[:60]!r}")
+            text = str(output.get("text", "")) + str(output.get("data", ""))
+            complaints += [f"{where} shows {n}" for n, p in patterns.items() if re.search(p, text)]
+            plain = output.get("text", "") or output.get("data", {}).get("text/plain", "")
+            if plain.count("\n") > 30:
+                complaints.append(f"{where} prints {plain.count(chr(10))} lines")
+        if "execution" in cell.metadata:
+            complaints.append(f"cell {cell.execution_count} stores when it ran")
+    return complaints
+
+
+def too_much_ignored(notebook: NotebookNode) -> list[str]:
+    """nbval must compare at least nine cells of ten, and may skip none."""
+    cells = code_cells(notebook)
+    ignored = [c for c in cells if "nbval-ignore-output" in tags(c)]
+    skipped = [c.execution_count for c in cells if "nbval-skip" in tags(c)]
+    complaints = [f"cells {skipped} are skipped by nbval"] if skipped else []
+    if len(ignored) > IGNORED_SHARE * len(cells):
+        complaints.append(f"{len(ignored)} of {len(cells)} cells are ignored by nbval")
+    return complaints
+
+
+def bad_form(notebook: NotebookNode) -> list[str]:
+    """Ids, kernel, the first code cell, the recorded seconds."""
+    complaints = []
+    ids = [cell.get("id") for cell in notebook.cells]
+    if None in ids or len(set(ids)) != len(ids):
+        complaints.append("cells lack ids of their own")
+    if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
+        complaints.append("the kernel is not python3")
+    cells = code_cells(notebook)
+    if not cells or cells[0].source != colab_cell():
+        complaints.append("the first code cell is not the Colab cell: make address")
+    if not isinstance(notebook.metadata.get("lamplight", {}).get("seconds"), int):
+        complaints.append("its execution time is not recorded: make execute")
+    return complaints
+
+
+def figures_without_words(notebook: NotebookNode) -> list[str]:
+    """Each picture says in words what it shows; a bare matplotlib picture has no way to."""
+    complaints = []
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            data = output.get("data", {})
+            if {"image/png", "image/svg+xml", "image/jpeg"} & set(data):
+                complaints.append(f"cell {cell.execution_count} shows a picture without show()")
+            for svg in re.findall(r"<svg[^>]*>", str(data.get("text/html", ""))):
+                label = re.search(r'aria-label="([^"]*)"', svg)
+                hidden = 'aria-hidden="true"' in svg
+                if not hidden and (label is None or len(label[1].split()) < 4):
+                    complaints.append(f"cell {cell.execution_count} has a drawing without words")
+    return complaints
+
+
+def cells_too_long(notebook: NotebookNode) -> list[str]:
+    """One idea to a cell."""
+    lines = sorted(
+        sum(bool(line.strip()) for line in cell.source.splitlines())
+        for cell in code_cells(notebook)
+    )
+    complaints = []
+    if statistics.median(lines) > MEDIAN_LINES:
+        complaints.append(f"half of the code cells have more than {MEDIAN_LINES} lines")
+    if lines[int(0.9 * (len(lines) - 1))] > USUAL_LINES:
+        complaints.append(f"more than a tenth of the code cells exceed {USUAL_LINES} lines")
+    if lines[-1] > MOST_LINES:
+        complaints.append(f"a code cell has {lines[-1]} lines, more than {MOST_LINES}")
+    return complaints
+
+
+def prose_out_of_range(notebook: NotebookNode) -> list[str]:
+    """Enough words between cells to follow, not so many that the cells are lost."""
+    low, high = PROSE_WORDS
+    words = len(prose(notebook).split()) / len(code_cells(notebook))
+    return [] if low <= words <= high else [f"{words:.0f} words per code cell, not {low} to {high}"]
+
+
+def parts_missing(notebook: NotebookNode) -> list[str]:
+    """The parts that every lecture has."""
+    text = prose(notebook)
+    sources = "\n".join(cell.source for cell in code_cells(notebook))
+    needed = {
+        "the Colab badge": "[![Open in Colab]" in text,
+        "the time it takes": re.search(r"Time: about .* to read.* to run", text),
+        "outcomes": "you will be able to" in text.lower(),
+        "predict, then run": "predict" in text.lower(),
+        "a quiz": "quiz(" in sources,
+        "the page of take-aways": "in one page" in text.lower(),
+        "a table of shapes": re.search(r"\|.*shape.*\|", text, re.IGNORECASE),
+        "further reading with sources": re.search(r"\{cite", text),
+        "what comes next": re.search(r"^#+ .*next", text, re.IGNORECASE | re.MULTILINE),
+    }
+    return [f"{part} is missing" for part, there in needed.items() if not there]
+
+
+EVERY_NOTEBOOK = (
+    not_run,
+    without_output,
+    bad_outputs,
+    too_much_ignored,
+    bad_form,
+    figures_without_words,
+)
+EVERY_LECTURE = (cells_too_long, prose_out_of_range, parts_missing)

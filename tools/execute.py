@@ -1,0 +1,94 @@
+"""Run notebooks in place and store their outputs: `python tools/execute.py [NOTEBOOK …]`.
+
+Nothing that changes from run to run is stored, but for the seconds that the run took, which the
+page of execution times shows. Outputs are kept only if every cell succeeded.
+"""
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def execute(path: Path) -> float:
+    """Run one notebook, store its outputs, and return the seconds it took."""
+    notebook = nbformat.read(path, as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    with tqdm(total=len(cells), desc=path.stem, unit="cell") as bar:
+        client = NotebookClient(
+            notebook,
+            timeout=600,
+            kernel_name="python3",
+            record_timing=False,
+            resources={"metadata": {"path": str(path.parent)}},
+            on_cell_executed=lambda cell, cell_index, execute_reply: bar.update(
+                cell.cell_type == "code"
+            ),
+        )
+        start = time.perf_counter()
+        client.execute()
+        seconds = time.perf_counter() - start
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+        "lamplight": {"seconds": round(seconds)},
+    }
+    for cell in cells:
+        cell.outputs = [_settled(output) for output in _joined(cell.outputs)]
+        cell.metadata.pop("execution", None)
+    nbformat.validate(notebook)
+    nbformat.write(notebook, path)
+    return seconds
+
+
+def _joined(outputs: list) -> list:
+    """Consecutive pieces of one stream arrive cut at random places: join them."""
+    joined: list = []
+    for output in outputs:
+        same = joined and output.output_type == "stream" == joined[-1].output_type
+        if same and output.name == joined[-1].name:
+            joined[-1].text += output.text
+        else:
+            joined.append(output)
+    return joined
+
+
+def _settled(output: dict) -> dict:
+    """Object addresses in a repr differ in every run and say nothing."""
+    data = output.get("data", {})
+    if "text/plain" in data:
+        data["text/plain"] = re.sub(r" at 0x[0-9a-f]+", "", data["text/plain"])
+    return output
+
+
+def main(names: list[str]) -> int:
+    """Execute the named notebooks, or all of them."""
+    os.environ["LAMPLIGHT_QUIET"] = "1"
+    os.environ["PYTHONHASHSEED"] = "0"
+    folders = ("lectures", "solutions")
+    paths = [Path(name) for name in names]
+    paths = paths or sorted(path for f in folders for path in ROOT.glob(f"{f}/*.ipynb"))
+    failed = 0
+    for path in paths:
+        if not path.is_file():
+            print(f"{path}: no such notebook. Name it as in: make execute NB=lectures/NAME.ipynb")
+            return 2
+        try:
+            print(f"{path.name}: {execute(path):.0f} s")
+        except CellExecutionError as error:
+            failed += 1
+            print(f"{path.name}: a cell failed, so its stored outputs were left as they were.")
+            print(error)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
