@@ -43,7 +43,8 @@ def execute(path: Path) -> float:
     }
     for cell in cells:
         cell.outputs = [_settled(output) for output in _joined(cell.outputs)]
-        cell.metadata.pop("execution", None)
+        for passing in ("execution", "lines_to_next_cell"):  # left by clients and jupytext
+            cell.metadata.pop(passing, None)
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
     return seconds

@@ -1,0 +1,240 @@
+"""Faults planted on purpose: each turns the check that is meant for it red.
+
+A check that cannot fail proves nothing. Each fault is planted in a copy, together with the check
+that must notice it; the same check passes on the copy before.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import notebook_rules as rules
+import pytest
+from conftest import ROOT
+from copies import copy_project
+from nbformat.v4 import new_output
+
+SMALL = ROOT / "lectures" / "00_before_you_start.ipynb"
+
+
+# ------------------------------------------------------------------ faults in a notebook
+
+
+def talking_cell(notebook):
+    return next(c for c in rules.code_cells(notebook) if c.outputs and "text" in c.outputs[0])
+
+
+def figure_output(notebook):
+    for cell in rules.code_cells(notebook):
+        for output in cell.outputs:
+            if "<svg" in output.get("data", {}).get("text/html", ""):
+                return output["data"]
+    raise AssertionError("the notebook has no figure")
+
+
+def cell_not_run(notebook):
+    talking_cell(notebook).execution_count = None
+
+
+def outputs_cleared(notebook):
+    talking_cell(notebook).outputs = []
+
+
+def warning_in_output(notebook):
+    text = "UserWarning: softmax overflowed"
+    talking_cell(notebook).outputs.append(new_output("stream", name="stderr", text=text))
+
+
+def path_in_output(notebook):
+    talking_cell(notebook).outputs[0].text += "saved to /home/someone/model.pt\n"
+
+
+def error_in_output(notebook):
+    error = new_output("error", ename="ValueError", evalue="q: got shape (3,)")
+    talking_cell(notebook).outputs.append(error)
+
+
+def alt_text_missing(notebook):
+    data = figure_output(notebook)
+    data["text/html"] = data["text/html"].replace("aria-label=", "data-was=", 1)
+
+
+def bare_picture(notebook):
+    data = figure_output(notebook)
+    data["image/png"] = "iVBORw0KGgo="
+
+
+def script_of_another_server(notebook):
+    figure_output(notebook)["text/html"] += '<script src="https://example.org/x.js"></script>'
+
+
+def cells_ignored(notebook):
+    for cell in rules.code_cells(notebook):
+        cell.metadata["tags"] = ["nbval-ignore-output"]
+
+
+def first_cell_installs_torch(notebook):
+    first = rules.code_cells(notebook)[0]
+    first.source = first.source.replace("--no-deps", "--upgrade torch")
+
+
+def cell_of_fifty_lines(notebook):
+    talking_cell(notebook).source = "\n".join(f"x{i} = {i}" for i in range(50))
+
+
+NOTEBOOK_FAULTS = [
+    (cell_not_run, rules.not_run),
+    (outputs_cleared, rules.without_output),
+    (warning_in_output, rules.bad_outputs),
+    (path_in_output, rules.bad_outputs),
+    (error_in_output, rules.bad_outputs),
+    (script_of_another_server, rules.bad_outputs),
+    (alt_text_missing, rules.figures_without_words),
+    (bare_picture, rules.figures_without_words),
+    (cells_ignored, rules.too_much_ignored),
+    (first_cell_installs_torch, rules.bad_form),
+    (cell_of_fifty_lines, rules.cells_too_long),
+]
+
+
+@pytest.mark.parametrize(("plant", "rule"), NOTEBOOK_FAULTS, ids=lambda f: f.__name__)
+def test_a_notebook_rule_notices(plant, rule):
+    notebook = nbformat.read(SMALL, as_version=4)
+    before = set(rule(notebook))
+    plant(notebook)
+    assert set(rule(notebook)) > before
+
+
+# ------------------------------------------------------------------ faults that nbval must see
+
+
+def output_changed(notebook):
+    cell = talking_cell(notebook)
+    cell.outputs[0].text = cell.outputs[0].text.replace("1", "2", 1) + "?"
+
+
+def figure_changed(notebook):
+    data = figure_output(notebook)
+    data["text/html"] = data["text/html"].replace("path d=", "path e=", 1)
+
+
+def code_changed(notebook):
+    talking_cell(notebook).source += "\nprint('one more line')"
+
+
+# ------------------------------------------------------------------ faults in the code
+
+
+CODE_FAULTS = {
+    "a mask inverted": (
+        "helpers/attention.py",
+        "scores.masked_fill(sees_something & ~mask, -torch.inf)",
+        "scores.masked_fill(sees_something & mask, -torch.inf)",
+        "tests/test_attention.py",
+    ),
+    "√d_k dropped": (
+        "helpers/attention.py",
+        "scale = 1.0 / math.sqrt(q.shape[-1])",
+        "scale = 1.0",
+        "tests/test_attention.py",
+    ),
+    "dropout in evaluation": (
+        "helpers/attention.py",
+        "dropout_p = self.dropout if self.training else 0.0",
+        "dropout_p = self.dropout",
+        "tests/test_attention.py",
+    ),
+    "the causal mask off by one": (
+        "helpers/masks.py",
+        "tril(diagonal=T_k - T_q)",
+        "tril(diagonal=T_k - T_q + 1)",
+        "tests/test_masks.py",
+    ),
+    "the address in a badge": (
+        "lectures/00_before_you_start.ipynb",
+        "colab.research.google.com/github/",
+        "colab.research.google.com/github/somebody-else/",
+        "tests/test_notebooks.py",
+    ),
+    "a line that ruff would format": (
+        "helpers/checks.py",
+        "raise ValueError(",
+        "raise  ValueError(",
+        "tests/test_style.py",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return copy_project(tmp_path_factory.mktemp("copy"), without=("vendor",))
+
+
+def pytest_in(folder, *arguments):
+    """The exit code of pytest on a copy: 0 if every test passed, 1 if one failed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    result = subprocess.run(
+        [*command, *arguments], cwd=folder, env=environment, capture_output=True
+    )
+    assert result.returncode in (0, 1), result.stdout.decode() + result.stderr.decode()
+    return result.returncode
+
+
+@pytest.mark.parametrize("plant", [None, output_changed, figure_changed, code_changed])
+def test_nbval_notices(plant, copy):
+    notebook = nbformat.read(SMALL, as_version=4)
+    if plant:
+        plant(notebook)
+    nbformat.write(notebook, copy / "lectures" / "spoiled.ipynb")
+    assert (pytest_in(copy, "lectures/spoiled.ipynb") == 0) == (plant is None)
+    (copy / "lectures" / "spoiled.ipynb").unlink()
+
+
+def test_the_copy_is_sound(copy):
+    """Without this, a copy that fails for another reason would count as a fault noticed."""
+    assert pytest_in(copy, *sorted({check for *_, check in CODE_FAULTS.values()})) == 0
+
+
+@pytest.mark.parametrize("fault", CODE_FAULTS)
+def test_the_tests_notice(fault, copy):
+    name, right, wrong, check = CODE_FAULTS[fault]
+    path = copy / name
+    sound = path.read_text(encoding="utf-8")
+    assert right in sound, f"{name} no longer holds {right!r}: plant the fault anew"
+    try:
+        path.write_text(sound.replace(right, wrong), encoding="utf-8")
+        assert pytest_in(copy, check) == 1
+    finally:
+        path.write_text(sound, encoding="utf-8")
+
+
+# ------------------------------------------------------------------ faults that the build notices
+
+PAGE = "# A page\n\nTurn to [the start](#start).\n\n(start)=\n## Start\n\n{{term}}`softmax`\n\n{}\n"
+PAGE_FAULTS = {
+    "none": "Vectors in {cite:t}`vaswani2017`.",
+    "a broken cross-reference": "See {ref}`nowhere`.",
+    "a citation without a source": "As shown in {cite:t}`nobody1900`.",
+    "a term that is not in the glossary": "The {term}`flux capacitor`.",
+    "an unknown directive": "```{quizz}\n```",
+}
+
+
+@pytest.mark.parametrize("fault", PAGE_FAULTS)
+def test_the_build_notices(fault, tmp_path):
+    for name in ("_config.yml", "glossary.md", "bibliography.md", "references.bib", "favicon.svg"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("_ext", "_static", "_templates"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "vendor").mkdir()
+    toc = "format: jb-book\nroot: page\nchapters:\n  - file: glossary\n  - file: bibliography\n"
+    (tmp_path / "_toc.yml").write_text(toc)
+    (tmp_path / "page.md").write_text(PAGE.format(PAGE_FAULTS[fault]))
+    book = [Path(sys.executable).with_name("jupyter-book"), "build", "-W", "-n", "--keep-going"]
+    result = subprocess.run([*book, tmp_path], capture_output=True, text=True)
+    assert (result.returncode == 0) == (fault == "none"), result.stdout + result.stderr
