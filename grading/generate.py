@@ -1,0 +1,137 @@
+"""Student notebooks from the solutions: `python -m grading.generate [--check]`.
+
+A solution is a notebook in `solutions/`. From it comes the notebook of the same name in
+`exercises/`:
+
+- cells tagged `model-answer` are left out;
+- in code cells, the lines from `# BEGIN ANSWER` to `# END ANSWER` are left out, and lines that
+  begin with `#| ` (what a student finds there, for instance code with a bug) lose these three
+  characters;
+- outputs and execution counts are dropped.
+
+So every line of a student notebook stands in its solution too. A Markdown cell that holds the
+line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty, minutes and hints,
+in the solution as well, so that these stand in one place only: the task's file.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from grading.task import Task, all_tasks
+from helpers.checks import require
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
+MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
+CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
+
+
+def with_task_lines(solution: NotebookNode) -> NotebookNode:
+    """The solution with points, difficulty, minutes and hints as the tasks have them.
+
+    Raises:
+        ValueError: if a task is named that does not exist, a task has no check, or a check no task.
+    """
+    tasks = all_tasks()
+    solution = nbformat.from_dict(solution)
+    named, checked = [], []
+    for cell in solution.cells:
+        if cell.cell_type == "markdown":
+            names = MARK.findall(cell.source)
+            unknown = [name for name in names if name not in tasks]
+            require(not unknown, "a task mark", ", ".join(unknown), "the name of a task")
+            cell.source = MARK.sub(lambda m: _task_lines(tasks[m[1]]), cell.source)
+            named += names
+        elif cell.cell_type == "code":
+            checked += CHECK.findall(cell.source)
+    without = sorted(set(named) - set(checked))
+    require(not without, "tasks without a check", ", ".join(without), 'check("name") after each')
+    without = sorted(set(checked) - set(named))
+    require(not without, "checks without a task", ", ".join(without), "a task mark before each")
+    twice = sorted({name for name in named if named.count(name) > 1})
+    require(not twice, "tasks named twice", ", ".join(twice), "each once")
+    return solution
+
+
+def exercise_from(solution: NotebookNode) -> NotebookNode:
+    """The student notebook.
+
+    Raises:
+        ValueError: as `with_task_lines`, or if begin and end marks do not pair up.
+    """
+    exercise = with_task_lines(solution)
+    exercise.metadata.pop("lamplight", None)
+    exercise.cells = [
+        cell for cell in exercise.cells if "model-answer" not in cell.metadata.get("tags", [])
+    ]
+    for cell in exercise.cells:
+        cell.source = cell.source.replace("/blob/main/solutions/", "/blob/main/exercises/")
+        if cell.cell_type == "code":
+            cell.source = stub(cell.source)
+            cell.outputs, cell.execution_count = [], None
+    return exercise
+
+
+def stub(source: str) -> str:
+    """What a student finds of a code cell.
+
+    Raises:
+        ValueError: if begin and end marks do not pair up.
+    """
+    kept, inside = [], False
+    for number, line in enumerate(source.splitlines(), 1):
+        word = line.strip()
+        if word in (BEGIN, END):
+            pairs = inside == (word == END)
+            require(pairs, f"line {number}", repr(word), f"{BEGIN!r} and {END!r} in turn")
+            inside = not inside
+        elif not inside:
+            kept.append(re.sub(rf"^(\s*){re.escape(STUB)}", r"\1", line))
+    require(not inside, "the end of a cell", f"an open {BEGIN!r}", repr(END))
+    return "\n".join(kept).rstrip()
+
+
+def _task_lines(task: Task) -> str:
+    stars = "★" * task.difficulty + "☆" * (3 - task.difficulty)
+    lines = [
+        f"<!-- task: {task.name} -->",
+        f"*{task.points} points · difficulty {stars} · about {task.minutes} minutes · {task.kind}*",
+    ]
+    for number, hint in enumerate(task.hints, 1):
+        lines += ["", f"<details><summary>Hint {number}</summary>", "", hint, "", "</details>"]
+    return "\n".join([*lines, "", "<!-- end of task -->"])
+
+
+def main(check: bool) -> int:
+    """Write the student notebooks, or only name those that are not in step."""
+    stale = []
+    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+        try:
+            before = nbformat.read(path, as_version=4)
+            solution, exercise = with_task_lines(before), exercise_from(before)
+        except ValueError as error:
+            print(f"solutions/{path.name}: {error}")
+            return 1
+        target = ROOT / "exercises" / path.name
+        target.parent.mkdir(exist_ok=True)
+        for place, notebook in ((path, solution), (target, exercise)):
+            text = nbformat.writes(notebook) + "\n"
+            if not place.is_file() or place.read_text(encoding="utf-8") != text:
+                stale.append(place.relative_to(ROOT).as_posix())
+                if not check:
+                    place.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"{name}: {'not in step; run: make exercises' if check else 'written'}")
+    if not stale:
+        print("All student notebooks are in step with their solutions.")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,133 @@
+"""The plain data that answers are made of, and what is different between two of them.
+
+An answer may hold numbers, strings, truth values, None, arrays and tensors, and lists, tuples,
+sets and dictionaries of these. Everything else is refused by its exact type: a class of the
+student's own that equals everything must not be asked whether it equals the right answer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+SCALARS = (bool, int, float, str, type(None))
+KINDS = {"b": "truth values", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
+
+
+class NotPlain(TypeError):
+    """An answer holds something that is no plain data; the text says what."""
+
+
+def plain(value: object) -> object:
+    """A copy of a value in which tensors have become NumPy arrays and nothing is shared.
+
+    Raises:
+        NotPlain: if the value holds anything else than plain data.
+    """
+    kind = type(value)
+    if kind in SCALARS:
+        return value
+    if kind in (torch.Tensor, nn.Parameter):
+        tensor = value.detach().cpu()
+        if tensor.dtype in (torch.bfloat16, torch.float16):
+            tensor = tensor.float()
+        return _real(tensor.numpy().copy())
+    if kind is np.ndarray:
+        return _real(value.copy())
+    if isinstance(value, np.generic):
+        return value.item()
+    if kind in (tuple, torch.Size):
+        return tuple(plain(item) for item in value)
+    if kind is list:
+        return [plain(item) for item in value]
+    if kind in (set, frozenset):
+        return {plain(item) for item in value}
+    if kind is dict and all(type(key) is str for key in value):
+        return {key: plain(item) for key, item in value.items()}
+    raise NotPlain(f"{describe_type(value)}, which is no plain data")
+
+
+def _real(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in KINDS:
+        raise NotPlain(f"an array of {array.dtype}, which is no plain data")
+    return array
+
+
+def describe_type(value: object) -> str:
+    """What a value is, in words: "None", "a tensor of shape (2, 3)", "a list of 4"."""
+    if value is None:
+        return "None"
+    if type(value) in (np.ndarray, torch.Tensor, nn.Parameter):
+        return f"an array of shape {tuple(value.shape)}"
+    if type(value) in (list, tuple, set, dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    names = {bool: "a truth value", int: "a whole number", float: "a number", str: "a text"}
+    return names.get(type(value), f"an object of type {type(value).__name__}")
+
+
+def difference(
+    got: object, want: object, rtol: float, atol: float, where: str = "the result"
+) -> str | None:
+    """In one or two sentences, how plain data differs from what was expected; None if it does not.
+
+    Shapes are compared before values, and of the values the place with the largest difference is
+    named. Whole numbers stand for numbers, and any precision is accepted.
+    """
+    if isinstance(want, np.ndarray):
+        return _array_difference(got, want, rtol, atol, where)
+    if isinstance(want, list | tuple):
+        if not isinstance(got, list | tuple) or len(got) != len(want):
+            return f"{where} is {describe_type(got)}; expected {describe_type(want)}."
+        names = [where if len(want) == 1 else f"part {i + 1} of {where}" for i in range(len(want))]
+        parts = zip(got, want, names, strict=True)
+        return next(filter(None, (difference(g, w, rtol, atol, n) for g, w, n in parts)), None)
+    if isinstance(want, dict):
+        if not isinstance(got, dict) or set(got) != set(want):
+            return f"{where} is {describe_type(got)}; expected a dict with {sorted(want)}."
+        parts = ((got[key], want[key], f"{where}[{key!r}]") for key in sorted(want))
+        return next(filter(None, (difference(g, w, rtol, atol, n) for g, w, n in parts)), None)
+    if isinstance(got, np.ndarray) and got.size == 1 and isinstance(want, int | float):
+        got = got.item()
+    if isinstance(want, float) and type(got) in (int, float):
+        same = np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
+        return None if same else f"{where} is {got:.6g}; expected {want:.6g}."
+    if type(got) is type(want):
+        return None if got == want else f"{where} is {got!r}; expected {want!r}."
+    return f"{where} is {describe_type(got)}; expected {describe_type(want)}."
+
+
+def _array_difference(
+    got: object, want: np.ndarray, rtol: float, atol: float, where: str
+) -> str | None:
+    if not isinstance(got, np.ndarray):
+        return f"{where} is {describe_type(got)}; expected {describe_type(want)}."
+    if got.shape != want.shape:
+        return f"{where} has shape {got.shape}; expected shape {want.shape}."
+    kinds = KINDS[got.dtype.kind], KINDS[want.dtype.kind]
+    if kinds[0] != kinds[1] and kinds != ("whole numbers", "numbers"):
+        return f"{where} holds {kinds[0]} ({got.dtype}); expected {kinds[1]} ({want.dtype})."
+    close = np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
+    if close.all():
+        return None
+    sentence = f"{where} differs from what was expected in {(~close).sum()} of {close.size} entries"
+    odd = np.isnan(got) & ~np.isnan(want) if got.dtype.kind == "f" else np.zeros_like(close)
+    if odd.any():
+        place = tuple(int(i) for i in np.argwhere(odd)[0])
+        return f"{sentence}. At {place} it is NaN; expected {_show(want[place])}."
+    with np.errstate(invalid="ignore"):
+        gap = np.where(close, -1.0, np.nan_to_num(np.abs(got.astype(float) - want), nan=np.inf))
+    place = tuple(int(i) for i in np.unravel_index(gap.argmax(), gap.shape))
+    at = f", most at {place}" if place else ""
+    sentence += f"{at}: {_show(got[place])}; expected {_show(want[place])}."
+    if 1 < want.size <= 16:
+        sentence += f"\n  came:     {_rounded(got)}\n  expected: {_rounded(want)}"
+    return sentence
+
+
+def _show(number: np.generic) -> str:
+    return f"{number:.6g}" if np.issubdtype(type(number), np.floating) else str(number)
+
+
+def _rounded(array: np.ndarray) -> str:
+    return str(np.round(array, 4).tolist() if array.dtype.kind == "f" else array.tolist())

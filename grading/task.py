@@ -1,0 +1,117 @@
+"""What a task is."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from helpers.checks import require
+
+Kind = Literal["implement", "find the bug", "predict", "choose", "train"]
+CODE: tuple[Kind, ...] = ("implement", "find the bug")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input. `note` says what is special about it, for the student."""
+
+    args: tuple
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A working wrong answer, and the sentence that tells what went wrong in it."""
+
+    answer: object
+    why: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing that a student writes, under the name `name`.
+
+    Args:
+        name: of the function, class or variable that holds the answer; also of the task's file.
+        lecture: the number of the lecture that it belongs to.
+        kind: "implement" and "find the bug" want a function or class; "predict" a value;
+            "choose" a set of letters; "train" a function whose result reaches a score.
+        points, difficulty (1 to 3), minutes: for the student's planning.
+        outcome: the lecture's outcome that the task practises, in its words.
+        reference: the model answer (for "predict" and "choose", the right value).
+        cases: for a seed, the inputs, smallest first. The notebook uses seed 0, the class grader
+            seeds of its own. Tasks that want a value have none.
+        mistakes: what is known to go wrong. For "predict" the wrong values; for "choose" one
+            entry per option, whose answer is that option's letter and whose `why` is the reason.
+        also_right: right answers written in another way, which must be accepted.
+        properties: each gets the arguments of a case and the plain result and returns a sentence
+            if something must not be so ("row 2 sums to 0.8, not to 1").
+        drive: how the answer is used on a case, if not by calling it: gets the answer and the
+            arguments. A class is built and called here, a gradient is taken here.
+        forbidden: dotted names of functions that the answer must not call.
+        score, reach: for "train": gets the arguments and the result, and what it must return at
+            least.
+        rtol, atol: how close numbers must come.
+        hints: unfold one after the other in the notebook.
+    """
+
+    name: str
+    lecture: int
+    kind: Kind
+    points: int
+    difficulty: int
+    minutes: int
+    outcome: str
+    reference: object
+    cases: Callable[[int], Sequence[Case]] = field(default=lambda seed: [Case(())])
+    mistakes: tuple[Mistake, ...] = ()
+    also_right: tuple[object, ...] = ()
+    properties: tuple[Callable[[tuple, object], str | None], ...] = ()
+    drive: Callable[..., object] | None = None
+    forbidden: tuple[str, ...] = ()
+    score: Callable[[tuple, object], float] | None = None
+    reach: float = 0.0
+    rtol: float = 1e-4
+    atol: float = 1e-5
+    hints: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"task {self.name!r}"
+        require(self.name.isidentifier(), where, "this name", "a Python identifier")
+        require(self.points > 0, f"{where}, points", self.points, "more than 0")
+        require(self.difficulty in (1, 2, 3), f"{where}, difficulty", self.difficulty, "1, 2 or 3")
+        trains = self.kind == "train"
+        require(trains == (self.score is not None), f"{where}, score", self.score, "one to train")
+        if self.kind == "choose":
+            letters = {mistake.answer for mistake in self.mistakes}
+            known = set(self.reference) <= letters
+            require(known, f"{where}, mistakes", sorted(letters), "a reason for every option")
+
+
+def load(name: str) -> Task:
+    """The task of this name.
+
+    Raises:
+        ValueError: if there is none; the sentence lists those there are.
+    """
+    tasks = all_tasks()
+    require(name in tasks, "check", repr(name), "one of " + ", ".join(sorted(tasks)))
+    return tasks[name]
+
+
+def all_tasks() -> Mapping[str, Task]:
+    """Every task of the course by name, each from its own file `tasks/lecture_NN/NAME.py`."""
+    import grading.tasks as folder
+
+    found: dict[str, Task] = {}
+    for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
+        if not module.ispkg:
+            task = importlib.import_module(module.name).TASK
+            file = module.name.rpartition(".")[2]
+            require(task.name == file, f"file {file}.py", f"task {task.name!r}", f"task {file!r}")
+            require(task.name not in found, f"task {task.name!r}", "two of them", "one")
+            found[task.name] = task
+    return found

@@ -1,0 +1,1 @@
+"""One folder a lecture, one file a task; each file defines `TASK`."""

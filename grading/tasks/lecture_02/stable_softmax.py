@@ -1,0 +1,124 @@
+"""Softmax along the last axis that no score can overflow."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def stable_softmax(scores):
+    """The model answer."""
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def by_logarithms(scores):
+    """Right, in another way: subtract the logarithm of the sum, then take the exponential."""
+    return np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
+
+
+def over_columns(scores):
+    """Wrong: the sum runs down the columns."""
+    exp = np.exp(scores - scores.max(axis=-2, keepdims=True))
+    return exp / exp.sum(axis=-2, keepdims=True)
+
+
+def over_everything(scores):
+    """Wrong: one sum for the whole matrix."""
+    exp = np.exp(scores - scores.max())
+    return exp / exp.sum()
+
+
+def overflowing(scores):
+    """Wrong: nothing is subtracted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores)
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def one_maximum(scores):
+    """Wrong: the largest score of the whole matrix is subtracted from every row."""
+    exp = np.exp(scores - scores.max())
+    with np.errstate(invalid="ignore"):
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def not_divided(scores):
+    """Wrong: exponentials only."""
+    return np.exp(scores - scores.max(axis=-1, keepdims=True))
+
+
+def largest_only(scores):
+    """Wrong: all the weight on the largest score."""
+    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
+
+
+def cases(seed):
+    """A row to check by hand, a square, a wide matrix, a batch, and scores that overflow."""
+    rng = np.random.default_rng(seed)
+    return [
+        Case((np.array([[0.0, np.log(3.0)]]),), "one row"),
+        Case((rng.normal(size=(3, 3)),)),
+        Case((rng.normal(size=(2, 5)),), "more columns than rows"),
+        Case((rng.normal(size=(2, 3, 4)),), "a batch of two"),
+        Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
+    ]
+
+
+def rows_sum_to_one(args, result):
+    """What makes them weights."""
+    sums = np.asarray(result).sum(axis=-1)
+    if not np.allclose(sums, 1.0):
+        return f"The weights of a row sum to {sums.flat[0]:.3g}, not to 1."
+    return None
+
+
+TASK = Task(
+    name="stable_softmax",
+    lecture=2,
+    kind="implement",
+    points=10,
+    difficulty=1,
+    minutes=8,
+    outcome="write a softmax that does not overflow",
+    reference=stable_softmax,
+    also_right=(by_logarithms,),
+    cases=cases,
+    properties=(rows_sum_to_one,),
+    forbidden=("torch.softmax", "torch.nn.functional.softmax", "helpers.attention.softmax"),
+    mistakes=(
+        Mistake(
+            over_columns,
+            "The sum runs over axis −2, down the columns. Each query has a row, so the weights "
+            "along the last axis must sum to 1.",
+        ),
+        Mistake(
+            over_everything,
+            "One sum was taken over the whole array. Each row needs its own: axis=-1 with "
+            "keepdims=True.",
+        ),
+        Mistake(
+            overflowing,
+            "exp of a large score overflows, and exp of a very small one is 0. Subtract the row's "
+            "largest score first: that changes no weight.",
+        ),
+        Mistake(
+            one_maximum,
+            "The largest score of the whole array was subtracted. A row that lies far below it "
+            "becomes 0 throughout, and 0/0 is NaN: subtract each row's own maximum.",
+        ),
+        Mistake(
+            not_divided,
+            "These are exponentials, not yet weights: divide each row by its sum.",
+        ),
+        Mistake(
+            largest_only,
+            "All the weight went to the largest score. That is argmax; softmax gives every score "
+            "its share.",
+        ),
+    ),
+    hints=(
+        "What happens to the weights of a row if the same number is subtracted from all its scores?",
+        "`scores.max(axis=-1, keepdims=True)` has one number for each row, in a shape that "
+        "broadcasts against `scores`.",
+    ),
+)

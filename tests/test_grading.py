@@ -1,0 +1,347 @@
+"""Proof, over every task, that right answers pass, wrong ones do not, and mistakes are named."""
+
+import copy
+import types
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from conftest import ROOT
+
+from grading import judge as judging
+from grading.check import PUBLIC_SEED, check, of_lecture, progress
+from grading.generate import STUB, exercise_from, main, stub, with_task_lines
+from grading.judge import MISSING, grade
+from grading.plain import NotPlain, difference, plain
+from grading.task import CODE, Case, Mistake, Task, all_tasks, load
+
+TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
+CODE_TASKS = [task for task in TASKS if task.kind in CODE]
+SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
+
+
+def by_name(task):
+    return task.name
+
+
+# ------------------------------------------------------------------ every task
+
+
+@pytest.mark.parametrize("seed", [PUBLIC_SEED, 1, 2])
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_right_answers_get_full_marks(task, seed):
+    answers = (task.reference, *task.also_right)
+    for answer in answers[:1] if task.kind == "train" else answers:
+        verdict = grade(task, answer, seed)
+        assert (verdict.points, verdict.message) == (task.points, "Right.")
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_no_answer_gets_nothing(task):
+    for nothing in (MISSING, None, ...):
+        assert grade(task, nothing, PUBLIC_SEED).points == 0
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_every_known_mistake_is_rejected_and_named(task, record_property):
+    tried = named = 0
+    for number, mistake in enumerate(task.mistakes):
+        if task.kind == "choose" and mistake.answer in task.reference:
+            continue  # a right option: its reason stands in the solution
+        verdict = grade(task, mistake.answer, PUBLIC_SEED)
+        tried += 1
+        assert verdict.points == 0, f"mistake {number} passes: {mistake.why}"
+        assert mistake.why in verdict.message, f"mistake {number} is taken for another: {verdict}"
+        named += 1
+    record_property("wrong answers", (tried, named))
+
+
+@pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
+def test_a_task_of_code_knows_five_mistakes_and_another_way_to_be_right(task):
+    assert len(task.mistakes) >= 5
+    assert len({mistake.why for mistake in task.mistakes}) == len(task.mistakes)
+    assert task.also_right
+
+
+@pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
+def test_constant_answers_are_rejected(task):
+    """Zeros of the right shape, and the right answer to another input, earn nothing."""
+    expected = judging.run(task, task.reference, task.cases(PUBLIC_SEED))
+    zeros = [copy.deepcopy(outcome) for outcome in expected]
+    zeros = [judging.Outcome(_zeroed(outcome.value)) for outcome in zeros]
+    shifted = expected[1:] + expected[:1]
+    for outcomes in (zeros, shifted):
+        assert judging.judge(task, task.cases(PUBLIC_SEED), outcomes).points == 0
+
+
+def _zeroed(value):
+    if isinstance(value, np.ndarray):
+        return np.zeros_like(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_zeroed(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _zeroed(item) for key, item in value.items()}
+    return type(value)() if value is not None else None
+
+
+@pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
+def test_inputs_changed_in_place_are_reported(task):
+    """The model answer, but it leaves its first array argument changed."""
+    cases = task.cases(PUBLIC_SEED)
+    places = [
+        i for i, arg in enumerate(cases[0].args) if isinstance(arg, np.ndarray | torch.Tensor)
+    ]
+    if not places:
+        pytest.skip("no argument of this task is an array")
+    outcomes = judging.run(task, task.reference, cases)
+    changed = [judging.Outcome(o.value, changed=(places[0],)) for o in outcomes]
+    verdict = judging.judge(task, cases, changed)
+    assert verdict.points == 0
+    assert f"argument {places[0] + 1} was changed in place" in verdict.message
+
+
+# ------------------------------------------------------------------ notebooks
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_the_student_notebook_earns_nothing_and_runs(path, capsys):
+    """Every stub gets 0, with a plain sentence and no traceback."""
+    exercise = exercise_from(nbformat.read(path, as_version=4))
+    module = types.ModuleType("student")
+    for cell in exercise.cells:
+        if cell.cell_type == "code" and "%pip" not in cell.source:
+            exec(compile(cell.source, path.name, "exec"), module.__dict__)
+    said = capsys.readouterr().out
+    assert "✓" not in said
+    names = [task.name for task in of_lecture(int(path.name[:2]))]
+    assert all(f"✗ {name}: 0 of" in said for name in names)
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_generation_is_a_pure_function(path):
+    before = path.read_text(encoding="utf-8")
+    once, again = (nbformat.writes(exercise_from(nbformat.reads(before, 4))) for _ in range(2))
+    assert once == again
+    assert path.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_stub_lines_occur_in_the_solution(path):
+    solution = nbformat.read(path, as_version=4)
+    lines = {
+        line.strip().removeprefix(STUB)
+        for cell in solution.cells
+        for line in cell.source.replace("/solutions/", "/exercises/").splitlines()
+    }
+    for cell in exercise_from(solution).cells:
+        if cell.cell_type == "code":
+            assert {line.strip() for line in cell.source.splitlines()} <= lines
+
+
+def test_exercises_are_in_step_with_solutions(capsys):
+    assert main(check=True) == 0, capsys.readouterr().out
+
+
+def test_every_task_stands_in_its_notebook():
+    for path in SOLUTIONS:
+        text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+        for task in of_lecture(int(path.name[:2])):
+            assert f"<!-- task: {task.name} -->" in text
+
+
+# ------------------------------------------------------------------ the generator's errors
+
+
+def notebook(*cells):
+    make = {"m": nbformat.v4.new_markdown_cell, "c": nbformat.v4.new_code_cell}
+    return nbformat.v4.new_notebook(cells=[make[kind](source) for kind, source in cells])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# BEGIN ANSWER\nx = 1",
+        "x = 1\n# END ANSWER",
+        "# BEGIN ANSWER\n# BEGIN ANSWER\n# END ANSWER",
+    ],
+)
+def test_unbalanced_marks_are_an_error(source):
+    with pytest.raises(ValueError, match="BEGIN ANSWER"):
+        stub(source)
+
+
+def test_a_stub_keeps_what_is_outside_and_uncovers_the_bug():
+    source = "def f(x):\n    #| return x * 2\n    # BEGIN ANSWER\n    return x\n    # END ANSWER"
+    assert stub(source) == "def f(x):\n    return x * 2"
+
+
+def test_task_and_check_must_pair_up():
+    name = TASKS[0].name
+    with pytest.raises(ValueError, match="without a check"):
+        with_task_lines(notebook(("m", f"<!-- task: {name} -->")))
+    with pytest.raises(ValueError, match="without a task"):
+        with_task_lines(notebook(("c", f'check("{name}")')))
+    with pytest.raises(ValueError, match="no_such_task"):
+        with_task_lines(notebook(("m", "<!-- task: no_such_task -->")))
+
+
+# ------------------------------------------------------------------ what check says
+
+
+def doubled(x):
+    return 2 * x
+
+
+def example(**changes):
+    """A task to try the judge on: double an array."""
+    fields = {
+        "name": "doubled",
+        "lecture": 1,
+        "kind": "implement",
+        "points": 5,
+        "difficulty": 1,
+        "minutes": 1,
+        "outcome": "double",
+        "reference": doubled,
+        "cases": lambda seed: [Case((np.arange(n, dtype=float),)) for n in (2, 3)],
+        "mistakes": (Mistake(lambda x: x**2, "Squared, not doubled."),),
+    }
+    return Task(**fields | changes)
+
+
+class Liar:
+    """Equals everything and calls itself an array."""
+
+    __class__ = np.ndarray
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+class FancyTensor(torch.Tensor):
+    pass
+
+
+def endless(x):
+    return endless(x)
+
+
+def unfinished(x):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (MISSING, "There is no doubled yet"),
+        (3, "a function is wanted"),
+        (lambda x: None, "returns None"),
+        (unfinished, "not written yet"),
+        (lambda x: x[5], "stops with IndexError"),
+        (lambda x, y: x, "stops with TypeError"),
+        (endless, "stops with RecursionError"),
+        (lambda x: (2 * x).tolist(), "is a list of 2; expected an array of shape (2,)"),
+        (lambda x: 2 * x[:, None], "has shape (2, 1); expected shape (2,)"),
+        (lambda x: x > 0, "holds truth values"),
+        (lambda x: 2 * x + np.nan, "it is NaN"),
+        (lambda x: 2 * x + (x > 0), "differs from what was expected in 1 of 2 entries"),
+        (lambda x: x**2, "What went wrong: Squared, not doubled."),
+        (lambda x: Liar(), "which is no plain data"),
+        (lambda x: torch.zeros(2).as_subclass(FancyTensor), "which is no plain data"),
+        (lambda x: np.array([object(), object()]), "which is no plain data"),
+    ],
+)
+def test_each_kind_of_wrong_answer_gets_a_plain_sentence(answer, sentence):
+    verdict = grade(example(), answer, 0)
+    assert verdict.points == 0
+    assert sentence in verdict.message
+    assert "Traceback" not in verdict.message
+
+
+def test_a_changed_input_is_reported():
+    def in_place(x):
+        x *= 2
+        return x
+
+    verdict = grade(example(), in_place, 0)
+    assert (verdict.points, "changed in place" in verdict.message) == (0, True)
+
+
+def test_other_precision_and_tensors_are_accepted():
+    for answer in (lambda x: torch.tensor(2 * x), lambda x: (2 * x).astype(np.float32)):
+        assert grade(example(), answer, 0).points == 5
+
+
+def test_a_forbidden_function_is_named_also_under_another_name():
+    from torch.nn.functional import softmax
+
+    task = example(reference=lambda x: x, forbidden=("torch.nn.functional.softmax",))
+    for answer in (
+        lambda x: torch.nn.functional.softmax(torch.tensor(x), -1),
+        types.FunctionType(
+            (lambda x: mine(torch.tensor(x), -1)).__code__,  # noqa: F821
+            {"mine": softmax, "torch": torch},
+        ),
+    ):
+        verdict = grade(task, answer, 0)
+        assert "calls torch.nn.functional.softmax" in verdict.message
+    assert torch.nn.functional.softmax is softmax
+
+
+def test_global_state_is_given_back():
+    def rude(x):
+        torch.set_default_dtype(torch.float64)
+        torch.manual_seed(3)
+        torch.set_grad_enabled(False)
+        return 2 * x
+
+    before = torch.get_rng_state()
+    assert grade(example(), rude, 0).points == 5
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_choice_names_each_wrong_option_and_counts_what_is_left_out():
+    options = tuple(Mistake(letter, f"Reason {letter}.") for letter in "abc")
+    task = example(kind="choose", reference={"a", "b"}, mistakes=options)
+    assert grade(task, {"a", "b"}, 0).points == 5
+    assert grade(task, "ba", 0).points == 5
+    assert "Reason c." in grade(task, {"a", "b", "c"}, 0).message
+    assert "1 more" in grade(task, {"a"}, 0).message
+    assert "the options are a, b, c" in grade(task, {"z"}, 0).message
+
+
+def test_a_score_is_reached_or_said():
+    task = example(kind="train", score=lambda args, value: float(value), reach=0.9)
+    assert grade(task, lambda x: 0.95, 0).points == 5
+    assert "reaches 0.500; at least 0.9" in grade(task, lambda x: 0.5, 0).message
+    assert grade(task, lambda x: float("nan"), 0).points == 0
+    assert "cannot be scored" in grade(task, lambda x: "great", 0).message
+
+
+def test_check_and_progress_speak(capsys):
+    task = TASKS[0]
+    check(task.name, task.reference)
+    assert capsys.readouterr().out.startswith(f"✓ {task.name}: {task.points} of {task.points}")
+    progress(task.lecture)
+    assert f"1 of {len(of_lecture(task.lecture))} tasks" in capsys.readouterr().out
+
+
+def test_an_unknown_task_is_refused_with_the_names_there_are():
+    with pytest.raises(ValueError, match="no_such_task"):
+        load("no_such_task")
+
+
+def test_plain_data_is_copied_and_compared():
+    x = np.zeros(3)
+    value = plain({"a": [x, torch.ones(2)], "b": (1, "t", None, True)})
+    x[0] = 7
+    assert value["a"][0].tolist() == [0, 0, 0]
+    assert difference(value, value, 0, 0) is None
+    with pytest.raises(NotPlain):
+        plain(object())
