@@ -1,0 +1,278 @@
+"""What every page of the built site must keep, as functions that return a list of complaints.
+
+They are functions so that `test_site.py` can apply them to spoiled pages too.
+"""
+
+import functools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+DESKTOP, PHONE = 1280, 390
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+# Rules of axe that the book theme itself breaks, each with the reason why we leave it. The two that
+# it broke are repaired: `region` in _templates/navbar-logo.html, the roles of bibliography entries
+# in _ext/course.py. Keep it empty if you can.
+EXEMPT: dict[str, str] = {}
+
+# The rules whose result depends on colours and on the width of the page. The others depend on the
+# elements only, which are the same at every width and in both modes.
+LOOKS = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Serve a folder on this machine; gives its address, which ends in a slash."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+# The theme's scripts answer a change of mode or width a moment later: they set the mode, and they
+# let the Tab key stop at code that has become too wide. Wait for them, but not forever.
+_SETTLED = """async mode => {
+  const root = document.documentElement;
+  const done = () => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
+    && [...document.querySelectorAll("pre[tabindex='-1']")].every(
+      pre => pre.scrollWidth <= pre.clientWidth);
+  for (let i = 0; i < 40 && !done(); i++) await new Promise(go => setTimeout(go, 50));
+}"""
+
+
+@dataclass
+class Visit:
+    """One page, open in the browser, and what was heard while it loaded."""
+
+    page: Page
+    noises: list[str] = field(default_factory=list)
+
+    def seen(self, width: int, mode: str) -> Page:
+        """The page at a width, in "light" or "dark" mode."""
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.page.emulate_media(color_scheme=mode)
+        self.page.evaluate(_SETTLED, mode)
+        return self.page
+
+
+def visit(browser: Browser, base: str, name: str) -> Visit:
+    """Open a page and wait until it and its mathematics are there."""
+    page = browser.new_page(viewport={"width": DESKTOP, "height": 800})
+    result = Visit(page)
+
+    def on_request(request):
+        if not request.url.startswith((base, "data:", "blob:")):
+            result.noises.append(f"asks another server: {request.url}")
+
+    def on_response(response):
+        if response.status >= 400:
+            result.noises.append(f"status {response.status}: {response.url}")
+
+    def on_console(message):
+        if message.type == "error":
+            result.noises.append(f"console: {message.text}")
+
+    page.on("request", on_request)
+    page.on("response", on_response)
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: result.noises.append(f"script: {error}"))
+    page.goto(base + name, wait_until="load")
+    page.evaluate("Promise.resolve(window.MathJax?.startup?.promise).then(() => true)")
+    return result
+
+
+def loading(visited: Visit) -> list[str]:
+    """It loads, asks nobody else for anything, and no script complains."""
+    return visited.noises
+
+
+def mathematics(visited: Visit) -> list[str]:
+    """Every formula is drawn, without an error, and no TeX is left in the text."""
+    return visited.seen(DESKTOP, "light").evaluate(
+        r"""() => {
+          const complaints = [];
+          for (const formula of document.querySelectorAll(".math")) {
+            if (!formula.querySelector("mjx-container"))
+              complaints.push("not drawn: " + formula.textContent.slice(0, 60));
+          }
+          for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+            complaints.push("TeX error: " + error.textContent.slice(0, 60));
+          const tex = /\\\(|\\\[|\$\$|\$[^$\s][^$]*\$|\\(frac|sqrt|text|times|operator|math)/;
+          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const node = walker.currentNode;
+            if (node.parentElement.closest("pre, code, script, style, mjx-container")) continue;
+            if (tex.test(node.data)) complaints.push("raw TeX: " + node.data.trim().slice(0, 60));
+          }
+          return complaints;
+        }"""
+    )
+
+
+def pictures(visited: Visit) -> list[str]:
+    """Images have an alternative that is no file name; drawings say in words what they show."""
+    return visited.page.evaluate(
+        r"""() => {
+          const complaints = [];
+          for (const img of document.images) {
+            const alt = img.getAttribute("alt");
+            const where = img.getAttribute("src").slice(0, 60);
+            if (alt === null) complaints.push("no alt: " + where);
+            else if (/[\/\\]|\.(png|svg|jpe?g|gif|webp)$/i.test(alt))
+              complaints.push("alt is a file name: " + alt);
+            else if (alt.trim() === "" && img.closest("article"))
+              complaints.push("alt is empty: " + where);
+          }
+          const words = id => document.getElementById(id)?.textContent ?? "";
+          for (const svg of document.querySelectorAll("article svg")) {
+            if (svg.closest("[aria-hidden=true]") || svg.closest("button, a, summary")) continue;
+            const ids = (svg.getAttribute("aria-labelledby") ?? "") + " "
+              + (svg.getAttribute("aria-describedby") ?? "");
+            const name = (svg.getAttribute("aria-label") ?? "") + " "
+              + ids.split(/\s+/).map(words).join(" ");
+            if (svg.getAttribute("role") !== "img" || name.trim().split(/\s+/).length < 4)
+              complaints.push("drawing without words: " + svg.outerHTML.slice(0, 80));
+          }
+          return complaints;
+        }"""
+    )
+
+
+def quizzes(visited: Visit) -> list[str]:
+    """Every option, chosen by mouse and by keyboard, shows its reason and no other."""
+    page = visited.seen(DESKTOP, "light")
+    complaints = []
+    questions = page.locator(".quiz fieldset")
+    n_questions = questions.count()
+    for number in range(n_questions):
+        question = questions.nth(number)
+        inputs = question.locator("input")
+        kind = inputs.first.get_attribute("type")
+        where = f"question {number + 1}"
+        n_options = inputs.count()
+
+        def shown(question=question) -> list[int]:
+            """Which options show a reason at the moment."""
+            return question.evaluate(
+                """q => [...q.querySelectorAll(".option")].flatMap((option, i) => {
+                  const why = option.querySelector(".why");
+                  return why && why.checkVisibility() && why.textContent.length > 10 ? [i] : [];
+                })"""
+            )
+
+        if shown():
+            complaints.append(f"{where} shows a reason before it is answered")
+        for option in range(n_options):  # by mouse
+            question.locator("label").nth(option).click()
+            wanted = [option] if kind == "radio" else list(range(option + 1))
+            if shown() != wanted:
+                complaints.append(f"{where}, clicked {option}: reasons {shown()}, not {wanted}")
+        question.evaluate("q => q.querySelectorAll('input').forEach(i => (i.checked = false))")
+        inputs.first.focus()
+        for option in range(n_options):  # by keyboard
+            if option:
+                page.keyboard.press("ArrowDown" if kind == "radio" else "Tab")
+            if option == 0 or kind == "checkbox":
+                page.keyboard.press("Space")
+            wanted = [option] if kind == "radio" else list(range(option + 1))
+            if shown() != wanted:
+                complaints.append(f"{where}, typed {option}: reasons {shown()}, not {wanted}")
+        if number + 1 < n_questions:
+            for _ in range(4):  # the next question is a few steps of the Tab key away
+                page.keyboard.press("Tab")
+                if questions.nth(number + 1).evaluate("q => q.contains(document.activeElement)"):
+                    break
+            else:
+                complaints.append(f"the Tab key does not lead from {where} to the next")
+    return complaints
+
+
+def accessibility(visited: Visit) -> list[str]:
+    """What axe finds: everything on a light desktop, what depends on looks on a dark phone."""
+    # preload: axe would fetch style sheets by itself, with a wrong address.
+    options = {"preload": False, "resultTypes": ["violations"]}
+    everything = Axe().run(visited.seen(DESKTOP, "light"), options=options)
+    options["runOnly"] = {"type": "rule", "values": LOOKS}
+    looks = Axe().run(visited.seen(PHONE, "dark"), options=options)
+    violations = everything.response["violations"] + looks.response["violations"]
+    return [
+        f"{violation['id']}: {node['target']} {node['html'][:100]}"
+        for violation in violations
+        if violation["id"] not in EXEMPT
+        for node in violation["nodes"]
+    ]
+
+
+def overflow(visited: Visit) -> list[str]:
+    """The page is never wider than the window, neither on a desktop nor on a phone."""
+    complaints = []
+    for width in (DESKTOP, PHONE):
+        too_wide = visited.seen(width, "light").evaluate(
+            """() => {
+              const extra = document.documentElement.scrollWidth - window.innerWidth;
+              if (extra <= 0) return null;
+              const wide = [...document.querySelectorAll("article *")].filter(
+                e => e.getBoundingClientRect().right > window.innerWidth + 1);
+              return `${extra} px too wide: ` + (wide.at(-1)?.outerHTML.slice(0, 100) ?? "");
+            }"""
+        )
+        if too_wide:
+            complaints.append(f"at {width} px {too_wide}")
+    return complaints
+
+
+def dark_mode(visited: Visit) -> list[str]:
+    """In dark mode nothing is left on a bright ground, and figures take the page's ink."""
+    page = visited.seen(DESKTOP, "dark")
+    return page.evaluate(
+        r"""() => {
+          if (document.documentElement.dataset.theme !== "dark") return ["does not turn dark"];
+          const parts = colour => colour.match(/[\d.]+/g).map(Number);
+          const light = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b) / 255;
+          const complaints = [];
+          for (const element of document.querySelectorAll("article, article *")) {
+            const box = element.getBoundingClientRect();
+            const style = getComputedStyle(element);
+            const ground = parts(style.backgroundColor);
+            if ((ground[3] ?? 1) > 0.5 && light(ground) > 0.6 && box.width * box.height > 3000)
+              complaints.push("bright ground: " + element.outerHTML.slice(0, 80));
+            if (element.matches("svg[role=img]") && light(parts(style.color)) < 0.6)
+              complaints.push("dark ink: " + element.outerHTML.slice(0, 80));
+          }
+          return complaints;
+        }"""
+    )
+
+
+EVERY_PAGE = (
+    loading,
+    mathematics,
+    pictures,
+    accessibility,
+    overflow,
+    dark_mode,
+    quizzes,
+)

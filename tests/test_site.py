@@ -1,0 +1,182 @@
+"""The built site, every page of it, in a real browser."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+import site_rules
+import yaml
+from bs4 import BeautifulSoup
+from conftest import ROOT, skip_or_fail
+
+HTML = ROOT / "_build" / "html"
+
+
+def toc_files() -> list[str]:
+    """The pages of the table of contents, in order, as they are named there."""
+
+    def visit(entry):
+        names = [entry[key] for key in ("root", "file") if key in entry]
+        for key in ("parts", "chapters", "sections"):
+            for child in entry.get(key, []):
+                names += visit(child)
+        return names
+
+    return visit(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+
+
+FILES = toc_files()
+PAGES = [f"{name}.html" for name in FILES] + ["search.html"]
+NOTEBOOKS = [name for name in FILES if (ROOT / f"{name}.ipynb").is_file()]
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        skip_or_fail("playwright is not installed: make test installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=site_rules.CHROMIUM_FLAGS
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def base():
+    if not (HTML / "index.html").is_file():
+        pytest.fail("The site is not built: make book")
+    with site_rules.serve(HTML) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def visited(request, browser, base):
+    """One page, opened once for all the tests that look at it."""
+    result = site_rules.visit(browser, base, request.param)
+    yield result
+    result.page.close()
+
+
+@pytest.mark.parametrize("visited", PAGES, indirect=True, scope="module")
+@pytest.mark.parametrize("rule", site_rules.EVERY_PAGE, ids=lambda rule: rule.__name__)
+def test_page(visited, rule):
+    assert rule(visited) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_formulas_of_the_source_are_on_the_page(name):
+    """A formula that the parser overlooked leaves no trace that `mathematics` could see."""
+    path = ROOT / f"{name}.ipynb"
+    if path.is_file():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    else:
+        text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+    written = len(re.findall(r"\$\$.+?\$\$|(?<![\\$])\$[^$\n]+?\$", text, flags=re.DOTALL))
+    drawn = len(page_soup(name).select("article .math"))
+    assert drawn >= written
+
+
+def page_soup(name: str) -> BeautifulSoup:
+    return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def test_every_link_within_the_site_leads_somewhere():
+    soups = {page: page_soup(page.removesuffix(".html")) for page in PAGES}
+    ids = {page: {tag["id"] for tag in soup.select("[id]")} for page, soup in soups.items()}
+    lost = []
+    for page, soup in soups.items():
+        for link in soup.select("a[href]"):
+            target, anchor = urldefrag(link["href"])
+            if re.match(r"[a-z]+:", target):
+                continue
+            path = (HTML / page).parent.joinpath(unquote(target)) if target else HTML / page
+            name = path.resolve().relative_to(HTML.resolve()).as_posix() if path.exists() else None
+            if name is None or (anchor and name in ids and anchor not in ids[name]):
+                lost.append(f"{page}: {link['href']}")
+    assert lost == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook_can_be_opened_on_colab_and_downloaded(name):
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    path = repository["url"].removeprefix("https://github.com/") + f"/blob/{repository['branch']}"
+    links = [link["href"] for link in page_soup(name).select("a[href]")]
+    assert f"https://colab.research.google.com/github/{path}/{name}.ipynb" in links
+    assert any(link.endswith(f"{Path(name).name}.ipynb") and ":" not in link for link in links)
+
+
+def test_every_lecture_is_in_the_table_of_contents_and_on_the_first_page():
+    lectures = {f"lectures/{path.stem}" for path in (ROOT / "lectures").glob("*.ipynb")}
+    assert lectures == {name for name in FILES if name.startswith("lectures/")}
+    linked = {link["href"] for link in page_soup("index").select("article ol a[href]")}
+    assert {f"{name}.html" for name in lectures} <= linked
+
+
+def test_execution_times_are_those_of_the_notebooks():
+    rows = page_soup("execution_times").select("table.execution-times tbody tr")
+    shown = {
+        row.a["href"].removesuffix(".html"): int(row.select("td")[1].text) for row in rows if row.a
+    }
+    stored = {
+        name: json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["metadata"][
+            "lamplight"
+        ]["seconds"]
+        for name in NOTEBOOKS
+    }
+    assert shown == stored
+    assert int(rows[-1].select("td")[1].text) == sum(stored.values())
+
+
+def test_search_finds_a_word(browser, base):
+    page = site_rules.visit(browser, base, "search.html?q=softmax").page
+    page.wait_for_selector("#search-results li a", timeout=5000)
+    assert page.locator("#search-results li").count() >= 2
+    page.close()
+
+
+# Each rule must notice the fault that it is there for.
+OPTION = '<div class="option"><input type="radio" name="q" id="o{0}"><label for="o{0}">o</label>{1}'
+FAULTS = [
+    ("loading", '<img src="http://other.invalid/a.png" alt="A small picture.">'),
+    ("loading", '<img src="missing.png" alt="A small picture.">'),
+    ("loading", '<script>console.error("lost")</script>'),
+    ("loading", '<script>throw new Error("lost")</script>'),
+    ("mathematics", r'<span class="math">\(x\)</span>'),
+    ("mathematics", "<p>divided by $\\sqrt{d_k}$ here</p>"),
+    ("pictures", '<article><img src="data:," alt="_images/abc.png"></article>'),
+    ("pictures", '<article><img src="data:," alt=""></article>'),
+    ("pictures", '<article><img src="data:,"></article>'),
+    ("pictures", '<article><svg role="img"><path d="M0 0h9"/></svg></article>'),
+    ("pictures", '<article><svg role="img" aria-label="figure"></svg></article>'),
+    ("quizzes", f'<div class="quiz"><fieldset>{OPTION.format(0, "")}</fieldset></div>'),
+    (
+        "quizzes",
+        '<div class="quiz"><fieldset>'
+        + OPTION.format(0, '<p class="why">The reason, in view from the start.</p>')
+        + "</fieldset></div>",
+    ),
+    ("accessibility", '<input type="text">'),
+    ("accessibility", '<p style="color:#aaa;background:#fff">hard to read</p>'),
+    ("overflow", '<article><div style="width:2000px">wide</div></article>'),
+    ("dark_mode", '<article><div style="background:#fff;height:99px">bright</div></article>'),
+    ("dark_mode", '<article><svg role="img" style="color:#000"></svg></article>'),
+]
+
+
+@pytest.mark.parametrize(("rule", "body"), FAULTS)
+def test_rule_notices(rule, body, browser, tmp_path):
+    head = '<!doctype html><html lang="en" data-theme="dark"><head><title>Spoiled</title>'
+    head += '<link rel="icon" href="data:,"></head>'
+    page = f"{head}<body><main><h1>Spoiled</h1>{body}</main></body></html>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    with site_rules.serve(tmp_path) as address:
+        spoiled = site_rules.visit(browser, address, "page.html")
+        assert getattr(site_rules, rule)(spoiled) != []
+        spoiled.page.close()
