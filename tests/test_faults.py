@@ -121,6 +121,17 @@ def figure_changed(notebook):
     data["text/html"] = data["text/html"].replace("path d=", "path e=", 1)
 
 
+def measured_figure_changed(notebook):
+    """No fault: what was trained or timed differs between machines."""
+    for cell in rules.code_cells(notebook):
+        for output in cell.outputs:
+            text = output.get("data", {}).get("text/html", "")
+            if "data-measured" in text:
+                output["data"]["text/html"] = text.replace("path d=", "path e=")
+                return
+    raise AssertionError("the notebook has no measured figure")
+
+
 def code_changed(notebook):
     talking_cell(notebook).source += "\nprint('one more line')"
 
@@ -185,13 +196,16 @@ def pytest_in(folder, *arguments):
     return result.returncode
 
 
-@pytest.mark.parametrize("plant", [None, output_changed, figure_changed, code_changed])
+HARMLESS = (None, measured_figure_changed)
+
+
+@pytest.mark.parametrize("plant", [*HARMLESS, output_changed, figure_changed, code_changed])
 def test_nbval_notices(plant, copy):
     notebook = nbformat.read(SMALL, as_version=4)
     if plant:
         plant(notebook)
     nbformat.write(notebook, copy / "lectures" / "spoiled.ipynb")
-    assert (pytest_in(copy, "lectures/spoiled.ipynb") == 0) == (plant is None)
+    assert (pytest_in(copy, "lectures/spoiled.ipynb") == 0) == (plant in HARMLESS)
     (copy / "lectures" / "spoiled.ipynb").unlink()
 
 

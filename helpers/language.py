@@ -1,0 +1,167 @@
+"""Dependency trees: by a spaCy pipeline if one is installed, else of sentences annotated by us.
+
+The labels are those of spaCy's English pipelines (ClearNLP's), the parts of speech those of
+Universal Dependencies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from helpers.checks import require
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+PIPELINE = "en_core_web_sm"
+
+# One entry a sentence, one word after the other: word, part of speech, tag, head, label. The head
+# is a position; the root is its own head.
+_ANNOTATED = (
+    "The DET DT 1 det, letters NOUN NNS 10 nsubj, in ADP IN 1 prep, the DET DT 4 det, "
+    "drawer NOUN NN 2 pobj, under ADP IN 4 prep, the DET DT 7 det, lamp NOUN NN 5 pobj, "
+    "that PRON WDT 9 nsubj, hums VERB VBZ 7 relcl, are AUX VBP 10 ROOT, "
+    "unopened ADJ JJ 10 acomp, . PUNCT . 10 punct",
+    "The DET DT 1 det, chef NOUN NN 2 nsubj, prepared VERB VBD 2 ROOT, a DET DT 5 det, "
+    "delicious ADJ JJ 5 amod, meal NOUN NN 2 dobj, and CCONJ CC 2 cc, it PRON PRP 9 nsubjpass, "
+    "was AUX VBD 9 auxpass, served VERB VBN 2 conj, with ADP IN 9 prep, wine NOUN NN 10 pobj, "
+    ". PUNCT . 2 punct",
+    "The DET DT 1 det, musician NOUN NN 2 nsubj, kept VERB VBD 2 ROOT, the DET DT 4 det, "
+    "note NOUN NN 2 dobj, because SCONJ IN 9 mark, she PRON PRP 9 nsubj, did AUX VBD 9 aux, "
+    "not PART RB 9 neg, want VERB VB 2 advcl, to PART TO 11 aux, forget VERB VB 9 xcomp, "
+    "it PRON PRP 11 dobj, . PUNCT . 2 punct",
+    "The DET DT 1 det, letters NOUN NNS 3 nsubjpass, were AUX VBD 3 auxpass, "
+    "hidden VERB VBN 3 ROOT, by ADP IN 3 agent, a DET DT 6 det, clerk NOUN NN 4 pobj, "
+    "who PRON WP 9 nsubj, never ADV RB 9 neg, opened VERB VBD 6 relcl, them PRON PRP 9 dobj, "
+    ". PUNCT . 3 punct",
+    "Which DET WDT 1 det, letter NOUN NN 5 dobj, did AUX VBD 5 aux, the DET DT 4 det, "
+    "clerk NOUN NN 5 nsubj, open VERB VB 5 ROOT, first ADV RB 5 advmod, ? PUNCT . 5 punct",
+    "The DET DT 1 det, lamp NOUN NN 2 nsubj, hums VERB VBZ 2 ROOT, . PUNCT . 2 punct",
+)
+
+_LABELS = """
+ROOT acl acomp advcl advmod agent amod appos attr aux auxpass case cc ccomp compound conj csubj
+csubjpass dative dep det dobj expl intj mark meta neg nmod npadvmod nsubj nsubjpass nummod oprd
+parataxis pcomp pobj poss preconj predet prep prt punct quantmod relcl xcomp
+"""
+_PARTS_OF_SPEECH = """
+ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X
+"""
+
+
+def _read(entry: str) -> tuple[list[str], list[str], list[str], list[int], list[str]]:
+    """Words, parts of speech, tags, heads and labels of an annotated sentence."""
+    words, pos, tags, heads, labels = zip(*(w.split() for w in entry.split(", ")), strict=True)
+    return list(words), list(pos), list(tags), [int(head) for head in heads], list(labels)
+
+
+def _text(words: Sequence[str]) -> str:
+    return re.sub(r" ([.?])", r"\1", " ".join(words))
+
+
+SENTENCES: tuple[str, ...] = tuple(_text(_read(entry)[0]) for entry in _ANNOTATED)
+"""The sentences whose trees are annotated here."""
+
+
+def parse(text: str, *, annotated: bool = False) -> Doc:
+    """The words of a sentence with their heads, labels and parts of speech.
+
+    Args:
+        text: the sentence; any if spaCy's pipeline `en_core_web_sm` is installed, else one of
+            `SENTENCES`.
+        annotated: use the tree annotated here even where a pipeline is installed. It is the same
+            on every machine; a pipeline makes mistakes, and each version its own.
+
+    Raises:
+        ImportError: if spaCy is not installed.
+        ValueError: if a pipeline would be needed and there is none.
+    """
+    try:
+        import spacy
+        from spacy.tokens import Doc
+    except ImportError:
+        raise ImportError("spaCy is not installed; install it with: pip install spacy") from None
+
+    if not annotated and spacy.util.is_package(PIPELINE):
+        return spacy.load(PIPELINE)(text)
+    known = "\n  ".join(SENTENCES)
+    advice = f"or a pipeline, by: python -m spacy download {PIPELINE}" if not annotated else ""
+    require(text in SENTENCES, "text", repr(text), f"one of\n  {known}\n{advice}".strip())
+    words, pos, tags, heads, deps = _read(_ANNOTATED[SENTENCES.index(text)])
+    check_tree(heads, deps, pos)
+    spaces = [after != "PUNCT" for after in pos[1:]] + [False]
+    vocab = spacy.blank("en").vocab
+    return Doc(vocab, words, spaces, heads=heads, deps=deps, pos=pos, tags=tags)
+
+
+def check_tree(heads: Sequence[int], deps: Sequence[str], pos: Sequence[str]) -> None:
+    """Refuse what is not one well-formed dependency tree.
+
+    Args:
+        heads: for each word the position of its head; the root is its own head.
+        deps: for each word the label of the arc from its head.
+        pos: for each word its part of speech.
+
+    Raises:
+        ValueError: if lengths differ, a head is out of range, there is not exactly one root, a
+            word cannot be reached from the root, or a label or part of speech is unknown.
+    """
+    n = len(heads)
+    require(len(deps) == len(pos) == n, "deps, pos", f"{len(deps)}, {len(pos)}", f"{n} each")
+    out = [head for head in heads if head not in range(n)]
+    require(not out, "heads", out, f"positions from 0 to {n - 1}")
+    roots = [i for i, head in enumerate(heads) if head == i]
+    labelled = [i for i, label in enumerate(deps) if label == "ROOT"]
+    require(len(roots) == 1, "heads", f"roots at {roots}", "exactly one word that is its own head")
+    require(labelled == roots, "deps", f"ROOT at {labelled}", f"ROOT at {roots} and nowhere else")
+    for i in range(n):
+        above = i
+        for _ in range(n):  # a path to the root has fewer steps than there are words
+            above = heads[above]
+        require(above == roots[0], "heads", f"a cycle above word {i}", "a path from it to the root")
+    unknown = sorted(set(deps) - set(_LABELS.split()))
+    unknown += sorted(set(pos) - set(_PARTS_OF_SPEECH.split()))
+    require(not unknown, "deps, pos", unknown, "labels of spaCy and parts of speech of UD")
+
+
+def arcs(doc: Doc) -> list[tuple[int, str, int]]:
+    """Each word with its label and its head, as positions; the root has no arc."""
+    return [(word.i, word.dep_, word.head.i) for word in doc if word.head.i != word.i]
+
+
+def draw(doc: Doc) -> None:
+    """Display the tree as spaCy draws it; a wide one scrolls inside its own box."""
+    from IPython.display import HTML, display
+
+    display(HTML(to_html(doc)))
+
+
+def to_html(doc: Doc) -> str:
+    """The `<figure>` that `draw` displays; the same tree gives the same text every time."""
+    from spacy import displacy
+
+    links = [f"{doc[child]} is {label} of {doc[head]}" for child, label, head in arcs(doc)]
+    alt = escape(f"Dependency tree of “{doc.text}”: {'; '.join(links)}.")
+    options = {"compact": True, "distance": 96, "word_spacing": 35, "offset_x": 40}
+    options |= {"color": "currentColor", "bg": "transparent", "font": "inherit"}
+    svg = displacy.render(doc, style="dep", jupyter=False, options=options).strip()
+    # displaCy draws its ids by lot, writes the labels across the arcs, and leaves much room above.
+    random, width, height = re.search(
+        r'id="(\S+)".*? width="(\d+)" height="([\d.]+)"', svg
+    ).groups()
+    svg = svg.replace(random, "tree-" + hashlib.sha256(alt.encode()).hexdigest()[:8])
+    svg = svg.replace('dy="1.25em"', 'dy="-.4em"').replace("letter-spacing: 1px", "")
+    top = min(map(float, re.findall(r' d="M\S+ \S+,(\S+) ', svg)), default=20.0) - 20
+    room = float(height) - top - 20
+    svg = svg.replace(f'height="{height}"', f'height="{room}" viewBox="0 {top} {width} {room}"')
+    svg = svg.replace(f"height: {height}px", f"height: {room}px")
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
+    return (
+        '<figure class="lamplight-figure"><div class="displacy-wrapper" role="group" tabindex="0" '
+        f'aria-label="Dependency tree, scrolls sideways" style="overflow-x:auto">{svg}</div>'
+        "</figure>"
+    )
