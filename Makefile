@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
 
-.PHONY: help book serve test execute experiments address format clean
+.PHONY: help book serve test execute experiments bench grade address format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
@@ -18,7 +18,7 @@ serve: book ## show the site on http://localhost:8000
 	@$(PYTHON) -m http.server 8000 --bind 127.0.0.1 --directory _build/html
 
 test: .venv/full.stamp book ## check everything: code, notebooks, exercises, site
-	@sh tools/system.sh chromium
+	@sh tools/system.sh chromium bwrap
 	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadfile || { \
 	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
 
@@ -27,6 +27,14 @@ execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/
 
 experiments: .venv/full.stamp ## run the long trainings again whose tables the lectures show
 	@for script in experiments/*.py; do $(BIN)/python $$script || exit 1; done
+
+bench: .venv/full.stamp ## measure our attention beside torch's and store the times (some minutes)
+	@$(BIN)/python benchmarks/attention.py
+
+grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [OUT=dir] [OPTIONS="--lecture 2"]
+	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
+	@sh tools/system.sh bwrap
+	@$(BIN)/python -m grading.grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(OPTIONS)
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py

@@ -1,13 +1,15 @@
-"""What the site needs beyond Jupyter Book: the table of execution times, and a repair.
+"""What the site needs beyond Jupyter Book: tables of measured times, and a repair.
 
 The directive ``execution-times`` lists every notebook of the table of contents with the seconds
 that its last execution took (``metadata.lamplight.seconds``, written by ``tools/execute.py``).
+The directive ``benchmark-table`` shows a part of what ``benchmarks/attention.py`` stored.
 """
 
 import json
 from pathlib import Path
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -65,7 +67,7 @@ def make_table(app: Sphinx, page: str) -> nodes.table:
     total = 0.0
     for name in documents_in_order(env):
         path = Path(env.doc2path(name))
-        if path.suffix != ".ipynb":
+        if path.suffix != ".ipynb" or path.parent.name == "exercises":  # no outputs stored there
             continue
         seconds = recorded_seconds(path)
         if seconds is None:
@@ -91,6 +93,119 @@ def fill_in_times(app: Sphinx, doctree: nodes.document, page: str) -> None:
         mark.replace_self(make_table(app, page))
 
 
+class BenchmarkTable(SphinxDirective):
+    """``{benchmark-table} PART`` with ``:device: cpu``, the default, or ``cuda``.
+
+    PART is ``summary``, ``forward``, ``backward`` or ``functions``. Without stored results for the
+    CPU the build warns; without those for a GPU there is nothing to show.
+    """
+
+    required_arguments = 1
+    option_spec = {"device": lambda text: directives.choice(text, ("cpu", "cuda"))}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes of one part."""
+        parts = {
+            "summary": benchmark_summary,
+            "forward": benchmark_modules,
+            "backward": benchmark_modules,
+            "functions": benchmark_functions,
+        }
+        part = directives.choice(self.arguments[0], tuple(parts))
+        device = self.options.get("device", "cpu")
+        path = Path(self.env.srcdir) / "benchmarks" / "results" / f"{device}.json"
+        self.env.note_reread()  # results change, or come to be, without this page changing
+        if not path.exists():
+            if device == "cpu":
+                logger.warning("no benchmark results are stored; run `make bench`")
+            return []
+        results = json.loads(path.read_text(encoding="utf-8"))
+        return parts[part](results, part, device)
+
+
+def benchmark_summary(results: dict, _part: str, device: str) -> list[nodes.Node]:
+    """What was measured on and how the two modules compare, in sentences."""
+    rows = results["modules"]
+    best, worst = (choose(rows, key=lambda row: row["ratio"]) for choose in (min, max))
+
+    def where(row: dict) -> str:
+        kind = "forward and backward" if row["backward"] else "forward"
+        mask = "causal" if row["causal"] else "no mask"
+        size = f"batch {row['batch']}, length {row['length']}, width {row['width']}"
+        return f"{row['ratio']:.2f} ({size}, {mask}, {kind})"
+
+    sentences = [
+        f"{results['machine']}, {results['dtype']}, heads of width {results['head width']}.",
+        f"Each time is the smallest of {results['repeats']} repeats or more.",
+    ]
+    if results["load"]:
+        first, last = results["load"]
+        sentences += [
+            f"Processes that wanted a core (the load average): {first} at the start, {last} at "
+            "the end, this one counted."
+        ]
+    sentences += [
+        f"Median of all {len(rows)} ratios: {results['median ratio']:.2f}; smallest "
+        f"{where(best)}; largest {where(worst)}."
+    ]
+    if results["left out"]:
+        sizes = ", ".join(" × ".join(map(str, size)) for size in results["left out"])
+        sentences += [f"Left out because they take minutes (batch × length × width): {sizes}."]
+    items = [nodes.list_item("", nodes.paragraph("", text)) for text in sentences]
+    title = [nodes.rubric("", "On a GPU")] if device == "cuda" else []
+    return [*title, nodes.bullet_list("", *items)]
+
+
+def benchmark_modules(results: dict, part: str, _device: str) -> list[nodes.Node]:
+    """One row a size: our time and the ratio to torch's, without and with a causal mask."""
+    sizes: dict[tuple[int, int, int], dict[bool, dict]] = {}
+    for row in results["modules"]:
+        if row["backward"] == (part == "backward"):
+            size = (row["batch"], row["length"], row["width"])
+            sizes.setdefault(size, {})[row["causal"]] = row
+    rows = [
+        [*map(str, size), *(c for m in (False, True) for c in (ms(of[m]["ours"]), ratio(of[m])))]
+        for size, of in sizes.items()
+    ]
+    heads = ["Batch", "Length", "Width", "No mask: ours, ms", "No mask: ours ÷ torch"]
+    return [number_table([*heads, "Causal: ours, ms", "Causal: ours ÷ torch"], rows)]
+
+
+def benchmark_functions(results: dict, _part: str, _device: str) -> list[nodes.Node]:
+    """One row a length: peak memory and time of naive and of fused attention."""
+    rows = [
+        [
+            str(row["length"]),
+            *(f"{row[h]['MiB']:.1f}" if h in row else "–" for h in ("naive", "fused")),
+            *(ms(row[h]["microseconds"]) if h in row else "–" for h in ("naive", "fused")),
+        ]
+        for row in results["functions"]
+    ]
+    return [number_table(["Length", "Naive, MiB", "Fused, MiB", "Naive, ms", "Fused, ms"], rows)]
+
+
+def ms(microseconds: float) -> str:
+    """Milliseconds with three digits."""
+    number = f"{microseconds / 1000:#.3g}"
+    return f"{float(number):.0f}" if "e" in number else number.rstrip(".")
+
+
+def ratio(row: dict) -> str:
+    """Our time divided by torch's."""
+    return f"{row['ratio']:.2f}"
+
+
+def number_table(heads: list[str], rows: list[list[str]]) -> nodes.table:
+    """A table of numbers, set flush right."""
+    group = nodes.tgroup("", cols=len(heads))
+    group += [nodes.colspec("", colwidth=1) for _ in heads]
+    group += nodes.thead("", make_row(*map(nodes.Text, heads)))
+    group += nodes.tbody("", *(make_row(*map(nodes.Text, row)) for row in rows))
+    for entry in group.findall(nodes.entry):
+        entry["classes"] = ["text-right"]
+    return nodes.table("", group, classes=["benchmark"])
+
+
 def repair_bibliography(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
@@ -107,6 +222,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.add_node(ExecutionTimesNode)
     app.add_directive("execution-times", ExecutionTimes)
+    app.add_directive("benchmark-table", BenchmarkTable)
     app.connect("doctree-resolved", fill_in_times)
     app.connect("html-page-context", repair_bibliography)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

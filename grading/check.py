@@ -28,7 +28,7 @@ def check(name: str, answer: object = MISSING) -> None:
         answer = sys._getframe(1).f_globals.get(name, MISSING)
     verdict = grade(task, answer, PUBLIC_SEED)
     _earned[name] = verdict.points
-    sign = "✓" if verdict.points else "✗"
+    sign = "✓" if verdict.points else "…" if verdict.review else "✗"
     print(f"{sign} {name}: {verdict.points} of {task.points} points")
     print(verdict.message)
 

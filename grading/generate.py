@@ -10,14 +10,15 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
 - outputs and execution counts are dropped.
 
 So every line of a student notebook stands in its solution too. A Markdown cell that holds the
-line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty, minutes and hints,
-in the solution as well, so that these stand in one place only: the task's file.
+line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty and minutes, and at
+its end the hints, in the solution as well, so that these stand in one place only: the task's file.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -29,6 +30,7 @@ from helpers.checks import require
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
 MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
+HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
 CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
 
 
@@ -47,6 +49,9 @@ def with_task_lines(solution: NotebookNode) -> NotebookNode:
             unknown = [name for name in names if name not in tasks]
             require(not unknown, "a task mark", ", ".join(unknown), "the name of a task")
             cell.source = MARK.sub(lambda m: _task_lines(tasks[m[1]]), cell.source)
+            if names:
+                hints = [hint for name in names for hint in tasks[name].hints]
+                cell.source = HINTS.sub("", cell.source).rstrip() + _hint_lines(hints)
             named += names
         elif cell.cell_type == "code":
             checked += CHECK.findall(cell.source)
@@ -103,9 +108,14 @@ def _task_lines(task: Task) -> str:
         f"<!-- task: {task.name} -->",
         f"*{task.points} points · difficulty {stars} · about {task.minutes} minutes · {task.kind}*",
     ]
-    for number, hint in enumerate(task.hints, 1):
-        lines += ["", f"<details><summary>Hint {number}</summary>", "", hint, "", "</details>"]
     return "\n".join([*lines, "", "<!-- end of task -->"])
+
+
+def _hint_lines(hints: Sequence[str]) -> str:
+    lines = []
+    for number, hint in enumerate(hints, 1):
+        lines += [f"<details><summary>Hint {number}</summary>", "", hint, "", "</details>", ""]
+    return "\n".join(["\n", "<!-- hints -->", *lines, "<!-- end of hints -->"]) if lines else ""
 
 
 def main(check: bool) -> int:

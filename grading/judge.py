@@ -16,10 +16,13 @@ from unittest import mock
 import torch
 
 from grading.plain import NotPlain, describe_type, difference, plain
-from grading.task import Case, Task
+from grading.task import CODE, Case, Task
 
 MISSING = object()
 """Stands for an answer that is not there."""
+COPY = "work on a copy."
+STOPS = "It stops with"
+"""How the sentence about an error begins; a known mistake may stop with the same one."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +43,37 @@ class Verdict:
     message: str
     mistake: int | None = None
     """Which known mistake it was, if one fits."""
+    review: bool = False
+    """Whether a person has to read the answer."""
 
 
 class ForbiddenCall(Exception):
     """The answer called a function that the task forbids."""
 
 
-def run(task: Task, answer: object, cases: Sequence[Case]) -> list[Outcome]:
+class _Drain(io.TextIOBase):
+    """Takes what an answer prints and keeps nothing of it."""
+
+    left = 10_000_000
+
+    def write(self, text: str) -> int:
+        self.left -= len(text)
+        if self.left < 0:
+            raise RuntimeError("it prints more than 10 million characters")
+        return len(text)
+
+
+def run(task: Task, answer: object, cases: Sequence[Case], torch_seed: int = 0) -> list[Outcome]:
     """Run an answer on every case. Nothing that it raises gets out."""
-    return [_run_one(task, answer, case) for case in cases]
+    return [_run_one(task, answer, case, torch_seed) for case in cases]
 
 
-def _run_one(task: Task, answer: object, case: Case) -> Outcome:
+def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome:
     if answer is MISSING:
         return Outcome(error=f"There is no {task.name} yet. Run the cell that defines it.")
     if answer is ...:
         return Outcome(error=f"{task.name} is not written yet.")
-    if task.kind in ("predict", "choose"):
+    if task.kind in ("predict", "choose", "written"):
         try:
             return Outcome(plain(answer))
         except NotPlain as error:
@@ -69,9 +86,9 @@ def _run_one(task: Task, answer: object, case: Case) -> Outcome:
         with (
             _restored(),
             _forbid(task.forbidden, answer),
-            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stdout(_Drain()),
         ):
-            torch.manual_seed(0)
+            torch.manual_seed(torch_seed)
             value = task.drive(answer, *args) if task.drive else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:
@@ -82,8 +99,8 @@ def _run_one(task: Task, answer: object, case: Case) -> Outcome:
         return Outcome(error=f"{task.name} is not written yet.")
     except NotPlain as error:
         return Outcome(error=f"It returns {error}.")
-    except Exception as error:
-        return Outcome(error=f"It stops with {type(error).__name__}: {_one_line(error)}")
+    except (Exception, SystemExit) as error:
+        return Outcome(error=f"{STOPS} {type(error).__name__}: {_one_line(error)}")
     after = plain(args)
     changed = tuple(
         i
@@ -93,17 +110,32 @@ def _run_one(task: Task, answer: object, case: Case) -> Outcome:
     return Outcome(result, changed=changed)
 
 
-def judge(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Verdict:
-    """The verdict on what an answer gave on these cases."""
+def judge(
+    task: Task,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    known: dict[tuple[int, int], Outcome] | None = None,
+) -> Verdict:
+    """The verdict on what an answer gave on these cases.
+
+    `known` keeps what the model answer and the known mistakes gave on them, for the next answer.
+    """
+    known = {} if known is None else known
     if task.kind == "choose":
         return _judge_choice(task, outcomes[0])
+    if task.kind == "written":
+        return _judge_text(task, outcomes[0])
     for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True), 1):
-        complaint = _complaint(task, case, outcome)
+        complaint = _complaint(task, cases, number - 1, outcome, known)
         if complaint:
             if len(cases) > 1:
                 note = f" ({case.note})" if case.note else ""
                 complaint = f"On case {number} of {len(cases)}{note}: {complaint}"
-            which = None if outcome.error else _known_mistake(task, cases, outcomes)
+            if outcome.changed and not complaint.endswith(COPY):
+                places = " and ".join(str(i + 1) for i in outcome.changed)
+                complaint += f"\nBesides, argument {places} was changed in place: {COPY}"
+            ran = not outcome.error or (task.kind in CODE and outcome.error.startswith(STOPS))
+            which = _known_mistake(task, cases, outcomes, known) if ran else None
             if which is not None:
                 complaint += f"\nWhat went wrong: {task.mistakes[which].why}"
             return Verdict(0, complaint, which)
@@ -116,8 +148,29 @@ def grade(task: Task, answer: object, seed: int) -> Verdict:
     return judge(task, cases, run(task, answer, cases))
 
 
-def _complaint(task: Task, case: Case, outcome: Outcome) -> str | None:
+MODEL = -1
+"""Stands for the model answer, where a number stands for a known mistake."""
+
+
+def _ours(
+    task: Task,
+    which: int,
+    cases: Sequence[Case],
+    number: int,
+    known: dict[tuple[int, int], Outcome],
+) -> Outcome:
+    """What the model answer or a known mistake gives on one case."""
+    if (which, number) not in known:
+        answer = task.reference if which == MODEL else task.mistakes[which].answer
+        [known[which, number]] = run(task, answer, [cases[number]])
+    return known[which, number]
+
+
+def _complaint(
+    task: Task, cases: Sequence[Case], number: int, outcome: Outcome, known: dict
+) -> str | None:
     """What is wrong with one outcome, or None."""
+    case = cases[number]
     if outcome.error:
         return outcome.error
     if outcome.value is None and task.kind != "predict":
@@ -130,17 +183,31 @@ def _complaint(task: Task, case: Case, outcome: Outcome) -> str | None:
         if not reached >= task.reach:
             return f"It reaches {reached:.3f}; at least {task.reach:g} is wanted."
         return None
-    [expected] = run(task, task.reference, [case])
+    expected = _ours(task, MODEL, cases, number, known)
     where = task.name if task.kind == "predict" else "the result"
     wrong = difference(outcome.value, expected.value, task.rtol, task.atol, where)
+    if wrong and task.kind == "predict":
+        return _without_the_answer(wrong)
     if wrong:
         sentences = (_property_sentence(p, case.args, outcome.value) for p in task.properties)
         broken = next(filter(None, sentences), None)
         return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
     if outcome.changed:
         places = " and ".join(str(i + 1) for i in outcome.changed)
-        return f"The result is right, but argument {places} was changed in place: work on a copy."
+        return f"The result is right, but argument {places} was changed in place: {COPY}"
     return None
+
+
+FORMS = ("a ", "an ", "None", "shape ", "numbers", "whole numbers", "truth values")
+
+
+def _without_the_answer(sentence: str) -> str:
+    """What came, but not the value that was expected: it would only have to be copied.
+
+    Which form is wanted (type, size, shape) may be told.
+    """
+    came, _, wanted = sentence.partition("; expected ")
+    return sentence if wanted.startswith(FORMS) else f"{came}: this is not right."
 
 
 def _property_sentence(check, args: tuple, value: object) -> str | None:
@@ -150,12 +217,14 @@ def _property_sentence(check, args: tuple, value: object) -> str | None:
         return None
 
 
-def _known_mistake(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> int | None:
+def _known_mistake(
+    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], known: dict
+) -> int | None:
     """The first known mistake that gives the same on every case."""
-    for number, mistake in enumerate(task.mistakes):
-        theirs = run(task, mistake.answer, cases)
+    for which in range(len(task.mistakes)):
+        theirs = (_ours(task, which, cases, number, known) for number in range(len(cases)))
         if all(same(task, a, b) for a, b in zip(outcomes, theirs, strict=True)):
-            return number
+            return which
     return None
 
 
@@ -171,7 +240,7 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
     """Name every option that was chosen wrongly or left out, with its reason."""
     reasons = {mistake.answer: mistake.why for mistake in task.mistakes}
     letters = outcome.value
-    if outcome.error or not isinstance(letters, set | list | tuple | str):
+    if outcome.error or not _are_texts(letters):
         wanted = f'{task.name} = {{"a", "b"}}, the letters of what you choose, is wanted.'
         return Verdict(0, outcome.error or wanted)
     chosen, right = set(letters), set(task.reference)
@@ -184,6 +253,17 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
     if left_out and not wrong:
         wrong = [f"What you chose is right; {left_out} more of the options also holds."]
     return Verdict(0, "\n".join(wrong)) if wrong else Verdict(task.points, "Right.")
+
+
+def _are_texts(letters: object) -> bool:
+    return isinstance(letters, set | list | tuple | str) and all(type(x) is str for x in letters)
+
+
+def _judge_text(task: Task, outcome: Outcome) -> Verdict:
+    """What a person writes, a person reads."""
+    if outcome.error or not isinstance(outcome.value, str) or not outcome.value.strip():
+        return Verdict(0, outcome.error or f"{task.name} is not written yet: a text is wanted.")
+    return Verdict(0, "This answer is read by a person: needs review.", review=True)
 
 
 def _fresh(args: tuple) -> tuple:
@@ -224,7 +304,9 @@ def _forbid(names: Sequence[str], answer: object) -> Iterator[None]:
 
     space = getattr(answer, "__globals__", None)
     if space is None:  # a class: the names its methods see
-        methods = (getattr(value, "__globals__", None) for value in vars(answer).values())
+        methods = (
+            getattr(v, "__globals__", None) for v in getattr(answer, "__dict__", {}).values()
+        )
         space = next(filter(None, methods), {})
     with contextlib.ExitStack() as stack:
         for name in names:

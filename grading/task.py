@@ -10,7 +10,7 @@ from typing import Literal
 
 from helpers.checks import require
 
-Kind = Literal["implement", "find the bug", "predict", "choose", "train"]
+Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
 
 
@@ -38,10 +38,12 @@ class Task:
         name: of the function, class or variable that holds the answer; also of the task's file.
         lecture: the number of the lecture that it belongs to.
         kind: "implement" and "find the bug" want a function or class; "predict" a value;
-            "choose" a set of letters; "train" a function whose result reaches a score.
+            "choose" a set of letters; "train" a function whose result reaches a score; "written"
+            a text, which a person reads and marks.
         points, difficulty (1 to 3), minutes: for the student's planning.
         outcome: the lecture's outcome that the task practises, in its words.
-        reference: the model answer (for "predict" and "choose", the right value).
+        reference: the model answer (for "predict" and "choose", the right value; for "written", a
+            text as it might be).
         cases: for a seed, the inputs, smallest first. The notebook uses seed 0, the class grader
             seeds of its own. Tasks that want a value have none.
         mistakes: what is known to go wrong. For "predict" the wrong values; for "choose" one

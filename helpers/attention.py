@@ -8,6 +8,7 @@ Source: Vaswani et al. (2017), "Attention Is All You Need", section 3.2, equatio
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +16,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.checks import require, require_broadcastable, require_dims
-from helpers.masks import _require_bool, causal_mask, to_additive
+from helpers.checks import (
+    require,
+    require_broadcastable,
+    require_share,
+    require_sizes,
+    shape_text,
+)
+from helpers.masks import _require_bool, causal_mask, combine_masks, to_additive
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -33,7 +40,8 @@ def softmax(x: Float[np.ndarray, "..."], axis: int = -1) -> Float[np.ndarray, ".
     The maximum is subtracted first. That changes nothing in exact arithmetic and keeps `exp`
     from overflowing. A slice that is −∞ throughout has nothing to choose from: it gives zeros.
     """
-    top = x.max(axis=axis, keepdims=True)
+    x = 1.0 * x  # whole numbers become floats
+    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     exp = np.exp(x - np.where(np.isneginf(top), 0.0, top))
     total = exp.sum(axis=axis, keepdims=True)
     return exp / np.where(total == 0.0, 1.0, total)
@@ -81,8 +89,7 @@ def masked_softmax(
     """
     if mask is None:
         return scores.softmax(dim=-1)
-    _require_bool("mask", mask)
-    require_broadcastable("mask", mask.shape, scores.shape)
+    _check_mask(mask, scores.shape)
     # −∞ in a whole row would make softmax compute 0/0. Such a row keeps its finite scores here
     # and loses its weights in the last line, which also stops the gradient.
     sees_something = mask.any(dim=-1, keepdim=True)
@@ -105,7 +112,7 @@ def scaled_dot_product_attention(
     Args:
         q, k, v: queries, keys and values with any equal leading dimensions.
         mask: True where a query may attend to a key; broadcasts to `(*batch, T_q, T_k)`.
-        bias: numbers added to the scores before the mask, for instance ALiBi's.
+        bias: numbers added to the scores before the mask, for instance ALiBi's; −∞ blocks.
         scale: 1/√d_k if not given.
         dropout_p: share of the weights set to zero at random. The caller passes 0 in evaluation.
 
@@ -113,14 +120,22 @@ def scaled_dot_product_attention(
         The context vectors, and the attention weights as they are before dropout.
 
     Raises:
-        ValueError: if shapes do not fit together or the mask is not boolean.
+        ValueError: if shapes or dtypes do not fit together or the mask is not boolean.
     """
     _check_qkv(q, k, v)
+    require_share("dropout_p", dropout_p)
+    require(q.is_floating_point(), "q", f"dtype {q.dtype}", "a floating-point dtype")
+    for name, x in (("k", k), ("v", v)):
+        require(x.dtype == q.dtype, name, f"dtype {x.dtype}", f"{q.dtype}, as q has")
     scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores = q @ k.transpose(-2, -1) * scale  # (*batch, T_q, T_k)
+    if mask is not None:
+        _check_mask(mask, scores.shape)
     if bias is not None:
         require_broadcastable("bias", bias.shape, scores.shape)
-        scores = scores + bias
+        blocked = bias.isneginf()
+        mask = combine_masks(mask, ~blocked)
+        scores = scores + bias.masked_fill(blocked, 0.0)
     weights = masked_softmax(scores, mask)  # (*batch, T_q, T_k)
     return F.dropout(weights, dropout_p) @ v, weights  # (*batch, T_q, d_v)
 
@@ -137,6 +152,7 @@ class SelfAttention(nn.Module):
 
     def __init__(self, d_model: int, d_k: int, d_v: int | None = None, bias: bool = False) -> None:
         super().__init__()
+        require_sizes(d_model=d_model, d_k=d_k, d_v=d_v)
         self.W_query = nn.Linear(d_model, d_k, bias=bias)
         self.W_key = nn.Linear(d_model, d_k, bias=bias)
         self.W_value = nn.Linear(d_model, d_k if d_v is None else d_v, bias=bias)
@@ -155,7 +171,7 @@ class SelfAttention(nn.Module):
         Raises:
             ValueError: if the last axis of `x` is not `d_model` or the mask does not fit.
         """
-        _check_width("x", x, self.W_query.in_features)
+        _check_input("x", x, self.W_query)
         q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (*batch, T, d_k or d_v)
         context, weights = scaled_dot_product_attention(q, k, v, mask)  # (*batch, T, d_v)
         return (context, weights) if return_weights else context
@@ -182,6 +198,8 @@ class CausalSelfAttention(SelfAttention):
         bias: bool = False,
     ) -> None:
         super().__init__(d_model, d_k, d_v, bias)
+        require_sizes(context_length=context_length)
+        require_share("dropout", dropout)
         self.dropout = dropout
         self.register_buffer("mask", causal_mask(context_length), persistent=False)
 
@@ -196,7 +214,7 @@ class CausalSelfAttention(SelfAttention):
         Raises:
             ValueError: if `x` is longer than `context_length` or has another width.
         """
-        _check_width("x", x, self.W_query.in_features)
+        _check_input("x", x, self.W_query)
         T, longest = x.shape[-2], self.mask.shape[0]
         require(T <= longest, "x", f"{T} positions", f"at most context_length = {longest}")
         q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (*batch, T, d_k or d_v)
@@ -225,7 +243,8 @@ class MultiHeadAttention(nn.Module):
         positions: an encoding that acts inside attention (rotary, ALiBi), or None.
 
     Raises:
-        ValueError: if `d_k` is not given and `n_heads` does not divide `d_model`.
+        ValueError: if `d_k` is not given and `n_heads` does not divide `d_model`, if a size is
+            below 1, or if `dropout` is not a share.
     """
 
     def __init__(
@@ -241,7 +260,9 @@ class MultiHeadAttention(nn.Module):
         positions: Positions | None = None,
     ) -> None:
         super().__init__()
-        require(n_heads >= 1, "n_heads", n_heads, "at least 1")
+        require_sizes(d_model=d_model, n_heads=n_heads, d_k=d_k, d_v=d_v, d_out=d_out)
+        require_sizes(d_context=d_context)
+        require_share("dropout", dropout)
         if d_k is None:
             divides = d_model % n_heads == 0
             require(divides, "d_model", d_model, f"a multiple of n_heads = {n_heads}, or d_k given")
@@ -287,22 +308,27 @@ class MultiHeadAttention(nn.Module):
             ("key", key, self.W_key),
             ("value", value, self.W_value),
         ):
-            require_dims(name, x, 3, f"(batch, T, {layer.in_features})")
-            _check_width(name, x, layer.in_features)
+            _check_input(name, x, layer, batched=True)
+        lead = (query.shape[0], key.shape[1])
+        for name, x in (("key", key), ("value", value)):
+            if x.shape[:2] != lead:
+                needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
+                require(False, name, f"shape {tuple(x.shape)}", needed)
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
         k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
-        _check_qkv(q, k, v)
         if mask is not None:
-            _require_bool("mask", mask)
             needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
             require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
-            require_broadcastable("mask", mask.shape, (*q.shape[:-1], k.shape[-2]))
+            _check_mask(mask, (*q.shape[:-1], k.shape[-2]))
 
         bias = None
         if self.positions is not None:
             q, k = self.positions.rotate(q, k)
             bias = self.positions.bias(q.shape[-2], k.shape[-2], q)  # (heads, T_q, T_k) or None
+            if bias is not None:
+                scores_shape = (*q.shape[:-1], k.shape[-2])
+                require_broadcastable("bias of positions", bias.shape, scores_shape)
         dropout_p = self.dropout if self.training else 0.0
         weights = None
         if return_weights:
@@ -333,14 +359,27 @@ def _check_qkv(q: Tensor | np.ndarray, k: Tensor | np.ndarray, v: Tensor | np.nd
     """Refuse queries, keys and values that do not belong together."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         require(len(x.shape) >= 2, name, f"shape {tuple(x.shape)}", "shape (…, T, d)")
+    require(q.shape[-1] >= 1, "q", f"shape {tuple(q.shape)}", "a last axis of at least 1")
     lead, T_k, d_k = tuple(q.shape[:-2]), k.shape[-2], q.shape[-1]
-    k_needed = f"shape {(*lead, 'T_k', d_k)} to go with q of shape {tuple(q.shape)}"
+    k_needed = f"{shape_text(*lead, 'T_k', d_k)} to go with q of shape {tuple(q.shape)}"
     fits = tuple(k.shape[:-2]) == lead and k.shape[-1] == d_k
     require(fits, "k", f"shape {tuple(k.shape)}", k_needed)
-    v_needed = f"shape {(*lead, T_k, 'd_v')} to go with k of shape {tuple(k.shape)}"
+    v_needed = f"{shape_text(*lead, T_k, 'd_v')} to go with k of shape {tuple(k.shape)}"
     require(tuple(v.shape[:-1]) == (*lead, T_k), "v", f"shape {tuple(v.shape)}", v_needed)
 
 
-def _check_width(name: str, x: Tensor, width: int) -> None:
-    fits = x.dim() >= 2 and x.shape[-1] == width
-    require(fits, name, f"shape {tuple(x.shape)}", f"shape (…, T, {width})")
+def _check_mask(mask: Tensor, scores_shape: Sequence[int]) -> None:
+    _require_bool("mask", mask)
+    require_broadcastable("mask", mask.shape, scores_shape)
+
+
+def _check_input(name: str, x: Tensor, layer: nn.Linear, batched: bool = False) -> None:
+    """Refuse what a projection cannot take. Under autocast torch makes dtypes fit by itself."""
+    width, dtype = layer.in_features, layer.weight.dtype
+    fits = (x.dim() == 3 if batched else x.dim() >= 2) and x.shape[-1] == width
+    if fits and x.dtype == dtype:
+        return  # nearly always, and without the cost of a message
+    needed = shape_text("batch" if batched else "…", "T", width)
+    require(fits, name, f"shape {tuple(x.shape)}", needed)
+    automatic = torch.is_autocast_enabled(x.device.type)
+    require(automatic, name, f"dtype {x.dtype}", f"{dtype}, as the weights have")

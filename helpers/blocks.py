@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.checks import require
+from helpers.checks import require, require_dims, require_share, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -24,12 +24,21 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
+        require_sizes(d_model=d_model, d_ff=d_ff)
+        require_share("dropout", dropout)
         self.widen = nn.Linear(d_model, d_ff)
         self.narrow = nn.Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Widen, cut off below zero, narrow again."""
+        """Widen, cut off below zero, narrow again.
+
+        Raises:
+            ValueError: if the last axis of `x` is not `d_model`.
+        """
+        d_model = self.widen.in_features
+        fits = x.dim() >= 1 and x.shape[-1] == d_model
+        require(fits, "x", f"shape {tuple(x.shape)}", f"shape (…, {d_model})")
         return self.narrow(self.dropout(F.relu(self.widen(x))))
 
 
@@ -46,7 +55,7 @@ class TransformerBlock(nn.Module):
         positions: an encoding that acts inside attention, or None.
 
     Raises:
-        ValueError: if `norm` is neither "pre" nor "post".
+        ValueError: if `norm` is neither "pre" nor "post", and as `MultiHeadAttention`.
     """
 
     def __init__(
@@ -76,7 +85,15 @@ class TransformerBlock(nn.Module):
         Float[Tensor, "batch T d_model"]
         | tuple[Float[Tensor, "batch T d_model"], Float[Tensor, "batch heads T T"]]
     ):
-        """The stream after this block, and the attention weights if asked for."""
+        """The stream after this block, and the attention weights if asked for.
+
+        Raises:
+            ValueError: if `x` is not (batch, T, d_model) or the mask does not fit.
+        """
+        d_model = self.feed_forward.widen.in_features
+        require_dims("x", x, 3, f"(batch, T, {d_model})")
+        fits = x.shape[-1] == d_model
+        require(fits, "x", f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
         normed = self.norm_attention(x) if self.norm == "pre" else x
         attended, weights = normed, None
         if return_weights:

@@ -11,6 +11,22 @@ def require(condition: bool, name: str, got: object, needed: str) -> None:
         raise ValueError(f"{name}: got {got}; needed {needed}")
 
 
+def shape_text(*sizes: int | str) -> str:
+    """A shape in which some sizes may be names: (2, T_k, 8)."""
+    return f"shape ({', '.join(map(str, sizes))})"
+
+
+def require_sizes(**sizes: int | None) -> None:
+    """Refuse sizes below 1; None stands for a size that was not given."""
+    for name, size in sizes.items():
+        require(size is None or size >= 1, name, size, "at least 1")
+
+
+def require_share(name: str, p: float) -> None:
+    """Refuse a share to drop outside 0 … 1. All is too much: nothing would be left to scale up."""
+    require(0.0 <= p < 1.0, name, p, "a share from 0 up to, but not including, 1")
+
+
 def require_dims(name: str, array: object, dims: int, needed: str) -> None:
     """Refuse an array that has not exactly `dims` dimensions; `needed` shows the shape in words."""
     shape = tuple(array.shape)

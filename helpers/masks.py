@@ -42,9 +42,12 @@ def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batc
     The two middle axes broadcast over heads and queries.
 
     Raises:
-        ValueError: if `lengths` is not one-dimensional or holds a number outside 0..T_k.
+        ValueError: if `lengths` is not one-dimensional or holds anything but whole numbers from
+            0 to T_k.
     """
     require_dims("lengths", lengths, 1, "(batch,)")
+    whole = not (lengths.is_floating_point() or lengths.dtype == torch.bool)
+    require(whole, "lengths", f"dtype {lengths.dtype}", "a dtype of whole numbers")
     inside = bool(((lengths >= 0) & (lengths <= T_k)).all())
     require(inside, "lengths", lengths.tolist(), f"numbers from 0 to T_k = {T_k}")
     keys = torch.arange(T_k, device=lengths.device)  # (T_k,)
@@ -52,12 +55,22 @@ def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batc
 
 
 def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
-    """Allowed by the combination is what every mask allows. `None` allows everything."""
+    """Allowed by the combination is what every mask allows. `None` allows everything.
+
+    Raises:
+        ValueError: if a mask is not boolean or does not broadcast with those before it.
+    """
     combined = None
     for number, mask in enumerate(masks, 1):
         if mask is None:
             continue
         _require_bool(f"mask {number}", mask)
+        if combined is not None:
+            before = tuple(combined.shape)
+            pairs = zip(reversed(mask.shape), reversed(before), strict=False)
+            fits = all(n == m or 1 in (n, m) for n, m in pairs)
+            needed = f"a shape that broadcasts with {before}"
+            require(fits, f"mask {number}", f"shape {tuple(mask.shape)}", needed)
         combined = mask if combined is None else combined & mask
     return combined
 
@@ -79,6 +92,7 @@ def to_additive(
 ) -> Float[Tensor, "..."]:
     """From "True may attend" to numbers added to the scores: 0 where allowed, −∞ where blocked."""
     _require_bool("mask", mask)
+    require(dtype.is_floating_point, "dtype", dtype, "a floating-point dtype: it must hold −inf")
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
 
 
@@ -86,9 +100,12 @@ def from_additive(additive: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
     """From numbers added to the scores (0 or −∞) to "True may attend".
 
     Raises:
-        ValueError: if any number is neither 0 nor −∞. A large negative number such as −1e9 is
-            refused on purpose: it does not block a row in which every score is that low.
+        ValueError: if the mask is boolean, or any number is neither 0 nor −∞. A large negative
+            number such as −1e9 is refused on purpose: it does not block a row in which every
+            score is that low.
     """
+    is_float = additive.is_floating_point()
+    require(is_float, "additive", f"dtype {additive.dtype}", "a floating-point dtype")
     clean = (additive == 0) | (additive == -torch.inf)
     strange = additive[~clean].flatten()[:3].tolist()
     require(bool(clean.all()), "additive", f"values such as {strange}", "only 0 and −inf")

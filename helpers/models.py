@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor, nn
 
+from helpers.attention import MultiHeadAttention
 from helpers.blocks import TransformerBlock
-from helpers.checks import require, require_dims
+from helpers.checks import require, require_dims, require_sizes
 from helpers.masks import causal_mask
 from helpers.positions import Positions
 
@@ -32,7 +33,7 @@ class RecurrentModel(nn.Module):
             is close to 0; Jozefowicz et al., 2015, recommend 1 or more).
 
     Raises:
-        ValueError: for another cell, or a forget bias without an LSTM.
+        ValueError: for another cell, a forget bias without an LSTM, or a size below 1.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class RecurrentModel(nn.Module):
         forget_bias: float | None = None,
     ) -> None:
         super().__init__()
+        require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs, n_layers=n_layers)
         cells = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
         require(cell in cells, "cell", repr(cell), " or ".join(map(repr, cells)))
         needs_lstm = forget_bias is None or cell == "lstm"
@@ -56,14 +58,25 @@ class RecurrentModel(nn.Module):
             set_forget_bias(self.recurrence, forget_bias)
 
     def forward(self, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "batch T n_outputs"]:
-        """Read from left to right."""
-        require_dims("tokens", tokens, 2, "(batch, T)")
+        """Read from left to right.
+
+        Raises:
+            ValueError: if `tokens` are not ids, (batch, T), with T at least 1.
+        """
+        _check_tokens(tokens, self.embedding.num_embeddings)
+        require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
         states, _ = self.recurrence(self.embedding(tokens))  # (batch, T, d_model)
         return self.readout(states)
 
 
 def set_forget_bias(lstm: nn.LSTM, value: float) -> None:
-    """Make the two biases of each forget gate sum to `value` (Gers et al., 2000)."""
+    """Make the two biases of each forget gate sum to `value` (Gers et al., 2000).
+
+    Raises:
+        ValueError: if the network is not an LSTM with biases.
+    """
+    has_gates = isinstance(lstm, nn.LSTM) and lstm.bias
+    require(has_gates, "lstm", lstm, "an nn.LSTM with biases")
     for name, bias in lstm.named_parameters():
         if "bias" in name:  # torch's order of the gates: input, forget, cell, output
             forget = slice(lstm.hidden_size, 2 * lstm.hidden_size)
@@ -84,6 +97,9 @@ class TransformerModel(nn.Module):
         positions: an encoding of `helpers.positions`; none if not given.
         norm: "pre" or "post", as in `TransformerBlock`.
         dropout: as in `TransformerBlock`.
+
+    Raises:
+        ValueError: if a size is below 1 (`n_layers` may be 0), and as `TransformerBlock`.
     """
 
     def __init__(
@@ -99,6 +115,8 @@ class TransformerModel(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs)
+        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
         self.positions = Positions() if positions is None else positions
         self.embedding = nn.Embedding(vocab, d_model)
         self.blocks = nn.ModuleList(
@@ -114,8 +132,12 @@ class TransformerModel(nn.Module):
         Float[Tensor, "batch T n_outputs"]
         | tuple[Float[Tensor, "batch T n_outputs"], list[Float[Tensor, "batch heads T T"]]]
     ):
-        """Logits at every position, and each block's attention weights if asked for."""
-        require_dims("tokens", tokens, 2, "(batch, T)")
+        """Logits at every position, and each block's attention weights if asked for.
+
+        Raises:
+            ValueError: if `tokens` are not ids, (batch, T).
+        """
+        _check_tokens(tokens, self.embedding.num_embeddings)
         mask = causal_mask(tokens.shape[1], device=tokens.device)  # (T, T)
         x = self.positions.embed(self.embedding(tokens))  # (batch, T, d_model)
         all_weights = []
@@ -127,3 +149,69 @@ class TransformerModel(nn.Module):
                 x = block(x, mask)  # (batch, T, d_model)
         logits = self.readout(self.norm(x))  # (batch, T, n_outputs)
         return (logits, all_weights) if return_weights else logits
+
+
+def _check_tokens(tokens: Tensor, vocab: int) -> None:
+    """Refuse what an embedding of `vocab` rows cannot look up."""
+    require_dims("tokens", tokens, 2, "(batch, T)")
+    whole = tokens.dtype in (torch.int64, torch.int32)
+    require(whole, "tokens", f"dtype {tokens.dtype}", "torch.int64, ids of tokens")
+    outside = tokens[(tokens < 0) | (tokens >= vocab)][:3].tolist()
+    require(not outside, "tokens", f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")
+
+
+class AttentionReader(nn.Module):
+    """Attention and nothing else: embeddings, one multi-head attention, a linear readout.
+
+    Without residual connection, feed-forward network or layer norm, whatever the readout knows of
+    another position came through a head. The logits are (batch, n_questions · T, n_words): all
+    positions for the first question, then all for the second.
+
+    Args:
+        n_words: number of different words; a token `n_words + i` is word i with a flag.
+        length: the largest T.
+        n_heads: number of heads.
+        d_model: width of the embeddings.
+        n_questions: how many answers each position gives.
+        start: standard deviation of words and places before training.
+        flag_start: the same for the flag. Where the flag is as loud as a word, heads learn to
+            find it before anything else.
+    """
+
+    def __init__(
+        self,
+        n_words: int,
+        length: int,
+        n_heads: int,
+        d_model: int = 48,
+        n_questions: int = 1,
+        start: float = 1.0,
+        flag_start: float = 0.5,
+    ) -> None:
+        super().__init__()
+        self.n_words = n_words
+        self.word = nn.Embedding(n_words, d_model)
+        self.place = nn.Embedding(length, d_model)
+        self.flag = nn.Embedding(2, d_model)
+        for table, std in ((self.word, start), (self.place, start), (self.flag, flag_start)):
+            nn.init.normal_(table.weight, std=std)
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.readout = nn.Linear(d_model, n_questions * n_words)
+
+    def forward(
+        self, tokens: Int[Tensor, "batch T"], return_weights: bool = False
+    ) -> (
+        Float[Tensor, "batch n n_words"]
+        | tuple[Float[Tensor, "batch n n_words"], Float[Tensor, "batch heads T T"]]
+    ):
+        """Logits for every question and position, and the attention weights if asked for."""
+        require_dims("tokens", tokens, 2, "(batch, T)")
+        T, longest = tokens.shape[1], self.place.num_embeddings
+        require(T <= longest, "tokens", f"{T} positions", f"at most length = {longest}")
+        x = self.word(tokens % self.n_words) + self.flag(tokens // self.n_words)
+        x = x + self.place.weight[:T]  # (batch, T, d_model)
+        mask = causal_mask(T, device=tokens.device)  # (T, T)
+        context, weights = self.attention(x, mask=mask, return_weights=True)
+        answers = self.readout(context).unflatten(-1, (-1, self.n_words))
+        logits = answers.transpose(1, 2).flatten(1, 2)  # (batch, n_questions · T, n_words)
+        return (logits, weights) if return_weights else logits

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from helpers.checks import require, require_dims
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from jaxtyping import Float, Num
 
 INK = "#010203"
 """Stands for the text colour of the page; `show` replaces it by `currentColor`."""
@@ -32,7 +32,7 @@ INK = "#010203"
 BLUE, ORANGE, GREEN, PURPLE, GREY = COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#808080")
 
 _STYLE = {
-    "figure.figsize": (6.4, 3.2),
+    "figure.figsize": (5.6, 3.2),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
@@ -44,7 +44,7 @@ _STYLE = {
     + mpl.cycler(linestyle=["-", "--", "-.", ":", "-"]),
     "lines.markersize": 5,
     "legend.frameon": False,
-    "font.size": 10,
+    "font.size": 11,
     "svg.fonttype": "none",
 } | {
     key: INK
@@ -92,8 +92,11 @@ def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
         svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<(metadata|style)[^>]*>.*?</\1>\s*", "", svg, flags=re.DOTALL)
-    used = set(re.findall(r"#([\w-]+)", svg))
-    svg = re.sub(r' id="([\w-]+)"', lambda m: m[0] if m[1] in used else "", svg)
+    # matplotlib derives ids from coordinates to the last bit, which differs between machines.
+    used = dict.fromkeys(re.findall(r'(?:href="|url\()#([^")]+)', svg))
+    ids = {old: f"f{salt}-{number}" for number, old in enumerate(used)}
+    svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", svg)
+    svg = re.sub(r'(href="|url\()#([^")]+)', lambda m: f"{m[1]}#{ids[m[2]]}", svg)
     svg = svg.replace(INK, "currentColor")
     width, height = fig.get_size_inches() * 72
     opening = (
@@ -108,7 +111,9 @@ def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
 
 
 def plot_series(
-    ax: Axes, x: Sequence[float], series: Mapping[str, Float[np.ndarray, "..."] | Sequence[float]]
+    ax: Axes,
+    x: Sequence[float] | Num[np.ndarray, " n"],
+    series: Mapping[str, Sequence[float] | Num[np.ndarray, "*seeds n"]],
 ) -> None:
     """Draw one line per entry, with a legend.
 
@@ -154,14 +159,19 @@ def heatmap(
         top: the size that gets the strongest colour; the largest in `values` if not given.
 
     Raises:
-        ValueError: if `values` is not a matrix or a number of labels does not match it.
+        ValueError: if `values` is not a matrix, a number of labels does not match it, or
+            `decimals` or `top` is too small.
     """
     values = np.asarray(values, dtype=float)
     require_dims("values", values, 2, "(rows, columns)")
+    require(values.size > 0, "values", f"shape {values.shape}", "at least one row and column")
+    require(decimals is None or decimals >= 0, "decimals", decimals, "at least 0, or None")
+    require(top is None or top > 0, "top", top, "a number above 0, or None")
     n_rows, n_columns = values.shape
     for name, labels, n in (("rows", rows, n_rows), ("columns", columns, n_columns)):
         fits = labels is None or len(labels) == n
-        require(fits, name, f"{labels and len(labels)} labels", f"{n}, as `values` has")
+        got = "no labels" if labels is None else f"{len(labels)} labels"
+        require(fits, name, got, f"{n}, as `values` has")
     finite = np.where(np.isfinite(values), values, 0.0)
     top = (np.abs(finite).max() or 1.0) if top is None else top
     rgba = np.empty((n_rows, n_columns, 4))
@@ -170,10 +180,10 @@ def heatmap(
     ax.pcolormesh(rgba, edgecolors=GREY, linewidth=0.3)
     ax.invert_yaxis()
     ax.set_aspect("equal")
-    ax.set_xticks(np.arange(n_columns) + 0.5, columns or [""] * n_columns)
-    ax.set_yticks(np.arange(n_rows) + 0.5, rows or [""] * n_rows)
+    ax.set_xticks(np.arange(n_columns) + 0.5, [""] * n_columns if columns is None else columns)
+    ax.set_yticks(np.arange(n_rows) + 0.5, [""] * n_rows if rows is None else rows)
     ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
-    if columns and max(len(str(c)) for c in columns) > 3:
+    if columns is not None and max(len(str(c)) for c in columns) > 3:
         plt.setp(ax.get_xticklabels(), rotation=45, ha="left", rotation_mode="anchor")
     ax.spines[:].set_visible(False)
     if decimals is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.checks import require
+from helpers.checks import require, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class Positions(nn.Module):
     """No positions at all, and the interface that the encodings below share."""
 
-    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
-        """Called once, on the token embeddings."""
+    def embed(
+        self, x: Float[Tensor, "batch T d_model"], start: int = 0
+    ) -> Float[Tensor, "batch T d_model"]:
+        """Called once, on the token embeddings, the first of which stands at position `start`."""
         return x
 
     def rotate(
@@ -44,18 +46,25 @@ class LearnedPositions(Positions):
 
     def __init__(self, context_length: int, d_model: int) -> None:
         super().__init__()
+        require_sizes(context_length=context_length, d_model=d_model)
         self.table = nn.Embedding(context_length, d_model)
         nn.init.normal_(self.table.weight, std=0.02)
 
-    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
-        """Add the first T rows of the table.
+    def embed(
+        self, x: Float[Tensor, "batch T d_model"], start: int = 0
+    ) -> Float[Tensor, "batch T d_model"]:
+        """Add T rows of the table, from row `start` on.
 
         Raises:
-            ValueError: if there are more positions than the table has rows.
+            ValueError: if there are more positions than the table has rows, or of another width,
+                or `start` is negative.
         """
-        T, longest = x.shape[-2], self.table.num_embeddings
-        require(T <= longest, "x", f"{T} positions", f"at most context_length = {longest}")
-        return x + self.table.weight[:T]
+        require(start >= 0, "start", start, "at least 0")
+        end, (longest, d_model) = start + x.shape[-2], self.table.weight.shape
+        require(end <= longest, "x", f"{end} positions", f"at most context_length = {longest}")
+        fits = x.shape[-1] == d_model
+        require(fits, "x", f"shape {tuple(x.shape)}", f"shape (…, T, {d_model})")
+        return x + self.table.weight[start:end]
 
 
 def sinusoidal_codes(
@@ -66,8 +75,11 @@ def sinusoidal_codes(
     Source: Vaswani et al. (2017), section 3.5.
 
     Raises:
-        ValueError: if `d_model` is odd.
+        ValueError: if `d_model` is odd, or a number is too small.
     """
+    require(T >= 0, "T", T, "at least 0")
+    require(base > 0, "base", base, "a number above 0")
+    require_sizes(d_model=d_model)
     require(d_model % 2 == 0, "d_model", d_model, "an even number: sine and cosine come in pairs")
     angles = _angles(T, d_model, base)  # (T, d_model / 2), float64
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
@@ -76,9 +88,17 @@ def sinusoidal_codes(
 class SinusoidalPositions(Positions):
     """Fixed codes of `sinusoidal_codes`, added to the embedding; any length can be computed."""
 
-    def embed(self, x: Float[Tensor, "batch T d_model"]) -> Float[Tensor, "batch T d_model"]:
-        """Add the codes of the positions 0 … T − 1."""
-        return x + sinusoidal_codes(x.shape[-2], x.shape[-1], dtype=x.dtype).to(x.device)
+    def embed(
+        self, x: Float[Tensor, "batch T d_model"], start: int = 0
+    ) -> Float[Tensor, "batch T d_model"]:
+        """Add the codes of the positions `start` … start + T − 1.
+
+        Raises:
+            ValueError: if the width is odd, or `start` is negative.
+        """
+        require(start >= 0, "start", start, "at least 0")
+        codes = sinusoidal_codes(start + x.shape[-2], x.shape[-1], dtype=x.dtype)
+        return x + codes[start:].to(x.device)
 
 
 class RotaryPositions(Positions):
@@ -90,6 +110,7 @@ class RotaryPositions(Positions):
 
     def __init__(self, base: float = 10_000.0) -> None:
         super().__init__()
+        require(base > 0, "base", base, "a number above 0")
         self.base = base
 
     def rotate(
@@ -98,9 +119,11 @@ class RotaryPositions(Positions):
         """Turn both by their positions.
 
         Raises:
-            ValueError: if d_k is odd or there are more queries than keys.
+            ValueError: if d_k is odd or not the same, or there are more queries than keys.
         """
         T_q, T_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
+        fits = k.shape[-1] == d_k
+        require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
         angles = _angles(T_k, d_k, self.base).to(q.device)  # (T_k, d_k / 2)
@@ -117,11 +140,17 @@ class ALiBiPositions(Positions):
 
     def __init__(self, n_heads: int) -> None:
         super().__init__()
+        require_sizes(n_heads=n_heads)
         slopes = 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)  # (heads,)
         self.register_buffer("slopes", slopes, persistent=False)
 
     def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
-        """−slope · distance, for queries that are the last T_q of T_k positions."""
+        """−slope · distance, for queries that are the last T_q of T_k positions.
+
+        Raises:
+            ValueError: if there are more queries than keys.
+        """
+        require(0 <= T_q <= T_k, "T_q, T_k", (T_q, T_k), "0 <= T_q <= T_k")
         query_at = torch.arange(T_k - T_q, T_k, device=like.device)  # (T_q,)
         distance = (query_at[:, None] - torch.arange(T_k, device=like.device)).abs()  # (T_q, T_k)
         return -(self.slopes[:, None, None] * distance).to(like.dtype)  # (heads, T_q, T_k)

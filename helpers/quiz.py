@@ -27,14 +27,14 @@ def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
     """Show questions; choosing an option shows at once whether it is right, and why.
 
     A question with exactly one right option takes one answer, any other takes several. Text
-    between backticks is set as code.
+    between backticks is set as code. Options are shuffled, the same way every time.
 
     Args:
         questions: pairs of the question and its options `(text, right, reason)`.
 
     Raises:
-        ValueError: if a question has fewer than two options, none that is right, two that say
-            the same, or one without a reason.
+        ValueError: if two questions are the same, or a question has fewer than two options, none
+            that is right, two that say the same, or one without a text or reason.
     """
     from IPython.display import HTML, display
 
@@ -44,13 +44,18 @@ def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
 def to_html(*questions: tuple[str, Sequence[Option]]) -> str:
     """The HTML that `quiz` displays."""
     require(len(questions) > 0, "questions", "none", "at least one")
+    distinct = len({text for text, _ in questions})
+    require(distinct == len(questions), "questions", "the same text twice", "different texts")
     return f'{_STYLE}<div class="quiz">{"".join(map(_question, questions))}</div>'
 
 
 def _question(question: tuple[str, Sequence[Option]]) -> str:
     text, options = question
     where = f"options of {text!r}"
+    require(bool(text.strip()), "question", repr(text), "a text")
     require(len(options) >= 2, where, len(options), "at least 2")
+    triples = all(len(option) == 3 and option[0].strip() for option in options)
+    require(triples, where, list(options), "(text, right, reason) each")
     n_right = sum(right for _, right, _ in options)
     require(n_right >= 1, where, "none that is right", "at least one")
     distinct = len({option for option, _, _ in options})
@@ -59,7 +64,9 @@ def _question(question: tuple[str, Sequence[Option]]) -> str:
     kind = "radio" if n_right == 1 else "checkbox"
     ask = "" if n_right == 1 else " (several may be right)"
     rows = []
-    for number, (option, right, reason) in enumerate(options):
+    # In an order that no author chose, and that is the same every time.
+    shuffled = sorted(options, key=lambda o: hashlib.sha256(o[0].encode()).digest())
+    for number, (option, right, reason) in enumerate(shuffled):
         require(bool(reason.strip()), f"reason for {option!r}", "nothing", "a sentence")
         verdict, css = ("Right.", "right") if right else ("No.", "wrong")
         rows.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm.auto import tqdm
+from tqdm import tqdm  # tqdm.auto warns in a notebook without ipywidgets
 
-from helpers.checks import require
+from helpers.checks import require, shape_text
 
 if TYPE_CHECKING:
     from jaxtyping import Int
@@ -31,7 +32,12 @@ class History:
     loss: list[float] = field(default_factory=list)
 
     def smoothed(self, window: int = 25) -> list[float]:
-        """The mean loss of each `window` steps."""
+        """The mean loss of each `window` steps.
+
+        Raises:
+            ValueError: if `window` is below 1.
+        """
+        require(window >= 1, "window", window, "at least 1")
         chunks = (self.loss[i : i + window] for i in range(0, len(self.loss), window))
         return [sum(chunk) / len(chunk) for chunk in chunks]
 
@@ -73,9 +79,13 @@ def train(
         The loss at each step.
 
     Raises:
-        ValueError: if there is nothing to do, or the loss is no longer a number.
+        ValueError: if there is nothing to do, a setting makes no sense, or the loss is no longer a
+            number; then the weights are still those before that step.
     """
     require(steps >= 1, "steps", steps, "at least 1")
+    require(lr > 0, "lr", lr, "a number above 0")
+    require(warmup >= 0, "warmup", warmup, "at least 0")
+    require(clip is None or clip > 0, "clip", clip, "a number above 0, or None")
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, warmup))
     history = History()
@@ -83,15 +93,16 @@ def train(
     for step in progress(range(steps), name):
         tokens, targets = make_batch()
         loss = masked_cross_entropy(model(tokens), targets)
+        history.loss.append(loss.item())
+        finite = math.isfinite(history.loss[-1])
+        needed = "a finite number: try a smaller lr or more warmup"
+        require(finite, "loss", f"{history.loss[-1]} at step {step}", needed)
         optimizer.zero_grad()
         loss.backward()
         if clip is not None:
             nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         schedule.step()
-        history.loss.append(loss.item())
-        finite = history.loss[-1] == history.loss[-1]
-        require(finite, "loss", f"NaN at step {step}", "a number: try a smaller lr or more warmup")
     model.eval()
     return history
 
@@ -100,32 +111,44 @@ def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Ten
     """Mean cross-entropy in nats over the positions whose target is not `IGNORE`.
 
     Raises:
-        ValueError: if logits are not (batch, T, n_outputs) for targets (batch, T), or if no
-            position has a target (the mean of nothing would be NaN).
+        ValueError: if logits are not (batch, T, n_outputs) for targets (batch, T), if a target is
+            no output, or if no position has a target (the mean of nothing would be NaN).
     """
-    fits = logits.dim() == 3 and logits.shape[:2] == targets.shape
-    needed = f"shape (*{tuple(targets.shape)}, n_outputs) to go with the targets"
-    require(fits, "logits", f"shape {tuple(logits.shape)}", needed)
-    asked = int((targets != IGNORE).sum())
-    require(asked > 0, "targets", f"none other than {IGNORE}", "at least one to learn from")
+    _check_targets(logits, targets)
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
 
 
 @torch.no_grad()
 def accuracy(model: nn.Module, batch: Batch) -> float:
-    """Share of the asked positions at which the largest logit is the right one."""
+    """Share of the asked positions at which the largest logit is the right one.
+
+    Raises:
+        ValueError: as `masked_cross_entropy`.
+    """
     tokens, targets = batch
     was_training = model.training
     model.eval()
-    guesses = model(tokens).argmax(dim=-1)  # (batch, T)
+    logits = model(tokens)  # (batch, T, n_outputs)
     model.train(was_training)
-    asked = targets != IGNORE
-    return (guesses[asked] == targets[asked]).double().mean().item()
+    _check_targets(logits, targets)
+    asked = targets != IGNORE  # (batch, T)
+    return (logits.argmax(dim=-1)[asked] == targets[asked]).double().mean().item()
 
 
 def progress(steps: range, name: str) -> tqdm:
     """A progress bar, silent where outputs are recorded (LAMPLIGHT_QUIET=1)."""
     return tqdm(steps, desc=name, leave=False, disable=os.environ.get("LAMPLIGHT_QUIET") == "1")
+
+
+def _check_targets(logits: Tensor, targets: Tensor) -> None:
+    fits = logits.dim() == 3 and logits.shape[:2] == targets.shape
+    needed = f"{shape_text(*targets.shape, 'n_outputs')} to go with the targets"
+    require(fits, "logits", f"shape {tuple(logits.shape)}", needed)
+    asked, n_outputs = targets[targets != IGNORE], logits.shape[-1]
+    require(len(asked) > 0, "targets", f"none other than {IGNORE}", "at least one that counts")
+    outside = asked[(asked < 0) | (asked >= n_outputs)][:3].tolist()
+    needed = f"numbers from 0 to {n_outputs - 1}, or {IGNORE}"
+    require(not outside, "targets", f"numbers such as {outside}", needed)
 
 
 def _warm_cosine(steps: int, warmup: int) -> Callable[[int], float]:

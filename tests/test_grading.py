@@ -177,6 +177,16 @@ def test_a_stub_keeps_what_is_outside_and_uncovers_the_bug():
     assert stub(source) == "def f(x):\n    return x * 2"
 
 
+def test_points_stand_at_the_mark_and_hints_at_the_end_however_often_it_is_made():
+    task = next(task for task in TASKS if task.hints)
+    cells = ("m", f"## 1\n\n<!-- task: {task.name} -->\n\nIt says."), ("c", f'check("{task.name}")')
+    once = with_task_lines(notebook(*cells))
+    text = once.cells[0].source
+    points, statement, hint = (text.index(s) for s in ("points", "It says.", task.hints[-1]))
+    assert points < statement < hint
+    assert with_task_lines(once).cells[0].source == text
+
+
 def test_task_and_check_must_pair_up():
     name = TASKS[0].name
     with pytest.raises(ValueError, match="without a check"):
@@ -262,6 +272,34 @@ def test_each_kind_of_wrong_answer_gets_a_plain_sentence(answer, sentence):
     assert "Traceback" not in verdict.message
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "sentence"),
+    [
+        (31622, 7, "doubled is 7: this is not right."),
+        (31622.5, 7.0, "doubled is 7: this is not right."),
+        ("alpha", "b", "doubled is 'b': this is not right."),
+        ([1.0, 31622.0], [1.0, 2.0], "part 2 of doubled is 2: this is not right."),
+        (np.array([1, 31622]), np.array([1, 2]), "in 1 of 2 entries, most at (1,): 2: this is not"),
+        ([1.0, 31622.0], [1.0], "doubled is a list of 1; expected a list of 2."),
+        (31622, "x", "doubled is a text; expected a whole number."),
+    ],
+)
+def test_a_wrong_prediction_is_not_told_the_right_one(right, wrong, sentence):
+    said = grade(example(kind="predict", reference=right), wrong, 0).message
+    assert sentence in said
+    assert "31622" not in said and "alpha" not in said
+
+
+def test_a_mistake_that_stops_with_an_error_is_named_too():
+    task = example(
+        mistakes=(Mistake(lambda x: 2 * x + 0 * x[2], "There may be fewer than three."),)
+    )
+    verdict = grade(task, lambda x: x * 2 + x[2] * 0, 0)
+    assert "stops with IndexError" in verdict.message
+    assert "There may be fewer than three." in verdict.message
+    assert "What went wrong" not in grade(task, MISSING, 0).message
+
+
 def test_a_changed_input_is_reported():
     def in_place(x):
         x *= 2
@@ -269,6 +307,13 @@ def test_a_changed_input_is_reported():
 
     verdict = grade(example(), in_place, 0)
     assert (verdict.points, "changed in place" in verdict.message) == (0, True)
+
+    def wrong_and_in_place(x):
+        x += 3
+        return x
+
+    message = grade(example(), wrong_and_in_place, 0).message
+    assert "Besides, argument 1 was changed in place" in message
 
 
 def test_other_precision_and_tensors_are_accepted():

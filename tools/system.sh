@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make sure that programs of the system are there: sh tools/system.sh [venv] [chromium] …
+# Make sure that programs of the system are there: sh tools/system.sh [venv] [chromium] [bwrap] …
 # As root on a machine with apt, a missing one is installed. Elsewhere it is named, and the tests
 # that need it are skipped and listed at the end (with CI=true they fail).
 
@@ -14,6 +14,7 @@ have() {
 package() {
   case $1 in
     venv) echo python3-venv ;;
+    bwrap) echo bubblewrap ;;
     *) echo "$1" ;;
   esac
 }

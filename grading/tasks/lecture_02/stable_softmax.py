@@ -52,20 +52,44 @@ def largest_only(scores):
     return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
 
 
+def clipped(scores):
+    """Wrong: large scores are cut off."""
+    exp = np.exp(np.clip(scores, -700, 700))
+    return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def mean_subtracted(scores):
+    """Wrong: the mean of the row is subtracted, not its largest score."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores - scores.mean(axis=-1, keepdims=True))
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def without_keepdims(scores):
+    """Wrong: the maxima and sums broadcast along the rows, where they fit at all."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores - scores.max(axis=-1))
+        return exp / exp.sum(axis=-1)
+
+
 def cases(seed):
     """A row to check by hand, a square, a wide matrix, a batch, and scores that overflow."""
     rng = np.random.default_rng(seed)
+    far_apart = np.array([[0.0, 2000.0, -2000.0], [-2000.0, 0.0, 1999.0]])
     return [
-        Case((np.array([[0.0, np.log(3.0)]]),), "one row"),
+        Case((np.array([[0.0, np.log(3.0)]]),), "one row, 0 and ln 3"),
         Case((rng.normal(size=(3, 3)),)),
         Case((rng.normal(size=(2, 5)),), "more columns than rows"),
         Case((rng.normal(size=(2, 3, 4)),), "a batch of two"),
         Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
+        Case((rng.normal(size=(2, 3)) + far_apart,), "scores from −2000 to 2000 in a row"),
     ]
 
 
 def rows_sum_to_one(args, result):
     """What makes them weights."""
+    if np.isnan(result).any():
+        return "A row holds NaN: an exponential overflowed, or a sum of exponentials is 0."
     sums = np.asarray(result).sum(axis=-1)
     if not np.allclose(sums, 1.0):
         return f"The weights of a row sum to {sums.flat[0]:.3g}, not to 1."
@@ -79,12 +103,17 @@ TASK = Task(
     points=10,
     difficulty=1,
     minutes=8,
-    outcome="write a softmax that does not overflow",
+    outcome="write a softmax that survives large scores, and say why the repair changes nothing",
     reference=stable_softmax,
     also_right=(by_logarithms,),
     cases=cases,
     properties=(rows_sum_to_one,),
-    forbidden=("torch.softmax", "torch.nn.functional.softmax", "helpers.attention.softmax"),
+    forbidden=(
+        "torch.softmax",
+        "torch.Tensor.softmax",
+        "torch.nn.functional.softmax",
+        "helpers.attention.softmax",
+    ),
     mistakes=(
         Mistake(
             over_columns,
@@ -115,9 +144,25 @@ TASK = Task(
             "All the weight went to the largest score. That is argmax; softmax gives every score "
             "its share.",
         ),
+        Mistake(
+            clipped,
+            "Large scores were cut off. That keeps exp finite but makes different scores equal. "
+            "Subtract the row's largest score instead: that changes no weight.",
+        ),
+        Mistake(
+            without_keepdims,
+            "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
+            "instead of down the columns, or cannot fit them at all. Write keepdims=True.",
+        ),
+        Mistake(
+            mean_subtracted,
+            "The mean of each row was subtracted. That changes no weight either, but a score far "
+            "above the mean still overflows: only after subtracting the maximum is none above 0.",
+        ),
     ),
     hints=(
-        "What happens to the weights of a row if the same number is subtracted from all its scores?",
+        "What happens to the weights of a row if the same number is subtracted from all its "
+        "scores?",
         "`scores.max(axis=-1, keepdims=True)` has one number for each row, in a shape that "
         "broadcasts against `scores`.",
     ),

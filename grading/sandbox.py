@@ -1,0 +1,432 @@
+"""One run of the worker inside a bubblewrap sandbox, watched from outside.
+
+The sandbox has its own process, network, IPC and host-name spaces, sees the Python installation,
+the installed packages and the course's helpers read-only, and can write into memory-backed folders
+of limited size only. Time and memory are watched here, where the student's code cannot reach.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SENT = ("plain.py", "judge.py", "task.py", "wire.py", "worker.py")
+TICK = 0.05
+HOME, COURSE = "/sandbox/home", "/sandbox/course"
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. Times in seconds, sizes in bytes."""
+
+    start: float = 120.0
+    cell: float = 60.0
+    task: float = 20.0
+    train: float = 120.0
+    total: float = 900.0
+    starts: int = 12
+    memory: int = 2 << 30
+    address_space: int = 4 << 30
+    processes: int = 64
+    disk: int = 64 << 20
+    printed: int = 10 << 20
+    message: int = 12 << 20
+    answers: int = 64 << 20
+
+
+class Unavailable(RuntimeError):
+    """The sandbox cannot be used here; the text says why and what to do."""
+
+
+@dataclass
+class Run:
+    """What one run of the worker gave."""
+
+    ready: bool = False
+    ended: bool = False
+    why: str = ""
+    """Why it stopped early: a key of `REASONS`, or nothing."""
+    code: int = 0
+    at_cell: int | None = None
+    at_task: str | None = None
+    cell_errors: dict[int, str] = field(default_factory=dict)
+    answers: dict[str, dict] = field(default_factory=dict)
+    forged: set[str] = field(default_factory=set)
+    """Tasks with an answer that came unasked, twice or garbled."""
+    garbled: int = 0
+    said: str = ""
+    """What was printed before the student's code ran, in case that does not happen."""
+
+    def forge(self, name: str | None = None) -> None:
+        """Note an answer that cannot be one; without a name, it counts against what runs now."""
+        name = name or self.at_task
+        if name:
+            self.forged.add(name)
+        self.garbled += 1
+
+
+def bubblewrap() -> str:
+    """The path of a bubblewrap that works here.
+
+    Raises:
+        Unavailable: if there is none.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise Unavailable(
+            "bubblewrap is not installed. Install it: sudo apt-get install bubblewrap"
+        )
+    with Course() as course:
+        arguments = [program, *_options(course.folder, Limits()), "true"]
+        try:
+            tried = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            raise Unavailable("bubblewrap is installed, but does not start here.") from None
+    if tried.returncode:
+        raise Unavailable(
+            f"bubblewrap is installed, but this system does not let it work: {tried.stderr.strip()}"
+        )
+    return program
+
+
+def require_others_may_read() -> None:
+    """Root may run students' code without a sandbox only as somebody else.
+
+    Raises:
+        Unavailable: if another user could not run Python here.
+    """
+    if os.geteuid():
+        return
+    for place in (_python(), sys.base_prefix, *_packages()):
+        for path in (Path(place), *Path(place).parents):
+            if not path.stat().st_mode & 0o001:
+                raise Unavailable(
+                    f"{path} is closed to all but root, and Python lies in it. Students' code is "
+                    "never run as root: start the grader as another user, or install Python "
+                    "where all may read it."
+                )
+
+
+class Course:
+    """The files of the course that the worker may see, in a folder of their own.
+
+    `grading` in there holds no task: its `__init__` is a stub.
+    """
+
+    def __enter__(self) -> Course:
+        self.folder = Path(tempfile.mkdtemp(prefix="lamplight-grader-"))
+        self.folder.chmod(0o755)
+        (self.folder / "work").mkdir(mode=0o755)
+        target = self.folder / "course"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "helpers", target / "helpers", ignore=ignored)
+        (target / "grading").mkdir()
+        for name in SENT:
+            shutil.copy(ROOT / "grading" / name, target / "grading" / name)
+        for name in ("__init__.py", "check.py"):
+            shutil.copy(ROOT / "grading" / "stub.py", target / "grading" / name)
+        for path in [target, *target.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _packages() -> list[str]:
+    """The folders with installed packages, in the order of `sys.path`."""
+    own = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    return [
+        path
+        for path in dict.fromkeys(sys.path)
+        if path and Path(path).is_dir() and (path in own or Path(path).name.endswith("-packages"))
+    ]
+
+
+def _python() -> str:
+    return os.path.realpath(sys.executable)
+
+
+def _environment() -> dict[str, str]:
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": HOME,
+        "USER": "student",
+        "LOGNAME": "student",
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "LAMPLIGHT_QUIET": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **threads,
+    }
+
+
+def _options(folder: Path, limits: Limits) -> list[str]:
+    """What bubblewrap is told: namespaces, mounts, environment."""
+    size = str(limits.disk)
+    options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    options += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
+    if os.geteuid() == 0:
+        # Root needs no user namespace, and Python may lie where only root may enter. The worker
+        # uses the two rights that are left to become somebody else, which takes them from it.
+        options += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        options += ["--unshare-user"]
+    options += ["--proc", "/proc", "--dev", "/dev"]
+    for path in ("/dev/shm", "/tmp", HOME):  # first: what is bound may lie below one of them
+        options += ["--perms", "1777", "--size", size, "--tmpfs", path]
+    for path in ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin"):
+        options += ["--ro-bind-try", path, path]
+    for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts"):
+        options += ["--ro-bind-try", path, path]
+    empty = ["--perms", "0555", "--size", "4096", "--tmpfs"]
+    system, packages = dict.fromkeys(["/usr", sys.base_prefix]), _packages()
+    for path in (*system, *packages):
+        for parent in list(Path(path).parents)[-2::-1]:  # else only root could enter them
+            options += ["--perms", "0755", "--dir", str(parent)]
+        options += ["--ro-bind-try", path, path]
+        if ROOT.is_relative_to(path) or (path in packages and Path(path, "grading").is_dir()):
+            # The tasks with their answers, where the course lies in a folder that is shown.
+            options += [*empty, str(ROOT if ROOT.is_relative_to(path) else Path(path, "grading"))]
+    options += ["--ro-bind", str(folder / "course"), COURSE]
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
+    options += ["--hostname", "sandbox"]
+    for name, value in _environment().items():
+        options += ["--setenv", name, value]
+    return options
+
+
+def run(
+    job: dict,
+    seconds: dict[str, float],
+    limits: Limits,
+    slot: int,
+    course: Course,
+    program: str | None,
+    deadline: float,
+    stop: threading.Event,
+) -> Run:
+    """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
+
+    Args:
+        job: cells, skip, tasks and torch_seed, as the worker wants them.
+        seconds: how long each task may take.
+        slot: tells submissions that run at the same time apart.
+        program: bubblewrap; None runs the worker without a sandbox.
+        deadline: on the clock of `time.monotonic`, for all of it.
+        stop: when set, the run ends.
+    """
+    with _Worker(job, limits, slot, course, program) as worker:
+        return worker.follow(seconds, deadline, stop)
+
+
+def _uid(slot: int) -> int:
+    """A user without rights, not the same for two graders that run at the same time."""
+    return 40_000 + (os.getpid() * 16 + slot) % 20_000
+
+
+def _processes_of_user() -> int:
+    """How many processes and threads this user has: on older systems they count too."""
+    count = 0
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_uid == os.getuid():
+                count += len(os.listdir(path / "task"))
+    return count
+
+
+class _Worker:
+    """A worker that was started, and what comes out of it."""
+
+    def __init__(self, job: dict, limits: Limits, slot: int, course: Course, program: str | None):
+        self.limits, self.course, self.program = limits, course, program
+        self.uid = _uid(slot) if os.geteuid() == 0 else None
+        self.cells = len(job["cells"])
+        self.tasks = [task["name"] for task in job["tasks"]]
+        caps = {"AS": limits.address_space, "FSIZE": limits.disk, "CORE": 0, "NOFILE": 256}
+        caps["NPROC"] = limits.processes + (0 if self.uid else _processes_of_user())
+        alone = bool(program or self.uid)
+        self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": _packages()}
+        self.run = Run()
+
+    def __enter__(self) -> _Worker:
+        self.channel, channel = os.pipe()
+        self.printed, printed = os.pipe()
+        info_out, info = os.pipe()
+        place = Path(COURSE) if self.program else self.course.folder / "course"
+        command = [_python(), "-I", "-S", str(place / "grading" / "worker.py")]
+        self.own = None
+        if self.program:
+            options = _options(self.course.folder, self.limits)
+            command = [self.program, *options, "--info-fd", str(info), *command]
+            where: dict = {}
+        else:
+            self.own = tempfile.mkdtemp(dir=self.course.folder / "work")
+            if self.uid:
+                os.chown(self.own, self.uid, self.uid)
+            home = {"HOME": self.own, "TMPDIR": self.own}
+            where = {"cwd": self.own, "env": {**_environment(), **home}}
+        with tempfile.TemporaryFile() as source:
+            source.write(json.dumps({**self.job, "channel": channel}).encode())
+            source.seek(0)
+            self.popen = subprocess.Popen(
+                command,
+                stdin=source,
+                stdout=printed,
+                stderr=printed,
+                pass_fds=(channel, info),
+                start_new_session=True,
+                **where,
+            )
+        for end in (channel, printed, info):
+            os.close(end)
+        self.first = self.popen.pid  # the process whose end is the end of all others
+        with open(info_out, "rb") as told, contextlib.suppress(ValueError, KeyError):
+            self.first = json.loads(told.read())["child-pid"] if self.program else self.first
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End every process, and wait until they are gone."""
+        watched = None
+        with contextlib.suppress(OSError, AttributeError):  # gone already, or no Linux
+            watched = os.pidfd_open(self.first)
+        with contextlib.suppress(OSError):
+            os.kill(self.first, signal.SIGKILL) if self.program else os.killpg(
+                self.first, signal.SIGKILL
+            )
+        self.popen.kill()
+        self.popen.wait()
+        if watched is not None:
+            with selectors.DefaultSelector() as selector:
+                selector.register(watched, selectors.EVENT_READ)
+                selector.select(10)
+            os.close(watched)
+        if self.own:
+            self._end_stragglers()
+            shutil.rmtree(self.own, ignore_errors=True)
+        os.close(self.channel)
+        os.close(self.printed)
+
+    def _end_stragglers(self) -> None:
+        """Without a sandbox, processes may have left their group; as root their user tells them."""
+        for path in Path("/proc").glob("[0-9]*") if self.uid else ():
+            with contextlib.suppress(OSError):
+                if path.stat().st_uid == self.uid:
+                    os.kill(int(path.name), signal.SIGKILL)
+
+    def follow(self, seconds: dict[str, float], deadline: float, stop: threading.Event) -> Run:
+        """Read what comes, and stop the worker when it exceeds a limit."""
+        run, limits = self.run, self.limits
+        self.seconds = seconds
+        self.until = time.monotonic() + limits.start
+        line, printed, answered, sampled = bytearray(), 0, 0, 0.0
+        with selectors.DefaultSelector() as selector:
+            for pipe in (self.channel, self.printed):
+                os.set_blocking(pipe, False)
+                selector.register(pipe, selectors.EVENT_READ)
+            while not run.ended and not run.why:
+                gone = self.popen.poll() is not None
+                ready = [key.fd for key, _ in selector.select(TICK)]
+                now = time.monotonic()
+                if self.printed in ready:
+                    piece = os.read(self.printed, 1 << 16)
+                    printed += len(piece)
+                    if not run.ready:
+                        run.said = (run.said + piece.decode(errors="replace"))[-300:]
+                    if not piece:
+                        selector.unregister(self.printed)
+                if self.channel in ready:
+                    piece = os.read(self.channel, 1 << 16)
+                    answered += len(piece)
+                    line += piece
+                    *whole, line = line.split(b"\n") if b"\n" in piece else (line,)
+                    for text in whole:
+                        self._event(bytes(text))
+                    if not piece:
+                        run.why = "died"
+                elif gone:
+                    run.why = "died"
+                if run.ended or run.why:
+                    continue
+                if now - sampled > TICK:
+                    sampled = now
+                    if self._memory("statm") > limits.memory < self._memory("smaps_rollup"):
+                        run.why = "memory"
+                if printed > limits.printed:
+                    run.why = "printed"
+                elif len(line) > limits.message or answered > limits.answers or run.garbled > 99:
+                    run.why = "answers"
+                elif now > min(self.until, deadline):
+                    run.why = "time" if now <= deadline else "total"
+                elif stop.is_set():
+                    run.why = "interrupted"
+        if run.why == "died":
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                run.code = self.popen.wait(5)
+        return run
+
+    def _event(self, text: bytes) -> None:
+        """Take one message; only the one that has to come next is believed."""
+        run = self.run
+        try:
+            event = json.loads(text)
+        except (ValueError, RecursionError):
+            return run.forge()
+        if type(event) is not dict:
+            return run.forge()
+        cell, task, state = event.get("cell"), event.get("task"), event.get("state")
+        idle = run.ready and run.at_cell is None and run.at_task is None
+        if type(task) is str and task in self.tasks:
+            if idle and state == "start" and task == self._next_task():
+                run.at_task, self.until = task, time.monotonic() + self.seconds[task]
+            elif run.at_task == task and state is None and task not in run.answers:
+                run.answers[task], run.at_task = event, None
+            else:
+                run.forge(task)
+        elif type(cell) is int and state == "start" and idle and 0 <= cell < self.cells:
+            run.at_cell, self.until = cell, time.monotonic() + self.limits.cell
+        elif type(cell) is int and state == "done" and cell == run.at_cell:
+            run.at_cell = None
+            if error := event.get("error"):
+                run.cell_errors[cell] = str(error)[:500]
+        elif state == "ready" and not run.ready:
+            run.ready, self.until = True, time.monotonic() + self.limits.cell
+        elif state == "end" and idle and self._next_task() is None:
+            run.ended = True
+        else:
+            run.forge()
+
+    def _next_task(self) -> str | None:
+        return next((task for task in self.tasks if task not in self.run.answers), None)
+
+    def _memory(self, source: str) -> int:
+        """Bytes that all its processes hold. "statm" is quick, but counts shared pages for each."""
+        total, todo = 0, [self.popen.pid]
+        while todo:
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                path = Path(f"/proc/{todo.pop()}")
+                for thread in os.listdir(path / "task"):
+                    todo += map(int, (path / "task" / thread / "children").read_text().split())
+                if source == "statm":
+                    total += int((path / source).read_text().split()[1]) * PAGE
+                else:
+                    rollup = (path / source).read_text()
+                    total += int(rollup.partition("\nPss:")[2].split()[0]) * 1024
+        return total

@@ -1,0 +1,9 @@
+"""Stands in for `grading` inside the sandbox: notebooks import `check`, and no task is there."""
+
+
+def check(name: str, answer: object = None) -> None:
+    """Do nothing: the verdict is given outside."""
+
+
+def progress(lecture: int) -> None:
+    """Do nothing: the verdict is given outside."""

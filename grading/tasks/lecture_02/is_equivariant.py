@@ -1,0 +1,263 @@
+"""A property test: does a layer treat the order of words as self-attention does?"""
+
+import itertools
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def is_equivariant(layer, x):
+    """The model answer."""
+    rng = np.random.default_rng(0)
+    out = layer(x)
+    for _ in range(20):
+        order = rng.permutation(len(x))
+        if not np.allclose(layer(x[order]), out[order], rtol=0, atol=1e-6):
+            return False
+    return True
+
+
+def by_neighbours(layer, x):
+    """Right, in another way: every reordering is made of swaps of neighbours."""
+    out, places = layer(x), np.arange(len(x))
+    for i in range(len(x) - 1):
+        order = places.copy()
+        order[[i, i + 1]] = order[[i + 1, i]]
+        if abs(layer(x[order]) - out[order]).max() > 1e-6:
+            return False
+    return True
+
+
+def all_orders(layer, x):
+    """Right, in another way: every order, and the result put back by argsort."""
+    out = layer(x)
+    return all(
+        np.allclose(layer(x[list(order)])[np.argsort(order)], out, rtol=0, atol=1e-6)
+        for order in itertools.islice(itertools.permutations(range(len(x))), 720)
+    )
+
+
+def _orders(x):
+    rng = np.random.default_rng(0)
+    return [rng.permutation(len(x)) for _ in range(20)]
+
+
+def always(layer, x):
+    """Wrong: only shapes are compared, so every layer passes."""
+    return layer(x[::-1]).shape == layer(x).shape
+
+
+def invariant(layer, x):
+    """Wrong: the output must not change at all."""
+    return all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x))
+
+
+def exact(layer, x):
+    """Wrong: rounding counts as a difference."""
+    return all((layer(x[order]) == layer(x)[order]).all() for order in _orders(x))
+
+
+def reversed_only(layer, x):
+    """Wrong: one special order."""
+    return np.allclose(layer(x[::-1]), layer(x)[::-1])
+
+
+def shifts_only(layer, x):
+    """Wrong: all words move by the same number of places."""
+    return all(
+        np.allclose(layer(np.roll(x, n, axis=0)), np.roll(layer(x), n, axis=0))
+        for n in range(len(x))
+    )
+
+
+def first_two_only(layer, x):
+    """Wrong: only the first two words are swapped."""
+    order = [1, 0, *range(2, len(x))]
+    return np.allclose(layer(x[order]), layer(x)[order])
+
+
+def applied_twice(layer, x):
+    """Wrong: the result is reordered once more, not put back."""
+    return all(np.allclose(layer(x[order])[order], layer(x)) for order in _orders(x))
+
+
+def one_is_enough(layer, x):
+    """Wrong: it says True at the first order that agrees."""
+    return any(np.allclose(layer(x[order]), layer(x)[order]) for order in _orders(x))
+
+
+def first_order_only(layer, x):
+    """Wrong: the loop returns in its first round."""
+    order = _orders(x)[0]
+    return np.allclose(layer(x[order]), layer(x)[order])
+
+
+def as_heaps(layer, x):
+    """Wrong: the rows are compared as a heap, each column sorted."""
+    return all(
+        np.allclose(np.sort(layer(x[order]), axis=0), np.sort(layer(x), axis=0))
+        for order in _orders(x)
+    )
+
+
+def sums_only(layer, x):
+    """Wrong: only the sums of the rows are compared."""
+    return all(np.allclose(layer(x[o]).sum(axis=0), layer(x).sum(axis=0)) for o in _orders(x))
+
+
+def turned_around(layer, x):
+    """Wrong: True and False have changed places."""
+    return not is_equivariant(layer, x)
+
+
+def drive(answer, name, x):
+    """Make the layer of this name and ask whether it is equivariant."""
+    import numpy as np
+
+    def attention(x):
+        scores = x @ x.T
+        exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return exp / exp.sum(axis=-1, keepdims=True) @ x
+
+    def last_louder(x):
+        out = attention(x)
+        out[-1] *= 2
+        return out
+
+    def fading(x):
+        states, state = [], np.zeros(x.shape[1])
+        for row in x:
+            state = 0.5 * state + 0.5 * row
+            states.append(state)
+        return np.array(states)
+
+    def so_far(x):
+        return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
+
+    layers = {
+        "self-attention": attention,
+        "the average for everyone": lambda x: np.tile(x.mean(axis=0), (len(x), 1)),
+        "each word for itself": np.tanh,
+        "a fading state": fading,
+        "the average so far": so_far,
+        "the word on the left": lambda x: np.roll(x, 1, axis=0),
+        "both neighbours, in a circle": lambda x: np.roll(x, 1, axis=0) + np.roll(x, -1, axis=0),
+        "attention in which the last word counts double": last_louder,
+        "each column sorted": lambda x: np.sort(x, axis=0),
+    }
+    return answer(layers[name], x)
+
+
+def cases(seed):
+    """Layers that keep the property, and layers that break it in ways that are easy to miss."""
+    rng = np.random.default_rng(seed)
+    names = [
+        ("each word for itself", (2, 1)),
+        ("a fading state", (2, 3)),
+        ("self-attention", (6, 4)),
+        ("the average for everyone", (7, 4)),
+        ("each word for itself", (5, 2)),
+        ("the average so far", (3, 2)),
+        ("the word on the left", (5, 4)),
+        ("both neighbours, in a circle", (6, 2)),
+        ("attention in which the last word counts double", (4, 3)),
+        ("each column sorted", (5, 2)),
+        ("self-attention", (7, 5)),
+    ]
+    return [Case((name, rng.normal(size=shape)), f"{shape[0]} words") for name, shape in names]
+
+
+def which_way(args, result):
+    """Which of the two errors a test can make this one made."""
+    if result is True:
+        return f"The layer “{args[0]}” treats places differently, but your test lets it pass."
+    if result is False:
+        return f"The layer “{args[0]}” is equivariant, but your test rejects it."
+    return None
+
+
+TASK = Task(
+    name="is_equivariant",
+    lecture=2,
+    kind="implement",
+    points=12,
+    difficulty=3,
+    minutes=15,
+    outcome="name what always holds for this kind of attention, and what it costs for T words",
+    reference=is_equivariant,
+    also_right=(by_neighbours, all_orders),
+    cases=cases,
+    properties=(which_way,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            always,
+            "This test lets every layer pass. Compare numbers: layer(x[order]) with "
+            "layer(x)[order].",
+        ),
+        Mistake(
+            invariant,
+            "Here the output must not change at all. That is invariance. Equivariance lets the "
+            "rows move with their words: compare with layer(x)[order].",
+        ),
+        Mistake(
+            exact,
+            "Sums in another order are rounded differently, so equal results may differ in the "
+            "last digit. Compare with np.allclose, not with ==.",
+        ),
+        Mistake(
+            reversed_only,
+            "Only the reversed order was tried. A layer that adds up both neighbours passes that: "
+            "after the reversal the neighbours are the same. Try many random orders.",
+        ),
+        Mistake(
+            shifts_only,
+            "Only shifts were tried, where every word keeps its neighbours. A layer that copies "
+            "the word on the left passes that. Try many random orders.",
+        ),
+        Mistake(
+            first_two_only,
+            "Only the first two words were swapped. A layer that treats the last word in its own "
+            "way passes that. Try many random orders.",
+        ),
+        Mistake(
+            applied_twice,
+            "layer(x[order])[order] reorders a second time. To put the rows back takes the "
+            "inverse, np.argsort(order); or reorder the other side: layer(x)[order].",
+        ),
+        Mistake(
+            one_is_enough,
+            "The answer is True as soon as one order agrees, and the identity always does. All "
+            "orders that you try must agree; return True after the loop.",
+        ),
+        Mistake(
+            first_order_only,
+            "Only one order was tried, and of two words it was the identity. Does your loop return "
+            "in its first round, or make a new generator in each, with the same seed? Make the "
+            "generator before the loop, and return True after it.",
+        ),
+        Mistake(
+            as_heaps,
+            "The rows were compared without regard to where they stand. A layer that gives right "
+            "rows to the wrong words passes that. Row by row, compare with layer(x)[order].",
+        ),
+        Mistake(
+            sums_only,
+            "Only the sums over all words were compared. A layer that gives right rows to the "
+            "wrong words passes that. Compare row by row with layer(x)[order].",
+        ),
+        Mistake(
+            turned_around,
+            "True and False have changed places: True means that the layer is equivariant.",
+        ),
+    ),
+    hints=(
+        "Written as an equation the property is: layer(x[order]) equals layer(x)[order], for every "
+        "order.",
+        "A test that passes every good layer is half of the work. For each order that you try, "
+        "think of a bad layer that would slip through.",
+        "`np.random.default_rng(0).permutation(T)` gives a random order. Make the generator once, "
+        "before the loop, or you get the same order each time.",
+    ),
+)

@@ -1,0 +1,211 @@
+"""Attention as a program: vectors with which it finds the largest number."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def vector_for(number):
+    """The model answer."""
+    return [number, 100 * (number + 11)]
+
+
+def turned(number):
+    """Right, in another way: the second axis may point down, if it does so for all numbers."""
+    return np.array([number, -1000.0 * (number + 20)])
+
+
+def three_axes(number):
+    """Right, in another way: loudness on two axes."""
+    return (number, 0, 80 * (number + 12), 60 * (number + 12))
+
+
+def as_it_is(number):
+    """Wrong: the number alone."""
+    return [number]
+
+
+def louder(number):
+    """Wrong: the number times 100."""
+    return [100 * number]
+
+
+def moved_up(number):
+    """Wrong: the number plus 11, alone."""
+    return [100 * (number + 11)]
+
+
+def too_quiet(number):
+    """Wrong: two axes of the same loudness."""
+    return [number, number + 11]
+
+
+def signed(number):
+    """Wrong: the second axis is negative for negative numbers."""
+    return [number, 100 * number]
+
+
+def zero_at_the_end(number):
+    """Wrong: −10 gets a zero on the second axis."""
+    return [number, 100 * (number + 10)]
+
+
+def one_axis_each(number):
+    """Wrong: one-hot, so each number finds itself."""
+    return [number, *(100.0 * (number == other) for other in range(-10, 11))]
+
+
+def by_size(number):
+    """Wrong: the farthest from zero."""
+    return [number, 100 * abs(number) + 100]
+
+
+def downward(number):
+    """Wrong: the smallest number is the loudest."""
+    return [number, 100 * (11 - number)]
+
+
+def drive(answer, numbers):
+    """Give each number its vector, then run self-attention as in the lecture."""
+    import numpy as np
+
+    rows = [answer(int(number)) for number in numbers]
+    if any(row is None for row in rows):
+        return None
+    rows = [np.asarray(row, dtype=float) for row in rows]
+    for number, row in zip(numbers, rows, strict=True):
+        if row.ndim != 1 or not row.size:
+            came = f"for {number} came an array of shape {row.shape}"
+            raise ValueError(f"{came}, and a list of numbers is wanted")
+        if row.shape != rows[0].shape:
+            came = f"for {numbers[0]} came {rows[0].size} numbers, for {number} {row.size}"
+            raise ValueError(f"{came}; all vectors must be equally long")
+    x = np.stack(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = x @ x.T
+    if not np.isfinite(scores).all():
+        raise ValueError("the scores are too large for float64: take smaller vectors")
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    contexts = exp / exp.sum(axis=-1, keepdims=True) @ x
+    return {"first axis of the vectors": x[:, 0], "collected": contexts[:, 0]}
+
+
+def cases(seed):
+    """Two numbers, negative ones, ties, a long list; −10 and 10 occur in each set."""
+    rng = np.random.default_rng(seed)
+    low = rng.permutation([-10, *rng.integers(-9, -1, size=3)])
+    wide = rng.permutation([-10, 10, *rng.integers(-9, 10, size=8)])
+    near = int(rng.integers(-8, 8))
+    ties = rng.permutation([near, near + 1, near + 1, near, near])
+    return [
+        Case((np.array([-1, 2]),), "the numbers −1 and 2"),
+        Case((np.array([-1, 0, 1]),), "the numbers −1, 0 and 1"),
+        Case((low,), "negative numbers only"),
+        Case((ties,), "two different numbers, several times each"),
+        Case((wide,), "ten numbers from −10 to 10"),
+    ]
+
+
+def first_axis_is_the_number(args, result):
+    """Else the context vector cannot carry it."""
+    for number, came in zip(args[0], result["first axis of the vectors"], strict=True):
+        if abs(number - came) > 0.01:
+            return (
+                f"The vector for {number} begins with {came:.6g}: its first entry must be the "
+                "number itself."
+            )
+    return None
+
+
+def everyone_takes_the_largest(args, result):
+    """What is wanted, with the word that misses it named."""
+    largest = max(args[0])
+    for number, came in zip(args[0], result["collected"], strict=True):
+        if not abs(largest - came) <= 0.01:
+            return (
+                f"Among {', '.join(str(n) for n in args[0])} the word {number} collects "
+                f"{came:.4g}, not {largest}."
+            )
+    return None
+
+
+TASK = Task(
+    name="vector_for",
+    lecture=2,
+    kind="implement",
+    points=12,
+    difficulty=3,
+    minutes=20,
+    outcome="predict which way a word's vector moves in a sentence, and say what a map of "
+    "untrained vectors does not show",
+    reference=vector_for,
+    also_right=(turned, three_axes),
+    cases=cases,
+    properties=(first_axis_is_the_number, everyone_takes_the_largest),
+    drive=drive,
+    rtol=0.0,
+    atol=0.01,
+    mistakes=(
+        Mistake(
+            as_it_is,
+            "Only the first axis takes part in the choice. (An axis that is the same for all "
+            "numbers adds the same to every score, and softmax ignores that.) There the score is "
+            "the product of two numbers, so a negative one looks for the smallest, and 0 has no "
+            "preference. Give the vector a second axis that grows with the number.",
+        ),
+        Mistake(
+            louder,
+            "Times 100 the scores are far apart, but what is collected is 100 times too large: it "
+            "is the same vector that is looked at and collected. Keep the number itself on the "
+            "first axis, and be loud on a second one.",
+        ),
+        Mistake(
+            moved_up,
+            "With all numbers positive, everyone looks at the largest: that is the idea. But what "
+            "is collected is the moved number. Keep the number itself on the first axis, and put "
+            "the moved one on a second.",
+        ),
+        Mistake(
+            too_quiet,
+            "The second axis is right in kind, but too quiet. The first axis takes part in the "
+            "scores too, and for negative numbers it pulls toward the smallest. Multiply the "
+            "second by so much that it decides alone.",
+        ),
+        Mistake(
+            signed,
+            "The second axis is negative for negative numbers, and 0 for 0. A score there is a "
+            "product: negative numbers find the smallest number largest, and 0 has no preference. "
+            "All numbers must have the same sign on the second axis.",
+        ),
+        Mistake(
+            zero_at_the_end,
+            "This works for all numbers but −10, which gets 0 on the second axis. It asks with its "
+            "first axis alone then, and finds the smallest. Move a little farther up.",
+        ),
+        Mistake(
+            one_axis_each,
+            "With an axis for each number, every number finds itself. Here all must find the same "
+            "one: they need a common axis, on which the largest number is the loudest.",
+        ),
+        Mistake(
+            by_size,
+            "The number farthest from zero is the loudest now, so −9 wins against 4. The second "
+            "axis must grow from −10 to 10.",
+        ),
+        Mistake(
+            downward,
+            "Everyone collects the smallest number: on the second axis the smallest is the "
+            "loudest. Turn it around.",
+        ),
+    ),
+    hints=(
+        "In the lecture a long vector was a loud word. Who has a positive score with it turns to "
+        "it, who has a negative one turns away. Which number must be the loudest, and which sign "
+        "must all scores have?",
+        "The vector is looked at as a whole, and it is collected as a whole. Let the first axis "
+        "be what is collected, and a second axis decide who is looked at.",
+        "On the second axis the score of i with j is the product aᵢ aⱼ. For which aᵢ does the "
+        "largest aⱼ give the largest product? And how far apart must two scores be, so that the "
+        "smaller one's weight can be neglected?",
+    ),
+)

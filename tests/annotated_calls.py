@@ -1,0 +1,180 @@
+"""Run by `test_annotations.py`: valid calls with every jaxtyping shape checked at run time.
+
+The annotations name types that are imported for type checkers only. Here `TYPE_CHECKING` is set
+true while the package is imported, through jaxtyping's import hook, so that beartype checks each
+annotated argument and result. At the end it prints as JSON which annotated functions were called.
+"""
+
+import importlib
+import inspect
+import json
+import sys
+import typing
+from pathlib import Path
+
+# All that the package imports must be there before TYPE_CHECKING lies.
+import beartype  # noqa: F401
+import IPython.display  # noqa: F401
+import jaxtyping
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+import tqdm.auto  # noqa: F401
+from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+torch.set_num_threads(1)
+
+MODULES = (
+    "checks",
+    "masks",
+    "positions",
+    "attention",
+    "blocks",
+    "models",
+    "training",
+    "data",
+    "plotting",
+)
+KINDS = ("Float[", "Bool[", "Int[", "Num[")
+
+typing.TYPE_CHECKING = True
+with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
+    loaded = {name: importlib.import_module(f"helpers.{name}") for name in MODULES}
+typing.TYPE_CHECKING = False
+masks, positions, attention, blocks, models, training, data, plotting = (
+    loaded[name] for name in MODULES[1:]
+)
+
+
+def annotated_functions() -> dict[object, str]:
+    """The code of each function with a jaxtyping shape in its annotations, and its name."""
+    found = {}
+    for module in loaded.values():
+        classes = [c for c in vars(module).values() if isinstance(c, type)]
+        for function in [f for place in (module, *classes) for f in vars(place).values()]:
+            function = inspect.unwrap(function)
+            hints = map(str, getattr(function, "__annotations__", {}).values())
+            own = getattr(function, "__module__", "") == module.__name__
+            if own and any(kind in hint for hint in hints for kind in KINDS):
+                found[function.__code__] = f"{module.__name__}.{function.__qualname__}"
+    return found
+
+
+called = set()
+
+
+def note(frame, event, _argument):
+    if event == "call":
+        called.add(frame.f_code)
+
+
+def must_be_refused(call) -> None:
+    """The check itself must work: a wrong shape or type is noticed by beartype, not by us."""
+    try:
+        call()
+    except jaxtyping.TypeCheckError:
+        return
+    sys.exit("The annotations are not checked at run time.")
+
+
+def valid_calls() -> None:
+    """Different sizes everywhere, so that two axes cannot be taken for each other."""
+    B, H, T_q, T_k, d_k, d_v = 2, 3, 4, 5, 6, 7
+    for lead in ((), (B,), (B, H)):
+        q, k, v = (torch.randn(*lead, *s) for s in ((T_q, d_k), (T_k, d_k), (T_k, d_v)))
+        for mask in (None, masks.causal_mask(T_q, T_k), torch.ones(*lead, 1, T_k) > 0):
+            attention.scaled_dot_product_attention(q, k, v, mask, bias=torch.randn(T_q, T_k))
+            attention.masked_softmax(q @ k.mT, mask)
+            attention.scaled_dot_product_attention_numpy(
+                q.numpy(), k.numpy(), v.numpy(), None if mask is None else mask.numpy()
+            )
+    attention.softmax(np.ones((2, 3)), axis=0)
+    attention.softmax(np.ones(3, dtype=np.float32))
+
+    lengths = torch.tensor([1, 5])
+    padding = masks.padding_mask(lengths, T_k)
+    masks.combine_masks(None, padding, masks.causal_mask(T_k))
+    masks.from_blocking(masks.to_blocking(padding))
+    for dtype in (torch.float16, torch.float64):
+        masks.from_additive(masks.to_additive(padding, dtype))
+
+    d_model, d_context, d_out = 8, 9, 10
+    x = torch.randn(B, T_k, d_model)
+    head = attention.SelfAttention(d_model, d_k, d_v)
+    for inputs in (x, x[0]):
+        head(inputs)
+        head(inputs, masks.causal_mask(T_k), return_weights=True)
+    causal = attention.CausalSelfAttention(d_model, d_k, 11, d_v, dropout=0.5)
+    causal(x)
+    causal(x[0], return_weights=True)
+
+    encodings = {
+        "none": positions.Positions(),
+        "learned": positions.LearnedPositions(11, d_model),
+        "sinusoidal": positions.SinusoidalPositions(),
+        "rotary": positions.RotaryPositions(),
+        "alibi": positions.ALiBiPositions(H),
+    }
+    positions.sinusoidal_codes(5, 8)
+    for encoding in encodings.values():
+        encoding.embed(x)
+        encoding.rotate(torch.randn(B, H, T_q, d_k), torch.randn(B, H, T_k, d_k))
+        encoding.bias(T_q, T_k, x)
+        heads = attention.MultiHeadAttention(
+            d_model, H, d_k, d_v, d_out, d_context, positions=encoding
+        )
+        query, context = torch.randn(B, T_q, d_model), torch.randn(B, T_k, d_context)
+        heads(query, context)
+        heads(query, context, context, masks.causal_mask(T_q, T_k), return_weights=True)
+        heads(query, context, mask=padding)
+
+    tokens = torch.randint(12, (B, T_k))
+    for norm in ("pre", "post"):
+        block = blocks.TransformerBlock(d_model, 2, 13, norm, 0.1)
+        block(x)
+        block(x, masks.causal_mask(T_k), return_weights=True)
+        model = models.TransformerModel(12, d_model, 3, norm=norm)
+        model(tokens)
+        model(tokens.int(), return_weights=True)
+    blocks.FeedForward(d_model, 13)(x)
+    blocks.FeedForward(d_model, 13)(x[0, 0])
+    for cell in ("rnn", "lstm", "gru"):
+        recurrent = models.RecurrentModel(12, d_model, 3, cell)
+        recurrent(tokens)
+    reader = models.AttentionReader(12, T_k, 2, d_model, n_questions=2)
+    reader(tokens)
+    reader(tokens, return_weights=True)
+    models.set_forget_bias(nn.LSTM(2, 3), 1.0)
+
+    targets = torch.randint(3, (B, T_k))
+    training.set_seed(0)
+    training.train(recurrent, lambda: (tokens, targets), 2).smoothed()
+    training.masked_cross_entropy(recurrent(tokens), targets)
+    training.accuracy(recurrent, (tokens, targets))
+
+    vocabulary = data.Vocabulary(["a", "b"])
+    vocabulary.decode(vocabulary.encode("a b a"))
+    vocabulary.decode([1, 2])
+    generator = torch.Generator()
+    data.agreement_batch(3, (0, 2), generator)
+    data.first_token_recall_batch(3, 5, generator)
+    data.associative_recall_batch(3, 4, generator)
+    data.two_relations_batch(3, 4, generator)
+
+    _, ax = plt.subplots()
+    plotting.plot_series(ax, [0.0, 1.0], {"a": [1.0, 2.0], "b": np.ones((3, 2))})
+    plotting.plot_series(ax, np.arange(2), {"a": np.arange(2), "b": np.ones((3, 2))})
+    plotting.heatmap(ax, np.ones((2, 3)), ["a", "b"], ["c", "d", "e"])
+
+
+if __name__ == "__main__":
+    must_be_refused(lambda: attention.softmax("not an array"))
+    must_be_refused(lambda: masks.to_blocking(torch.ones(2)))
+    must_be_refused(lambda: masks.padding_mask(torch.ones(2, 2, dtype=torch.long), 3))
+    functions = annotated_functions()
+    sys.setprofile(note)
+    valid_calls()
+    sys.setprofile(None)
+    missed = sorted(name for code, name in functions.items() if code not in called)
+    print(json.dumps({"annotated": sorted(functions.values()), "not called": missed}))

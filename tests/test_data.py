@@ -1,0 +1,280 @@
+"""The generated tasks are what their docstrings promise, by rules that share no code with them."""
+
+import functools
+import json
+import re
+
+import pytest
+import torch
+
+from helpers import data
+from helpers.data import (
+    AGREEMENT_VOCABULARY,
+    Vocabulary,
+    agreement_batch,
+    associative_recall_batch,
+    first_token_recall_batch,
+    stored,
+)
+from helpers.training import IGNORE
+
+WORDS = AGREEMENT_VOCABULARY
+OPENING = "The letters in the drawer under the lamp that hums ___ unopened."
+SINGULAR = {singular for singular, _ in data.NOUNS}
+PLURAL = {plural for _, plural in data.NOUNS}
+ONE_DOES = {verb for verb, _ in data.VERBS}
+MANY_DO = {verb for _, verb in data.VERBS}
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@functools.cache
+def sentences(*arguments, seed=0, **options):
+    """Pairs (words, verb) of a batch, by decoding."""
+    tokens, targets = agreement_batch(*arguments, generator(seed), **options)
+    verbs = [
+        WORDS.words[int(row[WORDS.encode("___").item() == t][0])]
+        for row, t in zip(targets, tokens, strict=True)
+    ]
+    texts = [WORDS.decode(row) for row in tokens]
+    return [
+        (re.findall(r"\w+|\.", text.lower()), verb) for text, verb in zip(texts, verbs, strict=True)
+    ]
+
+
+def is_plural(noun):
+    assert noun in SINGULAR | PLURAL
+    return noun in PLURAL
+
+
+def nouns(words):
+    return [word for word in words if word in SINGULAR | PLURAL]
+
+
+# ----------------------------------------------------------------------------- vocabulary
+
+
+def test_encode_and_decode_undo_each_other():
+    ids = WORDS.encode(OPENING)
+    assert ids.dtype == torch.long and ids.shape == (13,)
+    assert WORDS.decode(ids) == OPENING
+    assert WORDS.decode([*ids.tolist(), 0, 0]) == OPENING, "filler is not shown"
+    assert WORDS.decode([]) == ""
+
+
+def test_ids_start_behind_the_filler():
+    small = Vocabulary(["a", "b"])
+    assert len(small) == 3 and small.words == ("<pad>", "a", "b")
+    assert small.encode("B a").tolist() == [2, 1]
+
+
+def test_no_word_has_two_roles():
+    """A word that is a noun and a verb, or singular and plural, would make labels ambiguous."""
+    groups = [SINGULAR, PLURAL, ONE_DOES, MANY_DO, set(data.PREPOSITIONS), set(data.OUTCOMES)]
+    assert len(set.union(*groups)) == sum(map(len, groups))
+
+
+@pytest.mark.parametrize(
+    "name, call",
+    [
+        ("words", lambda: Vocabulary(["a", "b", "a"])),
+        ("words", lambda: Vocabulary(["<pad>"])),
+        ("text", lambda: WORDS.encode("the letters in the submarine")),
+        ("ids", lambda: WORDS.decode([1, len(WORDS)])),
+        ("ids", lambda: WORDS.decode([-1])),
+        ("batch", lambda: agreement_batch(0, 1, generator())),
+        ("attractors", lambda: agreement_batch(1, -1, generator())),
+        ("attractors", lambda: agreement_batch(1, (3, 2), generator())),
+        ("batch", lambda: first_token_recall_batch(0, 5, generator())),
+        ("length", lambda: first_token_recall_batch(1, 1, generator())),
+        ("n_symbols", lambda: first_token_recall_batch(1, 5, generator(), n_symbols=1)),
+        ("batch", lambda: associative_recall_batch(0, 2, generator())),
+        ("n_pairs", lambda: associative_recall_batch(1, 0, generator())),
+        ("n_pairs", lambda: associative_recall_batch(1, 5, generator(), n_keys=4)),
+        ("n_values", lambda: associative_recall_batch(1, 2, generator(), n_values=0)),
+        ("name", lambda: stored("no_such_table")),
+    ],
+)
+def test_bad_arguments_are_named(name, call):
+    with pytest.raises(ValueError, match=f"^{name}: got .*; needed "):
+        call()
+
+
+# ----------------------------------------------------------------------------- agreement
+
+
+def test_the_opening_sentence_has_the_form_of_the_generated_ones():
+    form = re.compile(
+        rf"the (?P<subject>{'|'.join(SINGULAR | PLURAL)})"
+        rf"( ({'|'.join(data.PREPOSITIONS)}) the \w+( that \w+)?)*"
+        rf" ___ ({'|'.join(data.OUTCOMES)}) \."
+    )
+    for words, _ in [(re.findall(r"\w+|\.", OPENING.lower()), ""), *sentences(300, (0, 4))]:
+        assert form.fullmatch(" ".join(words)), words
+
+
+def test_the_verb_agrees_with_the_first_noun():
+    for opposing in (False, True):
+        for words, verb in sentences(500, (0, 4), opposing=opposing):
+            assert verb == ("lie" if is_plural(nouns(words)[0]) else "lies")
+
+
+def test_clauses_agree_with_the_noun_beside_them():
+    seen = 0
+    for words, _ in sentences(500, (1, 4)):
+        for before, that, verb in zip(words, words[1:], words[2:], strict=False):
+            if that == "that":
+                seen += 1
+                assert verb in (MANY_DO if is_plural(before) else ONE_DOES)
+    assert seen > 300
+
+
+@pytest.mark.parametrize("opposing", [False, True])
+def test_number_of_attractors(opposing):
+    assert {len(nouns(w)) - 1 for w, _ in sentences(200, 5, opposing=opposing)} == {5}
+    counts = [len(nouns(words)) - 1 for words, _ in sentences(2_000, (1, 4), opposing=opposing)]
+    assert all(0.2 < counts.count(n) / 2_000 < 0.3 for n in (1, 2, 3, 4))
+
+
+def test_opposing_means_every_attractor():
+    for words, _ in sentences(500, (1, 4), opposing=True):
+        subject, *others = map(is_plural, nouns(words))
+        assert all(other != subject for other in others)
+
+
+def test_the_classes_are_balanced():
+    verbs = [verb for _, verb in sentences(4_000, (0, 3))]
+    assert 0.46 < verbs.count("lie") / 4_000 < 0.54
+
+
+def share(rule, seed=1):
+    """How often a rule of thumb is right on training sentences with at least one attractor."""
+    asked = sentences(6_000, (1, 3), seed=seed)
+    answers = [(rule(words), verb == "lie") for words, verb in asked]
+    answers = [(guess, plural) for guess, plural in answers if guess is not None]
+    assert len(answers) > 1_000
+    return sum(guess == plural for guess, plural in answers) / len(answers)
+
+
+def majority_of_attractors(words):
+    votes = [is_plural(noun) for noun in nouns(words)[1:]]
+    return None if 2 * sum(votes) == len(votes) else 2 * sum(votes) > len(votes)
+
+
+def last_clause_verb(words):
+    verbs = [word for word in words if word in ONE_DOES | MANY_DO]
+    return verbs[-1] in MANY_DO if verbs else None
+
+
+RULES = {
+    "nearest noun": lambda words: is_plural(nouns(words)[-1]),
+    "opposite of the nearest noun": lambda words: not is_plural(nouns(words)[-1]),
+    "second noun": lambda words: is_plural(nouns(words)[1]),
+    "majority of the attractors": majority_of_attractors,
+    "last verb of a clause": last_clause_verb,
+    "ending of the last word": lambda words: words[words.index("___") - 1].endswith("s"),
+    "length of the sentence": lambda words: len(words) > 14,
+    "outcome": lambda words: words[-2] in data.OUTCOMES[:2],
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_there_is_no_shortcut_in_training(rule):
+    """Standard deviation of a share over 1,000 to 6,000 sentences: at most 0.016."""
+    assert 0.45 < share(rule) < 0.55
+
+
+def test_the_measure_of_shortcuts_sees_the_right_rule():
+    assert share(lambda words: is_plural(nouns(words)[0])) == 1.0
+
+
+def test_only_the_gap_is_asked_or_every_word():
+    tokens, gap_only = agreement_batch(50, (0, 3), generator())
+    same_tokens, every_word = agreement_batch(50, (0, 3), generator(), every_word=True)
+    assert tokens.equal(same_tokens)
+    at_gap = tokens == WORDS.ids["___"]
+    assert (at_gap.sum(dim=1) == 1).all()
+    assert (gap_only != IGNORE).equal(at_gap)
+    assert every_word[at_gap].equal(gap_only[at_gap])
+    for row, target in zip(tokens.tolist(), every_word.tolist(), strict=True):
+        length = sum(token != 0 for token in row)
+        assert all(token == 0 for token in row[length:]), "filler stands on the right"
+        assert set(target[length - 1 :]) == {IGNORE}, "nothing is asked at the end or in filler"
+        for t in range(length - 1):
+            assert row[t] == WORDS.ids["___"] or target[t] == row[t + 1]
+
+
+# ----------------------------------------------------------------------------- recall
+
+
+def test_first_token_recall():
+    tokens, targets = first_token_recall_batch(400, 9, generator(), n_symbols=5)
+    assert tokens.shape == targets.shape == (400, 9)
+    assert targets[:, -1].equal(tokens[:, 0]) and (targets[:, :-1] == IGNORE).all()
+    assert set(tokens[:, 0].tolist()) == set(range(5))
+    assert set(tokens[:, 1:-1].flatten().tolist()) == set(range(5, 10))
+    assert set(tokens[:, -1].tolist()) == {10}
+
+
+def test_filler_says_nothing_about_the_symbol():
+    tokens, _ = first_token_recall_batch(4_000, 6, generator(), n_symbols=4)
+    for column in range(1, 5):
+        assert 0.22 < (tokens[:, column] - 4 == tokens[:, 0]).double().mean() < 0.28
+
+
+def test_associative_recall_asks_every_key_once_for_its_own_value():
+    tokens, targets = associative_recall_batch(200, 6, generator(), n_keys=9, n_values=5)
+    assert tokens.shape == targets.shape == (200, 18)
+    assert (targets[:, :12] == IGNORE).all()
+    for row, target in zip(tokens.tolist(), targets.tolist(), strict=True):
+        facts = dict(zip(row[0:12:2], row[1:12:2], strict=True))
+        assert len(facts) == 6 and all(0 <= key < 9 for key in facts)
+        assert all(9 <= value < 14 for value in facts.values())
+        assert sorted(row[12:]) == sorted(facts)
+        assert [9 + value for value in target[12:]] == [facts[key] for key in row[12:]]
+
+
+def test_associative_recall_cannot_be_read_off_the_order():
+    """Neither "the i-th question belongs to the j-th pair" nor a favourite value helps."""
+    tokens, targets = associative_recall_batch(4_000, 4, generator(), n_keys=8, n_values=8)
+    values = tokens[:, 1:8:2] - 8
+    for i in range(4):
+        for j in range(4):
+            chance = 1 / 4 + 3 / 4 / 8
+            assert abs((targets[:, 8 + i] == values[:, j]).double().mean() - chance) < 0.04
+    assert 0.10 < (targets[:, 8:] == 3).double().mean() < 0.15
+
+
+# ----------------------------------------------------------------------------- common
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda g: agreement_batch(8, (0, 3), g),
+        lambda g: first_token_recall_batch(8, 12, g),
+        lambda g: associative_recall_batch(8, 5, g),
+    ],
+)
+def test_the_generator_alone_decides(make):
+    torch.manual_seed(1)
+    first = make(generator(7))
+    torch.manual_seed(2)
+    again, other = make(generator(7)), make(generator(8))
+    assert all(a.equal(b) for a, b in zip(first, again, strict=True))
+    assert first[0].shape != other[0].shape or not first[0].equal(other[0])
+    assert all(t.dtype == torch.long for t in first)
+
+
+def test_stored_tables_are_small_and_say_what_made_them():
+    folder = data.resources.files("helpers") / "stored"
+    names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".json")]
+    assert "limits_of_recurrence.json" in names
+    for name in names:
+        text = (folder / name).read_text(encoding="utf-8")
+        table = stored(name.removesuffix(".json"))
+        assert table == json.loads(text)
+        assert len(text) < 30_000
+        assert {"made_by", "torch", "threads", "cpu_seconds"} <= set(table)

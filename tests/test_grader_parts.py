@@ -1,0 +1,548 @@
+"""The class grader's parts: the wire, magics, resuming, memory, tables, the command, Gradescope."""
+
+import ast
+import builtins
+import csv
+import inspect
+import io
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import ROOT, system_program
+from grader_tasks import ANSWERS, COURSE, FULL, TASKS, cells_with, notebook
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from benchmarks import graders
+from grading import grade as grading
+from grading import judge, worker
+from grading.grade import Answers, Prepared, grade_class, outcomes_from
+from grading.plain import difference, plain
+from grading.reports import cell
+from grading.sandbox import (
+    Limits,
+    Run,
+    Unavailable,
+    _options,
+    bubblewrap,
+    require_others_may_read,
+)
+from grading.store import Store
+from grading.submissions import find, student_of
+from grading.task import all_tasks
+from grading.wire import DTYPES, WireError, decode, encode
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
+
+# ------------------------------------------------------------------ the wire
+
+some_arrays = st.sampled_from(sorted(DTYPES)).flatmap(
+    lambda name: arrays(name, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3))
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=True)
+    | st.text(max_size=20)
+)
+values = st.recursive(
+    scalars | some_arrays,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+        | st.sets(scalars.filter(lambda x: x == x), max_size=4)
+    ),
+    max_leaves=12,
+)
+json_values = st.recursive(
+    scalars.filter(lambda x: not isinstance(x, float) or math.isfinite(x)),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["is", "items", "value", "dtype", "shape", "data", "grad"])
+            | st.text(max_size=4),
+            inner
+            | st.sampled_from(["tuple", "set", "dict", "array", "tensor", "scalar", "float"])
+            | st.sampled_from(["float64", "bool", "int8", "AAAA", "AAAAAAAAAAA=", "nan"]),
+            max_size=5,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+def alike(one, other):
+    """Equal, and of the same types all the way down."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        same_form = one.dtype == other.dtype and one.shape == other.shape
+        return same_form and one.tobytes() == other.tobytes()
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+    return one == other or (one != one and other != other)
+
+
+@given(values)
+def test_plain_data_comes_back_as_it_was(value):
+    there = json.loads(json.dumps(encode(value)))
+    assert alike(decode(there), value)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.bool, torch.int64])
+def test_tensors_come_back_as_they_were(dtype):
+    value = torch.arange(6).reshape(2, 3).to(dtype)
+    back = decode(json.loads(json.dumps(encode(value.T))))
+    assert (back.dtype, back.shape) == (dtype, (3, 2))
+    assert torch.equal(back, value.T)
+    wanted = torch.ones(2, requires_grad=True)
+    assert decode(encode(wanted)).requires_grad
+    assert type(decode(encode(np.float32(3)))) is np.float32
+
+
+@pytest.mark.parametrize("value", [object(), 1 + 2j, b"x", 2**70, len, np.array([1j]), range(3)])
+def test_what_is_no_plain_data_is_refused(value):
+    with pytest.raises(WireError):
+        encode(value)
+
+
+@given(json_values)
+@settings(max_examples=400)
+def test_garbage_is_refused_or_is_plain_data(garbage):
+    try:
+        value = decode(garbage)
+    except WireError:
+        return
+    plain(value)
+
+
+cases = TASKS["stable_softmax"].cases(1)[:2]
+
+
+@given(json_values)
+@settings(max_examples=300)
+def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
+    """The answer channel as a whole: what a stranger sends is refused or judged, and is worth 0."""
+    messages = [garbage, [garbage] * 2]
+    messages.append([{"value": garbage, "error": "", "changed": []}] * 2)
+    task = TASKS["stable_softmax"]
+    for message in messages:
+        try:
+            outcomes = outcomes_from(message, cases)
+        except WireError:
+            continue
+        answers = Answers(outcomes={task.name: outcomes})
+        [result] = grading.results_of(answers, [Prepared(task, cases, 1.0, {})])
+        assert result.points == 0
+
+
+@given(st.lists(st.binary(max_size=60) | json_values.map(lambda v: json.dumps(v).encode())))
+@settings(max_examples=300)
+def test_only_the_message_that_has_to_come_next_is_believed(lines):
+    """Garbage in a channel that waits for cells and tasks is counted and changes nothing."""
+    from grading.sandbox import _Worker
+
+    made = _Worker.__new__(_Worker)
+    made.run, made.limits, made.cells = Run(ready=True), Limits(), 2
+    made.tasks, made.seconds = ["stable_softmax"], {"stable_softmax": 1.0}
+    for line in lines:
+        made._event(line)
+    assert made.run.answers == {}
+    assert made.run.garbled == len(lines)
+    made._event(b'{"task": "stable_softmax", "state": "start"}')
+    made._event(b'{"task": "stable_softmax", "outcomes": [1]}')
+    assert made.run.answers["stable_softmax"]["outcomes"] == [1]
+    assert not made.run.forged
+    made._event(b'{"task": "stable_softmax", "outcomes": [2]}')
+    assert made.run.forged == {"stable_softmax"}
+
+
+# ------------------------------------------------------------------ every task of the course
+
+ALL = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
+
+
+@pytest.mark.parametrize("task", ALL, ids=lambda task: task.name)
+def test_inputs_of_a_task_can_cross_the_border(task):
+    for case in task.cases(3):
+        for arg in case.args:
+            back = decode(json.loads(json.dumps(encode(arg))))
+            assert type(back) is type(arg)
+            assert difference(plain(back), plain(arg), 0, 0) is None
+
+
+DRIVEN = [task for task in [*ALL, TASKS["Scale"]] if task.drive is not None]
+
+
+@pytest.mark.parametrize("task", DRIVEN, ids=lambda task: task.name)
+def test_drive_is_self_contained(task):
+    """Only its own source goes into the sandbox: it may use no name of its module."""
+    source = textwrap.dedent(inspect.getsource(task.drive))
+    tree = ast.parse(source)
+    assert isinstance(tree.body[0], ast.FunctionDef), "a function written with def"
+    code = compile(tree, "drive", "exec")
+    free, todo = set(), [c for c in code.co_consts if inspect.iscode(c)]
+    for inner in todo:
+        todo += [c for c in inner.co_consts if inspect.iscode(c)]
+        used = {i.argval for i in __import__("dis").get_instructions(inner) if "GLOBAL" in i.opname}
+        free |= used
+    assert free <= set(dir(builtins)) | {task.drive.__name__}
+
+
+QUICK = [task for task in ALL if task.kind != "train"]
+
+
+@pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
+def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
+    mine = task.cases(11)
+    outcomes = judge.run(task, task.reference, mine, torch_seed=7)
+    assert judge.judge(task, mine, outcomes).points == (
+        task.points if task.kind != "written" else 0
+    )
+    for mistake in task.mistakes:
+        if task.kind != "choose":
+            outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
+            assert judge.judge(task, mine, outcomes).points == 0
+
+
+# ------------------------------------------------------------------ cells
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("%matplotlib inline\nx = 1", {"x": 1}),
+        ("if True:\n    %pip install a\nx = 2", {"x": 2}),
+        ("!ls | grep 'a\nx = 3", {"x": 3}),
+        ("files = !ls\nx = 4", {"files": None, "x": 4}),
+        ("%%time\nx = 5", {"x": 5}),
+        ("%%bash\nx = 6", {}),
+        ("x?\n?x\nx = 7", {"x": 7}),
+        ("x = '''\n% a\n! b'''", {"x": "\n% a\n! b"}),
+        ("x = (7\n% 4)", {"x": 3}),
+        ("!a \\\n  b\nx = 8", {"x": 8}),
+        ("  x = 9\n  y = x", {"x": 9, "y": 9}),
+    ],
+)
+def test_magics_and_shell_lines_are_left_out(source, names):
+    space = {}
+    exec(worker.compiled(source, "cell"), space)
+    del space["__builtins__"]
+    assert space == names
+
+
+def test_python_that_is_none_is_an_error():
+    with pytest.raises(SyntaxError):
+        worker.compiled("def f(:\n  pass", "cell")
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("ada.ipynb", "ada"),
+        ("Ada Lovelace_1234_assignsubmission_file_/02_x.ipynb", "Ada Lovelace"),
+        ("lovelaceada_LATE_123_4567_02_x.ipynb", "lovelaceada"),
+        ("lovelaceada_123_4567_02_x-1.ipynb", "lovelaceada"),
+        ("submission_77/02_self_attention.ipynb", "submission_77"),
+        ("ada (1).ipynb", "ada"),
+        ("Zoë O'Neil.ipynb", "Zoë O'Neil"),
+    ],
+)
+def test_students_are_found_in_names_of_files(name, student):
+    assert student_of(name) == student
+
+
+def test_a_zip_names_its_students_inside_unless_it_is_one_students_own(tmp_path):
+    for name, members in {
+        "class.zip": ("ada.ipynb", "bob.ipynb"),
+        "eve.zip": ("02_x.ipynb", "notes.txt"),
+    }.items():
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            for member in members:
+                archive.writestr(member, "{}")
+    assert [handed.student for handed in find(tmp_path)] == ["ada", "bob", "eve"]
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ada.ipynb", "{}")
+    assert [handed.student for handed in find(tmp_path / "class.zip")] == ["ada"]
+
+
+@linux
+def test_names_that_are_no_text_can_be_written(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.ipynb")).write_bytes(
+        notebook(["copied_row = 1"])
+    )
+    quick = {"copied_row": TASKS["copied_row"]}
+    assert grade_class(folder, tmp_path / "out", tasks=quick, runner=fake) == 0
+    assert "??" in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
+
+
+@given(st.text(max_size=10))
+def test_no_cell_of_a_table_begins_a_formula(text):
+    made = cell(text)
+    assert not made.lstrip().startswith(("=", "+", "-", "@"))
+    assert not made.startswith("\t")
+    file = io.StringIO()
+    csv.writer(file).writerow([made])
+
+
+# ------------------------------------------------------------------ the batch
+
+
+def fake(cells, tasks, slot):
+    """In place of the sandbox: the model answer to every task, without running a cell."""
+    found = Answers()
+    for prepared in tasks:
+        task = prepared.task
+        found.outcomes[task.name] = judge.run(task, task.reference, prepared.cases)
+    return found
+
+
+def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypatch):
+    """100 MB of notebooks, with a runner that starts no process: the batch keeps none of them."""
+    monkeypatch.delenv("LAMPLIGHT_QUIET")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(500):
+        data = notebook(["copied_row = [2.0, 1.0]", "#" * 200_000, f"# {number}"])
+        (folder / f"student{number:03}.ipynb").write_bytes(data)
+    quick = {"copied_row": TASKS["copied_row"]}
+    tracemalloc.start()
+    grade_class(folder, tmp_path / "out", tasks=quick, jobs=4, runner=fake)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000
+    shown = capfd.readouterr().err
+    assert "500/500" in shown
+    assert "<" in shown  # tqdm: elapsed<remaining
+    with open(tmp_path / "out" / "grades.csv", encoding="utf-8") as file:
+        assert sum(row["points"] == "4" for row in csv.DictReader(file)) == 500
+
+
+def test_a_second_run_grades_nothing_again(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "ada.ipynb").write_bytes(notebook(["copied_row = 1"]))
+    quick, calls = {"copied_row": TASKS["copied_row"]}, []
+
+    def counted(*arguments):
+        calls.append(1)
+        return fake(*arguments)
+
+    for _ in range(2):
+        grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
+    assert len(calls) == 1
+    (folder / "ada.ipynb").write_bytes(notebook(["copied_row = 2"]))
+    grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
+    assert len(calls) == 2
+    grade_class(folder, tmp_path / "out", tasks=quick, runner=counted, seed=12345)
+    assert len(calls) == 3
+
+
+def test_written_answers_wait_for_a_person_and_points_come_in_by_table(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "=ada.ipynb").write_bytes(notebook(["essay = 'Because.'"]))
+    tasks, out = {"essay": TASKS["essay"]}, tmp_path / "out"
+
+    def row():
+        with open(out / "grades.csv", encoding="utf-8") as file:
+            [found] = csv.DictReader(file)
+        return found["points"], found["needs review"]
+
+    grade_class(folder, out, tasks=tasks, runner=fake)
+    assert row() == ("0", "1")
+    text = (out / "written.csv").read_text(encoding="utf-8")
+    assert "Because of the softmax." in text
+    given_back = tmp_path / "points.csv"
+    given_back.write_text(text.replace(",essay,,", ",essay,2.5,"), encoding="utf-8")
+    grade_class(folder, out, tasks=tasks, runner=fake, review=given_back)
+    assert row() == ("2.5", "0")
+    grade_class(folder, out, tasks=tasks, runner=fake)
+    assert row() == ("2.5", "0")
+    for bad in ("=ada,essay,9", "nobody,essay,1", "=ada,copied_row,1", "=ada,essay,many"):
+        given_back.write_text(f"student,task,points\n'{bad}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match="line 2"):
+            grade_class(folder, out, tasks=tasks, runner=fake, review=given_back)
+
+
+def command(*arguments, **more):
+    return [sys.executable, "-m", "grading.grade", *map(str, arguments)]
+
+
+def class_of(folder, count):
+    folder.mkdir()
+    for number in range(count):
+        answers = {name: ANSWERS[name] for name in ("stable_softmax", "copied_row")}
+        if number % 2:
+            answers["copied_row"] = "copied_row = [4.0, 2.0]"
+        data = notebook(cells_with(answers, after=[f"# {number}"]))
+        (folder / f"student{number}.ipynb").write_bytes(data)
+    return folder
+
+
+@linux
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    system_program("bwrap")
+    folder = class_of(tmp_path / "in", 5)
+    options = ("--lecture", 2, "--seed", 3, "--jobs", 2)
+    killed, whole = tmp_path / "killed", tmp_path / "whole"
+    process = subprocess.Popen(command(folder, "--out", killed, *options), cwd=ROOT)
+
+    def stored():
+        try:
+            store = Store(killed / "grades.sqlite")
+            return store.base.execute("SELECT count(*) FROM submission").fetchone()[0]
+        except Exception:
+            return 0
+
+    until = time.monotonic() + 120
+    while stored() < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    store = Store(killed / "grades.sqlite")
+    assert store.base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    before = store.base.execute("SELECT key, seconds FROM submission").fetchall()
+    assert 2 <= len(before) < 5
+    store.close()
+    for out in (killed, whole):
+        done = subprocess.run(command(folder, "--out", out, *options), cwd=ROOT)
+        assert done.returncode == 0
+    same = [(out / "grades.csv").read_bytes() for out in (killed, whole)]
+    assert same[0] == same[1]
+    store = Store(killed / "grades.sqlite")
+    assert set(before) <= set(store.base.execute("SELECT key, seconds FROM submission"))
+
+
+def as_others_see_it():
+    """A prefix under which Python lies where all may read it, if it lies in root's own folder."""
+    try:
+        require_others_may_read()
+    except Unavailable:
+        home, base = os.path.expanduser("~root"), sys.base_prefix
+        if not base.startswith(home):
+            pytest.skip("Python lies in a folder that only root may enter")
+        view = [system_program("bwrap"), "--dev-bind", "/", "/", "--cap-add", "ALL"]
+        view += ["--perms", "0755", "--tmpfs", home]
+        for parent in list(Path(base).parents)[::-1]:
+            view += ["--perms", "0755", "--dir", str(parent)] if len(str(parent)) > 5 else []
+        return [*view, "--ro-bind", base, base]
+    return []
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="for root")
+def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
+    monkeypatch.setattr("grading.sandbox._packages", lambda: [str(tmp_path)])
+    tmp_path.chmod(0o700)
+    with pytest.raises(Unavailable, match="never run as root"):
+        require_others_may_read()
+
+
+@linux
+def test_without_bubblewrap_it_refuses_and_says_what_unsafe_means(tmp_path):
+    folder = class_of(tmp_path / "in", 1)
+    env = {**os.environ, "PATH": str(tmp_path)}
+    refused = subprocess.run(
+        command(folder), cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
+    )
+    assert refused.returncode == 2
+    assert "bubblewrap is not installed" in refused.stdout
+    assert "WITHOUT a sandbox" in refused.stdout
+    assert not (tmp_path / "in-graded").exists()
+    done = subprocess.run(
+        [*as_others_see_it(), *command(folder, "--unsafe")],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WITHOUT a sandbox" in done.stderr
+    with open(tmp_path / "in-graded" / "grades.csv", encoding="utf-8") as file:
+        [row] = csv.DictReader(file)
+    assert (row["status"], row["stable_softmax"], row["copied_row"]) == ("ok", "10", "4")
+
+
+@linux
+def test_gradescope_runs_the_same_grader(tmp_path):
+    """The script that Gradescope starts, in a folder laid out as theirs."""
+    top = tmp_path / "autograder"
+    (top / "submission").mkdir(parents=True)
+    (top / "results").mkdir()
+    (top / "source").symlink_to(ROOT)
+    answers = {name: ANSWERS[name] for name in ("stable_softmax", "copied_row")}
+    answers["copied_row"] = "copied_row = [4.0, 2.0]"
+    (top / "submission" / "any name.ipynb").write_bytes(notebook(cells_with(answers)))
+    env = {**os.environ, "AUTOGRADER": str(top), "LAMPLIGHT_PYTHON": sys.executable}
+    script = ["bash", str(ROOT / "gradescope" / "run_autograder")]
+    subprocess.run(script, env=env, check=True, timeout=120)
+    results = json.loads((top / "results" / "results.json").read_text())
+    scores = {test["name"]: (test["score"], test["max_score"]) for test in results["tests"]}
+    assert scores["stable_softmax"] == (10, 10)
+    assert scores["copied_row"] == (0, 4)
+    [said] = [test["output"] for test in results["tests"] if test["name"] == "copied_row"]
+    assert "This is the sum of the two vectors." in said
+
+
+def masked(options):
+    """The folders over which an empty one is laid."""
+    return [options[i + 1] for i, word in enumerate(options) if options[i - 1] == "4096"]
+
+
+@linux
+def test_tasks_are_hidden_where_the_course_lies_in_a_folder_that_is_shown(monkeypatch, tmp_path):
+    """As after `pip install .`, or with the course's folder somewhere below /usr."""
+    monkeypatch.setattr("grading.sandbox._packages", lambda: [str(tmp_path)])
+    assert masked(_options(tmp_path, Limits())) == []
+    (tmp_path / "grading").mkdir()
+    assert masked(_options(tmp_path, Limits())) == [str(tmp_path / "grading")]
+    monkeypatch.setattr("grading.sandbox.ROOT", Path("/usr/share/lamplight"))
+    assert "/usr/share/lamplight" in masked(_options(tmp_path, Limits()))
+
+
+@linux
+def test_a_sandbox_that_does_not_work_is_said(monkeypatch, tmp_path):
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho no namespaces for you >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(Unavailable, match="no namespaces for you"):
+        bubblewrap()
+
+
+def test_the_measured_comparison_in_the_book_is_the_stored_one():
+    results = json.loads((ROOT / "benchmarks" / "graders.json").read_text(encoding="utf-8"))
+    text = (ROOT / "benchmarks" / "graders.md").read_text(encoding="utf-8")
+    assert text == graders.tables(results)
+    each = graders.seconds_each(results)
+    assert each[graders.OURS][1] >= 50
+    assert each[graders.NBGRADER][1] >= 50
+    assert each[graders.OURS][0] <= each[graders.NBGRADER][0] / 4
+    for kind, row in results["hostile"].items():
+        assert row[graders.OURS]["score"] == row["fair"], kind
+        assert row[graders.OURS]["classmate"] == 10, kind
+    assert set(results["hostile"]) == set(graders.HOSTILE)
+
+
+def test_the_number_of_points_is_what_tests_believe():
+    assert sum(TASKS[name].points for name in COURSE) == FULL + TASKS["essay"].points
