@@ -5,7 +5,7 @@ masks       causal and padding masks, and conversions between the three conventi
 positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block
 models      sequence models: a recurrent one and a transformer, with the same interface
-data        generated tasks: agreement, recall of the first token, associative recall
+data        generated tasks: agreement, two kinds of recall, two relations at once
 training    one training loop, seeds, accuracy
 plotting    figures that follow the page's colours and carry their text alternative
 viewer      attention maps to look into, in a page or in a notebook

@@ -1,8 +1,9 @@
-"""Generated tasks: agreement, recall of the first token, associative recall.
+"""Generated tasks: agreement, recall of the first token, associative recall, two relations.
 
 Every `…_batch` function draws from the generator that it is given and returns tokens (batch, T)
 and targets (batch, T). A target is `IGNORE` wherever nothing is asked, so that
-`training.train` and `training.accuracy` take the batches as they are.
+`training.train` and `training.accuracy` take the batches as they are. (The task that asks two
+questions at once has targets (batch, 2 · T), as its model has logits.)
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Models of whole sequences. All of them turn tokens (batch, T) into logits (batch, T, n_outputs).
 
+(`AttentionReader` can answer several questions: then the T positions come once for each.)
 At every position the logits depend on the tokens up to and including that position.
 """
 

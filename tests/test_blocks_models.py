@@ -12,7 +12,7 @@ from torch import nn
 
 from helpers.blocks import FeedForward, TransformerBlock
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_blocking
-from helpers.models import RecurrentModel, TransformerModel, set_forget_bias
+from helpers.models import AttentionReader, RecurrentModel, TransformerModel, set_forget_bias
 from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions, SinusoidalPositions
 
 seeds = st.integers(0, 10_000)
@@ -221,6 +221,22 @@ def test_no_blocks_no_sequences_no_tokens():
     assert TransformerModel(11, 8, 5, n_layers=0)(some_tokens(2, 3)).shape == (2, 3, 5)
     assert TransformerModel(11, 8, 5)(some_tokens(0, 3)).shape == (0, 3, 5)
     assert TransformerModel(11, 8, 5)(some_tokens(2, 0)).shape == (2, 0, 5)
+
+
+@pytest.mark.parametrize("n_questions", [1, 3])
+def test_attention_reader_is_its_parts(n_questions):
+    """Against a loop over positions, with a token that has a flag (5 + 2) and without weights."""
+    torch.manual_seed(0)
+    model = AttentionReader(5, 6, 2, d_model=8, n_questions=n_questions).double()
+    tokens = torch.tensor([[1, 7, 3, 0], [4, 4, 2, 9]])
+    logits, weights = model(tokens, return_weights=True)
+    assert weights.shape == (2, 2, 4, 4) and torch.equal(logits, model(tokens))
+    words = [[model.word.weight[i % 5] + model.flag.weight[i // 5] for i in row] for row in tokens]
+    x = torch.stack([torch.stack(row) for row in words]) + model.place.weight[:4]
+    for t in range(4):  # what comes later is not even there
+        context = model.attention(x[:, : t + 1])[:, -1]
+        answers = model.readout(context).view(2, n_questions, 5)
+        assert_equal(logits.view(2, n_questions, 4, 5)[:, :, t], answers)
 
 
 @pytest.mark.parametrize("n_layers", [1, 3])

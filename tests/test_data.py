@@ -15,6 +15,7 @@ from helpers.data import (
     associative_recall_batch,
     first_token_recall_batch,
     stored,
+    two_relations_batch,
 )
 from helpers.training import IGNORE
 
@@ -247,6 +248,28 @@ def test_associative_recall_cannot_be_read_off_the_order():
     assert 0.10 < (targets[:, 8:] == 3).double().mean() < 0.15
 
 
+# ----------------------------------------------------------------------------- two relations
+
+
+def test_two_relations_asks_the_second_half_for_both():
+    tokens, targets = two_relations_batch(200, 8, generator(), n_symbols=6)
+    assert tokens.shape == (200, 8) and targets.shape == (200, 16)
+    for row, target in zip(tokens.tolist(), targets.view(200, 2, 8).tolist(), strict=True):
+        symbols, flagged = [i % 6 for i in row], [t for t in range(8) if row[t] >= 6]
+        assert len(flagged) == 1 and flagged[0] < 4 and max(row) < 12
+        assert target[0] == [IGNORE] * 4 + symbols[3:7]
+        assert target[1] == [IGNORE] * 4 + [symbols[flagged[0]]] * 4
+
+
+def test_two_relations_has_no_shortcut():
+    """The flag stands anywhere in the first half, and neither answer is known from the other."""
+    tokens, targets = two_relations_batch(4_000, 8, generator(), n_symbols=4)
+    for place in range(4):
+        assert 0.22 < (tokens[:, place] >= 4).double().mean() < 0.28
+    before, flagged = targets.view(-1, 2, 8)[:, :, 5:].unbind(dim=1)
+    assert 0.22 < (before == flagged).double().mean() < 0.28
+
+
 # ----------------------------------------------------------------------------- common
 
 
@@ -256,6 +279,7 @@ def test_associative_recall_cannot_be_read_off_the_order():
         lambda g: agreement_batch(8, (0, 3), g),
         lambda g: first_token_recall_batch(8, 12, g),
         lambda g: associative_recall_batch(8, 5, g),
+        lambda g: two_relations_batch(8, 6, g),
     ],
 )
 def test_the_generator_alone_decides(make):

@@ -541,7 +541,7 @@ CASES = {
         ),
     ],
     data.stored: [
-        (lambda: data.stored("nothing"), "name: got 'nothing'; needed one of []"),
+        (lambda: data.stored("nothing"), "name: got 'nothing'; needed one of ["),
     ],
     plotting.to_html: [
         (
