@@ -362,6 +362,7 @@ def seconds_each(results: dict) -> dict[str, tuple[float, int, float, int]]:
     per = {}
     for tool in (OURS, OURS_ALONE, NBGRADER, OTTER):
         rows = [row for row in results["time"]["rounds"] if row["tool"] == tool]
+        rows = [{"right": row["submissions"], **row} for row in rows]
         keys = ("seconds", "submissions", "right")
         seconds, graded, right = (sum(row[key] for row in rows) for key in keys)
         per[tool] = seconds / graded, graded, seconds, right
@@ -415,9 +416,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--environment", type=Path, help="where to make or find the environment")
-    parser.add_argument("--only", choices=("time", "hostile"))
+    parser.add_argument("--only", choices=("time", "hostile", "tables"))
     parser.add_argument("--case", action="append", choices=HOSTILE, help="only these hostile ones")
     given = parser.parse_args()
+    if given.only == "tables":
+        results = json.loads(RESULTS.read_text(encoding="utf-8"))
+        RESULTS.with_suffix(".md").write_text(tables(results), encoding="utf-8")
+        return
     with tempfile.TemporaryDirectory(prefix="graders-") as made:
         folder = Path(made)
         folder.chmod(0o755)

@@ -130,9 +130,10 @@ CASES["prints"] = with_cell(
     says=("printed more",),
 )
 EVERY_PIPE = """
-import stat
+import fcntl, stat
 pipes = [n for n in range(3, 40) if os.path.exists(f"/proc/self/fd/{n}")
-         and stat.S_ISFIFO(os.fstat(n).st_mode)]
+         and stat.S_ISFIFO(os.fstat(n).st_mode)
+         and fcntl.fcntl(n, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY]
 """
 CASES["floods"] = with_cell(
     11,

@@ -57,8 +57,8 @@ def serve(folder: Path) -> Iterator[str]:
 _SETTLED = """async mode => {
   const root = document.documentElement;
   const done = () => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
-    && [...document.querySelectorAll("pre[tabindex='-1']")].every(
-      pre => pre.scrollWidth <= pre.clientWidth);
+    && [...document.querySelectorAll("[tabindex='-1']:is(pre, .pst-scrollable-table-container)")]
+      .every(box => box.scrollWidth <= box.clientWidth);
   for (let i = 0; i < 40 && !done(); i++) await new Promise(go => setTimeout(go, 50));
 }"""
 
