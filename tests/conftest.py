@@ -10,6 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+# Also for the kernels that nbval starts: no progress bars in outputs, one order of sets.
+os.environ["LAMPLIGHT_QUIET"] = "1"
+os.environ["PYTHONHASHSEED"] = "0"
+
 
 def skip_or_fail(reason: str) -> None:
     """Leave a test out where its tool is missing; under CI=true a missing tool is a failure."""
