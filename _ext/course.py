@@ -148,6 +148,9 @@ def benchmark_summary(results: dict, _part: str, device: str) -> list[nodes.Node
         f"Median of all {len(rows)} ratios: {results['median ratio']:.2f}; smallest "
         f"{where(best)}; largest {where(worst)}."
     ]
+    both_ways = all("fast path" in row for row in rows if not row["backward"])
+    counts = "the faster one counts" if both_ways else "its fast path, which it chooses, counts"
+    sentences += [f"Of torch's two ways without gradients, {counts}."]
     if results["left out"]:
         sizes = ", ".join(" × ".join(map(str, size)) for size in results["left out"])
         sentences += [f"Left out because they take minutes (batch × length × width): {sizes}."]
