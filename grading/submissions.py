@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
+PIECE = 1 << 16
 MOST_BYTES = 10_000_000
 MOST_ZIP = 200_000_000
 MOST_ENTRIES = 20_000
@@ -74,11 +75,16 @@ def _member(file: io.BufferedIOBase, inside: tuple[str, ...], most: int = MOST_Z
 
 
 def _bounded(file: io.BufferedIOBase, most: int) -> bytes:
-    """Never more than `most` bytes, whatever a zip says that it holds."""
-    data = file.read(most + 1)
-    if len(data) > most:
-        raise Refused(f"It is larger than {most // 1_000_000} MB.")
-    return data
+    """Never more than `most` bytes, whatever a zip says that it holds.
+
+    In pieces: `read(most)` sets aside all of it at once, however small the file is.
+    """
+    data = bytearray()
+    while piece := file.read(PIECE):
+        data += piece
+        if len(data) > most:
+            raise Refused(f"It is larger than {most // 1_000_000} MB.")
+    return bytes(data)
 
 
 def find(source: Path) -> list[Handed]:
