@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
 
-.PHONY: help book serve test execute experiments bench grade address format clean
+.PHONY: help book serve test execute experiments exercises bench grade address format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
@@ -27,6 +27,9 @@ execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/
 
 experiments: .venv/full.stamp ## run the long trainings again whose tables the lectures show
 	@for script in experiments/*.py; do $(BIN)/python $$script || exit 1; done
+
+exercises: .venv/full.stamp ## make the student notebooks from solutions/
+	@$(BIN)/python -m grading.generate
 
 bench: .venv/full.stamp ## measure our attention beside torch's and store the times (some minutes)
 	@$(BIN)/python benchmarks/attention.py
