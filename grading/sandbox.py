@@ -7,6 +7,7 @@ of limited size only. Time and memory are watched here, where the student's code
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import json
 import os
@@ -144,6 +145,7 @@ class Course:
             shutil.copy(ROOT / "grading" / name, target / "grading" / name)
         for name in ("__init__.py", "check.py"):
             shutil.copy(ROOT / "grading" / "stub.py", target / "grading" / name)
+        compileall.compile_dir(target, quiet=2)  # once here, and not in every sandbox
         for path in [target, *target.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
         return self
