@@ -31,8 +31,9 @@ experiments: .venv/full.stamp ## run the long trainings again whose tables the l
 exercises: .venv/full.stamp ## make the student notebooks from solutions/
 	@$(BIN)/python -m grading.generate
 
-bench: .venv/full.stamp ## measure our attention beside torch's and store the times (some minutes)
+bench: .venv/full.stamp ## measure attention beside torch's, and the cache; store the times (minutes)
 	@$(BIN)/python benchmarks/attention.py
+	@$(BIN)/python benchmarks/decoding.py
 
 grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [OUT=dir] [OPTIONS="--lecture 2"]
 	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }

@@ -2,7 +2,8 @@
 
 The directive ``execution-times`` lists every notebook of the table of contents with the seconds
 that its last execution took (``metadata.lamplight.seconds``, written by ``tools/execute.py``).
-The directive ``benchmark-table`` shows a part of what ``benchmarks/attention.py`` stored.
+The directive ``benchmark-table`` shows a part of what ``benchmarks/attention.py`` and
+``benchmarks/decoding.py`` stored.
 """
 
 import json
@@ -96,8 +97,8 @@ def fill_in_times(app: Sphinx, doctree: nodes.document, page: str) -> None:
 class BenchmarkTable(SphinxDirective):
     """``{benchmark-table} PART`` with ``:device: cpu``, the default, or ``cuda``.
 
-    PART is ``summary``, ``forward``, ``backward`` or ``functions``. Without stored results for the
-    CPU the build warns; without those for a GPU there is nothing to show.
+    PART is ``summary``, ``forward``, ``backward``, ``functions`` or ``decoding``. Without stored
+    results for the CPU the build warns; without those for a GPU there is nothing to show.
     """
 
     required_arguments = 1
@@ -110,10 +111,12 @@ class BenchmarkTable(SphinxDirective):
             "forward": benchmark_modules,
             "backward": benchmark_modules,
             "functions": benchmark_functions,
+            "decoding": benchmark_decoding,
         }
         part = directives.choice(self.arguments[0], tuple(parts))
         device = self.options.get("device", "cpu")
-        path = Path(self.env.srcdir) / "benchmarks" / "results" / f"{device}.json"
+        name = "decoding" if part == "decoding" else device
+        path = Path(self.env.srcdir) / "benchmarks" / "results" / f"{name}.json"
         self.env.note_reread()  # results change, or come to be, without this page changing
         if not path.exists():
             if device == "cpu":
@@ -134,16 +137,7 @@ def benchmark_summary(results: dict, _part: str, device: str) -> list[nodes.Node
         size = f"batch {row['batch']}, length {row['length']}, width {row['width']}"
         return f"{row['ratio']:.2f} ({size}, {mask}, {kind})"
 
-    sentences = [
-        f"{results['machine']}, {results['dtype']}, heads of width {results['head width']}.",
-        f"Each time is the smallest of {results['repeats']} repeats or more.",
-    ]
-    if results["load"]:
-        first, last = results["load"]
-        sentences += [
-            f"Processes that wanted a core (the load average): {first} at the start, {last} at "
-            "the end, this one counted."
-        ]
+    sentences = benchmark_conditions(results)
     sentences += [
         f"Median of all {len(rows)} ratios: {results['median ratio']:.2f}; smallest "
         f"{where(best)}; largest {where(worst)}."
@@ -154,9 +148,29 @@ def benchmark_summary(results: dict, _part: str, device: str) -> list[nodes.Node
     if results["left out"]:
         sizes = ", ".join(" × ".join(map(str, size)) for size in results["left out"])
         sentences += [f"Left out because they take minutes (batch × length × width): {sizes}."]
-    items = [nodes.list_item("", nodes.paragraph("", text)) for text in sentences]
     title = [nodes.rubric("", "On a GPU")] if device == "cuda" else []
-    return [*title, nodes.bullet_list("", *items)]
+    return [*title, bullets(sentences)]
+
+
+def benchmark_conditions(results: dict) -> list[str]:
+    """What was measured on, in sentences."""
+    sentences = [
+        f"{results['machine']}, {results['dtype']}, heads of width {results['head width']}.",
+        f"Each time is the smallest of {results['repeats']} repeats or more.",
+    ]
+    if results["load"]:
+        first, last = results["load"]
+        sentences += [
+            f"Processes that wanted a core (the load average): {first} at the start, {last} at "
+            "the end, this one counted."
+        ]
+    return sentences
+
+
+def bullets(sentences: list[str]) -> nodes.bullet_list:
+    """A list with one sentence an item."""
+    items = [nodes.list_item("", nodes.paragraph("", text)) for text in sentences]
+    return nodes.bullet_list("", *items)
 
 
 def benchmark_modules(results: dict, part: str, _device: str) -> list[nodes.Node]:
@@ -185,6 +199,20 @@ def benchmark_functions(results: dict, _part: str, _device: str) -> list[nodes.N
         for row in results["functions"]
     ]
     return [number_table(["Length", "Naive, MiB", "Fused, MiB", "Naive, ms", "Fused, ms"], rows)]
+
+
+def benchmark_decoding(results: dict, _part: str, _device: str) -> list[nodes.Node]:
+    """One row a model and number of tokens: both times, and how many times faster the cache is."""
+    rows = [
+        [
+            *(str(row[name]) for name in ("width", "layers", "tokens")),
+            *(ms(row[way]) for way in ("with cache", "without")),
+            f"{row['ratio']:.1f}",
+        ]
+        for row in results["rows"]
+    ]
+    heads = ["Width", "Layers", "Tokens", "With cache, ms", "Without, ms", "Without ÷ with"]
+    return [bullets(benchmark_conditions(results)), number_table(heads, rows)]
 
 
 def ms(microseconds: float) -> str:

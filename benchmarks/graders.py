@@ -1,8 +1,8 @@
 """The class grader beside nbgrader and otter-grader: `python benchmarks/graders.py [--count 50]`.
 
 All three grade the same notebooks of one small exercise (`stable_softmax`, 10 points, and
-`copied_row`, 4 points) on the same private cases: first honest and wrong ones, for the time; then
-hostile ones, for what each scores. nbgrader and otter-grader are installed into a throw-away
+`query_context`, 4 points) on cases of the same kind: first honest and wrong ones, for the time;
+then hostile ones, for what each scores. nbgrader and otter-grader are installed into a throw-away
 environment that sees the course's packages, so that torch is not installed twice; nothing of them
 goes into the course's own environment.
 
@@ -39,11 +39,11 @@ RIGHT = {
     "stable_softmax": "def stable_softmax(scores):\n"
     "    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
     "    return exp / exp.sum(axis=-1, keepdims=True)",
-    "copied_row": "copied_row = [2.0, 1.0]",
+    "query_context": "query_context = [2.0, 1.0]",
 }
 WRONG = {
     "stable_softmax": "def stable_softmax(scores):\n    return np.zeros_like(scores)",
-    "copied_row": "copied_row = [4.0, 2.0]",
+    "query_context": "query_context = [4.0, 2.0]",
 }
 TESTS = {
     "stable_softmax": """\
@@ -56,17 +56,17 @@ _cases += [_rng.normal(size=(2, 3, 4)), _rng.normal(size=(2, 3)) + [[1000.0], [-
 for _scores in _cases:
     assert np.allclose(stable_softmax(_scores.copy()), _wanted(_scores), rtol=1e-4, atol=1e-5)
 """,
-    "copied_row": "assert copied_row == [2.0, 1.0]\n",
+    "query_context": "assert query_context == [2.0, 1.0]\n",
 }
-POINTS = {"stable_softmax": 10, "copied_row": 4}
+POINTS = {"stable_softmax": 10, "query_context": 4}
 ALL_RIGHT = (RIGHT, (), 14)
-HONEST = RIGHT | {"copied_row": WRONG["copied_row"]}  # 10 points
+HONEST = RIGHT | {"query_context": WRONG["query_context"]}  # 10 points
 HOSTILE = {
     "model answers": ALL_RIGHT,
     "untouched": (
         {
             "stable_softmax": "def stable_softmax(scores):\n    pass",
-            "copied_row": "copied_row = ...",
+            "query_context": "query_context = ...",
         },
         (),
         0,
@@ -79,14 +79,14 @@ HOSTILE = {
     "an object that equals everything": (
         RIGHT
         | {
-            "copied_row": "class Yes:\n    def __eq__(self, other): return True\n"
-            "    __hash__ = None\ncopied_row = Yes()"
+            "query_context": "class Yes:\n    def __eq__(self, other): return True\n"
+            "    __hash__ = None\nquery_context = Yes()"
         },
         (),
         10,
     ),
     "reads the teacher's file of answers": (
-        RIGHT | {"copied_row": "import json\ncopied_row = json.load(open(TEACHER))"},
+        RIGHT | {"query_context": "import json\nquery_context = json.load(open(TEACHER))"},
         (),
         10,
     ),
@@ -285,7 +285,7 @@ def time_all(bench: Bench, zipped: Path, count: int) -> list[dict[str, object]]:
         folder.mkdir()
         wanted = {}
         for member in members:
-            answers = RIGHT if member % 2 else RIGHT | {"copied_row": WRONG["copied_row"]}
+            answers = RIGHT if member % 2 else RIGHT | {"query_context": WRONG["query_context"]}
             text = json.dumps(notebook(answers, (f"# {member}",), tests=False))
             name = f"r{number}s{member}"
             wanted[name] = 14.0 if member % 2 else 10.0

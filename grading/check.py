@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 from grading.judge import MISSING, grade
 from grading.task import Task, all_tasks, load
 
 PUBLIC_SEED = 0
+ORDER = Path(__file__).with_name("order.json")
+"""The names of each lecture's tasks as they follow in the notebook; written by `generate`."""
 
 _earned: dict[str, int] = {}
 """Points on the public cases, by task, in this session."""
@@ -31,6 +35,9 @@ def check(name: str, answer: object = MISSING) -> None:
     sign = "✓" if verdict.points else "…" if verdict.review else "✗"
     print(f"{sign} {name}: {verdict.points} of {task.points} points")
     print(verdict.message)
+    if verdict.printed:
+        print("Your code printed:")
+        print(verdict.printed)
 
 
 def progress(lecture: int) -> None:
@@ -42,12 +49,14 @@ def progress(lecture: int) -> None:
         f"{len(done)} of {len(tasks)} tasks, {points} of {sum(t.points for t in tasks)} points "
         "on the public cases"
     )
-    left = [task.name for task in tasks if task not in done]
+    left = [f"{n}. {task.name}" for n, task in enumerate(tasks, 1) if task not in done]
     if left:
         print("Still open: " + ", ".join(left))
 
 
 def of_lecture(lecture: int) -> list[Task]:
-    """The tasks of one lecture, by name."""
-    tasks = all_tasks()
-    return [tasks[name] for name in sorted(tasks) if tasks[name].lecture == lecture]
+    """The tasks of one lecture, in the order of its notebook."""
+    names = json.loads(ORDER.read_text(encoding="utf-8")).get(str(lecture), [])
+    place = {name: number for number, name in enumerate(names)}
+    tasks = [task for task in all_tasks().values() if task.lecture == lecture]
+    return sorted(tasks, key=lambda task: (place.get(task.name, len(place)), task.name))

@@ -12,10 +12,13 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
 So every line of a student notebook stands in its solution too. A Markdown cell that holds the
 line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty and minutes, and at
 its end the hints, in the solution as well, so that these stand in one place only: the task's file.
+
+The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Sequence
@@ -24,6 +27,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grading.check import ORDER
 from grading.task import Task, all_tasks
 from helpers.checks import require
 
@@ -118,9 +122,24 @@ def _hint_lines(hints: Sequence[str]) -> str:
     return "\n".join(["\n", "<!-- hints -->", *lines, "<!-- end of hints -->"]) if lines else ""
 
 
+def tasks_in(notebook: NotebookNode) -> list[str]:
+    """The names of the tasks, in the order in which they stand there."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return [name for text in texts for name in MARK.findall(text)]
+
+
+def _put(path: Path, text: str, check: bool) -> bool:
+    """Write a file whose text has changed, unless only to be checked; whether it has."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    if not check:
+        path.write_text(text, encoding="utf-8")
+    return True
+
+
 def main(check: bool) -> int:
     """Write the student notebooks, or only name those that are not in step."""
-    stale = []
+    stale, order = [], {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             before = nbformat.read(path, as_version=4)
@@ -130,13 +149,14 @@ def main(check: bool) -> int:
             return 1
         target = ROOT / "exercises" / path.name
         target.parent.mkdir(exist_ok=True)
-        for place, notebook in ((path, solution), (target, exercise)):
-            text = nbformat.writes(notebook) + "\n"
-            if not place.is_file() or place.read_text(encoding="utf-8") != text:
-                stale.append(place.relative_to(ROOT).as_posix())
-                if not check:
-                    place.write_text(text, encoding="utf-8")
-    for name in stale:
+        made = ((path, solution), (target, exercise))
+        order[str(int(path.name[:2]))] = tasks_in(solution)
+        texts = {place: nbformat.writes(notebook) + "\n" for place, notebook in made}
+        stale += [place for place, text in texts.items() if _put(place, text, check)]
+    if _put(ORDER, json.dumps(order, indent=1) + "\n", check):
+        stale.append(ORDER)
+    for path in stale:
+        name = path.relative_to(ROOT).as_posix()
         print(f"{name}: {'not in step; run: make exercises' if check else 'written'}")
     if not stale:
         print("All student notebooks are in step with their solutions.")

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
+import linecache
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unittest import mock
@@ -33,6 +36,8 @@ class Outcome:
     error: str = ""
     changed: tuple[int, ...] = ()
     """Positions of the arguments that the answer changed in place."""
+    printed: str = ""
+    """What the answer printed, as far as it is kept. The class grader does not have it."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +50,41 @@ class Verdict:
     """Which known mistake it was, if one fits."""
     review: bool = False
     """Whether a person has to read the answer."""
+    printed: str = ""
+    """What the answer printed on the case that the message is about."""
 
 
 class ForbiddenCall(Exception):
     """The answer called a function that the task forbids."""
 
 
-class _Drain(io.TextIOBase):
-    """Takes what an answer prints and keeps nothing of it."""
+KEPT_LINES, KEPT = 20, 2_000
+"""How much is kept of what an answer prints on one case: lines, and characters."""
 
-    left = 10_000_000
+
+class _Drain(io.TextIOBase):
+    """Takes what an answer prints, and warnings with it, and keeps the beginning."""
+
+    def __init__(self) -> None:
+        self.left = 10_000_000
+        self.kept = ""
 
     def write(self, text: str) -> int:
         self.left -= len(text)
         if self.left < 0:
             raise RuntimeError("it prints more than 10 million characters")
+        self.kept += text[: KEPT + 1 - len(self.kept)]
         return len(text)
+
+    def warn(self, message: object, category: type, filename: str, lineno: int, *_: object) -> None:
+        """Stands for `warnings.showwarning`: the warning, and the line that it is about."""
+        line = linecache.getline(filename, lineno).strip()
+        self.write(f"{category.__name__}: {message}\n" + (f"  in {line}\n" if line else ""))
+
+    def beginning(self) -> str:
+        """The first lines, and a sign if there was more."""
+        shown = "\n".join(self.kept[:KEPT].splitlines()[:KEPT_LINES])
+        return shown if shown == self.kept.rstrip("\n") else shown + "\n…"
 
 
 def run(task: Task, answer: object, cases: Sequence[Case], torch_seed: int = 0) -> list[Outcome]:
@@ -80,34 +104,36 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             return Outcome(error=f"{task.name} is {error}.")
     if not callable(answer):
         return Outcome(error=f"{task.name} is {describe_type(answer)}, and a function is wanted.")
-    args = _fresh(case.args)
-    before = plain(args)
+    args, drain = _fresh(case.args), _Drain()
+    before, result, sentence = plain(args), None, ""
     try:
         with (
             _restored(),
             _forbid(task.forbidden, answer),
-            contextlib.redirect_stdout(_Drain()),
+            contextlib.redirect_stdout(drain),
+            warnings.catch_warnings(),
         ):
+            warnings.showwarning = drain.warn
             torch.manual_seed(torch_seed)
             value = task.drive(answer, *args) if task.drive else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:
-        return Outcome(
-            error=f"It calls {error}, which this task is about: write that part yourself."
-        )
+        sentence = f"It calls {error}, which this task is about: write that part yourself."
     except NotImplementedError:
-        return Outcome(error=f"{task.name} is not written yet.")
+        sentence = f"{task.name} is not written yet."
     except NotPlain as error:
-        return Outcome(error=f"It returns {error}.")
+        sentence = f"It returns {error}."
     except (Exception, SystemExit) as error:
-        return Outcome(error=f"{STOPS} {type(error).__name__}: {_one_line(error)}")
+        sentence = f"{STOPS} {type(error).__name__}: {_one_line(error)}"
+    if sentence:
+        return Outcome(error=sentence, printed=drain.beginning())
     after = plain(args)
     changed = tuple(
         i
         for i, (old, new) in enumerate(zip(before, after, strict=True))
         if difference(new, old, 0, 0)
     )
-    return Outcome(result, changed=changed)
+    return Outcome(result, changed=changed, printed=drain.beginning())
 
 
 def judge(
@@ -132,13 +158,12 @@ def judge(
                 note = f" ({case.note})" if case.note else ""
                 complaint = f"On case {number} of {len(cases)}{note}: {complaint}"
             if outcome.changed and not complaint.endswith(COPY):
-                places = " and ".join(str(i + 1) for i in outcome.changed)
-                complaint += f"\nBesides, argument {places} was changed in place: {COPY}"
+                complaint += f"\nBesides, {_changed(task, outcome)}, which may be why: {COPY}"
             ran = not outcome.error or (task.kind in CODE and outcome.error.startswith(STOPS))
             which = _known_mistake(task, cases, outcomes, known) if ran else None
             if which is not None:
                 complaint += f"\nWhat went wrong: {task.mistakes[which].why}"
-            return Verdict(0, complaint, which)
+            return Verdict(0, complaint, which, printed=outcome.printed)
     return Verdict(task.points, "Right.")
 
 
@@ -181,7 +206,8 @@ def _complaint(
         except Exception:
             return f"{task.name} returns {describe_type(outcome.value)}, which cannot be scored."
         if not reached >= task.reach:
-            return f"It reaches {reached:.3f}; at least {task.reach:g} is wanted."
+            wanted = f"It reaches {reached:.3f}; at least {task.reach:g} is wanted."
+            return " ".join(filter(None, (wanted, _broken(task, case.args, outcome.value))))
         return None
     expected = _ours(task, MODEL, cases, number, known)
     where = task.name if task.kind == "predict" else "the result"
@@ -189,13 +215,19 @@ def _complaint(
     if wrong and task.kind == "predict":
         return _without_the_answer(wrong)
     if wrong:
-        sentences = (_property_sentence(p, case.args, outcome.value) for p in task.properties)
-        broken = next(filter(None, sentences), None)
+        broken = _broken(task, case.args, outcome.value)
         return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
     if outcome.changed:
-        places = " and ".join(str(i + 1) for i in outcome.changed)
-        return f"The result is right, but argument {places} was changed in place: {COPY}"
+        return f"The result is right, but {_changed(task, outcome)}: {COPY}"
     return None
+
+
+def _changed(task: Task, outcome: Outcome) -> str:
+    """Which arguments were changed, by the names that the task has for them."""
+    names = list(inspect.signature(task.drive or task.reference).parameters)
+    names = names[1:] if task.drive else names  # the first one of `drive` is the answer
+    changed = [f"`{names[i]}`" for i in outcome.changed]
+    return f"{' and '.join(changed)} {'were' if len(changed) > 1 else 'was'} changed in place"
 
 
 FORMS = ("a ", "an ", "None", "shape ", "numbers", "whole numbers", "truth values")
@@ -208,6 +240,12 @@ def _without_the_answer(sentence: str) -> str:
     """
     came, _, wanted = sentence.partition("; expected ")
     return sentence if wanted.startswith(FORMS) else f"{came}: this is not right."
+
+
+def _broken(task: Task, args: tuple, value: object) -> str | None:
+    """The first property that does not hold, as a sentence."""
+    sentences = (_property_sentence(p, args, value) for p in task.properties)
+    return next(filter(None, sentences), None)
 
 
 def _property_sentence(check, args: tuple, value: object) -> str | None:
@@ -237,7 +275,10 @@ def same(task: Task, one: Outcome, other: Outcome) -> bool:
 
 
 def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
-    """Name every option that was chosen wrongly or left out, with its reason."""
+    """Give the reason of the first option that was chosen wrongly, and count the others.
+
+    Only one, or ticking every option would show every reason.
+    """
     reasons = {mistake.answer: mistake.why for mistake in task.mistakes}
     letters = outcome.value
     if outcome.error or not _are_texts(letters):
@@ -248,11 +289,16 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
     if strange or not chosen:
         came = f"holds {sorted(map(str, strange))}" if strange else "is empty"
         return Verdict(0, f"{task.name} {came}; the options are {', '.join(sorted(reasons))}.")
-    wrong = [f"({x}) is not right: {reasons[x]}" for x in sorted(chosen - right)]
-    left_out = len(right - chosen)
-    if left_out and not wrong:
-        wrong = [f"What you chose is right; {left_out} more of the options also holds."]
-    return Verdict(0, "\n".join(wrong)) if wrong else Verdict(task.points, "Right.")
+    wrong, left_out = sorted(chosen - right), len(right - chosen)
+    if not wrong and not left_out:
+        return Verdict(task.points, "Right.")
+    if not wrong:
+        hold = "option also holds" if left_out == 1 else "options also hold"
+        return Verdict(0, f"What you chose is right; {left_out} more {hold}.")
+    said, more = f"({wrong[0]}) is not right: {reasons[wrong[0]]}", len(wrong) - 1 + left_out
+    if more:
+        said += f"\nBesides, {more} more {'is' if more == 1 else 'are'} chosen or left out wrongly."
+    return Verdict(0, said)
 
 
 def _are_texts(letters: object) -> bool:

@@ -72,20 +72,20 @@ def difference(
     """In one or two sentences, how plain data differs from what was expected; None if it does not.
 
     Shapes are compared before values, and of the values the place with the largest difference is
-    named. Whole numbers stand for numbers, and any precision is accepted.
+    named, counted from 0 and written as in Python: result[1], at (0, 2). Whole numbers stand for
+    numbers, and any precision is accepted.
     """
     if isinstance(want, np.ndarray):
         return _array_difference(got, want, rtol, atol, where)
     if isinstance(want, list | tuple):
         if not isinstance(got, list | tuple) or len(got) != len(want):
             return f"{where} is {describe_type(got)}; expected {describe_type(want)}."
-        names = [where if len(want) == 1 else f"part {i + 1} of {where}" for i in range(len(want))]
-        parts = zip(got, want, names, strict=True)
+        parts = ((g, w, _at(where, i)) for i, (g, w) in enumerate(zip(got, want, strict=True)))
         return next(filter(None, (difference(g, w, rtol, atol, n) for g, w, n in parts)), None)
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
             return f"{where} is {describe_type(got)}; expected a dict with {sorted(want)}."
-        parts = ((got[key], want[key], f"{where}[{key!r}]") for key in sorted(want))
+        parts = ((got[key], want[key], _at(where, key)) for key in sorted(want))
         return next(filter(None, (difference(g, w, rtol, atol, n) for g, w, n in parts)), None)
     if isinstance(got, np.ndarray) and got.size == 1 and isinstance(want, int | float):
         got = got.item()
@@ -95,6 +95,11 @@ def difference(
     if type(got) is type(want):
         return None if got == want else f"{where} is {got!r}; expected {want!r}."
     return f"{where} is {describe_type(got)}; expected {describe_type(want)}."
+
+
+def _at(where: str, key: object) -> str:
+    """A part of something, as one would write it in Python."""
+    return f"{where.removeprefix('the ')}[{key!r}]"
 
 
 def _array_difference(

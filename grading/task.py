@@ -50,7 +50,8 @@ class Task:
             entry per option, whose answer is that option's letter and whose `why` is the reason.
         also_right: right answers written in another way, which must be accepted.
         properties: each gets the arguments of a case and the plain result and returns a sentence
-            if something must not be so ("row 2 sums to 0.8, not to 1").
+            if something must not be so ("row 2 sums to 0.8, not to 1"). Asked where the result is
+            wrong, or does not reach the score.
         drive: how the answer is used on a case, if not by calling it: gets the answer and the
             arguments. A class is built and called here, a gradient is taken here.
         forbidden: dotted names of functions that the answer must not call.

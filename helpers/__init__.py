@@ -3,8 +3,9 @@
 attention   softmax, scaled dot-product attention, single-head and multi-head modules
 masks       causal and padding masks, and conversions between the three conventions in use
 positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
-blocks      feed-forward network, transformer block
-models      sequence models: a recurrent one and a transformer, with the same interface
+blocks      feed-forward network, transformer block, decoder block, stacks of blocks
+models      sequence models with one interface: recurrent, transformer, language model
+decoding    probabilities of the next token, writing token by token
 data        generated tasks: agreement, two kinds of recall, two relations at once
 training    one training loop, seeds, accuracy
 plotting    figures that follow the page's colours and carry their text alternative

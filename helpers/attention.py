@@ -1,4 +1,4 @@
-"""Attention, from the weighted average of lecture 2 to the multi-head module of lecture 5.
+"""Attention, from the weighted average of lecture 2 to the key-value cache of lecture 8.
 
 Shapes are written `(batch, heads, query, key)`; masks are boolean and True means "may attend".
 
@@ -225,6 +225,40 @@ class CausalSelfAttention(SelfAttention):
         return (context, weights) if return_weights else context
 
 
+class KeyValueCache:
+    """What one layer of self-attention keeps of the tokens read so far: their keys and values.
+
+    They do not change when more tokens come, as long as nobody looks forward. So a model that
+    writes token by token computes them once (lecture 8; Shazeer, 2019, section 2.4).
+    """
+
+    def __init__(self) -> None:
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def __len__(self) -> int:
+        """The number of positions kept."""
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def append(
+        self, k: Float[Tensor, "batch heads T d_k"], v: Float[Tensor, "batch heads T d_v"]
+    ) -> tuple[Float[Tensor, "batch heads T_k d_k"], Float[Tensor, "batch heads T_k d_v"]]:
+        """Keep those of T new positions as well, and give back those of all T_k positions.
+
+        Raises:
+            ValueError: if batch, heads or widths are not those of what is kept already.
+        """
+        if self.keys is not None:
+            for name, new, old in (("k", k, self.keys), ("v", v, self.values)):
+                (*lead, _, width), came = old.shape, tuple(new.shape)
+                fits = new.dim() == 4 and [*came[:2], came[-1]] == [*lead, width]
+                needed = f"{shape_text(*lead, 'T', width)}, as the cache holds"
+                require(fits, name, f"shape {came}", needed)
+            k, v = torch.cat([self.keys, k], dim=-2), torch.cat([self.values, v], dim=-2)
+        self.keys, self.values = k, v
+        return k, v
+
+
 class MultiHeadAttention(nn.Module):
     """Several heads side by side, for self- and cross-attention (lecture 5).
 
@@ -283,6 +317,7 @@ class MultiHeadAttention(nn.Module):
         value: Float[Tensor, "batch T_k d_context"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
+        cache: KeyValueCache | None = None,
     ) -> (
         Float[Tensor, "batch T_q d_out"]
         | tuple[Float[Tensor, "batch T_q d_out"], Float[Tensor, "batch heads T_q T_k"]]
@@ -297,6 +332,8 @@ class MultiHeadAttention(nn.Module):
                 `(batch, heads, T_q, T_k)`. Three dimensions are refused: `(batch, T_q, T_k)`
                 would broadcast as `(heads, T_q, T_k)`.
             return_weights: if not, torch's fused attention computes the same output faster.
+            cache: keys and values of earlier positions. They stand before those of `key`, which
+                are added to the cache; T_k in the mask and the weights then counts all of them.
 
         Raises:
             ValueError: if a shape does not fit.
@@ -317,18 +354,21 @@ class MultiHeadAttention(nn.Module):
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
         k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
+        start = 0 if cache is None else len(cache)  # the position of the first key that is new
+        scores_shape = (*q.shape[:-1], start + k.shape[-2])
         if mask is not None:
             needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
             require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
-            _check_mask(mask, (*q.shape[:-1], k.shape[-2]))
+            _check_mask(mask, scores_shape)
 
         bias = None
         if self.positions is not None:
-            q, k = self.positions.rotate(q, k)
-            bias = self.positions.bias(q.shape[-2], k.shape[-2], q)  # (heads, T_q, T_k) or None
+            q, k = self.positions.rotate(q, k, start)
+            bias = self.positions.bias(*scores_shape[-2:], q)  # (heads, T_q, T_k) or None
             if bias is not None:
-                scores_shape = (*q.shape[:-1], k.shape[-2])
                 require_broadcastable("bias of positions", bias.shape, scores_shape)
+        if cache is not None:
+            k, v = cache.append(k, v)  # (batch, heads, T_k, d_k or d_v), with those before
         dropout_p = self.dropout if self.training else 0.0
         weights = None
         if return_weights:

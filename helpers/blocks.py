@@ -1,4 +1,4 @@
-"""The transformer block and its parts (lecture 7)."""
+"""The transformer block, its parts and what is built of it (lecture 7); the decoder block."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.attention import MultiHeadAttention
-from helpers.checks import require, require_dims, require_share, require_sizes
+from helpers.attention import KeyValueCache, MultiHeadAttention
+from helpers.checks import require, require_share, require_sizes, shape_text
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -81,30 +81,184 @@ class TransformerBlock(nn.Module):
         x: Float[Tensor, "batch T d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
+        cache: KeyValueCache | None = None,
     ) -> (
         Float[Tensor, "batch T d_model"]
-        | tuple[Float[Tensor, "batch T d_model"], Float[Tensor, "batch heads T T"]]
+        | tuple[Float[Tensor, "batch T d_model"], Float[Tensor, "batch heads T T_k"]]
     ):
         """The stream after this block, and the attention weights if asked for.
 
+        Args:
+            x: the stream before this block.
+            mask: True = may attend, as in `MultiHeadAttention`.
+            return_weights: whether the weights are wanted.
+            cache: what attention keeps of earlier positions; then T_k counts these, too.
+
         Raises:
-            ValueError: if `x` is not (batch, T, d_model) or the mask does not fit.
+            ValueError: if `x` is not (batch, T, d_model), or the mask or the cache does not fit.
         """
-        d_model = self.feed_forward.widen.in_features
-        require_dims("x", x, 3, f"(batch, T, {d_model})")
-        fits = x.shape[-1] == d_model
-        require(fits, "x", f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
-        normed = self.norm_attention(x) if self.norm == "pre" else x
-        attended, weights = normed, None
-        if return_weights:
-            attended, weights = self.attention(normed, mask=mask, return_weights=True)
-        else:
-            attended = self.attention(normed, mask=mask)
-        x = x + self.dropout(attended)  # (batch, T, d_model)
-        if self.norm == "post":
-            x = self.norm_attention(x)
-        normed = self.norm_feed_forward(x) if self.norm == "pre" else x
-        x = x + self.dropout(self.feed_forward(normed))  # (batch, T, d_model)
-        if self.norm == "post":
-            x = self.norm_feed_forward(x)
+        self._check("x", x)
+        x, weights = self._attend(
+            self.attention, self.norm_attention, x, None, mask, return_weights, cache
+        )  # (batch, T, d_model)
+        x = self._feed(x)  # (batch, T, d_model)
         return (x, weights) if return_weights else x
+
+    def _attend(
+        self,
+        attention: MultiHeadAttention,
+        norm: nn.LayerNorm,
+        x: Tensor,
+        memory: Tensor | None,
+        mask: Tensor | None,
+        return_weights: bool,
+        cache: KeyValueCache | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Add what attention finds, in `x` itself or in `memory`; the weights if asked for."""
+        query = norm(x) if self.norm == "pre" else x
+        found = attention(query, memory, None, mask, return_weights, cache)
+        found, weights = found if return_weights else (found, None)
+        x = x + self.dropout(found)
+        return (norm(x) if self.norm == "post" else x), weights
+
+    def _feed(self, x: Tensor) -> Tensor:
+        """Add what the feed-forward network makes of each position."""
+        norm = self.norm_feed_forward
+        normed = norm(x) if self.norm == "pre" else x
+        x = x + self.dropout(self.feed_forward(normed))
+        return norm(x) if self.norm == "post" else x
+
+    def _check(self, name: str, x: Tensor) -> None:
+        """Refuse what is not (batch, T, d_model)."""
+        d_model = self.feed_forward.widen.in_features
+        fits = x.dim() == 3 and x.shape[-1] == d_model
+        require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
+
+
+class DecoderBlock(TransformerBlock):
+    """A transformer block that also looks at a second sequence, the *memory*.
+
+    Between self-attention and feed-forward stands cross-attention: its queries come from this
+    sequence, its keys and values from the memory (Vaswani et al., 2017, section 3.1). The
+    arguments are those of `TransformerBlock`; `positions` acts in self-attention only.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int | None = None,
+        norm: Literal["pre", "post"] = "pre",
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__(d_model, n_heads, d_ff, norm, dropout, positions)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads, dropout=dropout)
+        self.norm_cross_attention = nn.LayerNorm(d_model)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch T_q d_model"],
+        memory: Float[Tensor, "batch T_k d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        return_weights: bool = False,
+    ) -> (
+        Float[Tensor, "batch T_q d_model"]
+        | tuple[
+            Float[Tensor, "batch T_q d_model"],
+            Float[Tensor, "batch heads T_q T_q"],
+            Float[Tensor, "batch heads T_q T_k"],
+        ]
+    ):
+        """The stream after this block; and the weights on itself and on the memory if asked for.
+
+        Args:
+            x: the stream before this block.
+            memory: what the encoder made of the other sequence. It is not normalised here.
+            mask: who in `x` may attend to whom in `x`: as a rule the causal mask.
+            memory_mask: who in `x` may attend to what in `memory`: as a rule its padding mask.
+            return_weights: whether the weights are wanted.
+
+        Raises:
+            ValueError: if `x` or `memory` is not (batch, T, d_model) or a mask does not fit.
+        """
+        self._check("x", x)
+        self._check("memory", memory)
+        batch, d_model = x.shape[0], x.shape[-1]
+        needed = f"{shape_text(batch, 'T_k', d_model)}: batch as x"
+        require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
+        x, self_weights = self._attend(
+            self.attention, self.norm_attention, x, None, mask, return_weights
+        )  # (batch, T_q, d_model)
+        x, cross_weights = self._attend(
+            self.cross_attention, self.norm_cross_attention, x, memory, memory_mask, return_weights
+        )  # (batch, T_q, d_model)
+        x = self._feed(x)  # (batch, T_q, d_model)
+        return (x, self_weights, cross_weights) if return_weights else x
+
+
+class TransformerStack(nn.Module):
+    """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
+
+    With pre-norm nothing normalises the stream itself, which grows with every block; hence the
+    last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
+
+    Args:
+        n_layers: number of blocks, 0 or more.
+        d_model, n_heads, d_ff, norm, dropout, positions: as in `TransformerBlock`.
+
+    Raises:
+        ValueError: if `n_layers` is negative, and as `TransformerBlock`.
+    """
+
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int | None = None,
+        norm: Literal["pre", "post"] = "pre",
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
+        self.blocks = nn.ModuleList(
+            TransformerBlock(d_model, n_heads, d_ff, norm, dropout, positions)
+            for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch T d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        return_weights: bool = False,
+        cache: list[KeyValueCache] | None = None,
+    ) -> (
+        Float[Tensor, "batch T d_model"]
+        | tuple[Float[Tensor, "batch T d_model"], list[Float[Tensor, "batch heads T T_k"]]]
+    ):
+        """The stream after all blocks, and each block's attention weights if asked for.
+
+        Args:
+            x: the stream before the first block.
+            mask: the same for every block.
+            return_weights: whether the weights are wanted.
+            cache: one for each block.
+
+        Raises:
+            ValueError: if there is not one cache for each block, and as `TransformerBlock`.
+        """
+        caches = [None] * len(self.blocks) if cache is None else cache
+        needed = f"{len(self.blocks)}, one for each block"
+        require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
+        all_weights = []
+        for block, own in zip(self.blocks, caches, strict=True):
+            x = block(x, mask, return_weights, own)  # (batch, T, d_model)
+            if return_weights:
+                x, weights = x
+                all_weights.append(weights)
+        x = self.norm(x)  # (batch, T, d_model)
+        return (x, all_weights) if return_weights else x

@@ -6,13 +6,16 @@ At every position the logits depend on the tokens up to and including that posit
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
 
-from helpers.attention import MultiHeadAttention
-from helpers.blocks import TransformerBlock
+from helpers.attention import KeyValueCache, MultiHeadAttention
+from helpers.blocks import TransformerStack
 from helpers.checks import require, require_dims, require_sizes
 from helpers.masks import causal_mask
 from helpers.positions import Positions
@@ -117,39 +120,122 @@ class TransformerModel(nn.Module):
     ) -> None:
         super().__init__()
         require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs)
-        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
         self.positions = Positions() if positions is None else positions
         self.embedding = nn.Embedding(vocab, d_model)
-        self.blocks = nn.ModuleList(
-            TransformerBlock(d_model, n_heads, d_ff, norm, dropout, self.positions)
-            for _ in range(n_layers)
+        self.embedding_scale = 1.0
+        self.stack = TransformerStack(
+            n_layers, d_model, n_heads, d_ff, norm, dropout, self.positions
         )
-        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
         self.readout = nn.Linear(d_model, n_outputs)
 
+    @property
+    def blocks(self) -> nn.ModuleList:
+        """The transformer blocks, the first one first."""
+        return self.stack.blocks
+
     def forward(
-        self, tokens: Int[Tensor, "batch T"], return_weights: bool = False
+        self,
+        tokens: Int[Tensor, "batch T"],
+        return_weights: bool = False,
+        cache: list[KeyValueCache] | None = None,
     ) -> (
         Float[Tensor, "batch T n_outputs"]
-        | tuple[Float[Tensor, "batch T n_outputs"], list[Float[Tensor, "batch heads T T"]]]
+        | tuple[Float[Tensor, "batch T n_outputs"], list[Float[Tensor, "batch heads T T_k"]]]
     ):
         """Logits at every position, and each block's attention weights if asked for.
 
+        Args:
+            tokens: what is to be read.
+            return_weights: whether the weights are wanted.
+            cache: from `new_cache`. Then `tokens` come after those that the cache has seen, and
+                are added to it; T_k counts both.
+
         Raises:
-            ValueError: if `tokens` are not ids, (batch, T).
+            ValueError: if `tokens` are not ids, (batch, T), or the cache is of another model or
+                batch.
         """
         _check_tokens(tokens, self.embedding.num_embeddings)
-        mask = causal_mask(tokens.shape[1], device=tokens.device)  # (T, T)
-        x = self.positions.embed(self.embedding(tokens))  # (batch, T, d_model)
-        all_weights = []
-        for block in self.blocks:
-            if return_weights:
-                x, weights = block(x, mask, return_weights=True)
-                all_weights.append(weights)
-            else:
-                x = block(x, mask)  # (batch, T, d_model)
-        logits = self.readout(self.norm(x))  # (batch, T, n_outputs)
-        return (logits, all_weights) if return_weights else logits
+        T, start = tokens.shape[1], len(cache[0]) if cache else 0
+        if start:
+            held = len(cache[0].keys)
+            require(
+                len(tokens) == held, "tokens", f"{len(tokens)} rows", f"{held}, as the cache holds"
+            )
+        mask = causal_mask(T, start + T, device=tokens.device)  # (T, T_k)
+        x = self.embedding_scale * self.embedding(tokens)  # (batch, T, d_model)
+        x = self.positions.embed(x, start)  # (batch, T, d_model)
+        if return_weights:
+            x, all_weights = self.stack(x, mask, True, cache)
+            return self.readout(x), all_weights
+        return self.readout(self.stack(x, mask, cache=cache))  # (batch, T, n_outputs)
+
+    def new_cache(self) -> list[KeyValueCache]:
+        """An empty cache for each block, to be handed to `forward` again and again.
+
+        Raises:
+            ValueError: if there is no block: without attention there is nothing to keep.
+        """
+        n_layers = len(self.blocks)
+        require(n_layers >= 1, "n_layers", n_layers, "at least 1: attention keeps keys and values")
+        return [KeyValueCache() for _ in range(n_layers)]
+
+
+class LanguageModel(TransformerModel):
+    """A transformer whose outputs are the vocabulary and whose readout is its embedding.
+
+    The logit of a word is the dot product of the stream's end with that word's embedding: one
+    table serves both ways ("tied"; Press and Wolf, 2017; Vaswani et al., 2017, section 3.4, who
+    also multiply it by √d_model on the way in). It starts with numbers of the size 1/d_model, so
+    that even the logit of the word just read is no larger than about 1 and all words are about
+    equally likely. With 1/√d_model an untrained model is sure that each word comes twice.
+
+    Args:
+        vocab: number of different tokens, as many as logits.
+        d_model, n_layers, n_heads, d_ff, positions, norm, dropout: as in `TransformerModel`.
+
+    Raises:
+        ValueError: as `TransformerModel`.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int,
+        n_layers: int = 2,
+        n_heads: int = 2,
+        d_ff: int | None = None,
+        positions: Positions | None = None,
+        norm: Literal["pre", "post"] = "pre",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(vocab, d_model, vocab, n_layers, n_heads, d_ff, positions, norm, dropout)
+        nn.init.normal_(self.embedding.weight, std=1.0 / d_model)
+        self.embedding_scale = math.sqrt(d_model)
+        self.readout = nn.Linear(d_model, vocab, bias=False)
+        self.readout.weight = self.embedding.weight
+
+
+def without_heads(model: TransformerModel, heads: Iterable[tuple[int, int]]) -> TransformerModel:
+    """A copy of the model in which heads are switched off, each given as (layer, head).
+
+    As in lecture 5: zeros in the head's piece of `W_out`, so that it adds nothing to the stream.
+    The model itself stays as it is.
+
+    Raises:
+        ValueError: if there is no such layer or head.
+    """
+    copied = copy.deepcopy(model)
+    for layer, head in heads:
+        n_layers = len(copied.blocks)
+        fits = 0 <= layer < n_layers
+        require(fits, "heads", f"layer {layer}", f"numbers from 0 to {n_layers - 1}")
+        attention = copied.blocks[layer].attention
+        fits = 0 <= head < attention.n_heads
+        require(fits, "heads", f"head {head}", f"numbers from 0 to {attention.n_heads - 1}")
+        d_v = attention.d_v
+        with torch.no_grad():
+            attention.W_out.weight[:, head * d_v : (head + 1) * d_v] = 0.0
+    return copied
 
 
 def _check_tokens(tokens: Tensor, vocab: int) -> None:

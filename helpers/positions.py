@@ -28,9 +28,15 @@ class Positions(nn.Module):
         return x
 
     def rotate(
-        self, q: Float[Tensor, "batch heads T_q d_k"], k: Float[Tensor, "batch heads T_k d_k"]
+        self,
+        q: Float[Tensor, "batch heads T_q d_k"],
+        k: Float[Tensor, "batch heads T_k d_k"],
+        start: int = 0,
     ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
-        """Called in every layer, on queries and keys. The queries are the last T_q positions."""
+        """Called in every layer, on queries and keys.
+
+        The first key stands at position `start`; the queries are the last T_q of the positions.
+        """
         return q, k
 
     def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
@@ -68,9 +74,14 @@ class LearnedPositions(Positions):
 
 
 def sinusoidal_codes(
-    T: int, d_model: int, *, base: float = 10_000.0, dtype: torch.dtype = torch.float32
+    T: int,
+    d_model: int,
+    *,
+    start: int = 0,
+    base: float = 10_000.0,
+    dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, "T d_model"]:
-    """Pairs of sine and cosine of the position, each pair at its own frequency.
+    """Pairs of sine and cosine of the positions from `start` on, each pair at its own frequency.
 
     Source: Vaswani et al. (2017), section 3.5.
 
@@ -78,10 +89,11 @@ def sinusoidal_codes(
         ValueError: if `d_model` is odd, or a number is too small.
     """
     require(T >= 0, "T", T, "at least 0")
+    require(start >= 0, "start", start, "at least 0")
     require(base > 0, "base", base, "a number above 0")
     require_sizes(d_model=d_model)
     require(d_model % 2 == 0, "d_model", d_model, "an even number: sine and cosine come in pairs")
-    angles = _angles(T, d_model, base)  # (T, d_model / 2), float64
+    angles = _angles(T, d_model, base, start)  # (T, d_model / 2), float64
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
 
 
@@ -96,9 +108,8 @@ class SinusoidalPositions(Positions):
         Raises:
             ValueError: if the width is odd, or `start` is negative.
         """
-        require(start >= 0, "start", start, "at least 0")
-        codes = sinusoidal_codes(start + x.shape[-2], x.shape[-1], dtype=x.dtype)
-        return x + codes[start:].to(x.device)
+        codes = sinusoidal_codes(x.shape[-2], x.shape[-1], start=start, dtype=x.dtype)
+        return x + codes.to(x.device)
 
 
 class RotaryPositions(Positions):
@@ -114,19 +125,24 @@ class RotaryPositions(Positions):
         self.base = base
 
     def rotate(
-        self, q: Float[Tensor, "batch heads T_q d_k"], k: Float[Tensor, "batch heads T_k d_k"]
+        self,
+        q: Float[Tensor, "batch heads T_q d_k"],
+        k: Float[Tensor, "batch heads T_k d_k"],
+        start: int = 0,
     ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
         """Turn both by their positions.
 
         Raises:
-            ValueError: if d_k is odd or not the same, or there are more queries than keys.
+            ValueError: if d_k is odd or not the same, there are more queries than keys, or
+                `start` is negative.
         """
+        require(start >= 0, "start", start, "at least 0")
         T_q, T_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
         fits = k.shape[-1] == d_k
         require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
-        angles = _angles(T_k, d_k, self.base).to(q.device)  # (T_k, d_k / 2)
+        angles = _angles(T_k, d_k, self.base, start).to(q.device)  # (T_k, d_k / 2)
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
         return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
 
@@ -156,12 +172,12 @@ class ALiBiPositions(Positions):
         return -(self.slopes[:, None, None] * distance).to(like.dtype)  # (heads, T_q, T_k)
 
 
-def _angles(T: int, width: int, base: float) -> Float[Tensor, "T half"]:
+def _angles(T: int, width: int, base: float, start: int) -> Float[Tensor, "T half"]:
     """position · base^(−2i / width) in float64: rounding an angle of thousands would show."""
     frequency = torch.exp(
         -math.log(base) * torch.arange(0, width, 2, dtype=torch.float64) / width
     )  # (width / 2,)
-    return torch.arange(T, dtype=torch.float64)[:, None] * frequency
+    return torch.arange(start, start + T, dtype=torch.float64)[:, None] * frequency
 
 
 def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

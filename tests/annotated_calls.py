@@ -34,6 +34,7 @@ MODULES = (
     "models",
     "training",
     "data",
+    "decoding",
     "plotting",
 )
 KINDS = ("Float[", "Bool[", "Int[", "Num[")
@@ -42,7 +43,7 @@ typing.TYPE_CHECKING = True
 with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     loaded = {name: importlib.import_module(f"helpers.{name}") for name in MODULES}
 typing.TYPE_CHECKING = False
-masks, positions, attention, blocks, models, training, data, plotting = (
+masks, positions, attention, blocks, models, training, data, decoding, plotting = (
     loaded[name] for name in MODULES[1:]
 )
 
@@ -137,6 +138,19 @@ def valid_calls() -> None:
         model = models.TransformerModel(12, d_model, 3, norm=norm)
         model(tokens)
         model(tokens.int(), return_weights=True)
+        decoder = blocks.DecoderBlock(d_model, 2, 13, norm)
+        memory = torch.randn(B, T_q, d_model)
+        decoder(x, memory)
+        decoder(x, memory, masks.causal_mask(T_k), return_weights=True)
+        blocks.TransformerStack(2, d_model, 2, norm=norm)(x, return_weights=True)
+        language_model = models.LanguageModel(12, d_model, norm=norm)
+        cache = language_model.new_cache()
+        language_model(tokens, cache=cache)
+        language_model(tokens[:, :2], return_weights=True, cache=cache)
+        models.without_heads(language_model, [(0, 1)])(tokens)
+    cache = attention.KeyValueCache()
+    for T in (T_q, T_k):
+        cache.append(torch.randn(B, H, T, d_k), torch.randn(B, H, T, d_v))
     blocks.FeedForward(d_model, 13)(x)
     blocks.FeedForward(d_model, 13)(x[0, 0])
     for cell in ("rnn", "lstm", "gru"):
@@ -153,6 +167,15 @@ def valid_calls() -> None:
     training.masked_cross_entropy(recurrent(tokens), targets)
     training.accuracy(recurrent, (tokens, targets))
 
+    logits = language_model(tokens)
+    for row in (logits, logits[0, 0]):
+        decoding.greedy(row)
+        decoding.next_token_probabilities(row, 0.5, top_k=5, top_p=0.9)
+        decoding.keep_top_k(row.softmax(dim=-1), 3)
+        decoding.keep_top_p(row.softmax(dim=-1), 0.5)
+    for use_cache in (True, False):
+        decoding.generate(language_model, tokens, 3, use_cache=use_cache)
+
     vocabulary = data.Vocabulary(["a", "b"])
     vocabulary.decode(vocabulary.encode("a b a"))
     vocabulary.decode([1, 2])
@@ -161,6 +184,9 @@ def valid_calls() -> None:
     data.first_token_recall_batch(3, 5, generator)
     data.associative_recall_batch(3, 4, generator)
     data.two_relations_batch(3, 4, generator)
+    tokens, _ = data.next_word_batch(data.tell_stories(3, generator))
+    data.story_probabilities(tokens[0])
+    data.story_text(tokens[0])
 
     _, ax = plt.subplots()
     plotting.plot_series(ax, [0.0, 1.0], {"a": [1.0, 2.0], "b": np.ones((3, 2))})

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 # Also for the kernels that nbval starts: no progress bars in outputs, one order of sets.
 os.environ["LAMPLIGHT_QUIET"] = "1"
 os.environ["PYTHONHASHSEED"] = "0"
+os.environ["OMP_NUM_THREADS"] = "1"  # tests run side by side: more threads only wait for each other
 
 
 def skip_or_fail(reason: str) -> None:

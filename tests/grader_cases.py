@@ -40,7 +40,7 @@ CASES["helper-raises"] = Handed(
     4,
     notebook(
         cells_with(
-            ANSWERS | {"Scale": "Scale = helper(3)", "copied_row": "copied_row = [2.0, 1.0]"},
+            ANSWERS | {"Scale": "Scale = helper(3)", "query_context": "query_context = [2.0, 1.0]"},
             before=["raise ValueError('early')\ndef helper(x): return x"],
         )
     ),
@@ -144,14 +144,14 @@ CASES["floods"] = with_cell(
 # 14: a pickle
 CASES["pickle"] = with_answer(
     14,
-    "copied_row",
+    "query_context",
     """
     class Trap:
         def __reduce__(self):
             return (os.system, ("touch /tmp/lamplight-trap",))
-    copied_row = Trap()
+    query_context = Trap()
     """,
-    lost=("copied_row",),
+    lost=("query_context",),
     says=("Trap",),
 )
 
@@ -225,13 +225,13 @@ CASES["patches-with-right-answers"] = with_cell(
 FORGERY = EVERY_PIPE + (
     "import json\n"
     "outcome = {'value': [2.0, 1.0], 'error': '', 'changed': []}\n"
-    "event = {'task': 'copied_row', 'outcomes': [outcome]}\n"
+    "event = {'task': 'query_context', 'outcomes': [outcome]}\n"
     "line = json.dumps(event).encode() + b'\\n'\n"
 )
 CASES["unasked"] = with_cell(
     19,
     FORGERY + "for n in pipes:\n    os.write(n, line)",
-    lost=("copied_row",),
+    lost=("query_context",),
     flags=(FORGED,),
     says=("nobody asked for",),
 )
@@ -442,7 +442,7 @@ ZOO_SAYS = {
     "processes": "",
     "prints": "prints more than",
     "asks": "EOFError",
-    "changes": "argument 1 was changed in place",
+    "changes": "`x` was changed in place",
     "printed_forever": "printed more than",
     "deep": "more than 16 levels deep",
     "big": "bytes",

@@ -116,7 +116,7 @@ ZOO_ANSWERS = {
     "big": "return np.zeros(10_000_000)",
 }
 
-TASKS = {name: t for name, t in all_tasks().items() if name in ("stable_softmax", "copied_row")}
+TASKS = {name: t for name, t in all_tasks().items() if name in ("stable_softmax", "query_context")}
 for made in (
     task(
         "Scale",
@@ -146,7 +146,7 @@ def stable_softmax(scores):
 """
 ANSWERS = {
     "stable_softmax": SOFTMAX,
-    "copied_row": "copied_row = [2.0, 1.0]",
+    "query_context": "query_context = [2.0, 1.0]",
     "Scale": textwrap.dedent(inspect.getsource(Scale)),
     "pick": "pick = {'a', 'c'}",
     "fit_line": textwrap.dedent(inspect.getsource(fit_line)),
@@ -154,7 +154,7 @@ ANSWERS = {
 }
 STUBS = {
     "stable_softmax": "def stable_softmax(scores):\n    '''Write it.'''",
-    "copied_row": "copied_row = ...",
+    "query_context": "query_context = ...",
     "Scale": "class Scale:\n    pass",
     "pick": "pick = ...",
     "fit_line": "def fit_line(x, y):\n    raise NotImplementedError",
@@ -162,7 +162,7 @@ STUBS = {
 }
 WRONG = {
     "stable_softmax": "def stable_softmax(scores):\n    return np.zeros_like(scores)",
-    "copied_row": "copied_row = [9.0, 9.0]",
+    "query_context": "query_context = [9.0, 9.0]",
     "Scale": "class Scale:\n    def __init__(self, by): pass\n"
     "    def __call__(self, x): return x - 7",
     "pick": "pick = {'b'}",

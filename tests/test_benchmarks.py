@@ -8,7 +8,8 @@ import sys
 import pytest
 from conftest import ROOT
 
-RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
+STORED = ROOT / "benchmarks" / "results"
+RESULTS = [path for name in ("cpu", "cuda") if (path := STORED / f"{name}.json").exists()]
 SMALL = ("--quick", "--repeats", "1")
 
 
@@ -55,3 +56,41 @@ def test_stored_results_are_whole(path):
 
 def test_results_for_the_page_are_stored():
     assert "cpu" in [path.stem for path in RESULTS], "make bench"
+
+
+# --------------------------------------------------------------------------- decoding
+
+
+def check_decoding(results: dict) -> None:
+    """Every row holds both times and their ratio."""
+    for row in results["rows"]:
+        assert row["with cache"] > 0
+        assert row["without"] > 0
+        assert row["ratio"] == pytest.approx(row["without"] / row["with cache"], rel=0.02)
+
+
+def test_quick_decoding_run(tmp_path):
+    """A few tokens, through to the stored file; that both ways agree is checked inside."""
+    path = tmp_path / "results.json"
+    command = [sys.executable, "benchmarks/decoding.py", *SMALL, "--output", str(path)]
+    output = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+    )
+    results = json.loads(path.read_text(encoding="utf-8"))
+    check_decoding(results)
+    assert len(results["rows"]) == 2
+    assert "without ÷ with" in output.stdout
+
+
+def test_stored_decoding_results_are_whole():
+    """Two sizes, four numbers of tokens; enough repeats."""
+    path = STORED / "decoding.json"
+    assert path.exists(), "make bench"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    check_decoding(results)
+    assert results["repeats"] >= 5
+    sizes = {(row["width"], row["layers"]) for row in results["rows"]}
+    found = {(row["width"], row["layers"], row["tokens"]) for row in results["rows"]}
+    assert sizes == {(64, 2), (128, 4)}
+    assert found == {(*size, n) for size in sizes for n in (64, 128, 256, 512)}
+    assert len(results["rows"]) == len(found)

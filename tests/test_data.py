@@ -3,6 +3,7 @@
 import functools
 import json
 import re
+from collections import Counter
 
 import pytest
 import torch
@@ -10,16 +11,20 @@ import torch
 from helpers import data
 from helpers.data import (
     AGREEMENT_VOCABULARY,
+    STORY_VOCABULARY,
     Vocabulary,
     agreement_batch,
     associative_recall_batch,
     first_token_recall_batch,
+    next_word_batch,
     stored,
+    story_text,
+    tell_stories,
     two_relations_batch,
 )
 from helpers.training import IGNORE
 
-WORDS = AGREEMENT_VOCABULARY
+WORDS, STORIES = AGREEMENT_VOCABULARY, STORY_VOCABULARY
 OPENING = "The letters in the drawer under the lamp that hums ___ unopened."
 SINGULAR = {singular for singular, _ in data.NOUNS}
 PLURAL = {plural for _, plural in data.NOUNS}
@@ -95,6 +100,8 @@ def test_no_word_has_two_roles():
         ("n_pairs", lambda: associative_recall_batch(1, 0, generator())),
         ("n_pairs", lambda: associative_recall_batch(1, 5, generator(), n_keys=4)),
         ("n_values", lambda: associative_recall_batch(1, 2, generator(), n_values=0)),
+        ("n", lambda: tell_stories(0, generator())),
+        ("ids", lambda: story_text([len(STORIES)])),
         ("name", lambda: stored("no_such_table")),
     ],
 )
@@ -270,6 +277,130 @@ def test_two_relations_has_no_shortcut():
     assert 0.22 < (before == flagged).double().mean() < 0.28
 
 
+# ----------------------------------------------------------------------------- stories
+
+
+def retold(text):
+    """Thing, keeper and place at the end, by rules that share no code with the storyteller."""
+    sentences = [sentence.split() for sentence in re.findall(r"[^.?]+", text.lower())]
+    keeper, _, _, thing, _, place = sentences[1]
+    for words in sentences[2:-5]:
+        person, deed, the, what = words[:4]
+        assert (the, what) == ("the", thing)
+        assert person in (keeper, "she" if keeper in data.WOMEN else "he"), "who has it acts"
+        if deed == "takes":
+            assert words[4:6] == ["from", place] and words[7] != place
+            place = words[7]
+        elif deed == "gives":
+            assert words[6:] == ["in", place]
+            assert (words[5] in data.WOMEN) != (keeper in data.WOMEN), (
+                "so that she and he are clear"
+            )
+            keeper = words[5]
+        else:
+            assert deed == "loses" and words[4:] == ["in", place]
+            assert words is sentences[-6], "it ends there"
+            keeper = "nobody"
+    return thing, keeper, place, sentences
+
+
+def test_the_answers_follow_from_the_story():
+    lengths, lost, moved, given = Counter(), 0, 0, 0
+    for row in tell_stories(600, generator()):
+        text = story_text(row)
+        thing, keeper, place, sentences = retold(text)
+        who, name, where, at, end = sentences[-5:]
+        assert who == ["who", "has", "the", thing] and name == [keeper], text
+        assert where == ["where", "is", "the", thing] and at == ["in", place], text
+        assert end == ["good", "night"] and text.endswith(
+            "? In " + place.capitalize() + ". Good night."
+        )
+        lengths[len(sentences) - 7] += 1
+        lost += keeper == "nobody"
+        moved += place != sentences[1][-1]
+        given += keeper not in (sentences[1][0], "nobody")
+    assert set(lengths) == {1, 2, 3} and min(lengths.values()) > 100
+    assert min(lost, moved, given) > 100
+
+
+def test_story_text_has_its_capital_letters():
+    (row,) = tell_stories(1, generator())
+    text = story_text(row)
+    for sentence in re.findall(r"[^.?]+[.?]", text):
+        assert sentence.strip()[0].isupper()
+    proper = data.WOMEN + data.MEN + data.CITIES
+    found = [word for word in re.findall(r"\w+", text) if word.lower() in proper]
+    assert found and all(word[0].isupper() for word in found)
+    assert STORIES.encode(text).equal(row)
+
+
+def test_probabilities_are_those_that_the_teller_draws_from():
+    """Each choice sums to 1, and words come as often as they should."""
+    expected, came = Counter(), Counter()
+    for row in tell_stories(3_000, generator()):
+        story = data.storyteller()
+        options = next(story)
+        for i, token in enumerate(row.tolist()):
+            assert sum(options.values()) == pytest.approx(1)
+            assert min(options.values()) > 0
+            word = STORIES.words[token]
+            if i < 12:
+                expected.update({(i, w): p for w, p in options.items()})
+                came[i, word] += 1
+            try:
+                options = story.send(word)
+            except StopIteration:
+                assert not row[i + 1 :].any()
+                break
+    assert set(came) <= set(expected)
+    for key, n in expected.items():
+        assert abs(came[key] - n) < 5 * max(n, 9) ** 0.5, key
+
+
+def test_a_scene_is_an_agreement_sentence():
+    """Same sentences as `agreement_batch`, with the same probability for each number of nouns."""
+    tokens, targets = agreement_batch(2_000, (0, 3), generator())
+    verbs = targets[targets != IGNORE]
+    at_gap = tokens == WORDS.ids["___"]
+    tokens[at_gap] = verbs
+    numbers = Counter()
+    for row in tokens:
+        chances = data.story_probabilities(row, data.scene)
+        assert chances[-1] == 1.0 and len(chances) == (row != 0).sum()
+    for row in tell_stories(2_000, generator(), data.scene):
+        text = STORIES.decode(row).lower()
+        numbers[len(nouns(text.rstrip(".").split()))] += 1
+        *before, _, _ = text.split()
+        subject = nouns(before)[0]
+        assert re.search(r"\b(lies?)\b", text)[1] == ("lie" if is_plural(subject) else "lies")
+    assert all(430 < numbers[n] < 570 for n in (1, 2, 3, 4)), numbers
+
+
+def test_probabilities_stop_at_what_would_never_be_told():
+    (row,) = tell_stories(1, generator(3))
+    right = data.story_probabilities(row)
+    assert len(right) == len(row) and min(right) > 0
+    for place in range(len(row)):
+        wrong = row.clone()
+        wrong[place] = STORIES.ids["___"]
+        found = data.story_probabilities(wrong)
+        assert found == [*right[:place], 0.0]
+    assert data.story_probabilities(row[:5]) == right[:5]
+    assert data.story_probabilities([*row.tolist(), 3, 3]) == right, "it ends with the story"
+
+
+def test_next_words_are_the_targets():
+    tokens, targets = next_word_batch(tell_stories(20, generator()))
+    for row, target in zip(tokens.tolist(), targets.tolist(), strict=True):
+        length = sum(token != 0 for token in row)
+        assert target[: length - 1] == row[1:length]
+        assert set(target[length - 1 :]) == {IGNORE}
+
+
+def test_story_words_keep_the_ids_of_agreement():
+    assert STORIES.words[: len(WORDS)] == WORDS.words
+
+
 # ----------------------------------------------------------------------------- common
 
 
@@ -280,6 +411,7 @@ def test_two_relations_has_no_shortcut():
         lambda g: first_token_recall_batch(8, 12, g),
         lambda g: associative_recall_batch(8, 5, g),
         lambda g: two_relations_batch(8, 6, g),
+        lambda g: next_word_batch(tell_stories(8, g)),
     ],
 )
 def test_the_generator_alone_decides(make):

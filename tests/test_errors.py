@@ -16,6 +16,7 @@ from helpers import (
     blocks,
     checks,
     data,
+    decoding,
     masks,
     models,
     plotting,
@@ -31,6 +32,7 @@ MODULES = (
     "positions",
     "blocks",
     "models",
+    "decoding",
     "training",
     "data",
     "plotting",
@@ -53,6 +55,23 @@ def ids(*rows):
 
 def axes():
     return plt.subplots()[1]
+
+
+def one_cache(*shape):
+    cache = attention.KeyValueCache()
+    if shape:
+        cache.append(x(*shape), x(*shape))
+    return cache
+
+
+def cache_of(model, *tokens):
+    cache = model.new_cache()
+    model(ids(*tokens), cache=cache)
+    return cache
+
+
+def language_model(**options):
+    return models.LanguageModel(5, 4, **options)
 
 
 def one_batch():
@@ -193,7 +212,25 @@ CASES = {
             "x: got shape (5, 2); needed shape (…, T, 3)",
         ),
     ],
+    attention.KeyValueCache: [
+        (
+            lambda: one_cache(2, 3, 4, 5).append(x(1, 3, 4, 5), x(1, 3, 4, 5)),
+            "k: got shape (1, 3, 4, 5); needed shape (2, 3, T, 5), as the cache holds",
+        ),
+        (
+            lambda: one_cache(2, 3, 4, 5).append(x(2, 3, 1, 5), x(2, 3, 1, 6)),
+            "v: got shape (2, 3, 1, 6); needed shape (2, 3, T, 5), as the cache holds",
+        ),
+    ],
     heads: [
+        (
+            lambda: heads(4, 2)(x(3, 1, 4), cache=one_cache(2, 2, 5, 2)),
+            "k: got shape (3, 2, 1, 2); needed shape (2, 2, T, 2), as the cache holds",
+        ),
+        (
+            lambda: heads(4, 2)(x(2, 1, 4), mask=true(1, 1, 1, 2), cache=one_cache(2, 2, 5, 2)),
+            "mask: got shape (1, 1, 1, 2); needed a shape that broadcasts to (2, 2, 1, 6)",
+        ),
         (lambda: heads(5, 2), "d_model: got 5; needed a multiple of n_heads = 2, or d_k given"),
         (lambda: heads(4, 0), "n_heads: got 0; needed at least 1"),
         (lambda: heads(0, 1), "d_model: got 0; needed at least 1"),
@@ -340,6 +377,10 @@ CASES = {
         (lambda: positions.sinusoidal_codes(3, 0), "d_model: got 0; needed at least 1"),
         (lambda: positions.sinusoidal_codes(-1, 4), "T: got -1; needed at least 0"),
         (
+            lambda: positions.sinusoidal_codes(3, 4, start=-2),
+            "start: got -2; needed at least 0",
+        ),
+        (
             lambda: positions.sinusoidal_codes(3, 4, base=0.0),
             "base: got 0.0; needed a number above 0",
         ),
@@ -367,6 +408,10 @@ CASES = {
         (
             lambda: positions.RotaryPositions().rotate(x(1, 1, 3, 4), x(1, 1, 2, 4)),
             "q: got 3 positions; needed at most T_k = 2",
+        ),
+        (
+            lambda: positions.RotaryPositions().rotate(x(1, 1, 3, 4), x(1, 1, 3, 4), -1),
+            "start: got -1; needed at least 0",
         ),
     ],
     positions.ALiBiPositions: [
@@ -400,8 +445,49 @@ CASES = {
             "x: got shape (3, 4); needed shape (batch, T, 4)",
         ),
         (
+            lambda: blocks.TransformerBlock(4, 2)(x(2, 3, 4), cache=one_cache(2, 4, 3, 1)),
+            "k: got shape (2, 2, 3, 2); needed shape (2, 4, T, 1), as the cache holds",
+        ),
+        (
             lambda: blocks.TransformerBlock(4, 2, norm="post")(x(2, 3, 5)),
             "x: got shape (2, 3, 5); needed shape (batch, T, 4)",
+        ),
+    ],
+    blocks.DecoderBlock: [
+        (
+            lambda: blocks.DecoderBlock(4, 2, norm="both"),
+            "norm: got 'both'; needed 'pre' or 'post'",
+        ),
+        (
+            lambda: blocks.DecoderBlock(4, 2)(x(3, 4), x(2, 3, 4)),
+            "x: got shape (3, 4); needed shape (batch, T, 4)",
+        ),
+        (
+            lambda: blocks.DecoderBlock(4, 2)(x(2, 3, 4), x(2, 3, 5)),
+            "memory: got shape (2, 3, 5); needed shape (batch, T, 4)",
+        ),
+        (
+            lambda: blocks.DecoderBlock(4, 2)(x(2, 3, 4), x(3, 3, 4)),
+            "memory: got shape (3, 3, 4); needed shape (2, T_k, 4): batch as x",
+        ),
+        (
+            lambda: blocks.DecoderBlock(4, 2)(x(2, 3, 4), x(2, 5, 4), None, true(3, 3)),
+            "mask: got shape (3, 3); needed a shape that broadcasts to (2, 2, 3, 5)",
+        ),
+    ],
+    blocks.TransformerStack: [
+        (lambda: blocks.TransformerStack(-1, 4, 2), "n_layers: got -1; needed at least 0"),
+        (
+            lambda: blocks.TransformerStack(1, 4, 2, norm="no"),
+            "norm: got 'no'; needed 'pre' or 'post'",
+        ),
+        (
+            lambda: blocks.TransformerStack(2, 4, 2)(x(1, 3, 4), cache=[one_cache()]),
+            "cache: got 1 caches; needed 2, one for each block",
+        ),
+        (
+            lambda: blocks.TransformerStack(1, 4, 2)(x(1, 3, 5)),
+            "x: got shape (1, 3, 5); needed shape (batch, T, 4)",
         ),
     ],
     models.RecurrentModel: [
@@ -456,6 +542,152 @@ CASES = {
         (
             lambda: models.TransformerModel(5, 4, 2)(x(1, 2)),
             "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2, 0).new_cache(),
+            "n_layers: got 0; needed at least 1: attention keeps keys and values",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2)(
+                ids([1]), cache=cache_of(models.TransformerModel(5, 4, 2, 3), [1])
+            ),
+            "cache: got 3 caches; needed 2, one for each block",
+        ),
+    ],
+    models.LanguageModel: [
+        (lambda: models.LanguageModel(0, 4), "vocab: got 0; needed at least 1"),
+        (lambda: language_model(n_layers=-1), "n_layers: got -1; needed at least 0"),
+        (
+            lambda: language_model()(ids([5])),
+            "tokens: got ids such as [5]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: (model := language_model())(ids([1], [2]), cache=cache_of(model, [1])),
+            "tokens: got 2 rows; needed 1, as the cache holds",
+        ),
+        (
+            lambda: (model := language_model(positions=positions.LearnedPositions(3, 4)))(
+                ids([1, 2]), cache=cache_of(model, [1, 2])
+            ),
+            "x: got 4 positions; needed at most context_length = 3",
+        ),
+    ],
+    models.without_heads: [
+        (
+            lambda: models.without_heads(language_model(), [(2, 0)]),
+            "heads: got layer 2; needed numbers from 0 to 1",
+        ),
+        (
+            lambda: models.without_heads(language_model(), [(0, 1), (1, -1)]),
+            "heads: got head -1; needed numbers from 0 to 1",
+        ),
+    ],
+    decoding.greedy: [
+        (
+            lambda: decoding.greedy(torch.tensor(1.0)),
+            "logits: got shape (); needed shape (…, vocab), vocab at least 1",
+        ),
+        (
+            lambda: decoding.greedy(x(2, 0)),
+            "logits: got shape (2, 0); needed shape (…, vocab), vocab at least 1",
+        ),
+        (
+            lambda: decoding.greedy(ids([1])),
+            "logits: got dtype torch.int64; needed a floating-point dtype",
+        ),
+        (
+            lambda: decoding.greedy(torch.tensor([[1.0, 2.0], [1.0, torch.nan]])),
+            "logits: got largest ones such as [nan]; needed finite largest ones",
+        ),
+        (
+            lambda: decoding.greedy(torch.tensor([1.0, torch.inf])),
+            "logits: got largest ones such as [inf]; needed finite largest ones",
+        ),
+    ],
+    decoding.next_token_probabilities: [
+        (
+            lambda: decoding.next_token_probabilities(x(3), -0.1),
+            "temperature: got -0.1; needed a finite number, 0 or more",
+        ),
+        (
+            lambda: decoding.next_token_probabilities(x(3), torch.inf),
+            "temperature: got inf; needed a finite number, 0 or more",
+        ),
+        (
+            lambda: decoding.next_token_probabilities(x(3), torch.nan),
+            "temperature: got nan; needed a finite number, 0 or more",
+        ),
+        (
+            lambda: decoding.next_token_probabilities(torch.full((2, 3), -torch.inf)),
+            "logits: got largest ones such as [-inf, -inf]; needed finite largest ones",
+        ),
+        (
+            lambda: decoding.next_token_probabilities(x(3), top_k=0),
+            "k: got 0; needed a number from 1 to vocab = 3",
+        ),
+        (
+            lambda: decoding.next_token_probabilities(x(3), top_p=1.2),
+            "p: got 1.2; needed a number above 0 and at most 1",
+        ),
+    ],
+    decoding.keep_top_k: [
+        (
+            lambda: decoding.keep_top_k(x(2, 3).softmax(-1), 4),
+            "k: got 4; needed a number from 1 to vocab = 3",
+        ),
+        (
+            lambda: decoding.keep_top_k(torch.tensor([-1.0, 2.0]), 1),
+            "probabilities: got numbers such as [-1.0]; needed none below 0",
+        ),
+        (
+            lambda: decoding.keep_top_k(torch.tensor([[0.5, 0.5], [1.0, 2.0]]), 1),
+            "probabilities: got rows with sums such as [3.0]; needed a sum of 1 in each",
+        ),
+        (
+            lambda: decoding.keep_top_k(ids([1, 0]), 1),
+            "probabilities: got dtype torch.int64; needed a floating-point dtype",
+        ),
+    ],
+    decoding.keep_top_p: [
+        (
+            lambda: decoding.keep_top_p(x(2, 3).softmax(-1), 0.0),
+            "p: got 0.0; needed a number above 0 and at most 1",
+        ),
+        (
+            lambda: decoding.keep_top_p(torch.tensor([torch.nan, 0.5]), 0.5),
+            "probabilities: got rows with sums such as [nan]; needed a sum of 1 in each",
+        ),
+    ],
+    decoding.generate: [
+        (
+            lambda: decoding.generate(language_model(), torch.tensor([1]), 1),
+            "tokens: got shape (1,); needed shape (batch, T)",
+        ),
+        (
+            lambda: decoding.generate(language_model(), torch.zeros(2, 0, dtype=torch.long), 1),
+            "tokens: got shape (2, 0); needed T at least 1",
+        ),
+        (
+            lambda: decoding.generate(language_model(), ids([1]), -1),
+            "max_new_tokens: got -1; needed at least 0",
+        ),
+        (
+            lambda: decoding.generate(models.RecurrentModel(5, 4, 5), ids([1]), 1),
+            "use_cache: got True with RecurrentModel; needed use_cache=False for a model without",
+        ),
+        (
+            lambda: decoding.generate(language_model(), ids([1]), 1, temperature=-1.0),
+            "temperature: got -1.0; needed a finite number, 0 or more",
+        ),
+        (
+            lambda: decoding.generate(language_model(), ids([1]), 1, top_k=6),
+            "k: got 6; needed a number from 1 to vocab = 5",
+        ),
+        (
+            lambda: decoding.generate(
+                language_model(positions=positions.LearnedPositions(3, 4)), ids([1, 2]), 3
+            ),
+            "x: got 4 positions; needed at most context_length = 3",
         ),
     ],
     models.AttentionReader: [

@@ -164,6 +164,24 @@ CODE_FAULTS = {
         "tril(diagonal=T_k - T_q + 1)",
         "tests/test_masks.py",
     ),
+    "the mask of a cache dropped": (
+        "helpers/models.py",
+        "mask = causal_mask(T, start + T, device=tokens.device)",
+        "mask = causal_mask(T, start + T, device=tokens.device) | (start > 0)",
+        "tests/test_decoding.py",
+    ),
+    "top-p one too few": (
+        "helpers/decoding.py",
+        "likelier = falling.cumsum(dim=-1) - falling",
+        "likelier = falling.cumsum(dim=-1)",
+        "tests/test_decoding.py",
+    ),
+    "the mask of cross-attention ignored": (
+        "helpers/blocks.py",
+        "x, memory, memory_mask, return_weights",
+        "x, memory, None, return_weights",
+        "tests/test_blocks_models.py",
+    ),
     "the address in a badge": (
         "lectures/00_before_you_start.ipynb",
         "colab.research.google.com/github/",

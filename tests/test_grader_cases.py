@@ -45,16 +45,16 @@ def handed_in(folder, port):
     (folder / "link.ipynb").symlink_to(folder / "model-1.ipynb")
     (folder / "pickled.pkl").write_bytes(b"cos\nsystem\n(S'touch /tmp/lamplight-trap'\ntR.")
     twice = folder / "02_course_name"
-    for number, source in enumerate(("copied_row = 1", "copied_row = [2.0, 1.0]")):
+    for number, source in enumerate(("query_context = 1", "query_context = [2.0, 1.0]")):
         path = folder / f"Twice_{number}_assignsubmission_file_" / "02_course_name.ipynb"
         path.parent.mkdir()
         path.write_bytes(notebook([source]))
         os.utime(path, (10**9 + 100 * number,) * 2)
     assert not twice.exists()
     with zipfile.ZipFile(folder / "class.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("in zip.ipynb", notebook(["copied_row = [2.0, 1.0]"]))
-        archive.writestr("../../climbs.ipynb", notebook(["copied_row = [2.0, 1.0]"]))
-        archive.writestr("/rooted.ipynb", notebook(["copied_row = [2.0, 1.0]"]))
+        archive.writestr("in zip.ipynb", notebook(["query_context = [2.0, 1.0]"]))
+        archive.writestr("../../climbs.ipynb", notebook(["query_context = [2.0, 1.0]"]))
+        archive.writestr("/rooted.ipynb", notebook(["query_context = [2.0, 1.0]"]))
         archive.writestr("bomb.ipynb", bytes(50_000_000))
         archive.writestr("other/big.bin", bytes(50_000_000))
         entry = zipfile.ZipInfo("leads-out.ipynb")
@@ -62,7 +62,7 @@ def handed_in(folder, port):
         archive.writestr(entry, "/etc/passwd")
         inner = folder.parent / "inner.zip"
         with zipfile.ZipFile(inner, "w") as small:
-            small.writestr("02_course_name.ipynb", notebook(["copied_row = [2.0, 1.0]"]))
+            small.writestr("02_course_name.ipynb", notebook(["query_context = [2.0, 1.0]"]))
         archive.write(inner, "nested.zip")
     (folder / "torn.zip").write_bytes((folder / "class.zip").read_bytes()[:3000])
 
@@ -160,9 +160,9 @@ def test_files_that_are_no_notebooks(graded, name):
 def test_zips(graded):
     table = graded[0][1]
     told = {file.removeprefix("class.zip/"): row for file, row in table.items()}
-    assert told["in zip.ipynb"]["copied_row"] == "4"
+    assert told["in zip.ipynb"]["query_context"] == "4"
     [inner] = [row for file, row in told.items() if file.startswith("nested.zip/")]
-    assert (inner["student"], inner["copied_row"]) == ("nested", "4")
+    assert (inner["student"], inner["query_context"]) == ("nested", "4")
     for name, word in {
         "../../climbs.ipynb": "leads out",
         "/rooted.ipynb": "leads out",
@@ -200,7 +200,7 @@ def test_the_same_student_twice(graded):
             table[f"Twice_{n}_assignsubmission_file_/02_course_name.ipynb"] for n in (0, 1)
         )
         assert "not counted" in first["status"]
-        assert (second["student"], second["copied_row"]) == ("Twice", "4")
+        assert (second["student"], second["query_context"]) == ("Twice", "4")
 
 
 def test_odd_names_and_no_formulas(graded):

@@ -152,6 +152,18 @@ def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
         assert result.points == 0
 
 
+def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
+    """`check` shows it in the notebook; from a sandbox an outcome that brings it is refused."""
+    task, message = TASKS["stable_softmax"], {"value": None, "error": "It stops.", "changed": []}
+    [first, _] = outcomes_from([message] * 2, cases)
+    assert first.printed == ""
+    with pytest.raises(WireError):
+        outcomes_from([message | {"printed": "secret"}] * 2, cases)
+    loud = judge.run(task, lambda scores: print("secret"), cases)
+    [result] = grading.results_of(Answers({task.name: loud}), [Prepared(task, cases, 1.0, {})])
+    assert "returns None" in result.message and "secret" not in result.message
+
+
 @given(st.lists(st.binary(max_size=60) | json_values.map(lambda v: json.dumps(v).encode())))
 @settings(max_examples=300)
 def test_only_the_message_that_has_to_come_next_is_believed(lines):
@@ -287,9 +299,9 @@ def test_names_that_are_no_text_can_be_written(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.ipynb")).write_bytes(
-        notebook(["copied_row = 1"])
+        notebook(["query_context = 1"])
     )
-    quick = {"copied_row": TASKS["copied_row"]}
+    quick = {"query_context": TASKS["query_context"]}
     assert grade_class(folder, tmp_path / "out", tasks=quick, runner=fake) == 0
     assert "??" in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
 
@@ -321,9 +333,9 @@ def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypat
     folder = tmp_path / "in"
     folder.mkdir()
     for number in range(500):
-        data = notebook(["copied_row = [2.0, 1.0]", "#" * 200_000, f"# {number}"])
+        data = notebook(["query_context = [2.0, 1.0]", "#" * 200_000, f"# {number}"])
         (folder / f"student{number:03}.ipynb").write_bytes(data)
-    quick = {"copied_row": TASKS["copied_row"]}
+    quick = {"query_context": TASKS["query_context"]}
     tracemalloc.start()
     grade_class(folder, tmp_path / "out", tasks=quick, jobs=4, runner=fake)
     _, peak = tracemalloc.get_traced_memory()
@@ -339,8 +351,8 @@ def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypat
 def test_a_second_run_grades_nothing_again(tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
-    (folder / "ada.ipynb").write_bytes(notebook(["copied_row = 1"]))
-    quick, calls = {"copied_row": TASKS["copied_row"]}, []
+    (folder / "ada.ipynb").write_bytes(notebook(["query_context = 1"]))
+    quick, calls = {"query_context": TASKS["query_context"]}, []
 
     def counted(*arguments):
         calls.append(1)
@@ -349,7 +361,7 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     for _ in range(2):
         grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
     assert len(calls) == 1
-    (folder / "ada.ipynb").write_bytes(notebook(["copied_row = 2"]))
+    (folder / "ada.ipynb").write_bytes(notebook(["query_context = 2"]))
     grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
     assert len(calls) == 2
     grade_class(folder, tmp_path / "out", tasks=quick, runner=counted, seed=12345)
@@ -377,7 +389,7 @@ def test_written_answers_wait_for_a_person_and_points_come_in_by_table(tmp_path)
     assert row() == ("2.5", "0")
     grade_class(folder, out, tasks=tasks, runner=fake)
     assert row() == ("2.5", "0")
-    for bad in ("=ada,essay,9", "nobody,essay,1", "=ada,copied_row,1", "=ada,essay,many"):
+    for bad in ("=ada,essay,9", "nobody,essay,1", "=ada,query_context,1", "=ada,essay,many"):
         given_back.write_text(f"student,task,points\n'{bad}\n", encoding="utf-8")
         with pytest.raises(ValueError, match="line 2"):
             grade_class(folder, out, tasks=tasks, runner=fake, review=given_back)
@@ -390,9 +402,9 @@ def command(*arguments, **more):
 def class_of(folder, count):
     folder.mkdir()
     for number in range(count):
-        answers = {name: ANSWERS[name] for name in ("stable_softmax", "copied_row")}
+        answers = {name: ANSWERS[name] for name in ("stable_softmax", "query_context")}
         if number % 2:
-            answers["copied_row"] = "copied_row = [4.0, 2.0]"
+            answers["query_context"] = "query_context = [4.0, 2.0]"
         data = notebook(cells_with(answers, after=[f"# {number}"]))
         (folder / f"student{number}.ipynb").write_bytes(data)
     return folder
@@ -479,7 +491,7 @@ def test_without_bubblewrap_it_refuses_and_says_what_unsafe_means(tmp_path):
     assert "WITHOUT a sandbox" in done.stderr
     with open(tmp_path / "in-graded" / "grades.csv", encoding="utf-8") as file:
         [row] = csv.DictReader(file)
-    assert (row["status"], row["stable_softmax"], row["copied_row"]) == ("ok", "10", "4")
+    assert (row["status"], row["stable_softmax"], row["query_context"]) == ("ok", "10", "4")
 
 
 @linux
@@ -489,8 +501,8 @@ def test_gradescope_runs_the_same_grader(tmp_path):
     (top / "submission").mkdir(parents=True)
     (top / "results").mkdir()
     (top / "source").symlink_to(ROOT)
-    answers = {name: ANSWERS[name] for name in ("stable_softmax", "copied_row")}
-    answers["copied_row"] = "copied_row = [4.0, 2.0]"
+    answers = {name: ANSWERS[name] for name in ("stable_softmax", "query_context")}
+    answers["query_context"] = "query_context = [4.0, 2.0]"
     (top / "submission" / "any name.ipynb").write_bytes(notebook(cells_with(answers)))
     env = {**os.environ, "AUTOGRADER": str(top), "LAMPLIGHT_PYTHON": sys.executable}
     script = ["bash", str(ROOT / "gradescope" / "run_autograder")]
@@ -498,9 +510,9 @@ def test_gradescope_runs_the_same_grader(tmp_path):
     results = json.loads((top / "results" / "results.json").read_text())
     scores = {test["name"]: (test["score"], test["max_score"]) for test in results["tests"]}
     assert scores["stable_softmax"] == (10, 10)
-    assert scores["copied_row"] == (0, 4)
-    [said] = [test["output"] for test in results["tests"] if test["name"] == "copied_row"]
-    assert "This is the sum of the two vectors." in said
+    assert scores["query_context"] == (0, 4)
+    [said] = [test["output"] for test in results["tests"] if test["name"] == "query_context"]
+    assert "This is the sum of the first two vectors." in said
 
 
 def masked(options):

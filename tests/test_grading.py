@@ -1,7 +1,10 @@
 """Proof, over every task, that right answers pass, wrong ones do not, and mistakes are named."""
 
 import copy
+import inspect
+import re
 import types
+import warnings
 
 import nbformat
 import numpy as np
@@ -11,7 +14,7 @@ from conftest import ROOT
 
 from grading import judge as judging
 from grading.check import PUBLIC_SEED, check, of_lecture, progress
-from grading.generate import STUB, exercise_from, main, stub, with_task_lines
+from grading.generate import MARK, STUB, exercise_from, main, stub, tasks_in, with_task_lines
 from grading.judge import MISSING, grade
 from grading.plain import NotPlain, difference, plain
 from grading.task import CODE, Case, Mistake, Task, all_tasks, load
@@ -19,6 +22,7 @@ from grading.task import CODE, Case, Mistake, Task, all_tasks, load
 TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
 CODE_TASKS = [task for task in TASKS if task.kind in CODE]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
+AS_GIVEN = "This is the code as given"
 
 
 def by_name(task):
@@ -64,6 +68,23 @@ def test_a_task_of_code_knows_five_mistakes_and_another_way_to_be_right(task):
     assert task.also_right
 
 
+@pytest.mark.parametrize(
+    "task", [task for task in TASKS if task.kind == "find the bug"], ids=by_name
+)
+def test_the_code_as_given_is_the_first_known_mistake_and_says_so(task):
+    """Whoever runs the untouched notebook sees its sentence: it tells what is seen, not why."""
+    assert task.mistakes[0].why.startswith(AS_GIVEN)
+
+
+@pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
+def test_arguments_have_names(task):
+    """By these a changed one is told to the student."""
+    names = list(inspect.signature(task.drive or task.reference).parameters)
+    for seed in (PUBLIC_SEED, 1):
+        for case in task.cases(seed):
+            assert len(case.args) <= len(names) - bool(task.drive)
+
+
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_constant_answers_are_rejected(task):
     """Zeros of the right shape, and the right answer to another input, earn nothing."""
@@ -98,7 +119,8 @@ def test_inputs_changed_in_place_are_reported(task):
     changed = [judging.Outcome(o.value, changed=(places[0],)) for o in outcomes]
     verdict = judging.judge(task, cases, changed)
     assert verdict.points == 0
-    assert f"argument {places[0] + 1} was changed in place" in verdict.message
+    names = list(inspect.signature(task.drive or task.reference).parameters)
+    assert f"`{names[places[0] + bool(task.drive)]}` was changed in place" in verdict.message
 
 
 # ------------------------------------------------------------------ notebooks
@@ -117,6 +139,9 @@ def test_the_student_notebook_earns_nothing_and_runs(path, capsys):
     names = [task.name for task in of_lecture(int(path.name[:2]))]
     assert all(f"✗ {name}: 0 of" in said for name in names)
     assert "Traceback" not in said
+    for name in names:
+        if load(name).kind == "find the bug":  # what is given is known as what is given
+            assert AS_GIVEN in said.partition(f"✗ {name}: ")[2].partition("✗")[0], name
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
@@ -149,6 +174,15 @@ def test_every_task_stands_in_its_notebook():
         text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
         for task in of_lecture(int(path.name[:2])):
             assert f"<!-- task: {task.name} -->" in text
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_headings_are_numbered_as_progress_numbers_the_tasks(path):
+    solution = nbformat.read(path, as_version=4)
+    heads = [c.source for c in solution.cells if MARK.search(c.source)]
+    numbers = [int(re.match(r"## (\d+)\. ", head)[1]) for head in heads]
+    assert numbers == list(range(1, len(heads) + 1))
+    assert tasks_in(solution) == [task.name for task in of_lecture(int(path.name[:2]))]
 
 
 # ------------------------------------------------------------------ the generator's errors
@@ -278,7 +312,7 @@ def test_each_kind_of_wrong_answer_gets_a_plain_sentence(answer, sentence):
         (31622, 7, "doubled is 7: this is not right."),
         (31622.5, 7.0, "doubled is 7: this is not right."),
         ("alpha", "b", "doubled is 'b': this is not right."),
-        ([1.0, 31622.0], [1.0, 2.0], "part 2 of doubled is 2: this is not right."),
+        ([1.0, 31622.0], [1.0, 2.0], "doubled[1] is 2: this is not right."),
         (np.array([1, 31622]), np.array([1, 2]), "in 1 of 2 entries, most at (1,): 2: this is not"),
         ([1.0, 31622.0], [1.0], "doubled is a list of 1; expected a list of 2."),
         (31622, "x", "doubled is a text; expected a whole number."),
@@ -313,7 +347,7 @@ def test_a_changed_input_is_reported():
         return x
 
     message = grade(example(), wrong_and_in_place, 0).message
-    assert "Besides, argument 1 was changed in place" in message
+    assert "Besides, `x` was changed in place" in message
 
 
 def test_other_precision_and_tensors_are_accepted():
@@ -356,9 +390,59 @@ def test_a_choice_names_each_wrong_option_and_counts_what_is_left_out():
     task = example(kind="choose", reference={"a", "b"}, mistakes=options)
     assert grade(task, {"a", "b"}, 0).points == 5
     assert grade(task, "ba", 0).points == 5
-    assert "Reason c." in grade(task, {"a", "b", "c"}, 0).message
-    assert "1 more" in grade(task, {"a"}, 0).message
+    assert grade(task, {"a", "b", "c"}, 0).message == "(c) is not right: Reason c."
+    assert "1 more option also holds" in grade(task, {"a"}, 0).message
     assert "the options are a, b, c" in grade(task, {"z"}, 0).message
+
+
+def test_ticking_every_option_shows_one_reason_only():
+    options = tuple(Mistake(letter, f"Reason {letter}.") for letter in "abcde")
+    task = example(kind="choose", reference={"b", "e"}, mistakes=options)
+    said = grade(task, {"a", "b", "c", "d", "e"}, 0).message
+    assert said == "(a) is not right: Reason a.\nBesides, 2 more are chosen or left out wrongly."
+    said = grade(task, {"b", "d"}, 0).message
+    assert said == "(d) is not right: Reason d.\nBesides, 1 more is chosen or left out wrongly."
+
+
+def loud(x):
+    print(x.shape)
+    warnings.warn("Careful.", stacklevel=1)
+    return 2 * x if len(x) == 2 else x
+
+
+def test_what_an_answer_prints_is_shown_on_the_case_that_fails(monkeypatch, capsys):
+    verdict = grade(example(), loud, 0)
+    assert verdict.message.startswith("On case 2 of 2")
+    first, *others = verdict.printed.splitlines()
+    assert first == "(3,)"
+    assert [line for line in others if "UserWarning" in line] == ["UserWarning: Careful."]
+    assert grade(example(), lambda x: print(x) or 2 * x, 0).printed == ""
+    monkeypatch.setitem(check.__globals__, "load", lambda name: example())
+    for answer in (loud, lambda x: print("before") or x[5]):
+        check("doubled", answer)
+        said, how, printed = capsys.readouterr().out.partition("\nYour code printed:\n")
+        assert said.endswith(grade(example(), answer, 0).message)
+        assert how and printed.startswith(("(3,)", "before"))
+    check("doubled", lambda x: x**2)
+    assert "Your code printed" not in capsys.readouterr().out
+
+
+def test_of_much_that_is_printed_the_beginning_is_kept():
+    lines = grade(example(), lambda x: print(*range(1000), sep="\n"), 0).printed.splitlines()
+    assert lines == [*map(str, range(judging.KEPT_LINES)), "…"]
+    one = grade(example(), lambda x: print("x" * 5000), 0).printed
+    assert one == "x" * judging.KEPT + "\n…"
+    twenty = "\n".join("abcdefghijklmnopqrst")
+    assert grade(example(), lambda x: print(twenty), 0).printed == twenty
+
+
+def test_parts_are_counted_as_in_python():
+    for want, got, sentence in (
+        ([1, 2], [1, 3], "result[1] is 3; expected 2."),
+        ([[1]], [[3]], "result[0][0] is 3; expected 1."),
+        ([{"a": (1.0, 2.0)}], [{"a": (1.0, 4.0)}], "result[0]['a'][1] is 4; expected 2."),
+    ):
+        assert difference(got, want, 0, 0) == sentence
 
 
 def test_a_score_is_reached_or_said():
@@ -374,7 +458,10 @@ def test_check_and_progress_speak(capsys):
     check(task.name, task.reference)
     assert capsys.readouterr().out.startswith(f"✓ {task.name}: {task.points} of {task.points}")
     progress(task.lecture)
-    assert f"1 of {len(of_lecture(task.lecture))} tasks" in capsys.readouterr().out
+    said, tasks = capsys.readouterr().out, of_lecture(task.lecture)
+    assert f"1 of {len(tasks)} tasks" in said
+    left = [f"{n}. {t.name}" for n, t in enumerate(tasks, 1) if t is not task]
+    assert said.endswith("Still open: " + ", ".join(left) + "\n")
 
 
 def test_an_unknown_task_is_refused_with_the_names_there_are():

@@ -88,7 +88,7 @@ TASK = Task(
     kind="find the bug",
     points=7,
     difficulty=2,
-    minutes=6,
+    minutes=5,
     outcome="compute all context vectors at once, and give the shape of each step",
     reference=attend_in_batch,
     also_right=(by_einsum, by_sentence),
@@ -97,9 +97,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. With a batch in front, axis 1 of the scores is that of "
-            "the queries: for each word the queries share out a weight of 1. Which axis holds the "
-            "words?",
+            "This is the code as given: what comes out of it is no average of the words of a "
+            "sentence.",
         ),
         Mistake(
             along_the_batch,

@@ -47,10 +47,15 @@ TASK = Task(
             "These scores compare the 5 columns. A dot product runs along the vectors, so 5 is "
             "what is summed over: it cannot be an axis of the scores.",
         ),
+        Mistake(
+            [(3, 6, 4), (3, 6, 4), (3, 4, 5)],
+            "The context vectors are right. But in scores and weights queries and words have "
+            "changed places: each of the 4 queries has a row.",
+        ),
     ),
     hints=(
         "Begin with one sentence: 4 queries and 6 words give how many dot products?",
-        "In `a @ b` the last two axes count and the others stay. What are the last two axes of "
-        "`x.swapaxes(1, 2)`?",
+        "`x.swapaxes(1, 2)` has the shape (3, 5, 6). Which numbers of (4, 5) and (5, 6) are left "
+        "after the product of the two?",
     ),
 )

@@ -9,7 +9,7 @@ def averages_so_far(x):
     """The model answer."""
     T = x.shape[0]
     weights = np.tril(np.ones((T, T))) / np.arange(1, T + 1)[:, None]
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def by_softmax(x):
@@ -17,7 +17,7 @@ def by_softmax(x):
     T = x.shape[0]
     exp = np.exp(np.where(np.tri(T, dtype=bool), 0.0, -np.inf))
     weights = exp / exp.sum(axis=1, keepdims=True)
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def by_loop(x):
@@ -26,58 +26,89 @@ def by_loop(x):
     weights = np.zeros((T, T))
     for i in range(T):
         weights[i, : i + 1] = 1 / (i + 1)
-    return weights, np.array([x[: i + 1].mean(axis=0) for i in range(T)])
+    return np.array([x[: i + 1].mean(axis=0) for i in range(T)]), weights
 
 
 def all_words(x):
     """Wrong: every word gets the average of all words."""
     weights = np.full((len(x), len(x)), 1 / len(x))
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def words_to_come(x):
     """Wrong: the triangle on the other side."""
     weights = np.triu(np.ones((len(x), len(x))))
     weights = weights / weights.sum(axis=1, keepdims=True)
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def divided_by_all(x):
     """Wrong: every row is divided by the number of all words."""
     weights = np.tri(len(x)) / len(x)
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def not_divided(x):
     """Wrong: sums, not averages."""
     weights = np.tri(len(x))
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def divided_along_columns(x):
     """Wrong: column j, not row i, is divided by its number."""
     weights = np.tri(len(x)) / np.arange(1, len(x) + 1)
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def without_itself(x):
     """Wrong: only the words before this one."""
     T = len(x)
     weights = np.tri(T, k=-1) / np.maximum(np.arange(T), 1)[:, None]
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def zero_scores(x):
     """Wrong: softmax of a table of ones and zeros, as if a score of 0 were a weight of 0."""
     exp = np.exp(np.tri(len(x)))
     weights = exp / exp.sum(axis=1, keepdims=True)
-    return weights, weights @ x
+    return weights @ x, weights
 
 
 def transposed_product(x):
     """Wrong: right weights, but the columns are used as recipes."""
-    weights, _ = averages_so_far(x)
-    return weights, weights.T @ x
+    _, weights = averages_so_far(x)
+    return weights.T @ x, weights
+
+
+def upper_triangle(x):
+    """Wrong: the upper triangle, its rows divided by 1, 2, 3, …"""
+    weights = np.triu(np.ones((len(x), len(x)))) / np.arange(1, len(x) + 1)[:, None]
+    return weights @ x, weights
+
+
+def counted_from_zero(x):
+    """Wrong: row i is divided by i."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = np.tri(len(x)) / np.arange(len(x))[:, None]
+        return weights @ x, weights
+
+
+def entry_by_entry(x):
+    """Wrong: `*` in place of the matrix product."""
+    _, weights = averages_so_far(x)
+    return weights * x, weights
+
+
+def width_for_length(x):
+    """Wrong: T is taken from the number of columns."""
+    T = x.shape[1]
+    weights = np.tri(T) / np.arange(1, T + 1)[:, None]
+    return weights @ x, weights
+
+
+def averages_only(x):
+    """Wrong: one result of two."""
+    return averages_so_far(x)[0]
 
 
 def wrong_order(x):
@@ -99,7 +130,7 @@ def cases(seed):
 
 def rows_are_recipes(args, result):
     """Rows sum to 1 and give nothing to later words."""
-    weights, T = np.asarray(result[0]), len(args[0])
+    weights, T = np.asarray(result[1]), len(args[0])
     if weights.shape != (T, T):
         return None
     for i, row in enumerate(weights):
@@ -145,8 +176,8 @@ TASK = Task(
         ),
         Mistake(
             divided_along_columns,
-            "Column j was divided by j + 1; it is row i that must be divided by i + 1. Give the "
-            "divisors the shape (T, 1): np.arange(1, T + 1)[:, None].",
+            "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy lays "
+            "divisors of shape (T,) along the rows: which shape lays them down the columns?",
         ),
         Mistake(
             without_itself,
@@ -165,8 +196,32 @@ TASK = Task(
         ),
         Mistake(
             wrong_order,
-            "Both results are right, but they come back in the wrong order: first the weights, "
-            "then the averages.",
+            "Both results are right, but they come back in the wrong order: first the averages, "
+            "then the weights.",
+        ),
+        Mistake(
+            upper_triangle,
+            "np.triu keeps what lies on the diagonal and to the right of it: the words to come. "
+            "The words so far lie on the diagonal and to the left of it.",
+        ),
+        Mistake(
+            counted_from_zero,
+            "Row i was divided by i, so row 0 by 0. Row i has i + 1 words: the divisors are 1, 2, "
+            "…, T.",
+        ),
+        Mistake(
+            entry_by_entry,
+            "The weights are right. But weights * x multiplies entry by entry, and stops where the "
+            "shapes do not fit. The matrix product is written with @.",
+        ),
+        Mistake(
+            width_for_length,
+            "The table has as many rows as x has columns. x has the shape (T, d): there is a row "
+            "for each word, and T is its first number.",
+        ),
+        Mistake(
+            averages_only,
+            "The averages are right, but two results are wanted: the averages, then the weights.",
         ),
     ),
     hints=(

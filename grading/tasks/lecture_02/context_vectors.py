@@ -129,6 +129,30 @@ def wrong_order(x):
     return context_vectors(x)[::-1]
 
 
+def swapped_from_the_front(x):
+    """Wrong: axes 1 and 2 change places, which are the last two only if there are three."""
+    weights = softmax(x @ np.swapaxes(x, 1, 2))
+    return weights @ x, weights
+
+
+def listed_axes(x):
+    """Wrong: the same, with all three axes listed."""
+    weights = softmax(x @ np.transpose(x, (0, 2, 1)))
+    return weights @ x, weights
+
+
+def softmax_along_one(x):
+    """Wrong: softmax along axis 1, which is the last one only of one sentence."""
+    weights = softmax(x @ np.swapaxes(x, -2, -1), axis=1)
+    return weights @ x, weights
+
+
+def one_sentence_only(x):
+    """Wrong: the shape is taken to be that of one sentence."""
+    T, d = x.shape  # noqa: RUF059
+    return context_vectors(x)
+
+
 def cases(seed):
     """Two words to check by hand, more words than columns and fewer, batches, large scores."""
     rng = np.random.default_rng(seed)
@@ -183,7 +207,27 @@ TASK = Task(
         Mistake(
             all_axes_turned,
             "This is right for one sentence. With more axes x.T turns all of them around: (2, 4, "
-            "3) becomes (3, 4, 2). Exchange only the last two: np.swapaxes(x, -2, -1).",
+            "3) becomes (3, 4, 2). Only the last two may change places.",
+        ),
+        Mistake(
+            swapped_from_the_front,
+            "Counted from the front, axes 1 and 2 are the last two only if there is exactly one "
+            "axis for the batch. Count from the back: the last axis is −1, whatever stands before.",
+        ),
+        Mistake(
+            listed_axes,
+            "(0, 2, 1) lists three axes, so there must be exactly three. Exchange the last two, "
+            "counted from the back, and the rest may be anything: np.swapaxes does that.",
+        ),
+        Mistake(
+            softmax_along_one,
+            "Axis 1 holds the words that are looked at only if there is one sentence. With a batch "
+            "in front, axis 1 holds those that ask. Counted from the back it is −1 always.",
+        ),
+        Mistake(
+            one_sentence_only,
+            "This is right for one sentence. T, d = x.shape fits two axes only, and a batch has "
+            "more; x.shape[-2] and x.shape[-1] are T and d of any number of axes.",
         ),
         Mistake(
             without_itself,
@@ -202,8 +246,8 @@ TASK = Task(
         ),
         Mistake(
             overflowing,
-            "With large scores this softmax gives NaN. Use `softmax` from the imports, or yours "
-            "from task 3.",
+            "With large scores this softmax gives NaN. Use `softmax` from the imports, or your own "
+            "`stable_softmax`.",
         ),
         Mistake(
             divided_by_root,

@@ -106,6 +106,34 @@ def sums_only(layer, x):
     return all(np.allclose(layer(x[o]).sum(axis=0), layer(x).sum(axis=0)) for o in _orders(x))
 
 
+def shuffled(layer, x):
+    """Wrong: x itself is shuffled, and nobody knows the order."""
+    rng = np.random.default_rng(0)
+    out = layer(x)
+    for _ in range(20):
+        rng.shuffle(x)
+        if not np.allclose(layer(x), out):
+            return False
+    return True
+
+
+def without_abs(layer, x):
+    """Wrong: the difference has a sign, and a negative one passes."""
+    return all((layer(x[order]) - layer(x)[order]).max() <= 1e-6 for order in _orders(x))
+
+
+def without_abs_backward(layer, x):
+    """Wrong: the same, with the difference taken the other way round."""
+    return all((layer(x)[order] - layer(x[order])).max() <= 1e-6 for order in _orders(x))
+
+
+def columns_reordered(layer, x):
+    """Wrong: the columns are reordered, not the words."""
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(x.shape[1]) for _ in range(20)]
+    return all(np.allclose(layer(x[:, order]), layer(x)[:, order]) for order in orders)
+
+
 def turned_around(layer, x):
     """Wrong: True and False have changed places."""
     return not is_equivariant(layer, x)
@@ -135,6 +163,10 @@ def drive(answer, name, x):
     def so_far(x):
         return np.cumsum(x, axis=0) / np.arange(1, len(x) + 1)[:, None]
 
+    def less_behind_larger(x):
+        behind = [i > 0 and x[:i, 0].max() > x[i, 0] for i in range(len(x))]
+        return np.tanh(x) - np.array(behind)[:, None]
+
     layers = {
         "self-attention": attention,
         "the average for everyone": lambda x: np.tile(x.mean(axis=0), (len(x), 1)),
@@ -145,6 +177,7 @@ def drive(answer, name, x):
         "both neighbours, in a circle": lambda x: np.roll(x, 1, axis=0) + np.roll(x, -1, axis=0),
         "attention in which the last word counts double": last_louder,
         "each column sorted": lambda x: np.sort(x, axis=0),
+        "each word for itself, less 1 if a larger one stands before it": less_behind_larger,
     }
     return answer(layers[name], x)
 
@@ -165,7 +198,13 @@ def cases(seed):
         ("each column sorted", (5, 2)),
         ("self-attention", (7, 5)),
     ]
-    return [Case((name, rng.normal(size=shape)), f"{shape[0]} words") for name, shape in names]
+    made = [Case((name, rng.normal(size=shape)), f"{shape[0]} words") for name, shape in names]
+    rising = rng.normal(size=(4, 3))
+    rising = rising[np.argsort(rising[:, 0])]
+    last = "each word for itself, less 1 if a larger one stands before it"
+    made.append(Case((last, rising), "4 words, their first numbers rising"))
+    made.append(Case((last, rising[::-1].copy()), "4 words, their first numbers falling"))
+    return made
 
 
 def which_way(args, result):
@@ -250,6 +289,25 @@ TASK = Task(
         Mistake(
             turned_around,
             "True and False have changed places: True means that the layer is equivariant.",
+        ),
+        Mistake(
+            shuffled,
+            "rng.shuffle(x) reorders x itself and does not tell how, so layer(x) cannot follow. "
+            "Draw an order, rng.permutation(len(x)), and take x[order].",
+        ),
+        Mistake(
+            without_abs,
+            "The largest difference was taken with its sign, so a layer that only makes numbers "
+            "smaller passes. Compare absolute values.",
+        ),
+        Mistake(
+            without_abs_backward,
+            "The largest difference was taken with its sign, so a layer that only makes numbers "
+            "larger passes. Compare absolute values.",
+        ),
+        Mistake(
+            columns_reordered,
+            "Here the columns are reordered. A word is a row: x[order] and layer(x)[order].",
         ),
     ),
     hints=(

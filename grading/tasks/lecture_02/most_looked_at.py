@@ -90,14 +90,38 @@ def from_others(x, k):
     return np.argsort(-received)[:k], received
 
 
+def as_many_as_columns(x, k):
+    """Wrong: it stops at the number of columns."""
+    places, received = by_slice(x, k)
+    return places[: x.shape[1]], received
+
+
+def received_in_order(x, k):
+    """Wrong: the sums are put in order as well."""
+    places, received = by_slice(x, k)
+    return places, np.sort(received)[::-1]
+
+
+def received_of_places(x, k):
+    """Wrong: only the sums of the words that were chosen."""
+    places, received = by_slice(x, k)
+    return places, received[places]
+
+
+def wrong_order(x, k):
+    """Wrong: both right, returned the other way round."""
+    return by_slice(x, k)[::-1]
+
+
 def drive(answer, x, k):
-    """Places as a list of whole numbers, whether they came as list or array."""
+    """Places as a list of whole numbers and sums as an array, each from a list or an array."""
     import numpy as np
 
     result = answer(x, k)
     if not isinstance(result, tuple | list) or len(result) != 2 or np.ndim(result[0]) != 1:
         return result
-    return [int(place) for place in result[0]], result[1]
+    places = [int(place) if place == int(place) else float(place) for place in result[0]]
+    return places, np.asarray(result[1], dtype=float)
 
 
 def cases(seed):
@@ -147,20 +171,18 @@ TASK = Task(
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. It sums along the axis along which softmax made all sums "
-            "1, so these sums say nothing, and the order found in them is that of rounding errors. "
-            "What a word receives stands in a column. (And there is a second bug.)",
+            "This is the code as given: whatever the words are, each receives the same as all the "
+            "others.",
         ),
         Mistake(
             axis_as_given,
-            "The second bug is mended, the first is not: the sums run along the axis along which "
-            "softmax made them all 1. That is what a word gives; what it receives stands in its "
-            "column.",
+            "One of the two bugs is mended. With the other one still there, each word receives the "
+            "same as all the others, whatever the words are.",
         ),
         Mistake(
             length_as_given,
-            "The sums are right now. The second bug is left: if k is larger than the number of "
-            "words, there is no order[k − 1]. Stop where the words end.",
+            "One of the two bugs is mended: the sums are right now. The other one shows in this "
+            "case only. For 3 words and k = 8, which places should come back?",
         ),
         Mistake(
             smallest,
@@ -193,6 +215,26 @@ TASK = Task(
         Mistake(
             from_others,
             "What a word gives to itself was left out. It counts here like all the rest.",
+        ),
+        Mistake(
+            as_many_as_columns,
+            "It stops at the number of columns of x. x has the shape (T, d), and the words are its "
+            "rows.",
+        ),
+        Mistake(
+            received_in_order,
+            "The places are right. But `received` was put in order as well: its entry j must be "
+            "what word j receives.",
+        ),
+        Mistake(
+            received_of_places,
+            "The places are right. But `received` must have an entry for each word of the "
+            "sentence, not only for those that were chosen.",
+        ),
+        Mistake(
+            wrong_order,
+            "Both results are right, but they come back in the wrong order: first the places, then "
+            "the sums.",
         ),
     ),
     hints=(

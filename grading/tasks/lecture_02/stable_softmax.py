@@ -72,8 +72,60 @@ def without_keepdims(scores):
         return exp / exp.sum(axis=-1)
 
 
+def one_sum(scores):
+    """Wrong: each row's own maximum, but one sum for the whole array."""
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exp / exp.sum()
+
+
+def absolute_maximum(scores):
+    """Wrong: the largest absolute value of the row is subtracted."""
+    exp = np.exp(scores - abs(scores).max(axis=-1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def smallest_subtracted(scores):
+    """Wrong: the smallest score of the row is subtracted."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores - scores.min(axis=-1, keepdims=True))
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def sums_without_keepdims(scores):
+    """Wrong: the sums lost their axis."""
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exp / exp.sum(axis=-1)
+
+
+def maxima_without_keepdims(scores):
+    """Wrong: the maxima lost their axis."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores - scores.max(axis=-1))
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+def along_axis_one(scores):
+    """Wrong: axis 1, which is the last one of a matrix only."""
+    exp = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exp / exp.sum(axis=1, keepdims=True)
+
+
+def along_axis_zero(scores):
+    """Wrong: axis 0."""
+    exp = np.exp(scores - scores.max(axis=0, keepdims=True))
+    return exp / exp.sum(axis=0, keepdims=True)
+
+
+def nan_replaced(scores):
+    """Wrong: what became NaN is set to 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores)
+        return np.nan_to_num(exp / exp.sum(axis=-1, keepdims=True))
+
+
 def cases(seed):
-    """A row to check by hand, a square, a wide matrix, a batch, and scores that overflow."""
+    """A row to check by hand, several shapes, and scores that overflow."""
     rng = np.random.default_rng(seed)
     far_apart = np.array([[0.0, 2000.0, -2000.0], [-2000.0, 0.0, 1999.0]])
     return [
@@ -81,6 +133,7 @@ def cases(seed):
         Case((rng.normal(size=(3, 3)),)),
         Case((rng.normal(size=(2, 5)),), "more columns than rows"),
         Case((rng.normal(size=(2, 3, 4)),), "a batch of two"),
+        Case((rng.normal(size=4) - 1000.0,), "one axis, all scores near −1000"),
         Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
         Case((rng.normal(size=(2, 3)) + far_apart,), "scores from −2000 to 2000 in a row"),
     ]
@@ -90,9 +143,9 @@ def rows_sum_to_one(args, result):
     """What makes them weights."""
     if np.isnan(result).any():
         return "A row holds NaN: an exponential overflowed, or a sum of exponentials is 0."
-    sums = np.asarray(result).sum(axis=-1)
+    sums = np.ravel(np.asarray(result).sum(axis=-1))
     if not np.allclose(sums, 1.0):
-        return f"The weights of a row sum to {sums.flat[0]:.3g}, not to 1."
+        return f"The weights of a row sum to {sums[abs(sums - 1).argmax()]:.3g}, not to 1."
     return None
 
 
@@ -102,7 +155,7 @@ TASK = Task(
     kind="implement",
     points=10,
     difficulty=1,
-    minutes=8,
+    minutes=4,
     outcome="write a softmax that survives large scores, and say why the repair changes nothing",
     reference=stable_softmax,
     also_right=(by_logarithms,),
@@ -158,6 +211,48 @@ TASK = Task(
             mean_subtracted,
             "The mean of each row was subtracted. That changes no weight either, but a score far "
             "above the mean still overflows: only after subtracting the maximum is none above 0.",
+        ),
+        Mistake(
+            one_sum,
+            "Each row's own maximum was subtracted. But then one sum was taken over the whole "
+            "array; each row needs its own.",
+        ),
+        Mistake(
+            absolute_maximum,
+            "The largest absolute value of the row was subtracted. Of a row of scores near −1000 "
+            "that makes scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract "
+            "the largest score, with its sign.",
+        ),
+        Mistake(
+            smallest_subtracted,
+            "The smallest score of the row was subtracted. That changes no weight either, but a "
+            "score far above the smallest still overflows: only after subtracting the maximum is "
+            "none above 0.",
+        ),
+        Mistake(
+            sums_without_keepdims,
+            "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them "
+            "along the rows instead of down the columns, or cannot fit them at all.",
+        ),
+        Mistake(
+            maxima_without_keepdims,
+            "The sums are right. But the maxima of the rows lost their axis, so NumPy lays them "
+            "along the rows instead of down the columns, or cannot fit them at all.",
+        ),
+        Mistake(
+            along_axis_one,
+            "Axis 1 is the last axis of a matrix only. Of three axes the last is axis 2, of one it "
+            "is axis 0. Counted from the back it is −1 always.",
+        ),
+        Mistake(
+            along_axis_zero,
+            "The sums run along axis 0, which is the last one only if there is no other. Counted "
+            "from the back the last axis is −1, however many there are.",
+        ),
+        Mistake(
+            nan_replaced,
+            "NaN was replaced by 0, so some rows no longer sum to 1. Let none arise: subtract the "
+            "row's largest score before taking exponentials.",
         ),
     ),
     hints=(

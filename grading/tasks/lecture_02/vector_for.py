@@ -50,6 +50,41 @@ def zero_at_the_end(number):
     return [number, 100 * (number + 10)]
 
 
+def barely_moved(number):
+    """Wrong: moved until nothing is negative, and not loud."""
+    return [number, number + 10]
+
+
+def quiet_twenty(number):
+    """Wrong: moved far enough, and not loud."""
+    return [number, number + 20]
+
+
+def exponential(number):
+    """Wrong: hardly anything below zero."""
+    return [number, np.exp(float(number))]
+
+
+def squared(number):
+    """Wrong: the square."""
+    return [number, number**2]
+
+
+def loud_size(number):
+    """Wrong: 100 times the absolute value."""
+    return [number, 100 * abs(number)]
+
+
+def thermometer(number):
+    """Wrong: as many entries as steps from −10."""
+    return [number, *(50.0 * (other <= number) for other in range(-10, 11))]
+
+
+def falling(number):
+    """Wrong: the smallest number is the loudest, and 10 is silent."""
+    return [number, 100 - 10 * number]
+
+
 def one_axis_each(number):
     """Wrong: one-hot, so each number finds itself."""
     return [number, *(100.0 * (number == other) for other in range(-10, 11))]
@@ -79,7 +114,7 @@ def drive(answer, numbers):
             raise ValueError(f"{came}, and a list of numbers is wanted")
         if row.shape != rows[0].shape:
             came = f"for {numbers[0]} came {rows[0].size} numbers, for {number} {row.size}"
-            raise ValueError(f"{came}; all vectors must be equally long")
+            raise ValueError(f"{came}; all vectors must have the same number of entries")
     x = np.stack(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         scores = x @ x.T
@@ -103,6 +138,7 @@ def cases(seed):
         Case((low,), "negative numbers only"),
         Case((ties,), "two different numbers, several times each"),
         Case((wide,), "ten numbers from −10 to 10"),
+        Case((np.array([-10, 10, *[9] * 8]),), "−10, 10, and 9 eight times"),
     ]
 
 
@@ -173,14 +209,53 @@ TASK = Task(
         ),
         Mistake(
             signed,
-            "The second axis is negative for negative numbers, and 0 for 0. A score there is a "
-            "product: negative numbers find the smallest number largest, and 0 has no preference. "
-            "All numbers must have the same sign on the second axis.",
+            "The axis that should decide is negative for negative numbers, and 0 for 0. A score "
+            "there is a product: negative numbers find the smallest number largest, and 0 has no "
+            "preference. All numbers must have the same sign on that axis.",
         ),
         Mistake(
             zero_at_the_end,
             "This works for all numbers but −10, which gets 0 on the second axis. It asks with its "
             "first axis alone then, and finds the smallest. Move a little farther up.",
+        ),
+        Mistake(
+            barely_moved,
+            "Moving all numbers up is the idea. But −10 gets 0 on the second axis, so it asks with "
+            "the first axis alone. And next to the first axis, which pulls negative numbers "
+            "toward the smallest, the second is too quiet.",
+        ),
+        Mistake(
+            quiet_twenty,
+            "On the second axis all numbers are positive and grow, as they should. But two "
+            "neighbours differ by 1 there, as they do on the first axis, which pulls negative "
+            "numbers the other way. The second axis must be far louder than the first.",
+        ),
+        Mistake(
+            exponential,
+            "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so "
+            "negative numbers still ask with the first axis. It must be large for all numbers, "
+            "also for −10.",
+        ),
+        Mistake(
+            squared,
+            "The square does not grow with the number: −10 and 10 get the same. The second axis "
+            "must grow all the way from −10 to 10.",
+        ),
+        Mistake(
+            loud_size,
+            "The absolute value does not grow with the number: −10 and 10 are the loudest of all. "
+            "The second axis must grow all the way from −10 to 10.",
+        ),
+        Mistake(
+            thermometer,
+            "Here a score counts the steps that two numbers have in common. All larger numbers "
+            "have as many in common with a number as it has with itself: they tie, and the first "
+            "axis decides. A larger number must score higher, with everyone.",
+        ),
+        Mistake(
+            falling,
+            "The second axis falls as the number grows, so the smallest is the loudest, and 10 has "
+            "a 0 there. Turn it around, and leave no number without a loudness.",
         ),
         Mistake(
             one_axis_each,

@@ -8,49 +8,48 @@ TASK = Task(
     kind="choose",
     points=6,
     difficulty=2,
-    minutes=6,
+    minutes=8,
     outcome="name what always holds for this kind of attention, and what it costs for T words",
-    reference={"b", "c", "e"},
+    reference={"b", "d", "e", "g"},
     mistakes=(
         Mistake(
             "a",
-            "That would be invariance: the same rows in the same places. Here the rows move with "
-            "their words, so word 0 of the reordered sentence gets another row than before.",
+            "Twice the vectors make four times the scores, so the weights change too: they gather "
+            "on the largest score.",
         ),
         Mistake(
             "b",
-            "This is permutation equivariance: reordered words give the same context vectors, "
-            "reordered in the same way.",
+            "A score is a product of two vectors, so it stays when both turn around. The weights "
+            "stay with it, and the same mixture of turned vectors is the turned mixture.",
         ),
         Mistake(
             "c",
-            "No output depends on another output. That is why all rows can be computed at the "
-            "same time, or in any order.",
+            "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What it "
+            "gets is taken from the others.",
         ),
         Mistake(
             "d",
-            "The scores are symmetric. Softmax then divides each row by a sum of its own, so what "
-            "i gives to j and what j gives to i differ.",
+            "Every weight is halved, since the sum below the fraction bar is twice as large, and "
+            "every vector is collected twice.",
         ),
         Mistake(
             "e",
-            "There is a score for each pair, T² of them. Twice the words give 2² = 4 times the "
-            "scores.",
+            "Its scores stand in one row and one column: T + T numbers, one of them in both. But a "
+            "column reaches every row, so all context vectors may change.",
         ),
         Mistake(
             "f",
-            "Distance plays no part. Only the dot product counts, and so a distant word that fits "
-            "gets more than a near one that does not.",
+            "No weight is negative and they sum to 1, so a context vector is an average. An "
+            "average of vectors that point different ways is shorter than they are.",
         ),
         Mistake(
             "g",
-            "No weight is negative and they sum to 1, so in each column the context vector stays "
-            "between the smallest and the largest number of the words. It can be shorter than its "
-            "word.",
+            "A score is norm times norm times the cosine of the angle. With itself the cosine is "
+            "1, and no other norm is larger: no other score of its row can be.",
         ),
     ),
     hints=(
-        "Try a statement that you doubt on random vectors, with your `context_vectors`. One "
-        "counterexample is enough to drop it.",
+        "Try a statement that you doubt on random vectors, with your `context_vectors` or with "
+        "`self_attention` from the lecture. One counterexample is enough to drop it.",
     ),
 )

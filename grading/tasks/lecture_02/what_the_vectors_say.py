@@ -8,35 +8,35 @@ TASK = Task(
     kind="choose",
     points=5,
     difficulty=2,
-    minutes=6,
+    minutes=8,
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
-    reference={"a", "d", "f"},
+    reference={"b", "e", "f"},
     mistakes=(
         Mistake(
             "a",
-            "All entries of that map lie between 0.06 and 0.12. A recipe that is nearly even gives "
-            "nearly the plain average, for every word.",
+            "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even gives "
+            "nearly the plain average: it lies ten times nearer to that than to “chef”.",
         ),
         Mistake(
             "b",
-            "Nobody trained these numbers, so no weight in the map knows what a word refers to. "
-            "“It” looks at “chef” since that vector is long and points almost the same way.",
-        ),
-        Mistake(
-            "c",
-            "All scores of the row would be divided by the same number. That brings the weights "
-            "closer together and leaves their order as it is: “meal” stays fourth.",
-        ),
-        Mistake(
-            "d",
             "All numbers in the table are positive, so every word's score with “meal” is positive "
             "and doubles. A longer vector is louder for everyone, not only for “it”.",
         ),
         Mistake(
+            "c",
+            "A dot product sums over the columns, and a sum has no order. Nothing in the map "
+            "depends on which column stands where.",
+        ),
+        Mistake(
+            "d",
+            "The others look at “it” as well. They find another vector there, so their scores, "
+            "their weights and their context vectors change too, if only a little.",
+        ),
+        Mistake(
             "e",
-            "Its scores are all 0, but softmax of zeros is the even share. A word that looks for "
-            "nothing collects the plain average.",
+            "Smaller scores are closer together, and so are the weights. The order of the words "
+            "stays, but the recipe becomes more even, and the even one is the plain average.",
         ),
         Mistake(
             "f",
@@ -45,7 +45,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Each of these was run in the lecture, in one of the sections *One word, three meanings*, "
-        "*Twelve words and a claim* and *All words ask at once*.",
+        "All of it can be tried: `chef_vectors().numpy()` is the table, from `helpers.examples`, "
+        "with *chef* in row 1, *meal* in row 5 and *it* in row 7.",
     ),
 )

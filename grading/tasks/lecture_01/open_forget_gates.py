@@ -1,0 +1,204 @@
+"""Find the bugs: the bias of another gate, and twice."""
+
+import torch
+
+from grading.task import Case, Mistake, Task
+from helpers.models import set_forget_bias
+
+
+def _biases(lstm):
+    return [lstm.bias_ih_l0, lstm.bias_hh_l0]
+
+
+@torch.no_grad()
+def open_forget_gates(lstm, value):
+    """The model answer."""
+    forget = slice(lstm.hidden_size, 2 * lstm.hidden_size)
+    lstm.bias_ih_l0[forget] = value
+    lstm.bias_hh_l0[forget] = 0.0
+
+
+@torch.no_grad()
+def half_each(lstm, value):
+    """Right, in another way: half of the value in each bias."""
+    for bias in _biases(lstm):
+        bias.view(4, -1)[1].fill_(value / 2)
+
+
+def by_the_course(lstm, value):
+    """Right, in another way: the course's own function."""
+    set_forget_bias(lstm, value)
+
+
+def _set(lstm, value, first, last, which=(0, 1)):
+    h = lstm.hidden_size
+    with torch.no_grad():
+        for number in which:
+            _biases(lstm)[number][first * h : last * h] = value
+
+
+def as_given(lstm, value):
+    """Wrong: the third quarter of both biases."""
+    _set(lstm, value, 2, 3)
+
+
+def right_gate_twice(lstm, value):
+    """Wrong: the right quarter, of both biases."""
+    _set(lstm, value, 1, 2)
+
+
+def right_sum_wrong_gate(lstm, value):
+    """Wrong: the sum is right, in the third quarter."""
+    _set(lstm, value, 2, 3, which=(0,))
+    _set(lstm, 0.0, 2, 3, which=(1,))
+
+
+def one_bias_left(lstm, value):
+    """Wrong: one bias is set, the other one keeps its random numbers."""
+    _set(lstm, value, 1, 2, which=(0,))
+
+
+def added(lstm, value):
+    """Wrong: the value is added to what is there."""
+    h = lstm.hidden_size
+    with torch.no_grad():
+        lstm.bias_ih_l0[h : 2 * h] += value
+
+
+def first_quarter(lstm, value):
+    """Wrong: the input gates."""
+    _set(lstm, value, 0, 1, which=(0,))
+    _set(lstm, 0.0, 0, 1, which=(1,))
+
+
+def last_quarter(lstm, value):
+    """Wrong: the output gates."""
+    _set(lstm, value, 3, 4, which=(0,))
+    _set(lstm, 0.0, 3, 4, which=(1,))
+
+
+def all_gates(lstm, value):
+    """Wrong: all four."""
+    _set(lstm, value, 0, 4, which=(0,))
+    _set(lstm, 0.0, 0, 4, which=(1,))
+
+
+def the_gate_itself(lstm, value):
+    """Wrong: σ(value), where the bias should stand."""
+    open_forget_gates(lstm, torch.sigmoid(torch.tensor(value)).item())
+
+
+def other_bias_emptied(lstm, value):
+    """Wrong: the whole second bias is set to zero."""
+    open_forget_gates(lstm, value)
+    with torch.no_grad():
+        lstm.bias_hh_l0.zero_()
+
+
+def drive(answer, d_in, d_hidden, value, seed):
+    """An LSTM, its gates opened by the answer; the sums of its biases by gate."""
+    import torch
+
+    torch.manual_seed(seed)
+    lstm = torch.nn.LSTM(d_in, d_hidden, batch_first=True)
+    before = {name: p.detach().clone() for name, p in lstm.named_parameters()}
+    answer(lstm, value)
+    old, both = (before["bias_ih_l0"] + before["bias_hh_l0"], lstm.bias_ih_l0 + lstm.bias_hh_l0)
+    names = ("1 input gate", "2 forget gate", "3 new content", "4 output gate")
+    sums = dict(zip(names, both.detach().view(4, -1), strict=True))
+    matrices = [name for name in before if "weight" in name]
+    same = all(torch.equal(before[name], lstm.get_parameter(name)) for name in matrices)
+    pairs = zip(names, old.view(4, -1), both.view(4, -1), strict=True)
+    moved = [name[2:] for name, a, b in pairs if not torch.allclose(a, b) and name[0] != "2"]
+    trainable = lstm.bias_ih_l0.requires_grad and lstm.bias_hh_l0.requires_grad
+    return {**sums, "also changed": moved, "matrices as before": same, "trainable": trainable}
+
+
+def cases(seed):
+    """Gates of one number first."""
+    return [
+        Case((2, 1, 3.0, 10 * seed), "a state of one number, a bias of 3"),
+        Case((3, 2, 1.0, 10 * seed + 1), "a state of 2, a bias of 1"),
+        Case((2, 5, -2.5, 10 * seed + 2), "a state of 5, a bias of −2.5"),
+    ]
+
+
+def nothing_else(args, result):
+    """Name the parts that should have stayed."""
+    if result["also changed"]:
+        parts = " and ".join(result["also changed"])
+        return f"The biases of the {parts} have changed, and only the forget gate's may."
+    return None
+
+
+TASK = Task(
+    name="open_forget_gates",
+    lecture=1,
+    kind="find the bug",
+    points=8,
+    difficulty=2,
+    minutes=10,
+    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
+    "what a {term}`forget gate` changes",
+    reference=open_forget_gates,
+    also_right=(half_each, by_the_course),
+    cases=cases,
+    properties=(nothing_else,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            as_given,
+            "This is the code as given. The forget gate's biases are what they were before, and "
+            "those of another part sum to twice the value.",
+        ),
+        Mistake(
+            right_gate_twice,
+            "The gate is the right one now. But the value stands in bias_ih and in bias_hh, and "
+            "the LSTM adds the two: together they make twice the value.",
+        ),
+        Mistake(
+            right_sum_wrong_gate,
+            "The two biases sum to the value now. But the third quarter is the new content. In "
+            "PyTorch's order, input, forget, new content, output, the forget gate is the second.",
+        ),
+        Mistake(
+            one_bias_left,
+            "One of the two biases is set; the other one keeps its random numbers, and they are "
+            "added to it. Set its forget part too, to 0 for instance.",
+        ),
+        Mistake(
+            added,
+            "The value was added to the random numbers that were there. The two biases together "
+            "must be the value, so set them.",
+        ),
+        Mistake(
+            first_quarter,
+            "The first quarter is the input gate. The order is input, forget, new content, output.",
+        ),
+        Mistake(
+            last_quarter,
+            "The last quarter is the output gate. The order is input, forget, new content, output.",
+        ),
+        Mistake(
+            all_gates,
+            "All four parts were set. Only the forget gate's part may change: from hidden_size up "
+            "to 2 · hidden_size.",
+        ),
+        Mistake(
+            the_gate_itself,
+            "The bias was set to σ(value). The LSTM applies σ itself, so the value goes in as it "
+            "is.",
+        ),
+        Mistake(
+            other_bias_emptied,
+            "The forget gate is right, but the other parts of bias_hh were set to zero as well. "
+            "Only the forget gate's part may change.",
+        ),
+    ),
+    hints=(
+        "PyTorch's page on nn.LSTM gives the order of the parts as (W_ii|W_if|W_ig|W_io). Which "
+        "quarter is f?",
+        "Print `lstm.bias_ih_l0 + lstm.bias_hh_l0` before and after, for an LSTM with a state of "
+        "1.",
+    ),
+)

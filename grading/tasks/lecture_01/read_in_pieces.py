@@ -1,0 +1,227 @@
+"""Find the bugs: pieces of the batch, and a history that is cut by half."""
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def read_in_pieces(lstm, x, every):
+    """The model answer."""
+    state, outputs = None, []
+    for piece in x.split(every, dim=1):
+        out, state = lstm(piece, state)
+        outputs.append(out)
+        state = (state[0].detach(), state[1].detach())
+    return torch.cat(outputs, dim=1)
+
+
+def by_slices(lstm, x, every):
+    """Right, in another way: slices, and zeros to start from."""
+    size = lstm.hidden_size
+    h, c = torch.zeros(1, len(x), size), torch.zeros(1, len(x), size)
+    outputs = []
+    for start in range(0, x.shape[1], every):
+        out, (h, c) = lstm(x[:, start : start + every], (h.detach(), c.detach()))
+        outputs.append(out)
+    return torch.cat(outputs, 1)
+
+
+def word_by_word(lstm, x, every):
+    """Right, in another way: one word at a time, and a cut where a piece ends."""
+    state, outputs = None, []
+    for t in range(x.shape[1]):
+        if t and t % every == 0:
+            state = tuple(part.data for part in state)
+        out, state = lstm(x[:, t : t + 1], state)
+        outputs.append(out)
+    return torch.cat(outputs, dim=1)
+
+
+def _pieces(lstm, x, every, after, axis=1, first=lambda piece: piece):
+    """Read in pieces; `after` makes of output and state what is kept."""
+    state, outputs = None, []
+    for piece in x.split(every, dim=axis):
+        out, state = lstm(first(piece), state)
+        out, state = after(out, state)
+        outputs.append(out)
+    return outputs
+
+
+def _h_only(out, state):
+    return out, (state[0].detach(), state[1])
+
+
+def _both(out, state):
+    return out, (state[0].detach(), state[1].detach())
+
+
+def as_given(lstm, x, every):
+    """Wrong: pieces of the batch, and only h is cut."""
+    return torch.cat(_pieces(lstm, x, every, _h_only, axis=0), dim=0)
+
+
+def cut_only(lstm, x, every):
+    """Wrong: both are cut, but the pieces are pieces of the batch."""
+    return torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0)
+
+
+def time_only(lstm, x, every):
+    """Wrong: pieces of the time, but only h is cut."""
+    return torch.cat(_pieces(lstm, x, every, _h_only), dim=1)
+
+
+def c_only(lstm, x, every):
+    """Wrong: pieces of the time, but only c is cut."""
+    cut = _pieces(lstm, x, every, lambda out, s: (out, (s[0], s[1].detach())))
+    return torch.cat(cut, dim=1)
+
+
+def joined_in_the_batch(lstm, x, every):
+    """Wrong: pieces of the time, joined along the batch."""
+    return torch.cat(_pieces(lstm, x, every, _both), dim=0)
+
+
+def never_cut(lstm, x, every):
+    """Wrong: pieces of the time, and the whole history."""
+    return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, state)), dim=1)
+
+
+def state_dropped(lstm, x, every):
+    """Wrong: each piece begins with an empty state."""
+    return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, None)), dim=1)
+
+
+def outputs_cut_too(lstm, x, every):
+    """Wrong: one detach too many."""
+    cut = _pieces(lstm, x, every, lambda out, state: (out.detach(), _both(out, state)[1]))
+    return torch.cat(cut, dim=1)
+
+
+def words_cut(lstm, x, every):
+    """Wrong: the words are cut off, so no gradient reaches them."""
+    return torch.cat(_pieces(lstm, x, every, _both, first=torch.Tensor.detach), dim=1)
+
+
+def every_word(lstm, x, every):
+    """Wrong: a cut after every word."""
+    return torch.cat(_pieces(lstm, x, 1, _both), dim=1)
+
+
+def drive(answer, batch, T, every, seed):
+    """What comes out, and how strongly its gradient, row by row, reaches each word."""
+    import torch
+
+    torch.manual_seed(seed)
+    lstm = torch.nn.LSTM(2, 3, batch_first=True)
+    x = torch.randn(batch, T, 2, requires_grad=True)
+    outputs = answer(lstm, x, every)
+    if outputs is None:
+        return None
+    if not isinstance(outputs, torch.Tensor):
+        raise ValueError(f"it returns a {type(outputs).__name__}, and a tensor is wanted")
+    reach = torch.zeros(T, T)
+    if tuple(outputs.shape) == (batch, T, 3) and outputs.requires_grad:
+        for t in range(T):
+            total = outputs[:, t].sum()
+            (grad,) = torch.autograd.grad(total, x, retain_graph=True, allow_unused=True)
+            if grad is not None:
+                reach[t] = grad.norm(dim=(0, 2))
+    return {"1 outputs": outputs, "2 gradient": reach, "3 trainable": outputs.requires_grad}
+
+
+def cases(seed):
+    """One text of 4 words in pieces of 2; then more texts, and a last piece that is shorter."""
+    return [
+        Case((1, 4, 2, 10 * seed), "one text of 4 words, pieces of 2"),
+        Case((4, 6, 2, 10 * seed + 1), "4 texts of 6 words, pieces of 2"),
+        Case((2, 7, 3, 10 * seed + 2), "2 texts of 7 words, pieces of 3, the last one shorter"),
+    ]
+
+
+def where_it_is_cut(args, result):
+    """The first word from which the gradient reaches too far, or not far enough."""
+    _, T, every, _ = args
+    if result["1 outputs"].shape != (args[0], T, 3):
+        return None
+    for t in range(T):
+        for s in range(T):
+            wanted = s <= t and s // every == t // every
+            if result["2 gradient"][t, s] and not wanted:
+                return f"The gradient of output {t} reaches word {s}, in another piece or later."
+            if wanted and not result["2 gradient"][t, s]:
+                return f"The gradient of output {t} does not reach word {s}, in the same piece."
+    return None
+
+
+TASK = Task(
+    name="read_in_pieces",
+    lecture=1,
+    kind="find the bug",
+    points=9,
+    difficulty=2,
+    minutes=12,
+    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
+    "what a {term}`forget gate` changes",
+    reference=read_in_pieces,
+    also_right=(by_slices, word_by_word),
+    cases=cases,
+    properties=(where_it_is_cut,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            as_given,
+            "This is the code as given. With one text the numbers are right, and the gradient goes "
+            "back to the first word, as if nothing were cut. With several texts the numbers are "
+            "wrong as well.",
+        ),
+        Mistake(
+            cut_only,
+            "Both vectors are cut off now. But split without a dim cuts along axis 0, the batch: "
+            "one text goes on with the state of another. Time is axis 1, for cat as well.",
+        ),
+        Mistake(
+            time_only,
+            "The pieces are pieces of time now. But only h is cut off. The cell state c carries "
+            "the history on, and the gradient with it.",
+        ),
+        Mistake(
+            c_only,
+            "Only c is cut off now. The gradient goes on through h: cut off both.",
+        ),
+        Mistake(
+            joined_in_the_batch,
+            "The pieces are right, but they were joined along the batch. They belong one after the "
+            "other in time: cat with dim=1.",
+        ),
+        Mistake(
+            never_cut,
+            "Nothing is cut off: the gradient goes back through all pieces, as without any. Detach "
+            "both parts of the state after each piece.",
+        ),
+        Mistake(
+            state_dropped,
+            "Each piece begins with an empty state. The history is to be cut off for the gradient "
+            "only: hand the state on, detached.",
+        ),
+        Mistake(
+            outputs_cut_too,
+            "One detach too many: the outputs are cut off, so no loss can teach the network "
+            "anything. Only the state that is handed on to the next piece is detached.",
+        ),
+        Mistake(
+            words_cut,
+            "The words were cut off, so the gradient reaches no word, not even in its own piece. "
+            "It is the state between two pieces that has to be detached.",
+        ),
+        Mistake(
+            every_word,
+            "The history is cut off after every word. It may go back to the beginning of the "
+            "piece.",
+        ),
+    ),
+    hints=(
+        "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
+        "should it be?",
+        "An LSTM has two vectors, h and c. Which of them does the lecture's `truncated` detach?",
+    ),
+)

@@ -1,0 +1,219 @@
+"""Three simple rules as baselines for agreement."""
+
+from grading.task import Case, Mistake, Task
+from helpers.data import NOUNS
+
+NUMBER = {pair[i]: ("singular", "plural")[i] for pair in NOUNS for i in (0, 1)}
+VERB = {"singular": "lies", "plural": "lie"}
+
+
+def _numbers(sentence):
+    return [NUMBER[word] for word in sentence.split() if word in NUMBER]
+
+
+def _shares(guess, sentences, verbs):
+    """For each rule, the share of sentences in which `guess(numbers)` gives the right verb."""
+    guesses = [guess(_numbers(sentence)) for sentence in sentences]
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+def rule_scores(sentences, verbs):
+    """The model answer."""
+    right = [0, 0, 0]
+    for sentence, verb in zip(sentences, verbs, strict=True):
+        numbers = [NUMBER[word] for word in sentence.split() if word in NUMBER]
+        plural = numbers.count("plural") > len(numbers) / 2
+        guesses = VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+        for rule, guess in enumerate(guesses):
+            right[rule] += guess == verb
+    return [count / len(sentences) for count in right]
+
+
+def with_arrays(sentences, verbs):
+    """Right, in another way: plus and minus one."""
+    import numpy as np
+
+    signs = [
+        [1 if NUMBER[w] == "plural" else -1 for w in s.split() if w in NUMBER] for s in sentences
+    ]
+    wanted = np.array([verb == "lie" for verb in verbs])
+    rules = (lambda s: s[0] > 0, lambda s: s[-1] > 0, lambda s: sum(s) > 0)
+    return [(np.array([rule(s) for s in signs]) == wanted).mean() for rule in rules]
+
+
+def _three(numbers):
+    plural = numbers.count("plural") > len(numbers) / 2
+    return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+
+def nearest_to_the_start(sentences, verbs):
+    """Wrong: first and nearest have changed places."""
+    first, nearest, majority = rule_scores(sentences, verbs)
+    return [nearest, first, majority]
+
+
+def by_the_letter_s(sentences, verbs):
+    """Wrong: every word that ends in s is taken for a plural noun."""
+
+    def numbers(sentence):
+        words = [word.lower() for word in sentence.split()]
+        known = [w for w in words if w in NUMBER or w.endswith("s")]
+        return ["plural" if w.endswith("s") else "singular" for w in known]
+
+    guesses = [_three(numbers(sentence)) for sentence in sentences]
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+def attractors_only(sentences, verbs):
+    """Wrong: the subject has no vote in the majority."""
+
+    def guess(numbers):
+        others = numbers[1:]
+        plural = others.count("plural") > len(others) / 2
+        return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+    return _shares(guess, sentences, verbs)
+
+
+def ties_are_plural(sentences, verbs):
+    """Wrong: half is taken for more than half."""
+
+    def guess(numbers):
+        plural = numbers.count("plural") >= len(numbers) / 2
+        return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+    return _shares(guess, sentences, verbs)
+
+
+def errors(sentences, verbs):
+    """Wrong: the share of wrong answers."""
+    return [1 - share for share in rule_scores(sentences, verbs)]
+
+
+def counts(sentences, verbs):
+    """Wrong: how many, not which share."""
+    return [share * len(verbs) for share in rule_scores(sentences, verbs)]
+
+
+def says_lie(sentences, verbs):
+    """Wrong: how often each rule says "lie", whatever is right."""
+    return _shares(_three, sentences, ["lie"] * len(verbs))
+
+
+def last_sentence_only(sentences, verbs):
+    """Wrong: the counters begin anew in every round."""
+    return rule_scores(sentences[-1:], verbs[-1:])
+
+
+def second_noun(sentences, verbs):
+    """Wrong: the noun nearest to the subject, not to the gap."""
+
+    def guess(numbers):
+        return _three(numbers)[0], VERB[numbers[min(1, len(numbers) - 1)]], _three(numbers)[2]
+
+    return _shares(guess, sentences, verbs)
+
+
+def cases(seed):
+    """The opening sentence, a tie, random sentences, and sentences where all attractors oppose."""
+    import torch
+
+    from helpers.data import AGREEMENT_VOCABULARY as words
+    from helpers.data import IGNORE, agreement_batch
+
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(n, attractors, opposing=False):
+        tokens, targets = agreement_batch(n, attractors, generator, opposing=opposing)
+        verbs = [words.words[int(row[row != IGNORE])] for row in targets]
+        return [words.decode(row) for row in tokens], verbs
+
+    opening = "The letters in the drawer under the lamp that hums ___ unopened."
+    few = [
+        "The boxes near the lamp ___ forgotten.",
+        "The clock ___ untouched.",
+        "The lid on the jars ___ unnoticed.",
+    ]
+    return [
+        Case(([opening], ["lie"]), "the opening sentence alone"),
+        Case((few, ["lie", "lies", "lies"]), "three sentences, two of them ties"),
+        Case(drawn(40, (0, 3)), "40 random sentences"),
+        Case(drawn(30, 2), "two attractors each"),
+        Case(drawn(20, 3, opposing=True), "three opposing attractors each"),
+    ]
+
+
+def shares(args, result):
+    """Shares lie between 0 and 1."""
+    if any(not 0 <= share <= 1 for share in result):
+        return "A share of sentences lies between 0 and 1."
+    return None
+
+
+TASK = Task(
+    name="rule_scores",
+    lecture=1,
+    kind="implement",
+    points=8,
+    difficulty=1,
+    minutes=10,
+    outcome="say what recurrent networks learn about {term}`agreement` with little and with long "
+    "training",
+    reference=rule_scores,
+    also_right=(with_arrays,),
+    cases=cases,
+    properties=(shares,),
+    mistakes=(
+        Mistake(
+            nearest_to_the_start,
+            "The first two numbers have changed places. First comes the rule that goes by the "
+            "first noun, then the one that goes by the noun nearest to the gap, which is the last.",
+        ),
+        Mistake(
+            by_the_letter_s,
+            "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the "
+            "words up in NUMBER, and pass over those that are not there.",
+        ),
+        Mistake(
+            attractors_only,
+            "In the third rule all nouns have a vote, the subject too. Here only those after it "
+            "were counted.",
+        ),
+        Mistake(
+            ties_are_plural,
+            "With as many plural as singular nouns the third rule says “lies”. Half is not more "
+            "than half: write > in place of >=.",
+        ),
+        Mistake(
+            errors,
+            "These are the shares of wrong answers. Either you count where the rule's verb differs "
+            "from the right one, or plural nouns get “lies”: letters lie, a letter lies.",
+        ),
+        Mistake(
+            counts,
+            "These are numbers of sentences. Divide them by the number of all sentences.",
+        ),
+        Mistake(
+            says_lie,
+            "This is how often each rule says “lie”. Compare with the verb that belongs to the "
+            "sentence, in `verbs`.",
+        ),
+        Mistake(
+            last_sentence_only,
+            "Only the last sentence counts. Are the counters set to 0 inside of the loop? Set them "
+            "before it.",
+        ),
+        Mistake(
+            second_noun,
+            "The second rule took the second noun. Nearest to the gap is the last noun before it.",
+        ),
+    ),
+    hints=(
+        "For one sentence: make the list of the numbers of its nouns, from left to right. All "
+        "three rules read this list and nothing else.",
+        "The first rule reads `numbers[0]`, the second `numbers[-1]`. For the third, "
+        '`numbers.count("plural")` against half of `len(numbers)`.',
+    ),
+)

@@ -1,0 +1,185 @@
+"""A state of fixed size that keeps facts: one matrix, changed by one line."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def write_fact(state, key, value):
+    """The model answer."""
+    return state + np.outer(value - state @ key, key) / (key @ key)
+
+
+def forget_then_write(state, key, value):
+    """Right, in another way: first forget what is kept under the key, then write."""
+    unit = key / np.linalg.norm(key)
+    forgotten = state @ (np.eye(len(key)) - np.outer(unit, unit))
+    return forgotten + np.outer(value, unit) / np.linalg.norm(key)
+
+
+def row_by_row(state, key, value):
+    """Right, in another way: a loop over the rows of the state."""
+    new = np.array(state, dtype=float)
+    for i, row in enumerate(state):
+        new[i] = row + (value[i] - row @ key) / (key**2).sum() * key
+    return new
+
+
+def only_added(state, key, value):
+    """Wrong: what was kept under the key stays."""
+    return state + np.outer(value, key) / (key @ key)
+
+
+def not_divided(state, key, value):
+    """Wrong: the correction is not divided by the key's squared length."""
+    return state + np.outer(value - state @ key, key)
+
+
+def added_not_divided(state, key, value):
+    """Wrong: neither."""
+    return state + np.outer(value, key)
+
+
+def divided_by_length(state, key, value):
+    """Wrong: divided by the length, not by its square."""
+    return state + np.outer(value - state @ key, key) / np.linalg.norm(key)
+
+
+def all_forgotten(state, key, value):
+    """Wrong: only the newest fact is kept."""
+    return np.outer(value, key) / (key @ key)
+
+
+def too_much_forgotten(state, key, value):
+    """Wrong: the state is set to zero in every column that the key touches."""
+    return state * (key == 0) + np.outer(value, key) / (key @ key)
+
+
+def fading(state, key, value):
+    """Wrong: everything fades a little, as with a forget gate of 0.9."""
+    return 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key)
+
+
+def wrong_sign(state, key, value):
+    """Wrong: the error with the sign turned around."""
+    return state + np.outer(state @ key - value, key) / (key @ key)
+
+
+def in_rows(state, key, value):
+    """Wrong: key and value have changed places in the product."""
+    return state + np.outer(key, value - state @ key) / (key @ key)
+
+
+def drive(answer, keys, values):
+    """Tell the facts one by one to a state that begins at zero."""
+    import numpy as np
+
+    state = np.zeros((values.shape[1], keys.shape[1]))
+    for key, value in zip(keys, values, strict=True):
+        new = answer(state.copy(), key.copy(), value.copy())
+        if new is None:
+            return None
+        new = np.asarray(new, dtype=float)
+        if new.shape != state.shape:
+            came = f"a state of shape {new.shape} came back"
+            raise ValueError(f"{came}; it has a fixed size, here {state.shape}")
+        state = new
+    return {"state": state, "last fact read": state @ keys[-1]}
+
+
+def cases(seed):
+    """One number; a key told twice; keys at right angles; more facts than fit."""
+    rng = np.random.default_rng(seed)
+    square, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    lengths = rng.uniform(0.5, 3, size=(4, 1))
+    twice = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0], [1.0, 1.0, 0.0]])
+    return [
+        Case((np.array([[2.0]]), np.array([[6.0]])), "one fact: key 2, value 6"),
+        Case((twice, np.array([[4.0, 2.0], [1.0, 3.0], [8.0, 0.0]])), "the first key told again"),
+        Case((square * lengths, rng.normal(size=(4, 3))), "four keys at right angles"),
+        Case((rng.normal(size=(3, 5)), rng.normal(size=(3, 2))), "three random keys"),
+        Case((rng.normal(size=(9, 4)), rng.normal(size=(9, 6))), "nine facts, keys of 4 numbers"),
+    ]
+
+
+def reads_back(args, result):
+    """The newest fact must be there."""
+    wanted, came = args[1][-1], result["last fact read"]
+    if not np.allclose(came, wanted):
+        return (
+            f"After the last fact its key gives {came.round(3).tolist()}, not the value that was "
+            f"told, {wanted.round(3).tolist()}."
+        )
+    return None
+
+
+TASK = Task(
+    name="write_fact",
+    lecture=1,
+    kind="implement",
+    points=12,
+    difficulty=3,
+    minutes=20,
+    outcome="measure how recall falls with the number of facts, and say how much of this the size "
+    "of the state explains",
+    reference=write_fact,
+    also_right=(forget_then_write, row_by_row),
+    cases=cases,
+    properties=(reads_back,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            only_added,
+            "The new value was added to what the state already gives for this key. Write only what "
+            "is missing: value − state @ key.",
+        ),
+        Mistake(
+            not_divided,
+            "The right product was added, but reading multiplies it with the key once more, which "
+            "brings a factor key @ key. Divide by it.",
+        ),
+        Mistake(
+            added_not_divided,
+            "This is the sum of all facts, value times key. Two things are missing: what the state "
+            "already gives for the key has to be taken off the value, and the whole divided by "
+            "key @ key.",
+        ),
+        Mistake(
+            divided_by_length,
+            "It was divided by the key's length. Reading brings a factor key @ key, which is the "
+            "square of the length.",
+        ),
+        Mistake(
+            all_forgotten,
+            "Only the newest fact is kept. Change the state that comes in; do not begin anew.",
+        ),
+        Mistake(
+            too_much_forgotten,
+            "Whole columns of the state were emptied. Other keys use these columns too, so their "
+            "facts change, though they are at right angles to the new key.",
+        ),
+        Mistake(
+            fading,
+            "The old facts fade a little with every new one. What is kept under keys at right "
+            "angles to the new one must stay exactly as it is.",
+        ),
+        Mistake(
+            wrong_sign,
+            "The sign of the correction is turned around. What is missing is value − state @ key.",
+        ),
+        Mistake(
+            in_rows,
+            "Rows and columns have changed places: a state of shape (d_v, d_k) takes "
+            "np.outer(value, key), with the value first.",
+        ),
+    ),
+    hints=(
+        "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
+        "M @ other = 0 for everything at right angles to the key? Try a multiple of "
+        "np.outer(value, key).",
+        "Now the state is not empty. What does it give for the key before you write? Only the "
+        "difference has to be written.",
+        "A check that needs no check: after writing, `new @ key` is the value. And for u at right "
+        "angles to the key, `new @ u` equals `state @ u`.",
+    ),
+)

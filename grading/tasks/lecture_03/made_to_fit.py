@@ -1,0 +1,191 @@
+"""Find the bugs: a product that was made to fit, and a softmax down the columns."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+from helpers.attention import softmax
+
+
+def made_to_fit(q, k, v):
+    """The model answer."""
+    scores = q @ k.T / np.sqrt(q.shape[-1])
+    return softmax(scores, axis=1) @ v
+
+
+def by_einsum(q, k, v):
+    """Right, in another way: the axes named by letters."""
+    weights = softmax(np.einsum("id,jd->ij", q, k) * q.shape[1] ** -0.5)
+    return np.einsum("ij,jv->iv", weights, v)
+
+
+def keys_in_front(q, k, v):
+    """Right, in another way: a column for each query, and then softmax down the columns."""
+    return softmax(k @ q.T / np.sqrt(k.shape[-1]), axis=0).T @ v
+
+
+def _attend(scores, v, axis=-1):
+    return softmax(scores, axis=axis) @ v
+
+
+def as_given(q, k, v):
+    """Wrong: reshaped, and down the columns."""
+    scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
+    return _attend(scores, v, axis=0)
+
+
+def only_softmax_mended(q, k, v):
+    """Wrong: still reshaped."""
+    scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
+    return _attend(scores, v)
+
+
+def only_product_mended(q, k, v):
+    """Wrong: still down the columns."""
+    return _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0)
+
+
+def as_printed(q, k, v):
+    """Wrong: q @ k, as some texts have it."""
+    return _attend(q @ k / np.sqrt(q.shape[-1]), v)
+
+
+def queries_turned(q, k, v):
+    """Wrong: the columns of queries and keys are compared."""
+    return _attend(q.T @ k / np.sqrt(q.shape[-1]), v)
+
+
+def entry_by_entry(q, k, v):
+    """Wrong: only each word with itself."""
+    scores = (q * k).sum(axis=1, keepdims=True) * np.ones((1, len(k)))
+    return _attend(scores / np.sqrt(q.shape[-1]), v)
+
+
+def divided_by_T(q, k, v):
+    """Wrong: both are mended, and the divisor is spoilt."""
+    return _attend(q @ k.T / np.sqrt(len(k)), v)
+
+
+def not_divided(q, k, v):
+    """Wrong: both are mended, and the divisor is gone."""
+    return _attend(q @ k.T, v)
+
+
+def no_root(q, k, v):
+    """Wrong: both are mended, and the root is gone."""
+    return _attend(q @ k.T / q.shape[-1], v)
+
+
+def divided_afterwards(q, k, v):
+    """Wrong: down the columns, and then the rows are divided by their sums."""
+    weights = softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0)
+    return weights / weights.sum(axis=1, keepdims=True) @ v
+
+
+def weights_turned(q, k, v):
+    """Wrong: down the columns of a map that is then turned around."""
+    return softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v
+
+
+def cases(seed):
+    """d_k = 1, where a reshape does no harm; a square, where nothing shows; then others."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(T, d_k, d_v):
+        return tuple(rng.normal(size=(T, width)) for width in (d_k, d_k, d_v))
+
+    log3 = np.log(3.0)
+    hand = (np.array([[0.0], [1.0]]), np.array([[0.0], [log3]]), np.array([[8.0], [4.0]]))
+    return [
+        Case(hand, "two words, d_k = 1"),
+        Case(drawn(3, 3, 2), "as many words as d_k"),
+        Case(drawn(4, 2, 3)),
+        Case(drawn(5, 6, 1), "more numbers than words"),
+    ]
+
+
+def within_the_values(args, result):
+    """A weighted average stays among what is averaged."""
+    values, contexts = args[2], np.asarray(result)
+    low, high = values.min(axis=0), values.max(axis=0)
+    if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
+        return "A context vector leaves the range that the values span."
+    return None
+
+
+TASK = Task(
+    name="made_to_fit",
+    lecture=3,
+    kind="find the bug",
+    points=8,
+    difficulty=2,
+    minutes=8,
+    outcome="give the shape of every tensor in self-attention, also when values have another width "
+    "than keys, and recognise two wrong products that raise no error",
+    reference=made_to_fit,
+    also_right=(by_einsum, keys_in_front),
+    cases=cases,
+    properties=(within_the_values,),
+    mistakes=(
+        Mistake(
+            as_given,
+            "This is the code as given. Print the scores of the second case beside the dot "
+            "products of its queries and keys, and print the sums of the rows of the weights.",
+        ),
+        Mistake(
+            only_softmax_mended,
+            "The softmax is right now. But reshape does not turn a table around: it reads the "
+            "numbers row by row and fills them into another form, so the keys get mixed up. A "
+            "transpose is meant.",
+        ),
+        Mistake(
+            only_product_mended,
+            "The product is right now. But softmax runs along axis 0, the words that ask: the "
+            "columns sum to 1 and the rows do not.",
+        ),
+        Mistake(
+            as_printed,
+            "This is q @ k, as the text has it. It fits only if there are as many words as d_k, "
+            "and even then it compares words with columns. The transpose of k is needed.",
+        ),
+        Mistake(
+            queries_turned,
+            "q.T @ k compares the columns of both. A score belongs to two words: rows of q with "
+            "rows of k, q @ k.T.",
+        ),
+        Mistake(
+            entry_by_entry,
+            "Each query was compared with the key at its own place only. It must be compared with "
+            "every key: q @ k.T.",
+        ),
+        Mistake(
+            divided_by_T,
+            "The product and the axis are right now. But the divisor became the root of the number "
+            "of words; it was right before, the root of the width of the queries.",
+        ),
+        Mistake(
+            not_divided,
+            "The product and the axis are right now. But the division by √d_k has got lost.",
+        ),
+        Mistake(
+            no_root,
+            "The product and the axis are right now. But the scores are divided by d_k and not by "
+            "its root, as they were before.",
+        ),
+        Mistake(
+            divided_afterwards,
+            "The rows sum to 1 now, but they are not the softmax of the scores: each column was "
+            "divided by a sum of its own before. Take softmax along the rows in the first place.",
+        ),
+        Mistake(
+            weights_turned,
+            "The rows sum to 1 now, since the map was turned around after a softmax down its "
+            "columns. But now its rows belong to the words that are looked at. Take softmax along "
+            "the rows, and leave the map as it is.",
+        ),
+    ),
+    hints=(
+        "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
+        "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "
+        "key j, and each row of the weights sums to 1. Check both.",
+    ),
+)

@@ -1,0 +1,78 @@
+"""The shape of everything, for words of 300 numbers."""
+
+from grading.task import Mistake, Task
+
+RIGHT = [(6, 9, 100), (6, 9, 40), (6, 9, 9), (6, 9, 9), (6, 9, 40), (100, 300)]
+
+
+def instead(**changes):
+    """The right list with some entries replaced: `at0`, `at1`, …"""
+    return [changes.get(f"at{i}", shape) for i, shape in enumerate(RIGHT)]
+
+
+TASK = Task(
+    name="projection_shapes",
+    lecture=3,
+    kind="predict",
+    points=6,
+    difficulty=1,
+    minutes=6,
+    outcome="give the shape of every tensor in self-attention, also when values have another width "
+    "than keys, and recognise two wrong products that raise no error",
+    reference=RIGHT,
+    mistakes=(
+        Mistake(
+            instead(at0=(6, 9, 300), at1=(6, 9, 300), at4=(6, 9, 300)),
+            "300 is the width of the words. A projection brings it to 100 for queries and keys, "
+            "and to 40 for values.",
+        ),
+        Mistake(
+            instead(at1=(6, 9, 100), at4=(6, 9, 100)),
+            "Values have a width of their own, here 40. Only queries and keys must be equally "
+            "wide, since they are compared.",
+        ),
+        Mistake(
+            instead(at4=(6, 9, 100)),
+            "The last product: a context vector is a weighted sum of values, so it is as wide as "
+            "a value.",
+        ),
+        Mistake(
+            instead(at4=(6, 9, 9)),
+            "The last product: the sum runs over the 9 words, and the width of a value takes "
+            "their place.",
+        ),
+        Mistake(
+            instead(at4=(6, 9, 300)),
+            "The last product: nothing brings the width back to 300. A context vector is as wide "
+            "as a value.",
+        ),
+        Mistake(
+            instead(at2=(6, 100, 100), at3=(6, 100, 100)),
+            "These scores compare columns. A dot product runs along the vectors, so 100 is summed "
+            "over, and a score is left for each pair of words.",
+        ),
+        Mistake(
+            instead(at2=(6, 9, 6), at3=(6, 9, 6)),
+            "The batch does not take part: each of its 6 sentences has a score for every pair of "
+            "its 9 words.",
+        ),
+        Mistake(
+            instead(at3=(6, 9)),
+            "The weights: softmax keeps the shape. It sums over a row only to divide by the sum.",
+        ),
+        Mistake(
+            instead(at5=(300, 100)),
+            "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the "
+            "other way round, (d_out, d_in).",
+        ),
+        Mistake(
+            [shape[1:] if len(shape) == 3 else shape for shape in RIGHT],
+            "This is right for one sentence. The batch of 6 stays in front of everything but the "
+            "weight of the layer.",
+        ),
+    ),
+    hints=(
+        "Begin with one sentence: (9, 300) times (300, 100) is what? The batch stands in front.",
+        "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
+    ),
+)

@@ -1,0 +1,247 @@
+"""How soft a softmax is: variance, entropy, largest weight."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+from helpers.attention import softmax
+
+
+def softness(q, k, divisor):
+    """The model answer."""
+    scores = q @ k.T / divisor
+    weights = softmax(scores)
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    entropy = -(weights * logs).sum(axis=-1)
+    return scores.var(), entropy.mean(), weights.max(axis=-1).mean()
+
+
+def from_the_scores(q, k, divisor):
+    """Right, in another way: the entropy from the scores, without the logarithm of a weight."""
+    scores = q @ k.T / divisor
+    moved = scores - scores.max(axis=1, keepdims=True)
+    exp = np.exp(moved)
+    total = exp.sum(axis=1)
+    entropy = np.log(total) - (exp * moved).sum(axis=1) / total
+    return scores.var(), entropy.mean(), (1 / total).mean()
+
+
+def by_torch(q, k, divisor):
+    """Right, in another way: torch's entr."""
+    import torch
+
+    scores = torch.from_numpy(q @ k.T) / divisor
+    weights = scores.softmax(dim=1)
+    entropy = torch.special.entr(weights).sum(dim=1).mean()
+    return [scores.var(correction=0), entropy, weights.max(dim=1).values.mean()]
+
+
+def _measure(scores, weights, entropy):
+    return scores.var(), entropy(weights), weights.max(axis=-1).mean()
+
+
+def _weights(q, k, divisor):
+    scores = q @ k.T / divisor
+    return scores, softmax(scores)
+
+
+def _entr(weights):
+    return -weights * np.log(np.where(weights > 0, weights, 1.0))
+
+
+def log_of_zero(q, k, divisor):
+    """Wrong: 0 · log 0 is NaN."""
+    scores, weights = _weights(q, k, divisor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _measure(scores, weights, lambda w: -(w * np.log(w)).sum(axis=-1).mean())
+
+
+def in_bits(q, k, divisor):
+    """Wrong: the logarithm to the base 2."""
+    variance, entropy, top = softness(q, k, divisor)
+    return variance, entropy / np.log(2), top
+
+
+def negative(q, k, divisor):
+    """Wrong: the minus sign is missing."""
+    variance, entropy, top = softness(q, k, divisor)
+    return variance, -entropy, top
+
+
+def averaged_twice(q, k, divisor):
+    """Wrong: the mean over the keys, not the sum."""
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).mean())
+
+
+def summed(q, k, divisor):
+    """Wrong: the sum over the queries, not the mean."""
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).sum())
+
+
+def of_the_mean_row(q, k, divisor):
+    """Wrong: the entropy of the mean of the rows."""
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w.mean(axis=0)).sum())
+
+
+def down_the_columns(q, k, divisor):
+    """Wrong: softmax along the queries."""
+    scores = q @ k.T / divisor
+    weights = softmax(scores, axis=0)
+    return scores.var(), _entr(weights).sum(axis=0).mean(), weights.max(axis=0).mean()
+
+
+def not_divided(q, k, divisor):
+    """Wrong: the divisor is not used."""
+    return softness(q, k, 1.0)
+
+
+def by_the_root(q, k, divisor):
+    """Wrong: the root of the divisor, or of the width besides it."""
+    return softness(q, k, np.sqrt(divisor))
+
+
+def deviation(q, k, divisor):
+    """Wrong: the standard deviation."""
+    variance, entropy, top = softness(q, k, divisor)
+    return np.sqrt(variance), entropy, top
+
+
+def variance_before(q, k, divisor):
+    """Wrong: the variance of the scores before the division."""
+    _, entropy, top = softness(q, k, divisor)
+    return (q @ k.T).var(), entropy, top
+
+
+def variance_by_row(q, k, divisor):
+    """Wrong: the variance of each row, then the mean."""
+    _, entropy, top = softness(q, k, divisor)
+    return (q @ k.T / divisor).var(axis=-1).mean(), entropy, top
+
+
+def of_a_sample(q, k, divisor):
+    """Wrong: divided by the number of scores less one."""
+    _, entropy, top = softness(q, k, divisor)
+    return (q @ k.T / divisor).var(ddof=1), entropy, top
+
+
+def top_of_all(q, k, divisor):
+    """Wrong: the largest weight of the whole map."""
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max()
+
+
+def cases(seed):
+    """Scores by hand; wide ones; and scores so large that some weights are 0."""
+    rng = np.random.default_rng(seed)
+    q, k = rng.normal(size=(5, 16)), rng.normal(size=(7, 16))
+    hand = np.array([[1.0], [0.0]]), np.array([[2 * np.log(3.0)], [0.0]])
+    return [
+        Case((*hand, 2.0), "two queries, two keys, scores by hand"),
+        Case((q, k, 4.0), "divided by √d_k"),
+        Case((q, k, 16.0), "divided by d_k"),
+        Case((30 * q, 30 * k[:4], 1.0), "scores so large that weights become 0"),
+    ]
+
+
+def possible(args, result):
+    """Entropy has bounds, and a weight too."""
+    variance, entropy, top = (float(number) for number in result)
+    keys = len(args[1])
+    if np.isnan(entropy):
+        return "The entropy is NaN."
+    if not -1e-9 <= entropy <= np.log(keys) + 1e-9:
+        return f"With {keys} keys the entropy lies between 0 and log {keys} = {np.log(keys):.3g}."
+    if not 1 / keys - 1e-9 <= top <= 1 + 1e-9:
+        return f"The largest of {keys} weights lies between 1/{keys} and 1."
+    return None if variance >= 0 else "A variance is never negative."
+
+
+TASK = Task(
+    name="softness",
+    lecture=3,
+    kind="implement",
+    points=8,
+    difficulty=2,
+    minutes=10,
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
+    "what happens with another divisor",
+    reference=softness,
+    also_right=(from_the_scores, by_torch),
+    cases=cases,
+    properties=(possible,),
+    mistakes=(
+        Mistake(
+            log_of_zero,
+            "Some weights are 0 in float64, and 0 · log 0 gives NaN. Such a weight adds nothing to "
+            "the entropy: leave it out, or take the logarithm of 1 in its place.",
+        ),
+        Mistake(
+            in_bits,
+            "This entropy is in bits. Take the natural logarithm, as the lecture does.",
+        ),
+        Mistake(
+            negative,
+            "The logarithm of a weight is negative, so the entropy needs a minus sign in front.",
+        ),
+        Mistake(
+            averaged_twice,
+            "For the entropy of a row the terms −w log w are summed over the keys. Only then comes "
+            "the mean, over the queries.",
+        ),
+        Mistake(
+            summed,
+            "The entropies of all rows were added up. The mean over the queries is wanted.",
+        ),
+        Mistake(
+            of_the_mean_row,
+            "The rows were averaged first, and the entropy taken of that. Take the entropy of each "
+            "row, then the mean: rows that are sharp at different places have a soft mean.",
+        ),
+        Mistake(
+            down_the_columns,
+            "Softmax ran along the queries. Each query shares out 1 among the keys, along the last "
+            "axis.",
+        ),
+        Mistake(
+            not_divided,
+            "The divisor was not used.",
+        ),
+        Mistake(
+            by_the_root,
+            "The scores were divided by the root of the divisor. `divisor` is what they are "
+            "divided by, as it is: whoever calls the function has taken the root.",
+        ),
+        Mistake(
+            deviation,
+            "The first number is the standard deviation. The variance is wanted.",
+        ),
+        Mistake(
+            variance_before,
+            "The first number is the variance before the division. Take that of the divided "
+            "scores.",
+        ),
+        Mistake(
+            variance_by_row,
+            "The first number is the mean of the variances of the rows. Take the variance of all "
+            "scores together.",
+        ),
+        Mistake(
+            of_a_sample,
+            "The variance was divided by the number of scores less one, as torch's var() does. "
+            "NumPy's var() divides by their number.",
+        ),
+        Mistake(
+            top_of_all,
+            "The third number is the largest weight of the whole map. Take the largest of each "
+            "row, then the mean.",
+        ),
+    ),
+    hints=(
+        "All three are read off two tables, the divided scores and the weights, both of shape "
+        "(T_q, T_k).",
+        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 in place of each 0. What is "
+        "its logarithm there?",
+    ),
+)

@@ -1,0 +1,256 @@
+"""Attention as a program: 32 labels told apart by queries and keys of two numbers."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def _circle(n, angles=None):
+    """A point on the circle for each label, (n, 2)."""
+    angles = 2 * np.pi * np.arange(n) / n if angles is None else angles
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _matrices(wishes, labels):
+    """The three projections, from what wishes (n, 2) and labels (n, 2) are turned into."""
+    n, nothing = len(labels), np.zeros((len(labels), 2))
+    W_query = np.concatenate([nothing, wishes, np.zeros((1, 2))])
+    W_key = np.concatenate([labels, nothing, np.zeros((1, 2))])
+    return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
+
+
+def two_number_head(n):
+    """The model answer."""
+    points = _circle(n)
+    W_query, W_key, W_value = (np.zeros((2 * n + 1, width)) for width in (2, 2, 1))
+    W_query[n : 2 * n] = 10_000 * points
+    W_key[:n] = points
+    W_value[-1] = 1
+    return W_query, W_key, W_value
+
+
+def on_a_parabola(n):
+    """Right, in another way: the score is −(wish − label)², but for what a row has in common."""
+    numbers = np.arange(n)
+    wishes = np.stack([2 * numbers, np.ones(n)], axis=1)
+    return _matrices(50 * wishes, np.stack([numbers, -(numbers**2.0)], axis=1))
+
+
+def half_circle(n):
+    """Right, in another way: half of the circle will do, and the keys may be long."""
+    points = _circle(n, np.pi * np.arange(n) / n)
+    return _matrices(200 * points, 200 * points)
+
+
+def too_short(n):
+    """Wrong: queries of length 1."""
+    return _matrices(_circle(n), _circle(n))
+
+
+def twenty(n):
+    """Wrong: times 20, as in the puzzle."""
+    return _matrices(20 * _circle(n), _circle(n))
+
+
+def ends_meet(n):
+    """Wrong: the last label stands where the first one stands."""
+    points = _circle(n, np.linspace(0, 2 * np.pi, n))
+    return _matrices(10_000 * points, points)
+
+
+def on_a_line(n):
+    """Wrong: the label itself is the key."""
+    points = np.stack([np.arange(n), np.zeros(n)], axis=1)
+    return _matrices(100.0 * points, points)
+
+
+def spiral(n):
+    """Wrong: on a circle, but farther out for larger labels."""
+    points = _circle(n) * np.arange(1, n + 1)[:, None]
+    return _matrices(10_000 * points, points)
+
+
+def own_jar(n):
+    """Wrong: the query reads the label."""
+    W_query, W_key, W_value = two_number_head(n)
+    return np.roll(W_query, -n, axis=0), W_key, W_value
+
+
+def who_wants_mine(n):
+    """Wrong: the query reads the label, and the key reads the wish."""
+    W_query, W_key, W_value = two_number_head(n)
+    return W_key * 10_000, W_query / 10_000, W_value
+
+
+def one_query_for_all(n):
+    """Wrong: every wish is turned into the same query."""
+    return _matrices(np.ones((n, 2)) * 10_000, _circle(n))
+
+
+def label_collected(n):
+    """Wrong: W_value takes the label's first place."""
+    W_query, W_key, W_value = two_number_head(n)
+    return W_query, W_key, np.roll(W_value, 1, axis=0)
+
+
+def far_side(n):
+    """Wrong: each query points away from its key."""
+    return _matrices(-10_000 * _circle(n), _circle(n))
+
+
+def one_hot(n):
+    """Wrong: an axis for each label, so queries and keys are n wide."""
+    W_query, W_key = np.zeros((2, 2 * n + 1, n))
+    W_query[n : 2 * n], W_key[:n] = 1000 * np.eye(n), np.eye(n)
+    return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
+
+
+def drive(answer, n, labels, wishes, numbers):
+    """Stack the gardeners, and run one head with the answer's matrices."""
+    import numpy as np
+
+    matrices = answer(int(n))
+    if matrices is None:
+        return None
+    if not isinstance(matrices, tuple | list) or len(matrices) != 3:
+        raise ValueError("three matrices are wanted: W_query, W_key, W_value")
+    matrices = [np.asarray(matrix, dtype=float) for matrix in matrices]
+    names = ("W_query", "W_key", "W_value")
+    for name, matrix, width in zip(names, matrices, (2, 2, 1), strict=True):
+        if matrix.shape != (2 * n + 1, width):
+            came = f"for n = {n}, {name} has shape {matrix.shape}"
+            raise ValueError(f"{came}; wanted is {(2 * n + 1, width)}")
+    x = np.zeros((len(labels), 2 * n + 1))
+    x[np.arange(len(labels)), labels] = 1
+    x[np.arange(len(labels)), n + wishes] = 1
+    x[:, -1] = numbers
+    q, k, v = (x @ matrix for matrix in matrices)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = q @ k.T / np.sqrt(2)
+    if not np.isfinite(scores).all():
+        raise ValueError("the scores are too large for float64: take shorter queries")
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exp / exp.sum(axis=-1, keepdims=True)
+    wanted = weights[wishes[:, None] == labels]
+    return {"collected": (weights @ v)[:, 0], "weight on the wanted jar": wanted}
+
+
+def cases(seed):
+    """Two labels; three of four; all of seven; up to 32."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(n, T):
+        labels = rng.permutation(n)[:T]
+        wishes = labels[rng.integers(T, size=T)]
+        numbers = rng.permutation(np.arange(2, 2 + 3 * T, 3))
+        return n, labels, wishes, numbers
+
+    hand = (2, np.array([1, 0]), np.array([0, 0]), np.array([5, 8]))
+    return [
+        Case(hand, "two labels, both gardeners wish for 0"),
+        Case((3, np.array([2, 0, 1]), np.array([0, 1, 2]), np.array([4, 1, 7])), "three labels"),
+        Case(drawn(7, 7), "seven labels, all there"),
+        Case(drawn(20, 6), "six of twenty labels"),
+        Case(drawn(32, 32), "32 labels, all there"),
+    ]
+
+
+def right_number(args, result):
+    """What is wanted, with a gardener who misses it named."""
+    _, labels, wishes, numbers = args
+    held = dict(zip(labels.tolist(), numbers.tolist(), strict=True))
+    rows = (labels.tolist(), wishes.tolist(), result["collected"])
+    for i, (label, wish, came) in enumerate(zip(*rows, strict=True)):
+        if not abs(came - held[wish]) <= 0.01:
+            share = result["weight on the wanted jar"][i]
+            return (
+                f"The gardener with label {label} wishes for {wish}, gives that jar {share:.3f} of "
+                f"her weight, and collects {came:.4g}; it holds {held[wish]}."
+            )
+    return None
+
+
+TASK = Task(
+    name="two_number_head",
+    lecture=3,
+    kind="implement",
+    points=14,
+    difficulty=3,
+    minutes=20,
+    outcome="choose `W_query` and `W_key` by hand so that a head does what you want",
+    reference=two_number_head,
+    also_right=(on_a_parabola, half_circle),
+    cases=cases,
+    properties=(right_number,),
+    drive=drive,
+    rtol=0.0,
+    atol=0.01,
+    mistakes=(
+        Mistake(
+            too_short,
+            "The directions are right, but everybody collects a mixture: the scores of neighbours "
+            "differ too little. Make the queries longer.",
+        ),
+        Mistake(
+            twenty,
+            "The directions are right, and a factor of 20 is enough for few labels. With 32 on a "
+            "circle the cosine of two neighbours is 0.98, so their scores differ by a fiftieth of "
+            "the query's length only. Make the queries much longer.",
+        ),
+        Mistake(
+            ends_meet,
+            "The first and the last label have the same place on the circle: an angle of 2π is an "
+            "angle of 0. Take 2π · i / n for i from 0 to n − 1.",
+        ),
+        Mistake(
+            on_a_line,
+            "The keys lie on a straight line. (A number that is the same in all keys does not "
+            "help: it adds the same to every score of a row.) In any direction one of the two ends "
+            "of a line reaches farthest, so the labels in between are never found. Bend it.",
+        ),
+        Mistake(
+            spiral,
+            "The keys of larger labels are longer, and a long key is loud for everybody near its "
+            "direction. Give all keys the same length.",
+        ),
+        Mistake(
+            own_jar,
+            "Everybody collects from the own jar: the query is made from the label. It is the wish "
+            "that asks, in the rows n to 2n − 1 of W_query.",
+        ),
+        Mistake(
+            who_wants_mine,
+            "Here the label asks, and the wish is asked: everybody looks for those who wish for "
+            "the own jar. It is the other way round.",
+        ),
+        Mistake(
+            one_query_for_all,
+            "All wishes were turned into the same query. Row n + i of W_query is the query of "
+            "whoever wishes for label i.",
+        ),
+        Mistake(
+            label_collected,
+            "W_value does not collect the number. It stands in the last place of x, so only the "
+            "last row of W_value is not 0.",
+        ),
+        Mistake(
+            far_side,
+            "The queries point away from the keys that they wish for. Turn the sign around.",
+        ),
+        Mistake(
+            one_hot,
+            "With an axis for each label this would be easy. But queries and keys may have two "
+            "numbers only: place the labels in the plane.",
+        ),
+    ),
+    hints=(
+        "Queries and keys are points in the plane. For a query, the key with the largest dot "
+        "product is the one that reaches farthest in the query's direction. How must n points lie "
+        "so that each of them reaches farthest in some direction?",
+        "The lecture draws the keys of a head with d_k = 2, and says which ones are never found. "
+        "It also says how they would have to lie.",
+        "On a circle, the scores of the right key and of its neighbour differ by the query's "
+        "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
+        "query be for a lead of 20?",
+    ),
+)

@@ -1,0 +1,335 @@
+"""A property test: which outputs of a layer depend on which later rows?"""
+
+import numpy as np
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def _table(layer, x, change=None, equal_nan=True, tolerance=1e-6, several=False):
+    """True at (i, j) where output i moves when row j is changed (T, T)."""
+    change = change or (lambda row: torch.randn_like(row))
+    before = layer(x)
+    table = np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        other = x.clone()
+        rows = slice(j, None) if several else slice(j, j + 1)
+        other[rows] = other[rows] + change(other[rows])
+        same = torch.isclose(layer(other), before, rtol=0, atol=tolerance, equal_nan=equal_nan)
+        table[:, j] = ~same.all(dim=1).numpy()
+    return table
+
+
+def _pairs(table, offset=1):
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(table, offset))]
+
+
+def future_leaks(layer, x):
+    """The model answer."""
+    return _pairs(_table(layer, x))
+
+
+def by_replacing(layer, x):
+    """Right, in another way: each row replaced, as a set."""
+    torch.manual_seed(3)
+    return set(_pairs(_table(layer, x, lambda row: 2 * torch.rand_like(row) - 2 * row)))
+
+
+def one_number_at_a_time(layer, x):
+    """Right, in another way: each single number moved, in NumPy."""
+    before, found = layer(x).numpy(), set()
+    for j in range(1, len(x)):
+        for column in range(x.shape[1]):
+            other = x.clone()
+            other[j, column] += 1.5
+            moved = ~np.isclose(layer(other).numpy(), before, rtol=0, atol=1e-6, equal_nan=True)
+            found |= {(i, j) for i in range(j) if moved[i].any()}
+    return sorted(found)
+
+
+def as_in_the_lecture(layer, x):
+    """Wrong for two layers: all features are moved alike, and NaN is not less than anything."""
+    found, before = [], layer(x)
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] += 1.0
+        moved = (layer(other) - before).abs().amax(dim=1) > 1e-6
+        found += [(i, j) for i in range(j) if moved[i]]
+    return found
+
+
+def moved_alike(layer, x):
+    """Wrong: all features of a row are moved by the same number."""
+    return _pairs(_table(layer, x, lambda row: torch.ones_like(row)))
+
+
+def whole_maximum(layer, x):
+    """Wrong: a number that is NaN hides the others of its row."""
+    before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] += torch.randn_like(other[j])
+        table[:, j] = ((layer(other) - before).abs().amax(dim=1) > 1e-6).numpy()
+    return _pairs(table)
+
+
+def nan_is_a_change(layer, x):
+    """Wrong: NaN differs from itself."""
+    return _pairs(_table(layer, x, equal_nan=False))
+
+
+def from_there_on(layer, x):
+    """Wrong: all rows from j on are changed, not row j alone."""
+    return _pairs(_table(layer, x, several=True))
+
+
+def own_row_too(layer, x):
+    """Wrong: an output may depend on its own row."""
+    return _pairs(_table(layer, x), offset=0)
+
+
+def the_past(layer, x):
+    """Wrong: earlier rows."""
+    return [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))]
+
+
+def turned(layer, x):
+    """Wrong: input and output have changed places."""
+    return [(j, i) for i, j in future_leaks(layer, x)]
+
+
+def next_word_only(layer, x):
+    """Wrong: one place ahead, and no farther."""
+    return [(i, j) for i, j in future_leaks(layer, x) if j == i + 1]
+
+
+def last_row_only(layer, x):
+    """Wrong: only the last row is changed."""
+    return [(i, j) for i, j in future_leaks(layer, x) if j == len(x) - 1]
+
+
+def first_of_each(layer, x):
+    """Wrong: for each output the first leak only."""
+    pairs = future_leaks(layer, x)
+    return [(i, j) for i, j in pairs if j == min(b for a, b in pairs if a == i)]
+
+
+def exact(layer, x):
+    """Wrong: rounding counts as a difference."""
+    return _pairs(_table(layer, x, tolerance=0))
+
+
+def with_a_sign(layer, x):
+    """Wrong: a fall is not a change."""
+    before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] += torch.rand_like(other[j]) + 0.5
+        table[:, j] = ((layer(other) - before) > 1e-6).any(dim=1).numpy()
+    return _pairs(table)
+
+
+def from_one(layer, x):
+    """Wrong: places are counted from 1."""
+    return [(i + 1, j + 1) for i, j in future_leaks(layer, x)]
+
+
+def not_undone(layer, x):
+    """Wrong: what was changed stays changed for the next round."""
+    before, other = layer(x), x.clone()
+    table = np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        other[j] += torch.randn_like(other[j])
+        same = torch.isclose(layer(other), before, rtol=0, atol=1e-6, equal_nan=True)
+        table[:, j] = ~same.all(dim=1).numpy()
+    return _pairs(table)
+
+
+def no_leaks(layer, x):
+    """Wrong: an empty list for every layer."""
+    return []
+
+
+def drive(answer, name, x):
+    """Make the layer of this name, ask for its leaks, and put the pairs into order."""
+    import torch
+
+    def attend(x, mask):
+        scores = (x @ x.T).masked_fill(~mask, -torch.inf)
+        return scores.softmax(dim=-1) @ x
+
+    def triangle(x, diagonal=0):
+        return torch.ones(len(x), len(x), dtype=torch.bool).tril(diagonal)
+
+    def causal(x):
+        return attend(x, triangle(x))
+
+    def ahead(x, steps):
+        return torch.cat([x[steps:], torch.zeros_like(x[:steps])])
+
+    def peek(x):
+        out = causal(x)
+        return torch.cat([out[:1], out[1:2] + x[-1:], out[2:]])
+
+    def two_halves(x):
+        half = torch.arange(len(x)) * 2 // len(x)
+        return attend(x, half[:, None] == half)
+
+    layers = {
+        "each row minus the mean of all": lambda x: x - x.mean(dim=0),
+        "each number for itself": torch.tanh,
+        "attention under a causal mask": causal,
+        "causal attention, rounded in another way": lambda x: causal(x) + 1e-10 * x.sum(),
+        "attention one place ahead": lambda x: attend(x, triangle(x, 1)),
+        "row 1 peeks at the last row": peek,
+        "the row two places ahead is taken away": lambda x: torch.exp(causal(x) - ahead(x, 2)),
+        "attention within each half": two_halves,
+        "the next row, less the mean of its numbers": lambda x: (
+            causal(x) + ahead(x - x.mean(dim=1, keepdim=True), 1)
+        ),
+        "attention to earlier rows only: an empty row": lambda x: attend(x, triangle(x, -1)),
+        "attention to all others but for an empty row": lambda x: attend(
+            x, triangle(x, len(x)) & (torch.arange(len(x)) > 0)[:, None]
+        ),
+        "one number of each row is NaN, another peeks": lambda x: torch.cat(
+            [torch.full_like(x[:, :1], torch.nan), ahead(x, 1)[:, 1:]], dim=1
+        ),
+    }
+    found = answer(layers[name], x)
+    if found is None:
+        return None
+    try:
+        return sorted({(int(i), int(j)) for i, j in found})
+    except (TypeError, ValueError):
+        raise ValueError("a list of pairs (i, j) of whole numbers is wanted") from None
+
+
+def cases(seed):
+    """Two rows by hand; then layers that leak in ways that are easy to miss."""
+    rng = np.random.default_rng(seed)
+    names = [
+        ("each row minus the mean of all", 2),
+        ("each number for itself", 3),
+        ("attention under a causal mask", 5),
+        ("causal attention, rounded in another way", 6),
+        ("attention one place ahead", 4),
+        ("row 1 peeks at the last row", 6),
+        ("the row two places ahead is taken away", 7),
+        ("attention within each half", 6),
+        ("the next row, less the mean of its numbers", 5),
+        ("attention to earlier rows only: an empty row", 4),
+        ("attention to all others but for an empty row", 4),
+        ("one number of each row is NaN, another peeks", 5),
+    ]
+    made = [(name, torch.tensor(rng.normal(size=(T, 3)))) for name, T in names]
+    return [Case((name, x), f"{name}; T = {len(x)}") for name, x in made]
+
+
+def first_difference(args, result):
+    """The first pair that is missing or too much."""
+    right, came = set(drive(future_leaks, *args)), set(result)
+    for i, j in sorted(right - came):
+        return f"Output {i} depends on row {j}, and ({i}, {j}) is not in your list."
+    for i, j in sorted(came - right):
+        if j <= i:
+            return f"({i}, {j}) is in your list, and row {j} is not later than output {i}."
+        return f"({i}, {j}) is in your list, and output {i} does not depend on row {j}."
+    return None
+
+
+TASK = Task(
+    name="future_leaks",
+    lecture=4,
+    kind="implement",
+    points=14,
+    difficulty=3,
+    minutes=12,
+    outcome="test a layer for a view of the future, and recognise a leak by a loss that is too "
+    "good",
+    reference=future_leaks,
+    also_right=(by_replacing, one_number_at_a_time),
+    cases=cases,
+    properties=(first_difference,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            as_in_the_lecture,
+            "Two kinds of layers slip through. Some look only at how the numbers of a row differ, "
+            "so move them by different amounts. And where NaN stands, `>` is False.",
+        ),
+        Mistake(
+            moved_alike,
+            "All numbers of a row were moved by the same amount. A layer that looks only at how "
+            "they differ does not notice: move each by an amount of its own.",
+        ),
+        Mistake(
+            whole_maximum,
+            "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a "
+            "NaN that stood there before hides what has moved beside it.",
+        ),
+        Mistake(
+            nan_is_a_change,
+            "A NaN that was there before and after counts as a change here, because NaN does not "
+            "equal itself. `torch.isclose` has an argument `equal_nan`.",
+        ),
+        Mistake(
+            from_there_on,
+            "Everything from row j on was changed at once. That shows whether there is a leak, but "
+            "not from which row. Change row j alone.",
+        ),
+        Mistake(
+            own_row_too,
+            "Pairs with i = j are in the list. An output may depend on its own row; leaks are "
+            "pairs with j > i.",
+        ),
+        Mistake(
+            the_past,
+            "These pairs have j < i: what an output knows of the past, which it may. Leaks are "
+            "pairs with j > i.",
+        ),
+        Mistake(
+            turned,
+            "The two numbers of each pair have changed places: first the output, then the row on "
+            "which it depends.",
+        ),
+        Mistake(
+            next_word_only,
+            "Only rows one place ahead were tried. A layer may look farther.",
+        ),
+        Mistake(
+            last_row_only,
+            "Only the last row was changed. Change each row, one at a time.",
+        ),
+        Mistake(
+            first_of_each,
+            "For each output only the first leak is in the list. All of them are wanted.",
+        ),
+        Mistake(
+            exact,
+            "Sums in another order are rounded differently. Differences below 10⁻⁶ count as equal.",
+        ),
+        Mistake(
+            with_a_sign,
+            "A fall was not counted as a change: take the absolute value of the differences.",
+        ),
+        Mistake(from_one, "Places are counted from 0 here."),
+        Mistake(
+            not_undone,
+            "What you changed in one round is still changed in the next. Begin each round with a "
+            "fresh copy, `x.clone()`.",
+        ),
+        Mistake(
+            no_leaks,
+            "The list is empty for every layer, also for those that look ahead. Is anything "
+            "changed, and is something put into the list?",
+        ),
+    ),
+    hints=(
+        "The test of the lecture changes everything from a place on. Here row j alone must "
+        "change: which outputs are compared, and what goes into the list?",
+        "Two layers are hard to catch. One looks only at how the numbers of a row differ from each "
+        "other. What must a change of that row look like, so that it is noticed?",
+        "The other has a NaN in its output. What does `abs().max() > 1e-6` say then? "
+        "`torch.isclose` compares number by number and can take NaN for equal to NaN.",
+    ),
+)

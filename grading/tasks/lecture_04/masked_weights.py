@@ -1,0 +1,316 @@
+"""A softmax with a mask, by hand, that survives rows in which everything is masked."""
+
+import numpy as np
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def _largest_visible(scores, mask):
+    top = scores.masked_fill(~mask, -torch.inf).amax(dim=-1, keepdim=True)
+    return top.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+def _exponentials(scores, mask):
+    """Of the visible scores, less the largest visible one of the row; 0 for hidden ones."""
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    return (hidden - _largest_visible(scores, mask)).exp()
+
+
+def masked_weights(scores, mask):
+    """The model answer."""
+    exp = _exponentials(scores, mask)
+    total = exp.sum(dim=-1, keepdim=True)
+    return exp / total.masked_fill(total == 0, 1.0)
+
+
+def by_filling(scores, mask):
+    """Right, in another way: an empty row keeps finite scores, and loses its weights at the end."""
+    some = mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -torch.inf)
+    exp = (scores - scores.amax(dim=-1, keepdim=True).detach()).exp()
+    return (exp / exp.sum(dim=-1, keepdim=True)).masked_fill(~mask, 0.0)
+
+
+def by_clamping(scores, mask):
+    """Right, in another way: hidden scores are set to the row's largest, then taken out."""
+    low = torch.finfo(scores.dtype).min
+    top = scores.masked_fill(~mask, low).amax(dim=-1, keepdim=True)
+    exp = torch.where(mask, scores - top, 0.0).exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+
+
+def by_patch(scores, mask):
+    """Right, though fragile: `masked_fill` keeps the NaN out of the gradient."""
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    exp = (hidden - hidden.amax(dim=-1, keepdim=True).detach()).exp()
+    return (exp / exp.sum(dim=-1, keepdim=True)).nan_to_num()
+
+
+def _plain(scores):
+    """A softmax by hand without a mask."""
+    exp = (scores - scores.amax(dim=-1, keepdim=True).detach()).exp()
+    return exp / exp.sum(dim=-1, keepdim=True)
+
+
+def plain_infinity(scores, mask):
+    """Wrong: an empty row is NaN."""
+    return _plain(scores.masked_fill(~mask, -torch.inf))
+
+
+def finite(scores, mask):
+    """Wrong: −1e9 makes an empty row uniform."""
+    return _plain(scores.masked_fill(~mask, -1e9))
+
+
+def patched_additive(scores, mask):
+    """Wrong: the patch mends the forward pass only."""
+    bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
+    return _plain(scores + bias).nan_to_num()
+
+
+def no_maximum(scores, mask):
+    """Wrong: the exponential of a large score overflows."""
+    exp = scores.exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
+
+
+def hidden_without_maximum(scores, mask):
+    """Wrong: hidden scores cannot overflow, visible ones can."""
+    exp = scores.masked_fill(~mask, -torch.inf).exp()
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
+
+
+def maximum_of_all(scores, mask):
+    """Wrong: the largest score may be a hidden one, far above the visible ones."""
+    exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
+
+
+def maximum_of_all_uncovered(scores, mask):
+    """Wrong: as before, and 0/0 besides."""
+    exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True)
+
+
+def maximum_of_the_table(scores, mask):
+    """Wrong: one maximum for all rows."""
+    exp = (scores - scores.amax()).exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
+
+
+def where_afterwards(scores, mask):
+    """Wrong: the exponential that is thrown away is infinite, and so is its slope."""
+    top = _largest_visible(scores, mask)
+    exp = torch.where(mask, (scores - top).exp(), 0.0)
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+
+
+def times_the_mask(scores, mask):
+    """Wrong: ∞ · 0."""
+    top = _largest_visible(scores, mask)
+    exp = (scores - top).exp() * mask
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+
+
+def crossed_out(scores, mask):
+    """Wrong: weights are set to zero after softmax."""
+    return _plain(scores) * mask
+
+
+def zero_scores(scores, mask):
+    """Wrong: a score of zero is not nothing."""
+    return _plain(scores.masked_fill(~mask, 0.0))
+
+
+def not_divided(scores, mask):
+    """Wrong: exponentials, and no sum."""
+    return _exponentials(scores, mask)
+
+
+def inverted(scores, mask):
+    """Wrong: what may be seen is hidden."""
+    return masked_weights(scores, ~mask)
+
+
+def down_the_columns(scores, mask):
+    """Wrong: softmax along the queries."""
+    return masked_weights(scores.mT, mask.mT).mT
+
+
+def rows_only(scores, mask):
+    """Wrong: empty rows are mended, and the mask is forgotten for the others."""
+    return _plain(scores).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+
+
+def drive(answer, scores, mask, probe):
+    """The weights, and the gradient of a sum in which each weight has a factor of its own."""
+    import torch
+
+    leaf = scores.clone().requires_grad_()
+    weights = answer(leaf * 1.0, mask)
+    if weights is None:
+        return None
+    if not isinstance(weights, torch.Tensor):
+        raise ValueError("a tensor is wanted, made from `scores` by torch functions")
+    if weights.shape != scores.shape:
+        raise ValueError(f"the weights have shape {tuple(weights.shape)}, not {(*scores.shape,)}")
+    if not weights.requires_grad:
+        raise ValueError("no gradient flows from the weights back to the scores")
+    (weights * probe).sum().backward()
+    gradient = torch.zeros_like(scores) if leaf.grad is None else leaf.grad
+    return {"weights": weights, "gradient": gradient}
+
+
+def cases(seed):
+    """Two keys to check by hand; then empty rows, and scores far apart."""
+    rng = np.random.default_rng(seed)
+    two = torch.tensor([[0.0, 0.0], [1.0, 3.0]], dtype=torch.float64)
+    found = [(two, torch.tensor([[True, True], [True, False]]), "two queries, two keys")]
+    found.append((two, torch.tensor([[True, False], [False, False]]), "an empty row"))
+    for shape in ((3, 4), (2, 5, 3), (2, 3, 4, 6)):
+        scores = torch.tensor(rng.normal(size=shape))
+        mask = torch.tensor(rng.random(shape[-2:]) < 0.6)
+        mask[0, 0], mask[0, 1], mask[1] = True, False, False
+        found.append((scores, mask, "an empty row"))
+    near = torch.tensor([[800.0, 799.0], [-800.0, -801.0]], dtype=torch.float64)
+    found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores, nothing hidden"))
+    far = torch.tensor([[0.0, 900.0, 1.0], [-800.0, 5.0, -801.0], [3.0, 1.0, 2.0]]).double()
+    seen = torch.tensor([[True, False, True], [True, False, True], [False, False, False]])
+    found.append((far, seen, "hidden scores far above the visible ones"))
+    return [Case((s, m, torch.tensor(rng.normal(size=s.shape))), note) for s, m, note in found]
+
+
+def what_rows_hold(args, result):
+    """NaN, an empty row that is not zero, a row that does not sum to 1, a gradient with NaN."""
+    mask = np.broadcast_to(args[1].numpy(), result["weights"].shape)
+    weights, empty = result["weights"], ~mask.any(axis=-1)
+    if np.isnan(weights).any():
+        place = tuple(int(i) for i in np.argwhere(np.isnan(weights))[0])
+        return f"The weight at {place} is NaN."
+    if (weights[~mask] != 0).any():
+        place = tuple(int(i) for i in np.argwhere((weights != 0) & ~mask)[0])
+        row = "In a row in which everything is masked the" if empty[place[:-1]] else "The"
+        return f"{row} weight at {place} is {weights[place]:.3g}; hidden weights must be 0."
+    sums = weights.sum(axis=-1)[~empty]
+    if not np.allclose(sums, 1.0):
+        wrong = sums[np.abs(sums - 1.0).argmax()]
+        return f"A row in which something is visible sums to {wrong:.3g}, not to 1."
+    if np.isnan(result["gradient"]).any():
+        return "The weights are right, but the gradient of the scores holds NaN."
+    return None
+
+
+TASK = Task(
+    name="masked_weights",
+    lecture=4,
+    kind="implement",
+    points=13,
+    difficulty=3,
+    minutes=12,
+    outcome="mask padding, combine masks, and handle rows in which everything is masked",
+    reference=masked_weights,
+    also_right=(by_filling, by_clamping, by_patch),
+    cases=cases,
+    properties=(what_rows_hold,),
+    drive=drive,
+    forbidden=(
+        "helpers.attention.masked_softmax",
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.softmax",
+        "torch.log_softmax",
+        "torch.Tensor.softmax",
+        "torch.Tensor.log_softmax",
+    ),
+    mistakes=(
+        Mistake(
+            plain_infinity,
+            "A row in which everything is masked holds nothing but −∞, and its largest score is "
+            "−∞, too: −∞ − (−∞) is NaN. The other rows are right.",
+        ),
+        Mistake(
+            finite,
+            "With a finite number such as −1e9 in the place of −∞, all scores of a row in which "
+            "everything is masked are equal: the row becomes uniform, without any error. Its "
+            "weights must be 0.",
+        ),
+        Mistake(
+            patched_additive,
+            "Replacing NaN afterwards mends the weights, but the backward pass still runs through "
+            "−∞ − (−∞), and after an addition nothing stops it. Let the NaN never arise.",
+        ),
+        Mistake(
+            no_maximum,
+            "exp of a score above 709 is ∞, and ∞/∞ and 0 · ∞ are NaN. Subtract the row's largest "
+            "visible score first.",
+        ),
+        Mistake(
+            hidden_without_maximum,
+            "Hidden scores cannot do harm any more, but exp of a visible one above 709 is ∞, and "
+            "of one below −745 it is 0. Subtract the row's largest visible score first.",
+        ),
+        Mistake(
+            maximum_of_all,
+            "The largest score of a row may be a hidden one. If it lies far above the visible "
+            "ones, all their exponentials are rounded to 0. Subtract the largest *visible* score.",
+        ),
+        Mistake(
+            maximum_of_all_uncovered,
+            "Two things. An empty row is 0/0. And the largest score of a row may be a hidden one: "
+            "if it lies far above the visible ones, all their exponentials are rounded to 0.",
+        ),
+        Mistake(
+            maximum_of_the_table,
+            "One largest score was subtracted from all rows. In a row that lies far below it, all "
+            "exponentials are rounded to 0. Each row needs its own.",
+        ),
+        Mistake(
+            where_afterwards,
+            "The weights are right. But exp was taken of hidden scores, too, and of one far above "
+            "the others it is ∞. `torch.where` throws the ∞ away, and in the backward pass its "
+            "slope comes back: 0 · ∞ is NaN. Hide the scores *before* exp.",
+        ),
+        Mistake(
+            times_the_mask,
+            "exp was taken of hidden scores, too. Of one far above the visible ones it is ∞, and "
+            "∞ times the 0 of the mask is NaN. Hide the scores *before* exp.",
+        ),
+        Mistake(
+            crossed_out,
+            "The weights were set to 0 after softmax, so the rows do not sum to 1. Empty rows are "
+            "right this way, in the others hidden scores must not enter the sum.",
+        ),
+        Mistake(
+            zero_scores,
+            "Hidden scores were set to 0, and e⁰ is 1: a score of zero is not nothing.",
+        ),
+        Mistake(
+            not_divided,
+            "These are the exponentials. They still have to be divided by the sum of their row.",
+        ),
+        Mistake(
+            inverted,
+            "The mask is turned around: in this course True means “may attend”, so −∞ goes where "
+            "it is False.",
+        ),
+        Mistake(
+            down_the_columns,
+            "Softmax runs down the columns. Each query has a row, so it runs along the last axis.",
+        ),
+        Mistake(
+            rows_only,
+            "Only rows that are masked throughout were treated. In the others, too, what is masked "
+            "must get no weight.",
+        ),
+    ),
+    hints=(
+        "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "
+        "number keeps exp in bounds, if some scores are hidden? A hidden one may be the largest.",
+        "Write −∞ over the hidden scores first: its exponential is 0. In which rows is the largest "
+        "score then −∞, and what would you rather subtract there?",
+        "The sum of an empty row is 0. Which number below the fraction bar gives weights of 0, and "
+        "no NaN, neither forward nor backward?",
+    ),
+)

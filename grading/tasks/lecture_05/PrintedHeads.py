@@ -1,0 +1,279 @@
+"""Find the three bugs: one projection for all heads, the divisor, and a mask without effect."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.task import Case, Mistake, Task
+
+
+class PrintedHeads(nn.Module):
+    """The model answer."""
+
+    shared = wide = blind = False
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_model // n_heads
+        width = self.d_k if self.shared else d_model
+        self.W_query = nn.Linear(width, width, bias=False)
+        self.W_key = nn.Linear(width, width, bias=False)
+        self.W_value = nn.Linear(width, width, bias=False)
+        self.W_out = nn.Linear(d_model, d_model, bias=False)
+
+    def _heads(self, W, x):
+        batch, T, _ = x.shape
+        cut = (batch, T, self.n_heads, self.d_k)
+        return W(x.view(cut)) if self.shared else W(x).view(cut)
+
+    def _weigh(self, scores, mask, d_model):
+        if not self.blind:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return (scores / math.sqrt(d_model if self.wide else self.d_k)).softmax(dim=-1)
+
+    def forward(self, x, mask):
+        """The output (batch, T, d_model)."""
+        q, k, v = (self._heads(W, x) for W in (self.W_query, self.W_key, self.W_value))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k)
+        weights = self._weigh(scores, mask, x.shape[-1])
+        return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
+
+
+class ByMatmul(PrintedHeads):
+    """Right, in another way: PyTorch's function for the middle part."""
+
+    def forward(self, x, mask):
+        """As the model answer."""
+        Ws = (self.W_query, self.W_key, self.W_value)
+        q, k, v = (self._heads(W, x).transpose(1, 2) for W in Ws)
+        context = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.W_out(context.transpose(1, 2).flatten(2))
+
+
+class AsGiven(PrintedHeads):
+    """Wrong: all three."""
+
+    shared = wide = blind = True
+
+
+class OnlyMaskMended(PrintedHeads):
+    """Wrong: projection and divisor are left."""
+
+    shared = wide = True
+
+
+class OnlyDivisorMended(PrintedHeads):
+    """Wrong: projection and mask are left."""
+
+    shared = blind = True
+
+
+class OnlyProjectionMended(PrintedHeads):
+    """Wrong: divisor and mask are left."""
+
+    wide = blind = True
+
+
+class ProjectionLeft(PrintedHeads):
+    """Wrong: the projection is left."""
+
+    shared = True
+
+
+class DivisorLeft(PrintedHeads):
+    """Wrong: the divisor is left."""
+
+    wide = True
+
+
+class MaskLeft(PrintedHeads):
+    """Wrong: the mask is left."""
+
+    blind = True
+
+
+class NotDivided(PrintedHeads):
+    """Wrong: the division is gone."""
+
+    def _weigh(self, scores, mask, d_model):
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+
+
+class ByWidth(PrintedHeads):
+    """Wrong: divided by the width, not by its root."""
+
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores / math.sqrt(self.d_k), mask, d_model)
+
+
+class ByNumber(PrintedHeads):
+    """Wrong: divided by the root of the number of heads."""
+
+    def _weigh(self, scores, mask, d_model):
+        scores = scores * math.sqrt(self.d_k / self.n_heads)
+        return super()._weigh(scores, mask, d_model)
+
+
+class TurnedAround(PrintedHeads):
+    """Wrong: what may be seen is hidden."""
+
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores, ~mask, d_model)
+
+
+class ZeroScores(PrintedHeads):
+    """Wrong: hidden scores are 0."""
+
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores.masked_fill(~mask, 0.0), torch.ones_like(mask), d_model)
+
+
+def drive(answer, sizes, matrices, x, mask):
+    """Build the module, write these numbers into its weights, and run it."""
+    import torch
+
+    module = answer(**sizes).double()
+    with torch.no_grad():
+        for name, matrix in matrices.items():
+            layer = getattr(module, name, None)
+            if not isinstance(layer, torch.nn.Linear) or layer.bias is not None:
+                raise ValueError(f"{name} is not an nn.Linear without bias of the module")
+            # A smaller layer takes a corner of the matrix, so that it runs all the same.
+            rows, columns = layer.weight.shape
+            if rows > matrix.shape[0] or columns > matrix.shape[1]:
+                came = f"{name}.weight has shape {(rows, columns)}"
+                raise ValueError(f"{came}, larger than (d_model, d_model)")
+            layer.weight.copy_(matrix[:rows, :columns])
+    out = module(x, mask)
+    if out is None:
+        return None
+    seen = []
+    for word in range(x.shape[1]):
+        other = x.clone()
+        other[:, word] += 1.0
+        moved = (module(other, mask) - out).abs().amax(dim=(0, 2)) > 1e-6
+        hidden = ~mask[:, word]
+        hidden[word] = False  # its own output always moves, by its query
+        seen += [[int(row), word] for row in (moved & hidden).nonzero().flatten()]
+    return {"output": out, "seen, though hidden": seen}
+
+
+def cases(seed):
+    """One word to check by hand; then without a mask, and with one."""
+    rng = np.random.default_rng(seed)
+    names = ("W_query", "W_key", "W_value", "W_out")
+    swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    one = {"d_model": 2, "n_heads": 2}, {name: swap for name in names[:3]}
+    one[1]["W_out"] = torch.eye(2, dtype=torch.float64)
+    x = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
+    found = [Case((*one, x, torch.tensor([[True]])), "one word; the values are its two halves")]
+    for batch, T, d_model, n_heads, masked in (
+        (2, 3, 4, 2, False),
+        (3, 5, 6, 3, True),
+        (2, 4, 8, 2, True),
+        (1, 6, 12, 4, True),
+    ):
+        matrices = {name: torch.tensor(rng.normal(size=(d_model, d_model))) for name in names}
+        x = torch.tensor(rng.normal(size=(batch, T, d_model)))
+        mask = torch.ones(T, T, dtype=torch.bool)
+        if masked:
+            mask = torch.tensor(rng.random((T, T)) < 0.5) | torch.eye(T, dtype=torch.bool)
+            mask[0, 1:] = False
+        note = f"T = {T}, {n_heads} heads, " + ("a mask" if masked else "a mask that hides nothing")
+        sizes = {"d_model": d_model, "n_heads": n_heads}
+        found.append(Case((sizes, matrices, x, mask), note))
+    return found
+
+
+def nothing_hidden_is_seen(args, result):
+    """The first pair of words that breaks the mask."""
+    for row, word in result["seen, though hidden"]:
+        return f"The output at word {row} moves with word {word}, which the mask hides from it."
+    return None
+
+
+TASK = Task(
+    name="PrintedHeads",
+    lecture=5,
+    kind="find the bug",
+    points=10,
+    difficulty=3,
+    minutes=12,
+    outcome="build multi-head attention twice, as a list of heads and as one projection that is "
+    "cut, and give the shape of every step",
+    reference=PrintedHeads,
+    also_right=(ByMatmul,),
+    cases=cases,
+    properties=(nothing_hidden_is_seen,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            AsGiven,
+            "This is the code as given, with three bugs. One is in the projections, one in the "
+            "divisor, and one in the line with the mask.",
+        ),
+        Mistake(
+            OnlyMaskMended,
+            "The mask is right now, and two bugs are left. How wide is what each head reads of a "
+            "word? And how many products does a score add up?",
+        ),
+        Mistake(
+            OnlyDivisorMended,
+            "The divisor is right now, and two bugs are left. How wide is what each head reads of "
+            "a word? And does the line with the mask change anything?",
+        ),
+        Mistake(
+            OnlyProjectionMended,
+            "Each head reads the whole word now, and two bugs are left. How many products does a "
+            "score add up? And does the line with the mask change anything?",
+        ),
+        Mistake(
+            ProjectionLeft,
+            "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
+            "through the same small projection: each is blind for the rest of the word. Project "
+            "the whole word by d_model × d_model, and cut the result.",
+        ),
+        Mistake(
+            DivisorLeft,
+            "Projections and mask are right. But a score adds up the d_k products of one head, so "
+            "the root of d_model is too large by a factor of √n_heads.",
+        ),
+        Mistake(
+            MaskLeft,
+            "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves "
+            "the scores as they are (only `masked_fill_` changes them): its result is thrown away.",
+        ),
+        Mistake(
+            NotDivided,
+            "Projections and mask are right. But the division is gone; it should be by √d_k.",
+        ),
+        Mistake(
+            ByWidth,
+            "Projections and mask are right. But the scores are divided by d_k, not by its root.",
+        ),
+        Mistake(
+            ByNumber,
+            "Projections and mask are right. But under the root stands the number of heads; it "
+            "should be the width of one.",
+        ),
+        Mistake(
+            TurnedAround,
+            "Projections and divisor are right. But the mask is turned around: True means “may "
+            "attend”, so −∞ goes where it is False.",
+        ),
+        Mistake(
+            ZeroScores,
+            "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They "
+            "go to −∞.",
+        ),
+    ),
+    hints=(
+        "One bug is about what a head can know: compare with *Two defects in print*.",
+        "One is about a number that is too large as soon as there is more than one head.",
+        "For the third, run the module with a mask and without one. What does `masked_fill` "
+        "return, and where does that go?",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Tasks of Exercises 5: multi-head attention."""

@@ -1,0 +1,203 @@
+"""What heads cost: parameters, FLOPs, and numbers to keep."""
+
+import numpy as np
+
+from grading.task import Case, Mistake, Task
+
+
+def cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """The model answer."""
+    keys, values = n_heads * d_k, n_heads * d_v
+    parameters = 2 * d_model * keys + 2 * d_model * values
+    if bias:
+        parameters += 2 * keys + values + d_model
+    projections = T_q * d_model * keys + T_k * d_model * (keys + values) + T_q * values * d_model
+    attending = T_q * T_k * (keys + values)
+    return parameters, 2 * (projections + attending), n_heads * T_q * T_k
+
+
+def by_modules(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Right, in another way: counted on a module, and product by product."""
+    from torch import nn
+
+    sizes = [(d_model, n_heads * d_k)] * 2 + [(d_model, n_heads * d_v), (n_heads * d_v, d_model)]
+    layers = [nn.Linear(*size, bias=bias) for size in sizes]
+    parameters = sum(p.numel() for layer in layers for p in layer.parameters())
+    rows = (T_q, T_k, T_k, T_q)
+    flops = sum(2 * T * a * b for T, (a, b) in zip(rows, sizes, strict=True))
+    flops += n_heads * (2 * T_q * d_k * T_k + 2 * T_q * T_k * d_v)
+    return [parameters, flops, n_heads * T_q * T_k]
+
+
+def _changed(which, number):
+    """The right answer with one of its three parts changed."""
+
+    def answer(*args):
+        result = list(cost_of_heads(*args))
+        result[which] = number(*args)
+        return result
+
+    return answer
+
+
+def no_output(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: W_out is not counted."""
+    keys, values = n_heads * d_k, n_heads * d_v
+    return d_model * (2 * keys + values) + bias * (2 * keys + values)
+
+
+def bias_of_inputs(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: a bias for each input."""
+    return 2 * d_model * n_heads * (d_k + d_v) + bias * (3 * d_model + n_heads * d_v)
+
+
+def without_bias(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: never a bias."""
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, False)[0]
+
+
+def always_bias(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: always a bias."""
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, True)[0]
+
+
+def no_bias_of_output(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: W_out without a bias."""
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[0] - bias * d_model
+
+
+def multiplications(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: additions are not counted."""
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1] // 2
+
+
+def no_attending(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: the projections only."""
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1] - 2 * T_q * T_k * (
+        n_heads * (d_k + d_v)
+    )
+
+
+def no_output_flops(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: W_out does no work."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops - 2 * T_q * n_heads * d_v * d_model
+
+
+def one_length(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: T_q words everywhere in the projections."""
+    keys, values = n_heads * d_k, n_heads * d_v
+    return 4 * T_q * d_model * (keys + values) + 2 * T_q * T_k * (keys + values)
+
+
+def scores_only(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: the weighted sum is not counted."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops - 2 * T_q * T_k * n_heads * d_v
+
+
+def wide_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: each head attends with the full width."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * T_q * T_k * (n_heads - 1) * n_heads * (d_k + d_v)
+
+
+def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: d_v is taken to be d_k."""
+    return cost_of_heads(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
+
+
+one_map = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k)
+square = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: n_heads * T_q**2)
+
+
+def cases(seed):
+    """All sizes 1 but one, to check by hand; then the lecture's; then sizes that all differ."""
+    rng = np.random.default_rng(seed)
+    found = [((2, 1, 1, 1, 1, 1, False), "the example"), ((2, 1, 1, 1, 1, 1, True), "with bias")]
+    found.append(((64, 8, 8, 8, 128, 128, True), "the layer of the lecture"))
+    for bias in (False, True):
+        d_model, d_k, d_v = (int(n) for n in rng.permutation([5, 7, 9]) + 2)
+        n_heads, T_q = int(rng.integers(2, 5)), int(rng.integers(3, 9))
+        T_k = T_q + int(rng.integers(2, 6))
+        for lengths in ((T_q, T_k), (T_k, T_q)):
+            found.append(((d_model, n_heads, d_k, d_v, *lengths, bias), ""))
+    names = ("d_model", "n_heads", "d_k", "d_v", "T_q", "T_k", "bias")
+    notes = [", ".join(f"{n} {a}" for n, a in zip(names, args, strict=True)) for args, _ in found]
+    return [
+        Case(args, f"{note}: {sizes}" if note else sizes)
+        for (args, note), sizes in zip(found, notes, strict=True)
+    ]
+
+
+def which_part(args, result):
+    """The name of the first number that is wrong."""
+    names = ("parameters", "FLOPs", "weights to keep")
+    for name, came, right in zip(names, result, cost_of_heads(*args), strict=True):
+        if came != right:
+            return f"The number of {name} is wrong."
+    return None
+
+
+TASK = Task(
+    name="cost_of_heads",
+    lecture=5,
+    kind="implement",
+    points=9,
+    difficulty=2,
+    minutes=12,
+    outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
+    "when queries and keys come from sequences of different lengths",
+    reference=cost_of_heads,
+    also_right=(by_modules,),
+    cases=cases,
+    properties=(which_part,),
+    mistakes=(
+        Mistake(_changed(0, no_output), "`W_out` has parameters, too: n_heads · d_v inputs."),
+        Mistake(
+            _changed(0, bias_of_inputs),
+            "A bias has a number for each *output* of its matrix.",
+        ),
+        Mistake(_changed(0, without_bias), "With `bias` all four matrices have one."),
+        Mistake(_changed(0, always_bias), "The biases were counted, though `bias` is False."),
+        Mistake(
+            _changed(0, no_bias_of_output),
+            "Three of the four biases were counted: `W_out` has one, too, of d_model numbers.",
+        ),
+        Mistake(
+            _changed(1, multiplications),
+            "These are the multiplications alone. The lecture counts about as many additions, so "
+            "2 · a · b · c for a product of (a, b) and (b, c).",
+        ),
+        Mistake(
+            _changed(1, no_attending),
+            "These are the four projections. Scores and weighted sum are products, too.",
+        ),
+        Mistake(
+            _changed(1, no_output_flops),
+            "The product with `W_out` is missing from the FLOPs: T_q rows go through it.",
+        ),
+        Mistake(
+            _changed(1, one_length),
+            "Not all projections have T_q rows: keys and values are computed for T_k words.",
+        ),
+        Mistake(
+            _changed(1, scores_only),
+            "The scores are counted, and the weighted sum of the values is not.",
+        ),
+        Mistake(
+            _changed(1, wide_heads),
+            "Each head was given the width of all heads. A score adds up the d_k products of one "
+            "head.",
+        ),
+        Mistake(values_as_keys, "d_v was taken to be the same as d_k. Here they may differ."),
+        Mistake(one_map, "There is a table of T_q × T_k weights for each head."),
+        Mistake(square, "A table of weights has a row for each query and a column for each key."),
+    ),
+    hints=(
+        "Write down the six products with their shapes: four with a matrix of parameters, and "
+        "two that attend.",
+        "Which of the four projections have T_q rows, and which have T_k?",
+        "All heads together have scores of T_q × T_k × n_heads, and each is a sum of d_k products.",
+    ),
+)

@@ -1,0 +1,144 @@
+"""Find the bug: heads are joined without bringing the words back to the front."""
+
+import numpy as np
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def merge_heads(context):
+    """The model answer."""
+    batch, n_heads, T, d_v = context.shape
+    return context.transpose(1, 2).reshape(batch, T, n_heads * d_v)
+
+
+def by_cat(context):
+    """Right, in another way: the heads side by side."""
+    return torch.cat(context.unbind(dim=1), dim=-1)
+
+
+def by_numpy(context):
+    """Right, in another way: in NumPy."""
+    return np.concatenate([context[:, h].numpy() for h in range(context.shape[1])], axis=-1)
+
+
+def as_given(context):
+    """Wrong: numbers read in their order."""
+    batch, n_heads, T, d_v = context.shape
+    return context.reshape(batch, T, n_heads * d_v)
+
+
+def turned_too_far(context):
+    """Wrong: words and numbers are exchanged."""
+    batch, n_heads, T, d_v = context.shape
+    return context.transpose(2, 3).reshape(batch, T, n_heads * d_v)
+
+
+def view_after_transpose(context):
+    """Wrong: the right steps, but `view` cannot read across a transpose."""
+    batch, n_heads, T, d_v = context.shape
+    return context.transpose(1, 2).view(batch, T, n_heads * d_v)
+
+
+def interleaved(context):
+    """Wrong: the numbers of the heads alternate."""
+    batch, n_heads, T, d_v = context.shape
+    return context.permute(0, 2, 3, 1).reshape(batch, T, n_heads * d_v)
+
+
+def averaged(context):
+    """Wrong: the mean of the heads."""
+    return context.mean(dim=1)
+
+
+def summed(context):
+    """Wrong: the sum of the heads."""
+    return context.sum(dim=1)
+
+
+def below_each_other(context):
+    """Wrong: the heads below each other."""
+    return context.flatten(1, 2)
+
+
+def not_joined(context):
+    """Wrong: words in front, and nothing joined."""
+    return context.transpose(1, 2)
+
+
+def cases(seed):
+    """Small numbers to read by eye; then sizes that are all different."""
+    rng = np.random.default_rng(seed)
+    heads = [[[0.0, 1], [10, 11], [20, 21]], [[2, 3], [12, 13], [22, 23]]]
+    found = [Case((torch.tensor([heads]),), "two heads, three words")]
+    for shape in ((2, 3, 4, 5), (3, 4, 2, 1), (2, 1, 5, 3), (3, 2, 5, 4)):
+        found.append(Case((torch.tensor(rng.normal(size=shape)),), f"context {shape}"))
+    return found
+
+
+def each_word_its_own(args, result):
+    """Row 0 must hold what the heads have collected for word 0."""
+    context = args[0].numpy()
+    if result.shape != (len(context), context.shape[2], context.shape[1] * context.shape[3]):
+        return None
+    own, row = sorted(context[0, :, 0].ravel().tolist()), sorted(result[0, 0].tolist())
+    if not np.allclose(own, row):
+        return "Row 0 of the first entry does not hold what the heads have collected for word 0."
+    return "Row 0 holds the right numbers in another order than wanted."
+
+
+TASK = Task(
+    name="merge_heads",
+    lecture=5,
+    kind="find the bug",
+    points=6,
+    difficulty=2,
+    minutes=6,
+    outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
+    reference=merge_heads,
+    also_right=(by_cat, by_numpy),
+    cases=cases,
+    properties=(each_word_its_own,),
+    mistakes=(
+        Mistake(
+            as_given,
+            "This is the code as given. `reshape` reads the numbers in their order, and the heads "
+            "stand in front of the words: so a row gets several words of one head, not one word "
+            "of all heads.",
+        ),
+        Mistake(
+            turned_too_far,
+            "Two axes were exchanged, but the wrong ones: it is the words that must come in front "
+            "of the heads.",
+        ),
+        Mistake(
+            view_after_transpose,
+            "The steps are the right ones. But after `transpose` the numbers do not lie in order "
+            "in memory, and `view` never moves a number. `reshape` and `flatten` do, if they must.",
+        ),
+        Mistake(
+            interleaved,
+            "The numbers of the heads alternate now. Side by side means: all numbers of head 0, "
+            "then all of head 1.",
+        ),
+        Mistake(averaged, "This is the mean over the heads, which mixes what they kept apart."),
+        Mistake(
+            summed,
+            "This is the sum over the heads. Adding comes later, in `W_out`, where each head has "
+            "a piece of its own.",
+        ),
+        Mistake(
+            below_each_other,
+            "Now the heads stand below each other, n_heads · T rows. There must be one row for "
+            "each word.",
+        ),
+        Mistake(
+            not_joined,
+            "The words are in front now. It remains to join the last two axes.",
+        ),
+    ),
+    hints=(
+        "Print the result for the small numbers of the example. Row 0 should hold word 0.",
+        "Which two axes must lie side by side, in which order, before they can be joined?",
+    ),
+)

@@ -1,0 +1,364 @@
+"""A head of ALiBi as a recurrent network: one word at a time, and a memory that does not grow."""
+
+import math
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+class FadingHead:
+    """The model answer."""
+
+    def __init__(self, slope):
+        self.fade = math.exp(-slope)
+        self.total, self.weight = 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        self.total = self.fade * self.total + v
+        self.weight = self.fade * self.weight + 1.0
+        return self.total / self.weight
+
+
+class RunningMean:
+    """Right, in another way: only the mean and the weight are kept."""
+
+    def __init__(self, slope):
+        self.fade, self.weight, self.mean = math.exp(-slope), 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        self.weight = self.fade * self.weight + 1.0
+        self.mean = self.mean + (v - self.mean) / self.weight
+        return self.mean
+
+
+class OneVector:
+    """Right, in another way: a column of ones goes along with the values."""
+
+    def __init__(self, slope):
+        self.slope, self.state = slope, None
+
+    def step(self, v):
+        """One word."""
+        new = torch.cat([v, torch.ones(1, dtype=v.dtype)])
+        self.state = new if self.state is None else self.state * math.exp(-self.slope) + new
+        return self.state[:-1] / self.state[-1]
+
+
+class KeepsAll:
+    """Wrong: right numbers, and a memory that grows with the text."""
+
+    def __init__(self, slope):
+        self.slope, self.seen = slope, []
+
+    def step(self, v):
+        """One word."""
+        self.seen.append(v)
+        distance = torch.arange(len(self.seen) - 1, -1, -1, dtype=v.dtype)
+        return (-self.slope * distance).softmax(dim=0) @ torch.stack(self.seen)
+
+
+class MovingAverage:
+    """Wrong: shares of 1 − r and r, from a state of zeros."""
+
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), 0.0
+
+    def step(self, v):
+        """One word."""
+        self.state = self.fade * self.state + (1 - self.fade) * v
+        return self.state
+
+
+class MovingFromFirst:
+    """Wrong: shares of 1 − r and r, from the first word."""
+
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), None
+
+    def step(self, v):
+        """One word."""
+        old = v if self.state is None else self.state
+        self.state = self.fade * old + (1 - self.fade) * v
+        return self.state
+
+
+class NotDivided:
+    """Wrong: sums that fade."""
+
+    def __init__(self, slope):
+        self.fade, self.total = math.exp(-slope), 0.0
+
+    def step(self, v):
+        """One word."""
+        self.total = self.fade * self.total + v
+        return self.total
+
+
+class DividedByCount:
+    """Wrong: divided by the number of words."""
+
+    def __init__(self, slope):
+        self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.fade * self.total + v, self.count + 1
+        return self.total / self.count
+
+
+class DividedState(FadingHead):
+    """Wrong: the divided sum is kept, and goes on from there."""
+
+    def step(self, v):
+        """One word."""
+        self.total = super().step(v)
+        return self.total
+
+
+class ClosedForm:
+    """Wrong: the sum of the weights by a formula that fails where nothing fades."""
+
+    def __init__(self, slope):
+        self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.fade * self.total + v, self.count + 1
+        below = torch.tensor(1 - self.fade**self.count, dtype=torch.float64)
+        return self.total * (1 - self.fade) / below
+
+
+class PlainAverage:
+    """Wrong: nothing fades."""
+
+    def __init__(self, slope):
+        self.total, self.count = 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.total + v, self.count + 1
+        return self.total / self.count
+
+
+class SlopeAsFactor(FadingHead):
+    """Wrong: the slope itself is taken for the factor."""
+
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = slope
+
+
+class OneLessSlope(FadingHead):
+    """Wrong: 1 − slope for the factor."""
+
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = 1 - slope
+
+
+class HalfAsFactor(FadingHead):
+    """Wrong: 2 to the power of −slope."""
+
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = 2.0**-slope
+
+
+class Growing(FadingHead):
+    """Wrong: the sign of the slope."""
+
+    def __init__(self, slope):
+        super().__init__(-slope)
+
+
+class Overflowing:
+    """Wrong: new words get ever larger weights, instead of old ones ever smaller."""
+
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        new = torch.tensor(self.slope * self.t, dtype=torch.float64).exp()
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
+class WithoutItself(FadingHead):
+    """Wrong: the new word is taken in after the result is made."""
+
+    def step(self, v):
+        """One word."""
+        out = self.total / self.weight if self.weight else v
+        super().step(v)
+        return out
+
+
+def shared(slope):
+    """Wrong: all heads write into one memory."""
+    shared.heads = getattr(shared, "heads", 0) + 1
+    if shared.heads % 2:
+        shared.state = [0.0, 0.0]
+    state, fade = shared.state, math.exp(-slope)
+
+    class Head:
+        def step(self, v):
+            state[0], state[1] = fade * state[0] + v, fade * state[1] + 1.0
+            return state[0] / state[1]
+
+    return Head()
+
+
+def drive(answer, slopes, values):
+    """Feed the words to two heads in turn; what came out, and whether a memory has grown."""
+    import torch
+
+    def kept(thing, depth=0):
+        if isinstance(thing, torch.Tensor):
+            return thing.numel()
+        if isinstance(thing, dict):
+            return sum(kept(item, depth) for item in thing.values())
+        if isinstance(thing, (bool, int, float, complex, str, type(None))):
+            return 1
+        if hasattr(thing, "__iter__"):
+            return sum(kept(item, depth) for item in thing)
+        return kept(vars(thing), depth + 1) if depth < 5 and hasattr(thing, "__dict__") else 1
+
+    heads = [answer(slope) for slope in slopes]
+    outputs, sizes = [], []
+    for v in values:
+        pair = [head.step(v.clone()) for head in heads]
+        if any(out is None for out in pair):
+            raise NotImplementedError
+        outputs.append([torch.as_tensor(out).clone() for out in pair])
+        sizes.append(kept([vars(head) for head in heads]))
+    contexts = torch.stack([torch.stack(pair) for pair in outputs])
+    return {"contexts": contexts, "grows": sizes[-1] > sizes[0]}
+
+
+def cases(seed):
+    """Two words of one number; then more; then a text so long that sums must not overflow."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    two = torch.tensor([[4.0], [1.0]], dtype=torch.float64)
+    return [
+        Case(((math.log(2), 0.5), two), "two words, 4 and 1"),
+        Case(((0.25, 0.0625), draw(7, 3))),
+        Case(((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing fades"),
+        Case(((1.0, 1 / 256), draw(800, 2)), "800 words"),
+    ]
+
+
+def memory(args, result):
+    """Whether the memory grew."""
+    if type(result) is dict and result.get("grows") is True:
+        return (
+            f"After {len(args[1])} words the head keeps more numbers than after the first. Its "
+            "memory must not grow."
+        )
+    return None
+
+
+TASK = Task(
+    name="FadingHead",
+    lecture=6,
+    kind="implement",
+    points=14,
+    difficulty=3,
+    minutes=20,
+    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
+    "where in the model each one enters",
+    reference=FadingHead,
+    also_right=(RunningMean, OneVector),
+    cases=cases,
+    properties=(memory,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            KeepsAll,
+            "The numbers are right, but all words are kept. From one word to the next, every "
+            "weight is multiplied by the same factor. So which two sums are enough?",
+        ),
+        Mistake(
+            MovingAverage,
+            "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had "
+            "been endless zeros before the text: the first context vectors are too small. Keep the "
+            "sum of the weights as well, and divide by it.",
+        ),
+        Mistake(
+            MovingFromFirst,
+            "A moving average with the shares r and 1 − r, begun with the first word, gives that "
+            "word the weight of an endless past. Keep the sum of the weights as well, and divide "
+            "by it.",
+        ),
+        Mistake(
+            NotDivided,
+            "These are sums. Softmax makes the weights sum to 1, so keep the sum of the weights, "
+            "too, and divide by it.",
+        ),
+        Mistake(
+            DividedByCount,
+            "The sum fades, and it was divided by the number of words. But words far away count "
+            "less than 1 each. Let the divisor fade in the same way.",
+        ),
+        Mistake(
+            DividedState,
+            "The divided sum was kept as the state, so it is divided again with every word. Keep "
+            "the sum as it is, and divide only what is returned.",
+        ),
+        Mistake(
+            ClosedForm,
+            "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a "
+            "slope of 0. Add the weights up as the words come.",
+        ),
+        Mistake(
+            PlainAverage,
+            "This is the plain average of all words: nothing fades. That is right for a slope of 0 "
+            "only.",
+        ),
+        Mistake(
+            SlopeAsFactor,
+            "The slope itself was taken for the factor. It is subtracted from the *score*; what "
+            "does softmax make of that for the weight?",
+        ),
+        Mistake(
+            OneLessSlope,
+            "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: "
+            "the factor is e to the power of −slope.",
+        ),
+        Mistake(
+            HalfAsFactor,
+            "The base is wrong: softmax takes powers of e, not of 2.",
+        ),
+        Mistake(
+            Growing,
+            "The sign is wrong: old words grow louder with each step, not fainter.",
+        ),
+        Mistake(
+            Overflowing,
+            "New words get ever larger weights, until a number overflows and NaN comes out. Let "
+            "the old ones shrink instead: only their ratio counts.",
+        ),
+        Mistake(
+            WithoutItself,
+            "The new word does not take part in its own context vector. Attention is causal here, "
+            "and a word sees itself, at distance 0.",
+        ),
+        Mistake(
+            shared,
+            "Two heads write into one memory. Make the state in __init__, and keep it in self.",
+        ),
+    ),
+    hints=(
+        "Write down the three weights of the third word, before they are divided by their sum. "
+        "Then those of the fourth. What has become of the old three?",
+        "Two things have to be kept: the sum of the weighted values, and the sum of the weights.",
+    ),
+)

@@ -1,0 +1,185 @@
+"""The matrix that moves every sinusoidal code by n places."""
+
+import numpy as np
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def moving_matrix(n, d_model):
+    """The model answer."""
+    M = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i in range(d_model // 2):
+        angle = torch.tensor(n * 10_000 ** (-2 * i / d_model), dtype=torch.float64)
+        sin, cos = angle.sin(), angle.cos()
+        M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[cos, -sin], [sin, cos]])
+    return M
+
+
+def _codes(places, d_model):
+    places = torch.as_tensor(places, dtype=torch.float64)
+    speeds = 10_000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = places[:, None] * speeds
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def by_fit(n, d_model):
+    """Right, in another way: least squares, as in the lecture."""
+    places = torch.arange(400)
+    start, end = _codes(places, d_model), _codes(places + n, d_model)
+    return torch.linalg.lstsq(start, end, driver="gelsd").solution
+
+
+def by_steps(n, d_model):
+    """Right, in another way: the matrix of one step, as often as needed."""
+    return torch.linalg.matrix_power(moving_matrix(1, d_model), n)
+
+
+def by_diagonals(n, d_model):
+    """Right, in another way: three diagonals, in NumPy."""
+    angles = n * 10_000 ** (-np.arange(0, d_model, 2) / d_model)
+    beside = np.zeros(d_model - 1)
+    beside[::2] = np.sin(angles)
+    return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
+
+
+def other_way(n, d_model):
+    """Wrong: moves by −n."""
+    return moving_matrix(n, d_model).T
+
+
+def one_step(n, d_model):
+    """Wrong: moves by one place, whatever n is."""
+    return moving_matrix(1, d_model)
+
+
+def power_of_each_entry(n, d_model):
+    """Wrong: each entry to the power of n."""
+    return moving_matrix(1, d_model) ** n
+
+
+def n_times_one_step(n, d_model):
+    """Wrong: n times the matrix of one step."""
+    return n * moving_matrix(1, d_model)
+
+
+def for_two_halves(n, d_model):
+    """Wrong: for codes whose sines stand on the left and whose cosines stand on the right."""
+    order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])
+    return moving_matrix(n, d_model)[order][:, order]
+
+
+def wrong_speeds(n, d_model):
+    """Wrong: the 2 in the exponent is missing."""
+    angles = n * 10_000 ** (-np.arange(d_model // 2) / d_model)
+    return _of_angles(angles)
+
+
+def one_speed(n, d_model):
+    """Wrong: all hands turn as the first."""
+    return _of_angles(np.full(d_model // 2, float(n)))
+
+
+def both_plus(n, d_model):
+    """Wrong: no minus sign, so this is no rotation."""
+    M = moving_matrix(n, d_model)
+    return M.tril() + M.tril(-1).T
+
+
+def _of_angles(angles):
+    beside = np.zeros(2 * len(angles) - 1)
+    beside[::2] = np.sin(angles)
+    return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
+
+
+def cases(seed):
+    """One hand and one place, then farther, backward, and not at all."""
+    rng = np.random.default_rng(seed)
+    return [
+        Case((1, 2), "one place to the right, one hand"),
+        Case((int(rng.integers(3, 9)), 4), "some places to the right"),
+        Case((-int(rng.integers(2, 9)), 6), "some places to the left"),
+        Case((0, 8), "by no place at all"),
+        Case((int(rng.integers(20, 50)), 10), "far to the right"),
+    ]
+
+
+def moves_codes(args, result):
+    """The code of a place times M is the code of the place n further on."""
+    (n, d_model), M = args, np.asarray(result)
+    if M.shape != (d_model, d_model):
+        return None
+    for t in (0, 5):
+        start, end = _codes([t, t + n], d_model).numpy()
+        if abs(start @ M - end).max() > 1e-3:
+            if abs(start @ M.T - end).max() < 1e-3:
+                return (
+                    f"The code of place {t} times M is that of place {t - n}, not of place {t + n}."
+                )
+            return f"The code of place {t} times M is not the code of place {t + n}."
+    return None
+
+
+TASK = Task(
+    name="moving_matrix",
+    lecture=6,
+    kind="implement",
+    points=9,
+    difficulty=2,
+    minutes=12,
+    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
+    "on distance alone",
+    reference=moving_matrix,
+    also_right=(by_fit, by_steps, by_diagonals),
+    cases=cases,
+    properties=(moves_codes,),
+    atol=1e-4,
+    mistakes=(
+        Mistake(
+            other_way,
+            "This moves n places in the other direction. Codes are rows and stand on the left of "
+            "M; for columns the matrix would be the transpose. And in each pair the sine comes "
+            "first. Compute sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
+        ),
+        Mistake(
+            one_step, "This moves by one place, whatever n is. The angle is n times the speed."
+        ),
+        Mistake(
+            power_of_each_entry,
+            "`M ** n` raises each entry to the power of n. Moving n times means M @ M @ …, which "
+            "is torch.linalg.matrix_power(M, n); or take n times the angle in the first place.",
+        ),
+        Mistake(
+            n_times_one_step,
+            "n times the matrix of one step makes codes n times as long. What must be multiplied "
+            "by n is the angle.",
+        ),
+        Mistake(
+            for_two_halves,
+            "This is for codes with all sines on the left and all cosines on the right. Here sine "
+            "and cosine of a hand stand side by side, so its block is at the rows and columns 2i "
+            "and 2i + 1.",
+        ),
+        Mistake(
+            wrong_speeds,
+            "The slow hands turn too far: the speed of hand i is 10000 to the power of "
+            "−2i / d_model, and the 2 is missing.",
+        ),
+        Mistake(
+            one_speed,
+            "All hands are turned by n radians. That is right for the first one only: each has a "
+            "speed of its own.",
+        ),
+        Mistake(
+            both_plus,
+            "Both sines have the same sign, and such a matrix is no turn: it does not keep "
+            "lengths. One of the two has a minus.",
+        ),
+    ),
+    hints=(
+        "The lecture's figure of the fitted matrix shows the form: blocks of 2 × 2 on the "
+        "diagonal, zeros elsewhere. Which angle belongs to block i?",
+        "For one hand, with a = ωt and b = ωn: (sin a, cos a) times the block must be "
+        "(sin(a + b), cos(a + b)). The first column of the block makes the sine.",
+    ),
+)

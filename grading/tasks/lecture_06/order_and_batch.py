@@ -1,0 +1,295 @@
+"""Two property tests: does a layer know the order of words, and does it know too much?"""
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def _same(a, b):
+    return torch.allclose(a, b, rtol=0, atol=1e-6)
+
+
+def _orders(n, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randperm(n, generator=generator) for _ in range(20)]
+
+
+def _minds_order(layer, x):
+    out = layer(x)
+    return not all(_same(layer(x[:, order]), out[:, order]) for order in _orders(x.shape[1]))
+
+
+def _minds_batch(layer, x):
+    out = layer(x)
+    return not all(_same(layer(x[b : b + 1])[0], out[b]) for b in range(len(x)))
+
+
+def order_and_batch(layer, x):
+    """The model answer."""
+    return {"order": _minds_order(layer, x), "batch": _minds_batch(layer, x)}
+
+
+def by_neighbours(layer, x):
+    """Right, in another way: neighbours change places, and batches of every beginning."""
+    out, T = layer(x), x.shape[1]
+    order = batch = False
+    for t in range(T - 1):
+        places = torch.arange(T)
+        places[[t, t + 1]] = places[[t + 1, t]]
+        order = order or not _same(layer(x[:, places]), out[:, places])
+    for b in range(len(x)):
+        batch = (
+            batch or not _same(layer(x[b:])[0], out[b]) or not _same(layer(x[: b + 1])[b], out[b])
+        )
+    return {"order": order, "batch": batch}
+
+
+def sentence_by_sentence(layer, x):
+    """Right, in another way: first the batch, then the order of each sentence alone."""
+    alone = [layer(sentence[None]) for sentence in x]
+    batch = not torch.allclose(torch.cat(alone), layer(x), rtol=1e-7, atol=1e-9)
+    return {"batch": batch, "order": any(_minds_order(layer, sentence[None]) for sentence in x)}
+
+
+def backward_only(layer, x):
+    """Wrong: only the backward order is tried."""
+    order = not _same(layer(x.flip(1)), layer(x).flip(1))
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def first_two_only(layer, x):
+    """Wrong: only the first two words change places."""
+    places = torch.tensor([1, 0, *range(2, x.shape[1])])
+    order = not _same(layer(x[:, places]), layer(x)[:, places])
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def shifts_only(layer, x):
+    """Wrong: all words move on in a circle."""
+    order = not all(
+        _same(layer(x.roll(n, dims=1)), layer(x).roll(n, dims=1)) for n in range(x.shape[1])
+    )
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def must_not_change(layer, x):
+    """Wrong: the outputs are not put into the new order."""
+    order = not all(_same(layer(x[:, order]), layer(x)) for order in _orders(x.shape[1]))
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def exact(layer, x):
+    """Wrong: rounding counts as a difference."""
+    out = layer(x)
+    order = not all(torch.equal(layer(x[:, o]), out[:, o]) for o in _orders(x.shape[1]))
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def sentences_scrambled(layer, x):
+    """Wrong: the sentences are scrambled, not the words."""
+    out = layer(x)
+    order = not all(_same(layer(x[order]), out[order]) for order in _orders(len(x)))
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+def first_sentence_only(layer, x):
+    """Wrong: only sentence 0 is tried alone, and it stands first in any case."""
+    batch = not _same(layer(x[:1])[0], layer(x)[0])
+    return {"order": _minds_order(layer, x), "batch": batch}
+
+
+def sentences_swapped(layer, x):
+    """Wrong: sentences change places, but keep their company."""
+    out = layer(x)
+    batch = not all(_same(layer(x[order]), out[order]) for order in _orders(len(x)))
+    return {"order": _minds_order(layer, x), "batch": batch}
+
+
+def different_sentences(layer, x):
+    """Wrong: two different sentences are compared with each other."""
+    out = layer(x)
+    return {"order": _minds_order(layer, x), "batch": not _same(out[0], out[1])}
+
+
+def twice_in_a_row(layer, x):
+    """Wrong: the batch is run twice, and nothing about it changes."""
+    return {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))}
+
+
+def turned_around(layer, x):
+    """Wrong: True and False have changed places."""
+    return {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)}
+
+
+def names_swapped(layer, x):
+    """Wrong: each answer stands under the other's name."""
+    return {"order": _minds_batch(layer, x), "batch": _minds_order(layer, x)}
+
+
+def drive(answer, name, x):
+    """Make the layer of this name, and ask what it minds."""
+    import torch
+
+    def codes(n, d):
+        features = torch.arange(d, dtype=torch.float64)
+        speeds = 10_000 ** (-(features - features % 2) / d)
+        return torch.sin(torch.arange(n)[:, None] * speeds + torch.pi / 2 * (features % 2))
+
+    def attention(x, bias=0.0):
+        return (x @ x.mT + bias).softmax(dim=-1) @ x
+
+    def by_place(x):
+        return x + codes(x.shape[1], x.shape[2])
+
+    def by_sentence(x):
+        return x + codes(x.shape[0], x.shape[2])[:, None]
+
+    def by_distance(x):
+        places = torch.arange(x.shape[1])
+        return attention(x, -0.5 * (places[:, None] - places).abs())
+
+    def so_far(x):
+        counts = torch.arange(1, x.shape[1] + 1)[:, None]
+        return x.cumsum(dim=1) / counts
+
+    def last_louder(x):
+        out = attention(x).clone()
+        out[:, -1] *= 2
+        return out
+
+    layers = {
+        "each word for itself": torch.tanh,
+        "attention without codes": attention,
+        "attention with a code for each place": lambda x: attention(by_place(x)),
+        "attention with a code for each sentence": lambda x: attention(by_sentence(x)),
+        "attention with both codes": lambda x: attention(by_sentence(by_place(x))),
+        "attention that fades on both sides": by_distance,
+        "the average so far": so_far,
+        "the word on the left, in a circle": lambda x: x.roll(1, dims=1),
+        "attention in which the last word counts double": last_louder,
+        "attention less the mean of the batch": lambda x: attention(x) - x.mean(dim=0),
+    }
+    return answer(layers[name], x)
+
+
+def cases(seed):
+    """Layers that mind neither, one, or both."""
+    generator = torch.Generator().manual_seed(seed)
+    names = [
+        ("each word for itself", (2, 3, 2)),
+        ("attention with a code for each place", (2, 4, 6)),
+        ("attention with a code for each sentence", (3, 4, 6)),
+        ("attention without codes", (3, 5, 4)),
+        ("attention with both codes", (3, 6, 4)),
+        ("attention that fades on both sides", (2, 5, 4)),
+        ("the average so far", (4, 5, 3)),
+        ("the word on the left, in a circle", (3, 5, 2)),
+        ("attention in which the last word counts double", (2, 6, 3)),
+        ("attention less the mean of the batch", (4, 3, 5)),
+        ("attention without codes", (2, 7, 8)),
+    ]
+    return [
+        Case((name, torch.randn(shape, dtype=torch.float64, generator=generator)), name)
+        for name, shape in names
+    ]
+
+
+def which_way(args, result):
+    """What this test says of the layer, and what is so."""
+    right = {
+        "each word for itself": (False, False),
+        "attention without codes": (False, False),
+        "attention with a code for each sentence": (False, True),
+        "attention less the mean of the batch": (False, True),
+        "attention with both codes": (True, True),
+    }.get(args[0], (True, False))
+    for key, minds in zip(("order", "batch"), right, strict=True):
+        if type(result) is dict and result.get(key) is (not minds):
+            does = "does" if minds else "does not"
+            return f"The layer “{args[0]}” {does} mind the {key}, and your test says otherwise."
+    return None
+
+
+TASK = Task(
+    name="order_and_batch",
+    lecture=6,
+    kind="implement",
+    points=12,
+    difficulty=3,
+    minutes=18,
+    outcome="test whether a layer can tell the order of its words, and say what a causal mask "
+    "alone tells",
+    reference=order_and_batch,
+    also_right=(by_neighbours, sentence_by_sentence),
+    cases=cases,
+    properties=(which_way,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            backward_only,
+            "Only the backward order was tried. A layer that goes by distance on both sides passes "
+            "that, since each pair keeps its distance. Try many random orders.",
+        ),
+        Mistake(
+            first_two_only,
+            "Only the first two words changed places. A layer that treats the last word in its own "
+            "way passes that. Try many random orders of all words.",
+        ),
+        Mistake(
+            shifts_only,
+            "Words were only moved on in a circle, where each keeps its neighbours. A layer that "
+            "copies the word on the left passes that. Try many random orders.",
+        ),
+        Mistake(
+            must_not_change,
+            "Here an output must not move at all. But if words change places, so do their outputs: "
+            "compare layer(x[:, order]) with layer(x)[:, order].",
+        ),
+        Mistake(
+            exact,
+            "Sums in another order are rounded differently, so equal outputs may differ in the "
+            "last digit. Compare with torch.allclose.",
+        ),
+        Mistake(
+            sentences_scrambled,
+            "For “order” the sentences were scrambled: axis 0 is the batch. The words are on "
+            "axis 1: x[:, order].",
+        ),
+        Mistake(
+            first_sentence_only,
+            "Only sentence 0 was tried alone. It stands first in both cases, so it has the same "
+            "number: a code for each sentence passes that. Try every sentence alone.",
+        ),
+        Mistake(
+            sentences_swapped,
+            "This finds a code for the number of the sentence, but not that a sentence depends on "
+            "its company: a layer that subtracts the mean of the batch treats all places alike. "
+            "Run each sentence alone, and compare.",
+        ),
+        Mistake(
+            different_sentences,
+            "Two different sentences were compared with each other, and they differ in any case. "
+            "Compare each sentence with itself: once in the batch, once alone.",
+        ),
+        Mistake(
+            twice_in_a_row,
+            "The same batch was run twice, so nothing could differ. Change what else is in the "
+            "batch: run each sentence alone.",
+        ),
+        Mistake(
+            turned_around,
+            "True and False have changed places: True means that the layer minds it.",
+        ),
+        Mistake(
+            names_swapped,
+            "Both tests are right, but each result stands under the other's name.",
+        ),
+    ),
+    hints=(
+        "Two questions, two functions. For “order”, the equation is layer(x[:, order]) = "
+        "layer(x)[:, order], for every order.",
+        "For “batch”, a sentence alone is a batch of one: x[b : b + 1]. What must come out?",
+        "For each test think of a bad layer that would slip through: one that goes by distance, "
+        "one that treats the last word in its own way, one that takes a mean over the batch.",
+    ),
+)

@@ -1,0 +1,50 @@
+"""Rotary scores by hand: a hand that turns by a quarter of a turn for each word."""
+
+from grading.task import Mistake, Task
+
+TASK = Task(
+    name="quarter_turns",
+    lecture=6,
+    kind="predict",
+    points=5,
+    difficulty=1,
+    minutes=6,
+    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
+    "on distance alone",
+    reference=[-13.0, -13.0, 13.0],
+    mistakes=(
+        Mistake(
+            [13.0, 13.0, -13.0],
+            "This turns the other way. A quarter turn takes (a, b) to (−b, a), and so (1, 0) to "
+            "(0, 1).",
+        ),
+        Mistake(
+            [-13.0, -13.0, -13.0],
+            "The first two are right. But three places to the right is not three places to the "
+            "left: the query is then turned three quarters *less* than the key.",
+        ),
+        Mistake(
+            [11.0, 11.0, 11.0],
+            "These are the scores without any turn. Query and key are turned by their places "
+            "first.",
+        ),
+        Mistake(
+            [-11.0, -11.0, -13.0],
+            "Here only the query was turned. The key is turned by its own place, too.",
+        ),
+        Mistake(
+            [13.0, 13.0, -11.0],
+            "Here only the key was turned. The query is turned by its own place, too.",
+        ),
+        Mistake(
+            [-13.0, 13.0, 13.0],
+            "In the first and the second the distance is the same, so the score is too. Four "
+            "quarter turns are none: what is left of 106, and of 103?",
+        ),
+    ),
+    hints=(
+        "Four quarter turns change nothing, so place 6 turns as place 2 does.",
+        "After the first score you need not turn anything twice: what is different in the second, "
+        "and what in the third?",
+    ),
+)

@@ -1,0 +1,178 @@
+"""Find the bugs: what is turned, and by which places."""
+
+import numpy as np
+import torch
+
+from grading.task import Case, Mistake, Task
+from helpers.positions import RotaryPositions
+
+
+def _turn(x, start):
+    """Turn the words of x, the first of which stands at place `start`."""
+    front = x.new_zeros(*x.shape[:-2], start, x.shape[-1])
+    all_places = torch.cat([front, x], dim=-2)
+    return RotaryPositions().rotate(all_places, all_places)[1][..., start:, :]
+
+
+def _attend(q, k, v):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1) @ v
+
+
+def rotary_attention(q, k, v):
+    """The model answer."""
+    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), v)
+
+
+def by_the_helper(q, k, v):
+    """Right, in another way: the helper knows that the queries stand last."""
+    q, k = RotaryPositions().rotate(q, k)
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+def from_the_end(q, k, v):
+    """Right, in another way: only distances count, so all places may be moved alike."""
+    T_q, T_k = q.shape[-2], k.shape[-2]
+    return _attend(_turn(q, 100 + T_k - T_q), _turn(k, 100), v)
+
+
+def as_given(q, k, v):
+    """Wrong: queries from place 0, and the values are turned."""
+    return _attend(_turn(q, 0), _turn(k, 0), _turn(v, 0))
+
+
+def queries_from_zero(q, k, v):
+    """Wrong: the values are mended, the places of the queries are not."""
+    return _attend(_turn(q, 0), _turn(k, 0), v)
+
+
+def values_turned(q, k, v):
+    """Wrong: the places are mended, the values are still turned."""
+    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0))
+
+
+def queries_after_the_keys(q, k, v):
+    """Wrong: as if the queries were new words after all keys."""
+    return _attend(_turn(q, k.shape[-2]), _turn(k, 0), v)
+
+
+def keys_not_turned(q, k, v):
+    """Wrong: only the queries are turned."""
+    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v)
+
+
+def nothing_turned(q, k, v):
+    """Wrong: no positions at all."""
+    return _attend(q, k, v)
+
+
+def masked(q, k, v):
+    """Wrong here: the places are right, and there is a causal mask besides."""
+    q, k = RotaryPositions().rotate(q, k)
+    seen = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril(k.shape[-2] - q.shape[-2])
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
+def turned_back(q, k, v):
+    """Wrong: values are turned, and the result is turned back for the place of the query."""
+    T_q, T_k = q.shape[-2], k.shape[-2]
+    out = _attend(_turn(q, T_k - T_q), _turn(k, 0), _turn(v, 0))
+    mirror = torch.tensor([1.0, -1.0], dtype=v.dtype).repeat(v.shape[-1] // 2)
+    return _turn(out * mirror, T_k - T_q) * mirror
+
+
+def cases(seed):
+    """One query at two keys, to check by hand; then sizes that are all different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    def sizes(batch, heads, T_q, T_k, d_k, d_v):
+        return (
+            draw(batch, heads, T_q, d_k),
+            draw(batch, heads, T_k, d_k),
+            draw(batch, heads, T_k, d_v),
+        )
+
+    alike = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]], dtype=torch.float64)
+    values = torch.tensor([[[[4.0, 0.0], [0.0, 4.0]]]], dtype=torch.float64)
+    return [
+        Case((alike[:, :, :1], alike, values), "one query, the last of two words that are alike"),
+        Case(sizes(1, 2, 5, 5, 4, 6), "as many queries as keys"),
+        Case(sizes(2, 3, 4, 7, 6, 2), "fewer queries than keys"),
+        Case(sizes(3, 2, 1, 9, 8, 4), "one new word asks"),
+    ]
+
+
+def among_the_values(args, result):
+    """A weighted average stays among what is averaged."""
+    v, out = np.asarray(args[2]), np.asarray(result)
+    if out.shape[:-2] + out.shape[-1:] != v.shape[:-2] + v.shape[-1:]:
+        return None
+    low, high = v.min(axis=-2, keepdims=True), v.max(axis=-2, keepdims=True)
+    if ((out < low - 1e-6) | (out > high + 1e-6)).any():
+        return "A context vector leaves the range of the values: it is no average of them."
+    return None
+
+
+TASK = Task(
+    name="rotary_attention",
+    lecture=6,
+    kind="find the bug",
+    points=9,
+    difficulty=2,
+    minutes=10,
+    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
+    "where in the model each one enters",
+    reference=rotary_attention,
+    also_right=(by_the_helper, from_the_end),
+    cases=cases,
+    properties=(among_the_values,),
+    mistakes=(
+        Mistake(
+            as_given,
+            "This is the code as given. Its context vectors are no averages of the values. And the "
+            "last word of a text gets another result if it asks alone than if all words ask.",
+        ),
+        Mistake(
+            queries_from_zero,
+            "The values are right now. But the queries are still turned as if they stood at the "
+            "places 0, 1, …, and they are the *last* of the T_k places.",
+        ),
+        Mistake(
+            values_turned,
+            "The places are right now. But the values are still turned: what a word hands over "
+            "must not depend on where it stands.",
+        ),
+        Mistake(
+            queries_after_the_keys,
+            "The queries are turned as if they were new words after all keys. They are among the "
+            "T_k words: with one query and ten keys, it stands at place 9.",
+        ),
+        Mistake(
+            keys_not_turned,
+            "The keys are not turned. A score depends on the distance alone only if both sides are "
+            "turned.",
+        ),
+        Mistake(
+            nothing_turned,
+            "Nothing is turned any more, so order plays no part. Queries and keys need it.",
+        ),
+        Mistake(
+            masked,
+            "Both bugs are mended. But there is a causal mask besides, and here every query may "
+            "look at all words.",
+        ),
+        Mistake(
+            turned_back,
+            "The values are turned, and the context vectors turned back. That makes what a word "
+            "hands over depend on its distance. Rotary positions leave the values as they are.",
+        ),
+    ),
+    hints=(
+        "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: at which place "
+        "does this one word stand?",
+        "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
+        "encoding turn?",
+    ),
+)

@@ -1,0 +1,67 @@
+"""The gradient through three layers, and the ways that it takes."""
+
+from grading.task import Mistake, Task
+
+TASK = Task(
+    name="gradient_paths",
+    lecture=7,
+    kind="predict",
+    points=6,
+    difficulty=2,
+    minutes=8,
+    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
+    "stacks each of them cures, and which it does not",
+    reference=[-0.05, 0.9, 0.2, -0.25],
+    mistakes=(
+        Mistake(
+            [0.2, 0.9, 0.2, -0.25],
+            "The first number is the sum of the three. One layer after the other: what does the "
+            "chain rule do with their derivatives?",
+        ),
+        Mistake(
+            [0.05, 0.9, 0.2, -0.25],
+            "The first number has the wrong sign: one of the three derivatives is negative.",
+        ),
+        Mistake(
+            [-0.05, 0.95, 0.2, -0.25],
+            "The second number belongs to *one* residual connection around all three layers. Each "
+            "layer has its own.",
+        ),
+        Mistake(
+            [-0.05, 1.2, 0.2, -0.25],
+            "The second number is 1 and the three derivatives added up. The ways through two and "
+            "three layers are missing from it.",
+        ),
+        Mistake(
+            [-0.05, 2.7, 0.2, -0.25],
+            "In the second number one derivative has lost its sign: 1 and −0.5 give 0.5.",
+        ),
+        Mistake(
+            [-0.05, 3.2, 0.2, -0.25],
+            "The second number is the sum of 1 + 0.2, 1 + 0.5 and 1 − 0.5. The layers stand one "
+            "after the other: they multiply.",
+        ),
+        Mistake(
+            [-0.05, 0.9, 1.2, -0.25],
+            "The third number contains the way around all layers. It passes none of them.",
+        ),
+        Mistake(
+            [-0.05, 0.9, 0.2, -0.05],
+            "The last number is that of the way through all three layers. How many ways pass "
+            "exactly two?",
+        ),
+        Mistake(
+            [-0.05, 0.9, 0.2, 0.1],
+            "The last number is that of one way through two layers. There are more of them.",
+        ),
+        Mistake(
+            [-0.05, 0.9, 0.2, 0.45],
+            "In the last number all products have been taken as positive.",
+        ),
+    ),
+    hints=(
+        "The derivative of x + f(x) is 1 plus that of f. Three such steps follow each other.",
+        "Multiply out (1 + a)(1 + b)(1 + c). Each of the eight terms is one way through the stack, "
+        "and its letters are the layers that it passes.",
+    ),
+)

@@ -1,0 +1,209 @@
+"""Find the three bugs: layer norm as it is often written by hand."""
+
+import torch
+import torch.nn.functional as F
+
+from grading.task import Case, Mistake, Task
+
+
+def norm_words(x, weight, bias, eps):
+    """The model answer."""
+    mean = x.mean(dim=-1, keepdim=True)
+    variance = ((x - mean) ** 2).mean(dim=-1, keepdim=True)
+    return weight * (x - mean) / (variance + eps).sqrt() + bias
+
+
+def by_torch(x, weight, bias, eps):
+    """Right, in another way: PyTorch's function."""
+    return F.layer_norm(x, weight.shape, weight, bias, eps)
+
+
+def by_mean_of_squares(x, weight, bias, eps):
+    """Right, in another way: the variance as mean of squares less the square of the mean."""
+    mean = x.mean(dim=2, keepdim=True)
+    variance = (x * x).mean(dim=2, keepdim=True) - mean * mean
+    return (x - mean) * torch.rsqrt(variance + eps) * weight + bias
+
+
+def _version(counted=False, outside=False, shifted=False):
+    """A version that has some of the bugs."""
+
+    def answer(x, weight, bias, eps):
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = x.var(dim=-1, keepdim=True, correction=int(counted))
+        below = variance.sqrt() + eps if outside else (variance + eps).sqrt()
+        normed = (x - mean) / below
+        return weight * (normed + bias) if shifted else weight * normed + bias
+
+    return answer
+
+
+def along_words(x, weight, bias, eps):
+    """Wrong: mean and variance along the words."""
+    return weight * F.layer_norm(x.mT, (x.shape[1],), eps=eps).mT + bias
+
+
+def over_both(x, weight, bias, eps):
+    """Wrong: mean and variance of all words of a sequence."""
+    return weight * F.layer_norm(x, x.shape[1:], eps=eps) + bias
+
+
+def not_rooted(x, weight, bias, eps):
+    """Wrong: divided by the variance."""
+    centred = x - x.mean(dim=-1, keepdim=True)
+    return weight * centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) + bias
+
+
+def no_eps(x, weight, bias, eps):
+    """Wrong: eps is left out."""
+    return norm_words(x, weight, bias, 0.0)
+
+
+def squared_eps(x, weight, bias, eps):
+    """Wrong: eps squared."""
+    return norm_words(x, weight, bias, eps**2)
+
+
+def not_centred(x, weight, bias, eps):
+    """Wrong: the mean stays in."""
+    return weight * x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt() + bias
+
+
+def summed(x, weight, bias, eps):
+    """Wrong: the sum of the squares."""
+    centred = x - x.mean(dim=-1, keepdim=True)
+    return weight * centred / ((centred**2).sum(dim=-1, keepdim=True) + eps).sqrt() + bias
+
+
+def drive(answer, x, weight, bias, eps):
+    """Norm the words; and whether a word moves with another one."""
+    import torch
+
+    out = answer(x, weight, bias, eps)
+    if out is None:
+        return None
+    out, other = torch.as_tensor(out), x.clone()
+    other[:, -1] = other[:, -1].flip(-1) * 3 + 1
+    moved = torch.as_tensor(answer(other, weight, bias, eps))[:, :-1] - out[:, :-1]
+    return {"output": out, "sees other words": bool((moved.abs() > 1e-6).any())}
+
+
+def cases(seed):
+    """Two numbers to check by hand; then other sizes, and words of very different sizes."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    x = torch.tensor([[[3.0, 7.0], [5.0, 5.0]]], dtype=torch.float64)
+    weight, bias = torch.tensor([3.0, 3.0]).double(), torch.tensor([1.0, 0.0]).double()
+    return [
+        Case((x, weight, bias, 5.0), "the example"),
+        Case((draw(2, 3, 5), draw(5), draw(5), 1e-5), "eps is tiny"),
+        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large"),
+        Case((draw(2, 5, 3) * 0.01, draw(3), draw(3), 1e-3), "words of tiny numbers"),
+        Case((draw(1, 4, 7) * 10 - 30, draw(7), draw(7), 0.1), "words of large numbers"),
+    ]
+
+
+def what_is_odd(args, result):
+    """Whether words look at each other; then mean and size before scale and shift."""
+    x, weight, bias, eps = (torch.as_tensor(part) for part in args)
+    if result["sees other words"]:
+        return "An output moves when *another* word changes. Each word is treated alone."
+    if result["output"].shape != tuple(x.shape):
+        return None
+    normed = (torch.as_tensor(result["output"]) - bias) / weight
+    if normed.mean(dim=-1).abs().max() > 1e-6:
+        return "Without scale and shift a word does not have the mean 0."
+    variance = x.var(dim=-1, correction=0)
+    size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
+    if not torch.allclose(size, wanted, atol=1e-6):
+        return "Without scale and shift the mean is 0, and the size is not right."
+    return None
+
+
+TASK = Task(
+    name="norm_words",
+    lecture=7,
+    kind="find the bug",
+    points=8,
+    difficulty=2,
+    minutes=10,
+    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
+    "stacks each of them cures, and which it does not",
+    reference=norm_words,
+    also_right=(by_torch, by_mean_of_squares),
+    cases=cases,
+    properties=(what_is_odd,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            _version(True, True, True),
+            "This is the code as given, with three bugs. Already the two numbers of the example "
+            "come out wrong. Work it out by hand beside the code, line by line.",
+        ),
+        Mistake(
+            _version(outside=True, shifted=True),
+            "The deviation is right now, and two bugs are left. Where does eps stand in the "
+            "equation, and what does the shift meet there?",
+        ),
+        Mistake(
+            _version(counted=True, shifted=True),
+            "eps is in its place now, and two bugs are left. What is the deviation of (3, 7)? And "
+            "what does the shift meet?",
+        ),
+        Mistake(
+            _version(counted=True, outside=True),
+            "Scale and shift are right now, and two bugs are left. What is the deviation of "
+            "(3, 7)? And where does eps stand?",
+        ),
+        Mistake(
+            _version(counted=True),
+            "One bug is left, in the deviation. It is too large by a factor that depends only on "
+            "the number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
+        ),
+        Mistake(
+            _version(outside=True),
+            "One bug is left: eps is added to the deviation. Compare with the equation, and with "
+            "what stands under its root.",
+        ),
+        Mistake(
+            _version(shifted=True),
+            "One bug is left: the shift is scaled along with the word. What comes last in the "
+            "equation?",
+        ),
+        Mistake(
+            along_words,
+            "Mean and deviation are taken along the words, and so the words see each other. Which "
+            "axis holds the numbers of one word?",
+        ),
+        Mistake(
+            over_both,
+            "Mean and deviation are taken of all words of a sequence together. Each word has its "
+            "own.",
+        ),
+        Mistake(not_rooted, "It is divided by the variance. In the equation there is a root."),
+        Mistake(
+            no_eps,
+            "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
+        ),
+        Mistake(squared_eps, "eps was squared. It is added to the variance as it is."),
+        Mistake(
+            not_centred,
+            "The mean is used for the deviation, but it is still in what is divided.",
+        ),
+        Mistake(
+            summed,
+            "The squares are added up and not averaged: the output is too small by the root of "
+            "the number of entries.",
+        ),
+    ),
+    hints=(
+        "Take the word (3, 7) and eps = 5, and work it out by the equation of *Layer norm*. Then "
+        "print each line of the code.",
+        "`std` has an argument `correction`. The lecture says what it does if it is not given.",
+        "The equation has a fraction and a root. Which of the two does eps belong to, and what "
+        "stands outside of both?",
+    ),
+)

@@ -1,0 +1,223 @@
+"""A feed-forward network by hand: the shorter way round a clock."""
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def _row(*numbers):
+    return torch.tensor([numbers], dtype=torch.float64)
+
+
+def _network(starts, slopes, base=0.0):
+    """A network of bends: at each start the slope changes."""
+    b_1 = -torch.tensor(starts, dtype=torch.float64)
+    return _row(*[1.0] * len(starts)), b_1, _row(*slopes).T, torch.tensor([base]).double()
+
+
+def way_round(hours):
+    """The model answer."""
+    half = hours / 2
+    return _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
+
+
+def from_the_right(hours):
+    """Right, in another way: read from the other end."""
+    half = hours / 2
+    W_1, b_1, W_2, b_2 = _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
+    return -W_1, b_1, W_2, b_2
+
+
+def from_the_middle(hours):
+    """Right, in another way: both sides alike, from the middle."""
+    half = hours / 2
+    starts = torch.tensor([0.0, 0.0, -half, -half], dtype=torch.float64)
+    return _row(1, -1, 1, -1), starts, _row(1, 1, -2, -2).T, torch.zeros(1)
+
+
+def scaled(hours):
+    """Right, in another way: as lists, with the size in the second matrix."""
+    return [[2 / hours] * 4], [2, 1, 0, -1], [[s * hours / 2] for s in (1, -2, 2, -2)], [0]
+
+
+def absolute(hours):
+    """Wrong: the absolute value."""
+    return _row(1, -1), torch.zeros(2).double(), _row(1, 1).T, torch.zeros(1)
+
+
+def always_twelve(hours):
+    """Wrong: a clock of 12 hours."""
+    return way_round(12)
+
+
+def only_forward(hours):
+    """Wrong: nothing for negative differences."""
+    return _network((0.0, hours / 2), (1.0, -2.0))
+
+
+def levels_off(hours):
+    """Wrong: the slope becomes 0, and does not turn around."""
+    half = hours / 2
+    return _network((-hours, -half, 0.0, half), (1.0, -1.0, 1.0, -1.0))
+
+
+def whole_bend(hours):
+    """Wrong: the bend at a whole number."""
+    half = hours // 2
+    return _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
+
+
+def three_bends(hours):
+    """Wrong: no way up to the first bend."""
+    half = hours / 2
+    return _network((-half, 0.0, half), (-2.0, 2.0, -2.0))
+
+
+def bends_mirrored(hours):
+    """Wrong: the signs of the biases."""
+    W_1, b_1, W_2, b_2 = way_round(hours)
+    return W_1, -b_1, W_2, b_2
+
+
+def long_way(hours):
+    """Wrong: the longer way."""
+    W_1, b_1, W_2, b_2 = way_round(hours)
+    return W_1, b_1, -W_2, b_2 + hours
+
+
+def with_sign(hours):
+    """Wrong: negative where the way leads back."""
+    half = hours / 2
+    return _network((-half, half), (1.0, -2.0), 0.0)[:2] + (
+        _row(2.0, -2.0).T,
+        torch.tensor([-half]).double(),
+    )
+
+
+def signed(hours):
+    """Wrong: the way there and back, with its sign, but for the jumps."""
+    half = hours / 2
+    return _network((-hours, -half, half), (-1.0, 2.0, -2.0), 0.0)
+
+
+def six_numbers(hours):
+    """Wrong: more hidden numbers than allowed."""
+    half = hours / 2
+    return _network((-hours, -half, 0.0, half, hours, hours), (1.0, -2.0, 2.0, -2.0, 1.0, 1.0))
+
+
+def drive(answer, hours, differences):
+    """Run the feed-forward network on the differences, and count its hidden numbers."""
+    import torch
+
+    found = answer(hours)
+    if found is None:
+        return None
+    if not isinstance(found, tuple | list) or len(found) != 4:
+        raise ValueError("four things are wanted: W_1, b_1, W_2 and b_2")
+    W_1, b_1, W_2, b_2 = (torch.as_tensor(part, dtype=torch.float64) for part in found)
+    if W_1.dim() != 2 or W_1.shape[0] != 1:
+        raise ValueError(f"W_1 has shape {tuple(W_1.shape)}, not (1, d_ff)")
+    d_ff = W_1.shape[1]
+    for name, part, shape in (("b_1", b_1, (d_ff,)), ("W_2", W_2, (d_ff, 1)), ("b_2", b_2, (1,))):
+        if part.shape != shape:
+            raise ValueError(f"{name} has shape {tuple(part.shape)}, not {shape}, and d_ff = {d_ff}")
+    hidden = torch.relu(differences[:, None] @ W_1 + b_1)
+    return {"output": (hidden @ W_2 + b_2)[:, 0], "at most four hidden": d_ff <= 4}
+
+
+def cases(seed):
+    """Three differences on a clock; all of them; then other numbers of hours, and parts of one."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def between(hours, n):
+        return hours * (2 * torch.rand(n, generator=generator, dtype=torch.float64) - 1)
+
+    return [
+        Case((12, torch.tensor([5.0, 11.0, -8.0], dtype=torch.float64)), "the example"),
+        Case((12, torch.arange(-11.0, 12.0, dtype=torch.float64)), "hours = 12"),
+        Case((24, torch.arange(-23.0, 24.0, dtype=torch.float64)), "hours = 24"),
+        Case((7, torch.arange(-6.0, 7.0, dtype=torch.float64)), "the seven days of a week"),
+        Case((10, between(10, 9)), "hours = 10, parts of an hour"),
+    ]
+
+
+def which_difference(args, result):
+    """The first difference that is wrong, and the size of the network."""
+    hours, differences = args
+    for d, came in zip(differences.tolist(), result["output"].tolist(), strict=True):
+        right = min(abs(d), hours - abs(d))
+        if abs(came - right) > 1e-4 * (1 + hours):
+            return f"With hours = {hours} and a difference of {d:.3g} the output is {came:.3g}."
+    if not result["at most four hidden"]:
+        return "All outputs are right, but there are more than four hidden numbers."
+    return None
+
+
+TASK = Task(
+    name="way_round",
+    lecture=7,
+    kind="implement",
+    points=10,
+    difficulty=2,
+    minutes=15,
+    outcome="choose the weights of a feed-forward network by hand, so that it computes what no "
+    "single head can",
+    reference=way_round,
+    also_right=(from_the_right, from_the_middle, scaled),
+    cases=cases,
+    properties=(which_difference,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            absolute,
+            "This is the absolute value. It is right up to half of the way round; from there on, "
+            "the other way is shorter.",
+        ),
+        Mistake(always_twelve, "These are the weights for 12 hours, whatever `hours` is."),
+        Mistake(
+            only_forward,
+            "For differences above 0 it is right. Below 0 no hidden number is at work, and the "
+            "output is 0.",
+        ),
+        Mistake(
+            levels_off,
+            "Between the bends the output stays level. To turn a slope of 1 around, it has to "
+            "change by more than 1.",
+        ),
+        Mistake(
+            whole_bend,
+            "Nearly: if `hours` is odd, the bend does not lie at a whole number. `//` rounds.",
+        ),
+        Mistake(
+            three_bends,
+            "The bends are in the right places. But on the far left no hidden number is at work, "
+            "so the line starts level there. Draw what you want at differences below −hours / 2.",
+        ),
+        Mistake(
+            bends_mirrored,
+            "The signs of `b_1` are turned around. ReLU(d + b) bends where d + b is 0: at which d "
+            "is that?",
+        ),
+        Mistake(long_way, "This is the longer way round."),
+        Mistake(
+            with_sign,
+            "A difference of 0 must give 0, and here the output there is one half of the way. "
+            "Draw the line that you want from −hours to hours. It goes up and down twice.",
+        ),
+        Mistake(
+            signed,
+            "The output is negative where the difference is. A way is never shorter than 0.",
+        ),
+        Mistake(
+            six_numbers,
+            "The weights are right, and some hidden numbers are never at work: leave them out.",
+        ),
+    ),
+    hints=(
+        "Draw the output against d, from −hours to hours. Where does the slope change, and by how "
+        "much?",
+        "A hidden number ReLU(d − p) adds nothing left of p, and a slope right of p. So go from "
+        "left to right: which slope do you need first, and what must be added at each bend?",
+    ),
+)

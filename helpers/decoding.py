@@ -1,0 +1,191 @@
+"""From logits to tokens: probabilities of the next token, and writing token by token (lecture 8).
+
+The functions on logits and probabilities return distributions, so that they can be tested; only
+`generate` draws.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from helpers.checks import require, require_dims
+from helpers.data import PAD
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
+
+def greedy(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
+    """All probability on the token with the largest logit; of equal ones, on the first.
+
+    Raises:
+        ValueError: if `logits` are not floating-point numbers, the largest of them finite.
+    """
+    _check_logits(logits)
+    best = logits.argmax(dim=-1, keepdim=True)  # (*batch, 1)
+    return torch.zeros_like(logits).scatter(-1, best, 1.0)
+
+
+def next_token_probabilities(
+    logits: Float[Tensor, "*batch vocab"],
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Float[Tensor, "*batch vocab"]:
+    """softmax(logits / temperature); of that only the `top_k` likeliest; of these only `top_p`.
+
+    Args:
+        logits: one number for each token of the vocabulary; −∞ for what cannot come.
+        temperature: below 1 likely tokens become likelier, above 1 all become more alike; 0 is
+            the limit, `greedy`.
+        top_k: as in `keep_top_k`; None keeps all.
+        top_p: as in `keep_top_p`; None keeps all.
+
+    Raises:
+        ValueError: if the temperature is negative or not finite, and as `greedy`, `keep_top_k`
+            and `keep_top_p`.
+    """
+    _check_logits(logits)
+    sensible = 0.0 <= temperature < torch.inf
+    require(sensible, "temperature", temperature, "a finite number, 0 or more")
+    if temperature == 0.0:
+        probabilities = greedy(logits)
+    else:
+        # With the largest at 0, division by a small temperature cannot overflow.
+        shifted = logits - logits.amax(dim=-1, keepdim=True)
+        probabilities = (shifted / temperature).softmax(dim=-1)  # (*batch, vocab)
+    if top_k is not None:
+        probabilities = keep_top_k(probabilities, top_k)
+    if top_p is not None:
+        probabilities = keep_top_p(probabilities, top_p)
+    return probabilities
+
+
+def keep_top_k(
+    probabilities: Float[Tensor, "*batch vocab"], k: int
+) -> Float[Tensor, "*batch vocab"]:
+    """Only the k likeliest tokens, in the same ratios as before.
+
+    Of equally likely tokens those with smaller ids are taken first, so that there are always k.
+    Source: Fan et al. (2018).
+
+    Raises:
+        ValueError: if k is not from 1 to vocab, or `probabilities` are none.
+    """
+    _check_probabilities(probabilities)
+    vocab = probabilities.shape[-1]
+    require(1 <= k <= vocab, "k", k, f"a number from 1 to vocab = {vocab}")
+    order = probabilities.argsort(dim=-1, descending=True, stable=True)  # (*batch, vocab)
+    keep = torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order[..., :k], True)
+    return _only(probabilities, keep)
+
+
+def keep_top_p(
+    probabilities: Float[Tensor, "*batch vocab"], p: float
+) -> Float[Tensor, "*batch vocab"]:
+    """Only the fewest tokens whose probabilities together reach p, in the same ratios as before.
+
+    Of equally likely tokens those with smaller ids are taken first. How many remain depends on
+    how sure the model is. Source: Holtzman et al. (2020), section 3.1, "nucleus sampling".
+
+    Raises:
+        ValueError: if p is not above 0 and at most 1, or `probabilities` are none.
+    """
+    _check_probabilities(probabilities)
+    require(0.0 < p <= 1.0, "p", p, "a number above 0 and at most 1")
+    falling, order = probabilities.sort(dim=-1, descending=True, stable=True)  # (*batch, vocab)
+    likelier = falling.cumsum(dim=-1) - falling  # what is reached without this token
+    # p = 1 keeps all: otherwise the rounding of the sum could drop the least likely ones.
+    needed = (likelier < p) | (p == 1.0)
+    keep = torch.zeros_like(needed).scatter(-1, order, needed)
+    return _only(probabilities, keep)
+
+
+@torch.no_grad()
+def generate(
+    model: nn.Module,
+    tokens: Int[Tensor, "batch T"],
+    max_new_tokens: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    stop: int | None = None,
+    generator: torch.Generator | None = None,
+    use_cache: bool = True,
+) -> Int[Tensor, "batch T_all"]:
+    """Continue each row of `tokens`, one token at a time, each drawn by its probability.
+
+    Args:
+        model: maps tokens (batch, T) to logits (batch, T, vocab). It is called in evaluation.
+        tokens: the beginnings, all of the same length.
+        max_new_tokens: how many tokens to add at most.
+        temperature, top_k, top_p: as in `next_token_probabilities`; temperature 0 takes the
+            likeliest token each time.
+        stop: a token that ends its row; what comes after it is `PAD`. None never ends one.
+        generator: where the choices come from; torch's global one if not given.
+        use_cache: whether the model reads each token once (`model.new_cache()`) or everything
+            again for each new token. The result is the same.
+
+    Returns:
+        The beginnings with what was added: `max_new_tokens` tokens, or fewer if all rows ended.
+
+    Raises:
+        ValueError: if there is no token to begin with, if the model knows no cache, and as the
+            model and `next_token_probabilities`.
+    """
+    require_dims("tokens", tokens, 2, "(batch, T)")
+    require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
+    require(max_new_tokens >= 0, "max_new_tokens", max_new_tokens, "at least 0")
+    knows = not use_cache or hasattr(model, "new_cache")
+    needed = "use_cache=False for a model without new_cache()"
+    require(knows, "use_cache", f"True with {type(model).__name__}", needed)
+    cache = model.new_cache() if use_cache else None
+    was_training = model.training
+    model.eval()
+    unread = tokens  # what the cache has not seen
+    running = torch.ones_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
+    for _ in range(max_new_tokens):
+        if not running.any():
+            break
+        logits = model(unread, cache=cache) if use_cache else model(tokens)
+        last = logits[:, -1]  # (batch, vocab)
+        probabilities = next_token_probabilities(last, temperature, top_k, top_p)
+        drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
+        unread = drawn.to(tokens.dtype).masked_fill(~running, PAD)
+        tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
+        if stop is not None:
+            running = running & (unread != stop)
+    model.train(was_training)
+    return tokens
+
+
+def _only(probabilities: Tensor, keep: Tensor) -> Tensor:
+    """Zero outside `keep`, and the rest so that it sums to 1 again."""
+    kept = probabilities.masked_fill(~keep, 0.0)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def _check_logits(logits: Tensor) -> None:
+    """A row with NaN or ∞, or of −∞ throughout, has no likeliest token."""
+    fits = logits.dim() >= 1 and logits.shape[-1] >= 1
+    require(fits, "logits", f"shape {tuple(logits.shape)}", "shape (…, vocab), vocab at least 1")
+    require(logits.is_floating_point(), "logits", f"dtype {logits.dtype}", "a floating-point dtype")
+    top = logits.amax(dim=-1)  # (*batch,), NaN where any logit is
+    strange = top[~top.isfinite()][:3].tolist()
+    require(not strange, "logits", f"largest ones such as {strange}", "finite largest ones")
+
+
+def _check_probabilities(probabilities: Tensor) -> None:
+    """Logits by mistake would be cut to nonsense without a word."""
+    real = probabilities.is_floating_point()
+    needed = "a floating-point dtype"
+    require(real, "probabilities", f"dtype {probabilities.dtype}", needed)
+    negative = probabilities[probabilities < 0][:3].tolist()
+    require(not negative, "probabilities", f"numbers such as {negative}", "none below 0")
+    total = probabilities.sum(dim=-1)  # (*batch,)
+    wrong = total[~((total - 1.0).abs() <= 0.01)][:3].tolist()
+    require(not wrong, "probabilities", f"rows with sums such as {wrong}", "a sum of 1 in each")

@@ -1,0 +1,124 @@
+"""The stored language model is small, does what lecture 8 says, and its picture is fresh."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from experiments import language_model as experiment
+from helpers import trained
+from helpers.data import NOUNS, next_word_batch, stored, tell_stories
+from helpers.models import without_heads
+from helpers.training import count_parameters, masked_cross_entropy
+
+FOLDER = Path(trained.__file__).parent / "stored"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trained.trained_language_model()
+
+
+def new_stories(n=100, seed=7):
+    return tell_stories(n, torch.Generator().manual_seed(seed))
+
+
+def test_stored_weights_are_small():
+    assert sum(file.stat().st_size for file in FOLDER.glob("*.npz")) < 500_000
+
+
+@torch.no_grad()
+def test_the_stored_model_is_trained(model):
+    """Its loss on new stories lies between their floor and a little above, as in the table."""
+    stories = new_stories()
+    tokens, targets = next_word_batch(stories)
+    loss = masked_cross_entropy(model(tokens), targets).item()
+    assert trained.floor(stories) < loss < trained.floor(stories) + 0.05
+    row = next(r for r in stored("language_model")["runs"] if r["model"] == "transformer")
+    assert row["seed"] == 0 and row["parameters"] == count_parameters(model)
+    assert min(trained.agreement(model, n, 200) for n in range(4)) >= 0.97
+
+
+def test_the_table_says_what_lecture_8_needs():
+    table = stored("language_model")
+    assert table["steps"] == trained.STEPS and table["batch"] == trained.BATCH
+    for kind, make in experiment.MODELS.items():
+        rows = [row for row in table["runs"] if row["model"] == kind]
+        assert len({row["seed"] for row in rows}) >= 3
+        assert {row["parameters"] for row in rows} == {count_parameters(make())}
+        for row in rows:
+            assert len(row["agreement"]) == len(table["attractors"])
+            assert len(row["curve"]) == len([c for c in table["checkpoints"] if c < 800]) + 1
+
+
+def test_sentences_are_asked_before_the_verb():
+    tokens, last, plural = trained.asked_sentences(2, 50)
+    plurals = {pair[1] for pair in NOUNS}
+    for row, at, many in zip(tokens, last.tolist(), plural.tolist(), strict=True):
+        text = [trained.STORY_VOCABULARY.words[i] for i in row.tolist()]
+        assert text[at + 1] == "___"
+        subject, *others = [w for w in text if w in plurals or any(w == p[0] for p in NOUNS)]
+        assert many == (subject in plurals) and len(others) == 2
+        assert all((noun in plurals) != many for noun in others)
+
+
+def test_margins_see_nothing_behind_the_last_word(model):
+    """The gap stands in the tokens; a model that looked at it would be asked another question."""
+    tokens, last, plural = trained.asked_sentences(2, 40)
+    found = trained.margins(model, 2, 40)
+    verbs = trained.STORY_VOCABULARY.encode("lies lie")
+    for i, row in enumerate(tokens):
+        with torch.no_grad():
+            logits = model(row[None, : last[i] + 1])[0, -1, verbs]
+        margin = (logits[plural[i]] - logits[1 - plural[i]]).item()
+        assert margin == pytest.approx(found[i].item(), abs=1e-3)
+    assert trained.agreement(model, 2, 40) == (found > 0).double().mean().item()
+
+
+def test_looks_are_the_weights_of_that_row(model):
+    tokens, last, _ = trained.asked_sentences(1, 5)
+    looks = trained.looks(model, 1, 5)
+    assert looks.shape == (2, 2, 4)
+    with torch.no_grad():
+        _, weights = model(tokens, return_weights=True)
+    for layer in range(2):
+        for head in range(4):
+            rows = [weights[layer][i, head, last[i]] for i in range(5)]
+            for which in (0, 1):
+                mean = sum(row[1 + which].item() for row in rows) / 5
+                assert looks[which, layer, head].item() == pytest.approx(mean, abs=1e-5)
+
+
+def test_consistent_means_told_to_the_end():
+    for story in new_stories(20):
+        assert trained.is_consistent(story)
+        assert not trained.is_consistent(story[:8])
+        wrong = story.clone()
+        wrong[len(story[story != 0]) - 8] = trained.STORY_VOCABULARY.ids["the"]
+        assert not trained.is_consistent(wrong)
+
+
+def test_finders_do_agreement_together(model):
+    """The claim of the lecture and of the picture, on the stored weights."""
+    row = next(r for r in stored("language_model")["runs"] if r["model"] == "transformer")
+    off = without_heads(model, [tuple(head) for head in row["finders"]])
+    assert trained.agreement(off, 2, 200) < 0.8 < trained.agreement(model, 2, 200)
+
+
+def test_the_picture_is_that_of_the_stored_model(model):
+    """Drawn again it has the same words and, to a thousandth or two, the same weights."""
+    weights = re.compile(r'data-weights="([^"]*)"')
+    texts = [experiment.PICTURE.read_text(encoding="utf-8"), experiment.picture(model)]
+    old, new = (torch.tensor(json.loads(weights.search(text)[1])) for text in texts)
+    assert old.shape == new.shape and (old - new).abs().max() <= 2
+    old, new = (re.sub(r"[\d.]+", "", text).split() for text in texts)
+    assert old == new
+
+
+def test_the_picture_shows_the_subject():
+    text = experiment.PICTURE.read_text(encoding="utf-8")
+    weights = json.loads(re.search(r'data-weights="([^"]*)"', text)[1])
+    row = weights[0][0][-1]
+    assert row.index(max(row)) == 1 and row[1] > 500, "from hums to letters, more than half"
