@@ -164,7 +164,11 @@ def judge(
             if which is not None:
                 complaint += f"\nWhat went wrong: {task.mistakes[which].why}"
             return Verdict(0, complaint, which, printed=outcome.printed)
-    return Verdict(task.points, "Right.")
+    if task.score is None:
+        return Verdict(task.points, "Right.")
+    pairs = zip(cases, outcomes, strict=True)
+    least = min(float(task.score(case.args, outcome.value)) for case, outcome in pairs)
+    return Verdict(task.points, f"Right. It reaches {least:.3f}; {task.reach:g} was wanted.")
 
 
 def grade(task: Task, answer: object, seed: int) -> Verdict:

@@ -35,6 +35,7 @@ MODULES = (
     "training",
     "data",
     "decoding",
+    "trained",
     "plotting",
 )
 KINDS = ("Float[", "Bool[", "Int[", "Num[")
@@ -43,7 +44,7 @@ typing.TYPE_CHECKING = True
 with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     loaded = {name: importlib.import_module(f"helpers.{name}") for name in MODULES}
 typing.TYPE_CHECKING = False
-masks, positions, attention, blocks, models, training, data, decoding, plotting = (
+masks, positions, attention, blocks, models, training, data, decoding, trained, plotting = (
     loaded[name] for name in MODULES[1:]
 )
 
@@ -187,6 +188,16 @@ def valid_calls() -> None:
     tokens, _ = data.next_word_batch(data.tell_stories(3, generator))
     data.story_probabilities(tokens[0])
     data.story_text(tokens[0])
+
+    model = trained.trained_language_model()
+    trained.story_batch(tokens, generator)
+    trained.first_words(2)
+    trained.is_consistent(tokens[0])
+    trained.floor(tokens)
+    trained.agreement(model, 1, 4)
+    trained.looks(model, 1, 4)
+    trained.N_TEXTS, trained.N_HELD_OUT = 3, 2
+    trained.stories()
 
     _, ax = plt.subplots()
     plotting.plot_series(ax, [0.0, 1.0], {"a": [1.0, 2.0], "b": np.ones((3, 2))})

@@ -175,7 +175,7 @@ TASK = Task(
         Mistake(
             columns,
             "The slopes were laid along the columns of W_h. Slope i belongs to number i of the new "
-            "state, which is row i: (1 - h**2)[:, None] * W_h.",
+            "state, which is row i of the matrix: it scales that row.",
         ),
         Mistake(
             entry_by_entry,

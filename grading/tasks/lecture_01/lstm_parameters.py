@@ -8,7 +8,7 @@ TASK = Task(
     kind="predict",
     points=4,
     difficulty=1,
-    minutes=6,
+    minutes=4,
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     reference=4160,

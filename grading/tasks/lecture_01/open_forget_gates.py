@@ -1,5 +1,7 @@
 """Find the bugs: the bias of another gate, and twice."""
 
+import math
+
 import torch
 
 from grading.task import Case, Mistake, Task
@@ -96,22 +98,24 @@ def other_bias_emptied(lstm, value):
 
 
 def drive(answer, d_in, d_hidden, value, seed):
-    """An LSTM, its gates opened by the answer; the sums of its biases by gate."""
+    """An LSTM, its gates opened by the answer; by gate, what its biases amount to."""
     import torch
 
     torch.manual_seed(seed)
     lstm = torch.nn.LSTM(d_in, d_hidden, batch_first=True)
     before = {name: p.detach().clone() for name, p in lstm.named_parameters()}
     answer(lstm, value)
-    old, both = (before["bias_ih_l0"] + before["bias_hh_l0"], lstm.bias_ih_l0 + lstm.bias_hh_l0)
-    names = ("1 input gate", "2 forget gate", "3 new content", "4 output gate")
-    sums = dict(zip(names, both.detach().view(4, -1), strict=True))
+    sums = (lstm.bias_ih_l0 + lstm.bias_hh_l0).detach().view(4, -1)
     matrices = [name for name in before if "weight" in name]
     same = all(torch.equal(before[name], lstm.get_parameter(name)) for name in matrices)
-    pairs = zip(names, old.view(4, -1), both.view(4, -1), strict=True)
-    moved = [name[2:] for name, a, b in pairs if not torch.allclose(a, b) and name[0] != "2"]
     trainable = lstm.bias_ih_l0.requires_grad and lstm.bias_hh_l0.requires_grad
-    return {**sums, "also changed": moved, "matrices as before": same, "trainable": trainable}
+    # A dictionary is compared in the order of its keys.
+    return {
+        "biases in the forget gates": sums[1],
+        "matrices as before": same,
+        "other biases": sums[[0, 2, 3]],
+        "trainable": trainable,
+    }
 
 
 def cases(seed):
@@ -123,12 +127,17 @@ def cases(seed):
     ]
 
 
-def nothing_else(args, result):
-    """Name the parts that should have stayed."""
-    if result["also changed"]:
-        parts = " and ".join(result["also changed"])
-        return f"The biases of the {parts} have changed, and only the forget gate's may."
-    return None
+def forget_gates(args, result):
+    """What the forget gates are for a word and a state of zeros; then what else has changed."""
+    value, came = args[2], result["biases in the forget gates"]
+    for number in came:
+        if abs(number - value) > 1e-4:
+            gate, wanted = (1 / (1 + math.exp(-x)) for x in (number, value))
+            return (
+                f"For a word and a state of zeros, a forget gate is σ({number:.3f}) = {gate:.3f}; "
+                f"it must be σ({value:g}) = {wanted:.3f}."
+            )
+    return "The forget gates are right, but something else has changed."
 
 
 TASK = Task(
@@ -137,29 +146,29 @@ TASK = Task(
     kind="find the bug",
     points=8,
     difficulty=2,
-    minutes=10,
+    minutes=8,
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     reference=open_forget_gates,
     also_right=(half_each, by_the_course),
     cases=cases,
-    properties=(nothing_else,),
+    properties=(forget_gates,),
     drive=drive,
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. The forget gate's biases are what they were before, and "
-            "those of another part sum to twice the value.",
+            "This is the code as given. The forget gates are what they were before the call, and "
+            "other numbers of the LSTM have changed.",
         ),
         Mistake(
             right_gate_twice,
-            "The gate is the right one now. But the value stands in bias_ih and in bias_hh, and "
-            "the LSTM adds the two: together they make twice the value.",
+            "The right gates are changed now, and nothing else is. But they open as if the value "
+            "were twice as large. One bug is left.",
         ),
         Mistake(
             right_sum_wrong_gate,
-            "The two biases sum to the value now. But the third quarter is the new content. In "
-            "PyTorch's order, input, forget, new content, output, the forget gate is the second.",
+            "The amount would be right now. But the forget gates are what they were before the "
+            "call: something else was changed in their place. One bug is left.",
         ),
         Mistake(
             one_bias_left,
@@ -196,9 +205,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "PyTorch's page on nn.LSTM gives the order of the parts as (W_ii|W_if|W_ig|W_io). Which "
-        "quarter is f?",
-        "Print `lstm.bias_ih_l0 + lstm.bias_hh_l0` before and after, for an LSTM with a state of "
-        "1.",
+        "Make an LSTM with a state of 1. Print both of its biases before and after the call. Which "
+        "entries have changed, and to what?",
+        "PyTorch's page on nn.LSTM (or `help(nn.LSTM)`) gives the order of the parts as "
+        "(W_ii|W_if|W_ig|W_io), and a formula for f_t. Which quarter is f, and how do the two "
+        "biases enter?",
     ),
 )

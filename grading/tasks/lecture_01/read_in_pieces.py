@@ -147,9 +147,11 @@ def where_it_is_cut(args, result):
         for s in range(T):
             wanted = s <= t and s // every == t // every
             if result["2 gradient"][t, s] and not wanted:
-                return f"The gradient of output {t} reaches word {s}, in another piece or later."
+                where = "comes later" if s > t else "is in an earlier piece"
+                return f"The gradient of the output at word {t} reaches word {s}, which {where}."
             if wanted and not result["2 gradient"][t, s]:
-                return f"The gradient of output {t} does not reach word {s}, in the same piece."
+                begin = f"The gradient of the output at word {t} does not reach word {s}"
+                return f"{begin}, which is in the same piece."
     return None
 
 
@@ -159,7 +161,7 @@ TASK = Task(
     kind="find the bug",
     points=9,
     difficulty=2,
-    minutes=12,
+    minutes=8,
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     reference=read_in_pieces,
@@ -176,13 +178,13 @@ TASK = Task(
         ),
         Mistake(
             cut_only,
-            "Both vectors are cut off now. But split without a dim cuts along axis 0, the batch: "
-            "one text goes on with the state of another. Time is axis 1, for cat as well.",
+            "All of the state is cut off now. But one text alone is still read as if it were one "
+            "piece, and with several texts the numbers are wrong. Print the shape of `piece`.",
         ),
         Mistake(
             time_only,
-            "The pieces are pieces of time now. But only h is cut off. The cell state c carries "
-            "the history on, and the gradient with it.",
+            "The pieces are right now, and so are the numbers. But the gradient still goes back "
+            "into earlier pieces. By which way?",
         ),
         Mistake(
             c_only,

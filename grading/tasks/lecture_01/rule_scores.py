@@ -183,8 +183,8 @@ TASK = Task(
         ),
         Mistake(
             ties_are_plural,
-            "With as many plural as singular nouns the third rule says “lies”. Half is not more "
-            "than half: write > in place of >=.",
+            "With as many plural as singular nouns the third rule says “lies”: half is not more "
+            "than half.",
         ),
         Mistake(
             errors,
@@ -213,7 +213,7 @@ TASK = Task(
     hints=(
         "For one sentence: make the list of the numbers of its nouns, from left to right. All "
         "three rules read this list and nothing else.",
-        "The first rule reads `numbers[0]`, the second `numbers[-1]`. For the third, "
-        '`numbers.count("plural")` against half of `len(numbers)`.',
+        "Which entry of this list does the first rule want, which the second? For the third, count "
+        "two things: the plural nouns and all nouns. What comes out if they are 1 and 2?",
     ),
 )

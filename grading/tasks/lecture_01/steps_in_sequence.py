@@ -46,6 +46,15 @@ TASK = Task(
             "begin at the first word, the second layer needs the state from the right there, and "
             "it comes last.",
         ),
+        *(
+            Mistake(
+                [102, wave, 3, 512],
+                "Bidirectional layers: here the readers follow each other like a wave, as in the "
+                "first question. But draw an arrow to the first word of the second layer from the "
+                "state that the reader from the *right* has there. When does that one come?",
+            )
+            for wave in (103, 104, 105, 106, 202, 203)
+        ),
         Mistake(
             [102, 300, 1, 512],
             "Attention: each layer of attention takes what the layer below gives, so the layers "

@@ -95,7 +95,7 @@ TASK = Task(
     kind="train",
     points=10,
     difficulty=2,
-    minutes=12,
+    minutes=10,
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     reference=train_recaller,
@@ -138,8 +138,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "In the lecture this took a forget bias. Which share of a gradient is left after 59 steps, "
-        "if each multiplies it by σ(b)? Try b = 0, 1, 3 and more.",
+        "A half is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. And σ(b) = p "
+        "means b = log(p / (1 − p)).",
         "`train(model, make_batch, steps)` calls `make_batch()` with no arguments: hand it "
         "`lambda: first_token_recall_batch(32, length, generator)`.",
     ),

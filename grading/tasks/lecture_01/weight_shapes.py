@@ -1,14 +1,20 @@
-"""The shapes of two readers, joined and added."""
+"""The shapes of two readers, joined, and of a third one on top of them."""
 
 from grading.task import Mistake, Task
 
-RIGHT = [(100, 200), (60, 60), (7, 100), (7, 160), (200, 160), (100, 100)]
+RIGHT = [(24, 50), (24, 24), (9, 64), (32, 64), (10, 32), (50, 24)]
 
 
 def instead(**changes):
     """The right list with some entries replaced: `at0`, `at1`, …"""
     return [changes.get(f"at{i}", shape) for i, shape in enumerate(RIGHT)]
 
+
+ALL_TURNED = (
+    "All three are turned around: W_x of the right reader, W_x of the upper one, W_out. In `W @ v` "
+    "the number of columns is what goes in, the number of rows is what comes out."
+)
+ONE_ROW_A_WORD = "The joined states: one row for each of the 9 words, and in it the joined state."
 
 TASK = Task(
     name="weight_shapes",
@@ -22,66 +28,83 @@ TASK = Task(
     reference=RIGHT,
     mistakes=(
         Mistake(
-            instead(at0=(200, 100)),
-            "W_x of the left reader is turned around. In `W_x @ x` the columns of W_x meet the "
-            "200 numbers of the word, and its rows give the 100 numbers of the state.",
+            instead(at0=(50, 24)),
+            "W_x of the right reader is turned around. In `W_x @ x` its columns meet the numbers "
+            "of the word, and its rows give those of the state.",
+        ),
+        Mistake(instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)), ALL_TURNED),
+        Mistake(instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)), ALL_TURNED),
+        Mistake(
+            instead(at3=(64, 32)),
+            "W_x of the upper reader is turned around. Its columns meet what it reads, its rows "
+            "give its state.",
         ),
         Mistake(
-            instead(at0=(200, 100), at4=(160, 200)),
-            "W_x and W_out are turned around. In `W @ v` the number of columns is what goes in, "
-            "the number of rows is what comes out.",
+            instead(at4=(32, 10)),
+            "W_out is turned around. Its columns meet the state, its rows give the outputs.",
         ),
         Mistake(
-            instead(at4=(160, 200)),
-            "W_out is turned around. It takes the 160 joined numbers and gives 200.",
+            instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
+            "40 is the state of the reader from the left. Asked for is the one from the right.",
         ),
         Mistake(
-            instead(at1=(60, 100)),
+            instead(at1=(24, 40)),
             "W_h of the right reader: while they read, the two readers do not know of each other. "
-            "It takes its own state, of 60 numbers.",
+            "W_h takes the reader's own state.",
         ),
         Mistake(
-            instead(at1=(60, 200)),
-            "(60, 200) is the shape of the right reader's W_x. W_h takes a state and gives a "
-            "state.",
+            instead(at1=(24, 50)),
+            "(24, 50) is the shape of the right reader's W_x. W_h takes a state and gives a state.",
         ),
         Mistake(
-            instead(at2=(100,)),
-            "(100,) is one state. There is one after each of the 7 words, and all are asked for.",
+            instead(at2=(64,)),
+            "(64,) is one joined state. There is one at each of the 9 words, and all are asked "
+            "for.",
         ),
         Mistake(
-            instead(at2=(7, 200)),
-            "The states of the left reader: 200 is the width of a word. A state of the left "
-            "reader has 100 numbers.",
+            instead(at2=(64, 9)),
+            "The joined states have a row for each word here, not a column. (The lecture's picture "
+            "of states lies on its side.)",
         ),
         Mistake(
-            instead(at3=(14, 160)),
-            "The joined states: both readers have a state for the same 7 words. They are joined "
+            instead(at2=(18, 64)),
+            "The joined states: both readers have a state for the same 9 words. They are joined "
             "word by word.",
         ),
         Mistake(
-            instead(at3=(7, 200), at4=(200, 200)),
-            "The joined states and W_out: the readers have 100 and 60 numbers. Joined they are "
-            "160.",
+            instead(at2=(9, 50)), ONE_ROW_A_WORD + " The words have 50 numbers, not the state."
         ),
         Mistake(
-            instead(at4=(200, 100)),
-            "(200, 100) fits the left reader alone. The output sees both states, joined.",
+            instead(at2=(9, 40)), ONE_ROW_A_WORD + " 40 numbers come from the left reader only."
         ),
         Mistake(
-            instead(at5=(60, 60)),
-            "The last one: a sum is taken entry by entry, and 100 numbers cannot be added to 60. "
-            "The right reader has to give as many as the left one.",
+            instead(at3=(32, 50)),
+            "W_x of the upper reader: it does not see the words. What it reads at each word is the "
+            "joined state.",
         ),
         Mistake(
-            instead(at5=(100, 60)),
-            "The last one: it is not enough that the result has 100 numbers. At the next word the "
-            "right reader's W_h must take the state that it gave, so it is square.",
+            instead(at3=(32, 40)),
+            "W_x of the upper reader: it reads both states of the layer below, joined.",
+        ),
+        Mistake(
+            instead(at4=(10, 64)),
+            "W_out takes the state of the upper reader. The joined states end there.",
+        ),
+        Mistake(
+            instead(at5=(24, 50)),
+            "The last one: `x @ M` with x of shape (9, 50) wants an M with 50 rows. Turn W_x "
+            "around.",
+        ),
+        Mistake(
+            instead(at5=(9, 24)),
+            "The last one: (9, 24) is the shape of the result, `x @ M`. Asked for is M.",
         ),
     ),
     hints=(
         "In `W @ v` the columns of W are as many as v has numbers, and the rows as many as come "
         "out.",
-        "Each reader is a network of its own, with a W_x, a W_h and a state of its own size.",
+        "Each reader is a network of its own, with a W_x, a W_h and a state of its own size. For "
+        "the upper one, a “word” is what it reads at each place.",
+        "In `x @ M` the rows of x are multiplied one by one: row t of the result is x[t] @ M.",
     ),
 )

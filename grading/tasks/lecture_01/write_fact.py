@@ -130,19 +130,18 @@ TASK = Task(
     mistakes=(
         Mistake(
             only_added,
-            "The new value was added to what the state already gives for this key. Write only what "
-            "is missing: value − state @ key.",
+            "The new value was added to what the state already gave for this key, so that reading "
+            "gives both together. What did the state give before you wrote?",
         ),
         Mistake(
             not_divided,
-            "The right product was added, but reading multiplies it with the key once more, which "
-            "brings a factor key @ key. Divide by it.",
+            "The right product was added, but reading multiplies it with the key once more. Which "
+            "factor does that bring? For a key of length 1 it would not show.",
         ),
         Mistake(
             added_not_divided,
-            "This is the sum of all facts, value times key. Two things are missing: what the state "
-            "already gives for the key has to be taken off the value, and the whole divided by "
-            "key @ key.",
+            "This is the sum of all facts, value times key. Try it with the key [2.0] and the "
+            "value [6.0]: what is read? And it takes no notice of what the state gave before.",
         ),
         Mistake(
             divided_by_length,
@@ -165,7 +164,8 @@ TASK = Task(
         ),
         Mistake(
             wrong_sign,
-            "The sign of the correction is turned around. What is missing is value − state @ key.",
+            "The sign of the correction is turned around: what is missing is what was told, less "
+            "what the state gives.",
         ),
         Mistake(
             in_rows,
@@ -179,7 +179,7 @@ TASK = Task(
         "np.outer(value, key).",
         "Now the state is not empty. What does it give for the key before you write? Only the "
         "difference has to be written.",
-        "A check that needs no check: after writing, `new @ key` is the value. And for u at right "
-        "angles to the key, `new @ u` equals `state @ u`.",
+        "Put the two together. `np.outer(a, key) @ key` is a times key @ key, a number. So what "
+        "must the product be divided by, for any a?",
     ),
 )

@@ -1,4 +1,4 @@
-"""One head as a module that can be trained."""
+"""One head as a module that can be trained, with one layer for all three projections."""
 
 import math
 
@@ -9,23 +9,30 @@ from grading.task import Case, Mistake, Task
 
 
 class Head(nn.Module):
-    """The model answer."""
+    """The model answer; the wrong ones below change a step of it."""
 
     bias = False
 
     def __init__(self, d_model, d_k, d_v=None):
         super().__init__()
-        self.W_query = nn.Linear(d_model, d_k, bias=self.bias)
-        self.W_key = nn.Linear(d_model, d_k, bias=self.bias)
-        self.W_value = nn.Linear(d_model, d_k if d_v is None else d_v, bias=self.bias)
+        self.widths = self.parts(d_k, d_k if d_v is None else d_v)
+        self.W_all = nn.Linear(d_model, sum(self.widths), bias=self.bias)
 
-    def divisor(self, x):
+    def parts(self, d_k, d_v):
+        """How wide the three parts are."""
+        return [d_k, d_k, d_v]
+
+    def project(self, x):
+        """Queries, keys and values."""
+        return self.W_all(x).split(self.widths, dim=-1)
+
+    def divisor(self, x, q):
         """What the scores are divided by."""
-        return math.sqrt(self.W_query.out_features)
+        return math.sqrt(q.shape[-1])
 
-    def scores(self, x):
+    def scores(self, x, q, k):
         """The divided scores."""
-        return self.W_query(x) @ self.W_key(x).transpose(-2, -1) / self.divisor(x)
+        return q @ k.transpose(-2, -1) / self.divisor(x, q)
 
     def weights(self, scores):
         """Their softmax."""
@@ -33,21 +40,24 @@ class Head(nn.Module):
 
     def forward(self, x, return_weights=False):
         """Context vectors, and the weights if asked for."""
-        weights = self.weights(self.scores(x))
-        context = weights @ self.W_value(x)
+        q, k, v = self.project(x)
+        weights = self.weights(self.scores(x, q, k))
+        context = weights @ v
         return (context, weights) if return_weights else context
 
 
-class ByTorch(Head):
-    """Right, in another way: torch's own function, and the weights only when needed."""
+class BySlices(Head):
+    """Right, in another way: slices, torch's own function, and the weights only when needed."""
 
     def forward(self, x, return_weights=False):
         """Context vectors, and the weights if asked for."""
-        q, k, v = (layer(x) for layer in (self.W_query, self.W_key, self.W_value))
+        d_k = self.widths[0]
+        both = nn.functional.linear(x, self.W_all.weight)
+        q, k, v = both[..., :d_k], both[..., d_k : 2 * d_k], both[..., 2 * d_k :]
         context = nn.functional.scaled_dot_product_attention(q, k, v)
         if not return_weights:
             return context
-        scores = torch.einsum("...ik,...jk->...ij", q, k) * k.shape[-1] ** -0.5
+        scores = torch.einsum("...ik,...jk->...ij", q, k) * d_k**-0.5
         return [context, scores.softmax(-1)]
 
 
@@ -57,36 +67,89 @@ class WithBias(Head):
     bias = True
 
 
+class NoneAdded(Head):
+    """Wrong: a d_v that is not given is used as it is."""
+
+    def __init__(self, d_model, d_k, d_v=None):
+        nn.Module.__init__(self)
+        self.widths = [d_k, d_k, d_v]
+        self.W_all = nn.Linear(d_model, 2 * d_k + d_v, bias=False)
+
+
 class ValuesAsWideAsKeys(Head):
     """Wrong: d_v is not used."""
 
-    def __init__(self, d_model, d_k, d_v=None):
-        super().__init__(d_model, d_k)
+    def parts(self, d_k, d_v):
+        """How wide the three parts are."""
+        return [d_k, d_k, d_k]
 
 
-class LooseMatrices(Head):
-    """Wrong: parameters of shape (d_model, d_k), not layers."""
+class ThreeLayers(Head):
+    """Wrong: three layers, as in the lecture."""
 
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
-        d_v = d_k if d_v is None else d_v
-        for name, width in (("W_query", d_k), ("W_key", d_k), ("W_value", d_v)):
-            setattr(self, name, nn.Parameter(torch.randn(d_model, width)))
+        widths = {"W_query": d_k, "W_key": d_k, "W_value": d_k if d_v is None else d_v}
+        for name, width in widths.items():
+            setattr(self, name, nn.Linear(d_model, width, bias=False))
+
+
+class LooseMatrix(Head):
+    """Wrong: a parameter, not a layer."""
+
+    def __init__(self, d_model, d_k, d_v=None):
+        nn.Module.__init__(self)
+        width = 2 * d_k + (d_k if d_v is None else d_v)
+        self.W_all = nn.Parameter(torch.randn(d_model, width))
 
 
 class InAList(Head):
-    """Wrong: the layers are in a list, where the module does not see them."""
+    """Wrong: the layer is in a list, where the module does not see it."""
 
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
-        widths = d_k, d_k, d_k if d_v is None else d_v
-        self.layers = [nn.Linear(d_model, width, bias=False) for width in widths]
+        self.layers = [nn.Linear(d_model, d_k, bias=False)]
+
+
+class EqualThirds(Head):
+    """Wrong: three equal parts, whatever the widths are."""
+
+    def project(self, x):
+        """Queries, keys and values."""
+        return self.W_all(x).chunk(3, dim=-1)
+
+
+class KeysFirst(Head):
+    """Wrong: the first part is taken for the keys."""
+
+    def project(self, x):
+        """Queries, keys and values."""
+        k, q, v = super().project(x)
+        return q, k, v
+
+
+class ValuesFirst(Head):
+    """Wrong: the first part is taken for the values."""
+
+    def project(self, x):
+        """Queries, keys and values."""
+        d_k, _, d_v = self.widths
+        v, q, k = self.W_all(x).split([d_v, d_k, d_k], dim=-1)
+        return q, k, v
+
+
+class AlongTheBatch(Head):
+    """Wrong: split along axis 0."""
+
+    def project(self, x):
+        """Queries, keys and values."""
+        return self.W_all(x).split(self.widths)
 
 
 class ByRootOfEmbedding(Head):
     """Wrong: divided by √d_model."""
 
-    def divisor(self, x):
+    def divisor(self, x, q):
         """What the scores are divided by."""
         return math.sqrt(x.shape[-1])
 
@@ -94,15 +157,23 @@ class ByRootOfEmbedding(Head):
 class ByEmbedding(Head):
     """Wrong: divided by d_model."""
 
-    def divisor(self, x):
+    def divisor(self, x, q):
         """What the scores are divided by."""
         return x.shape[-1]
+
+
+class ByRootOfAll(Head):
+    """Wrong: divided by the root of the width of all three parts."""
+
+    def divisor(self, x, q):
+        """What the scores are divided by."""
+        return math.sqrt(sum(self.widths))
 
 
 class NotDivided(Head):
     """Wrong: not divided."""
 
-    def divisor(self, x):
+    def divisor(self, x, q):
         """What the scores are divided by."""
         return 1
 
@@ -118,27 +189,17 @@ class AlongDimOne(Head):
 class AllAxesTurned(Head):
     """Wrong: .T, which turns the axes of the batch around as well."""
 
-    def scores(self, x):
+    def scores(self, x, q, k):
         """The divided scores."""
-        k = self.W_key(x)
-        return self.W_query(x) @ k.permute(*range(k.dim() - 1, -1, -1)) / self.divisor(x)
+        return q @ k.permute(*range(k.dim() - 1, -1, -1)) / self.divisor(x, q)
 
 
 class QueryForBoth(Head):
-    """Wrong: W_key is there and not used."""
+    """Wrong: the keys are not used."""
 
-    def scores(self, x):
+    def scores(self, x, q, k):
         """The divided scores."""
-        q = self.W_query(x)
-        return q @ q.transpose(-2, -1) / self.divisor(x)
-
-
-class Exchanged(Head):
-    """Wrong: W_query and W_key have changed places."""
-
-    def scores(self, x):
-        """The divided scores."""
-        return super().scores(x).transpose(-2, -1)
+        return super().scores(x, q, q)
 
 
 class Untrainable(Head):
@@ -162,8 +223,9 @@ class ScoresReturned(Head):
 
     def forward(self, x, return_weights=False):
         """Context vectors, and the scores if asked for."""
+        q, k, _ = self.project(x)
         context = super().forward(x)
-        return (context, self.scores(x)) if return_weights else context
+        return (context, self.scores(x, q, k)) if return_weights else context
 
 
 class WeightsFirst(Head):
@@ -175,58 +237,63 @@ class WeightsFirst(Head):
         return out[::-1] if return_weights else out
 
 
-def drive(answer, sizes, x, matrices, probe):
-    """Make the module, give it these matrices, call it both ways, and take the gradients."""
+def drive(answer, sizes, x, matrix, probe):
+    """Make the module, give it this matrix, call it both ways, and take the gradient."""
     import torch
 
-    head = answer(*sizes)
-    names = ["W_key.weight", "W_query.weight", "W_value.weight"]
+    try:
+        head = answer(*sizes)
+    except TypeError as error:
+        if len(sizes) == 2 and "NoneType" in str(error):
+            wanted = "without a d_v the values are as wide as the keys"
+            raise ValueError(f"Head{sizes} has d_v None; {wanted}") from None
+        raise
     has = sorted(head.state_dict())
     if not has and not vars(head).keys() - vars(torch.nn.Module()).keys():
-        return None
-    if has != names:
+        raise NotImplementedError
+    if has != ["W_all.weight"]:
         listed = ", ".join(has) or "none"
-        raise ValueError(f"its parameters are {listed}; wanted are {', '.join(names)}")
-    for name in names:
-        parameter, wanted = head.get_parameter(name), matrices[name].T
-        if parameter.shape != wanted.shape:
-            came = f"{name} has shape {tuple(parameter.shape)}"
-            raise ValueError(f"{came}; wanted is {tuple(wanted.shape)} for sizes {sizes}")
-    head.load_state_dict({name: matrices[name].T for name in names})
+        raise ValueError(f"its parameters are {listed}; W_all.weight alone is wanted")
+    shape = tuple(head.W_all.weight.shape)
+    if shape != tuple(matrix.T.shape):
+        came = f"W_all.weight has shape {shape}"
+        raise ValueError(f"{came}; wanted is {tuple(matrix.T.shape)} for Head{sizes}")
+    head.load_state_dict({"W_all.weight": matrix.T})
     head.double()
     alone = head(x)
     if alone is None:
-        return None
+        raise ValueError("head(x) returns None: is there a return in forward?")
     if not isinstance(alone, torch.Tensor):
         came = f"head(x) returns a {type(alone).__name__}"
         raise ValueError(f"{came}; without return_weights a tensor is wanted")
     both = head(x, return_weights=True)
-    gradients = {}
     if alone.shape == probe.shape and alone.requires_grad:
         (alone * probe).sum().backward()
-    for name in names:
-        grad = head.get_parameter(name).grad
-        gradients[f"gradient of {name}"] = torch.zeros(1) if grad is None else grad
+    grad = head.W_all.weight.grad
     if not isinstance(both, tuple | list) or len(both) != 2:
         raise ValueError("head(x, return_weights=True) must return two tensors")
     # A dictionary is compared in the order of its keys.
-    return {"1 context": alone, "2 weights": both[1], "3 context again": both[0], **gradients}
+    return {
+        "1 context": alone,
+        "2 weights": both[1],
+        "3 context again": both[0],
+        "4 gradient of W_all.weight": torch.zeros(1) if grad is None else grad,
+    }
 
 
 def cases(seed):
-    """One sentence; values as wide as keys; a batch; two axes in front."""
+    """One sentence; values wider than keys; a batch; two axes in front."""
     g = torch.Generator().manual_seed(seed)
 
     def drawn(*shape):
         return torch.randn(*shape, generator=g, dtype=torch.float64)
 
     def case(lead, T, d_model, d_k, d_v=None):
-        widths = {"W_query": d_k, "W_key": d_k, "W_value": d_v or d_k}
-        matrices = {f"{name}.weight": drawn(d_model, width) for name, width in widths.items()}
+        matrix = drawn(d_model, 2 * d_k + (d_v or d_k))
         sizes = (d_model, d_k) if d_v is None else (d_model, d_k, d_v)
-        note = f"sizes {', '.join(map(str, sizes))}, x of shape {(*lead, T, d_model)}"
+        note = f"Head{sizes}, x of shape {(*lead, T, d_model)}"
         x, probe = drawn(*lead, T, d_model), drawn(*lead, T, d_v or d_k)
-        return Case((sizes, x, matrices, probe), note)
+        return Case((sizes, x, matrix, probe), note)
 
     return [
         case((), 2, 3, 1),
@@ -236,39 +303,78 @@ def cases(seed):
     ]
 
 
+def as_wide_as_values(args, result):
+    """The width of the context vectors tells where the cut before the values is."""
+    wanted, came = args[3].shape[-1], result["1 context"].shape[-1]
+    if came != wanted:
+        where = "where was the output of the layer cut?"
+        return f"A context vector has {came} numbers, and the values shall have {wanted}: {where}"
+    return None
+
+
 TASK = Task(
     name="Head",
     lecture=3,
     kind="implement",
-    points=12,
+    points=10,
     difficulty=2,
-    minutes=15,
+    minutes=12,
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     reference=Head,
-    also_right=(ByTorch,),
+    also_right=(BySlices,),
     cases=cases,
+    properties=(as_wide_as_values,),
     drive=drive,
     forbidden=("helpers.attention.SelfAttention",),
     mistakes=(
         Mistake(
             WithBias,
-            "The layers have a bias. `nn.Linear` makes one unless it is told bias=False.",
+            "The layer has a bias. `nn.Linear` makes one unless it is told bias=False.",
+        ),
+        Mistake(
+            NoneAdded,
+            "d_v need not be given. Then it is None, and the values shall be as wide as queries "
+            "and keys: say so before you use it.",
         ),
         Mistake(
             ValuesAsWideAsKeys,
-            "d_v is not used: W_value gives d_k numbers. If d_v is given, it is the width of the "
-            "values.",
+            "d_v is not used: the layer makes room for values of d_k numbers. If d_v is given, it "
+            "is the width of the values.",
         ),
         Mistake(
-            LooseMatrices,
-            "The matrices are parameters themselves. Make a layer of each, "
-            "nn.Linear(d_model, d_k, bias=False), so that its weight is W_query.weight.",
+            ThreeLayers,
+            "These are the three layers of the lecture. Here one layer is to make all three, side "
+            "by side.",
+        ),
+        Mistake(
+            LooseMatrix,
+            "The matrix is a parameter itself. Make it a layer, an `nn.Linear`, so that its weight "
+            "is W_all.weight.",
         ),
         Mistake(
             InAList,
             "The module knows of no parameter: layers in a plain list or dictionary are not seen, "
-            "and no optimizer would train them. Make each an attribute: self.W_query = ….",
+            "and no optimizer would train them. Make it an attribute: self.W_all = ….",
+        ),
+        Mistake(
+            EqualThirds,
+            "What the layer gives was cut into three equal parts. That is right only if d_v equals "
+            "d_k; no error tells when it is not.",
+        ),
+        Mistake(
+            KeysFirst,
+            "The first part was taken for the keys, the second for the queries. The order is "
+            "query, key, value.",
+        ),
+        Mistake(
+            ValuesFirst,
+            "The first part was taken for the values. The order is query, key, value.",
+        ),
+        Mistake(
+            AlongTheBatch,
+            "It was cut along the first axis, as `split` does if it is not told which. The three "
+            "parts lie side by side along the last axis.",
         ),
         Mistake(
             ByRootOfEmbedding,
@@ -281,32 +387,32 @@ TASK = Task(
             "be divided by.",
         ),
         Mistake(
+            ByRootOfAll,
+            "The scores are divided by the root of the width of all three parts together. A score "
+            "is a sum of d_k products: take the width of the queries.",
+        ),
+        Mistake(
             NotDivided,
             "The scores are not divided by √d_k.",
         ),
         Mistake(
             AlongDimOne,
             "softmax(dim=1) is right for one sentence. Behind a batch, axis 1 holds the words that "
-            "ask. Count from the end: dim=-1.",
+            "ask. Count from the end.",
         ),
         Mistake(
             AllAxesTurned,
-            "All axes of k were turned around, also those of the batch. k.mT or "
-            "k.transpose(-2, -1) exchanges the last two.",
+            "All axes of k were turned around, also those of the batch. Only the last two are to "
+            "change places.",
         ),
         Mistake(
             QueryForBoth,
-            "W_key is there, but the keys are made with W_query. So the scores are symmetric, and "
-            "W_key is never trained.",
-        ),
-        Mistake(
-            Exchanged,
-            "Queries and keys have changed places: a row of the scores belongs to the word that "
-            "asks, with W_query.",
+            "The queries stand in for the keys, so the scores are symmetric, and the second part "
+            "of the layer is never trained.",
         ),
         Mistake(
             Untrainable,
-            "The numbers are right, but no gradient reaches W_query and W_key: is there a detach, "
+            "The numbers are right, but no gradient reaches queries and keys: is there a detach, "
             "a .data or a torch.no_grad between scores and context? Nothing could be learned.",
         ),
         Mistake(
@@ -325,8 +431,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "In `__init__` make three layers `nn.Linear(d_model, width, bias=False)` and keep each "
-        "under its name. In `forward` call them: `self.W_query(x)`.",
+        "How many numbers must the layer give for each word? Keep the three widths: `forward` "
+        "needs them too.",
+        "`t.split([a, b, c], dim=n)` cuts a tensor along axis n into three of these widths. Slices "
+        "do as well.",
         "`k.mT` exchanges the last two axes and leaves all others alone, so the same line serves "
         "one sentence and a batch.",
     ),

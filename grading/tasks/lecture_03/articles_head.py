@@ -154,7 +154,7 @@ TASK = Task(
     kind="find the bug",
     points=9,
     difficulty=2,
-    minutes=10,
+    minutes=8,
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
     "what happens with another divisor",
     reference=articles_head,
@@ -170,8 +170,8 @@ TASK = Task(
         ),
         Mistake(
             divisor_left,
-            "Projections and axis are right. The scores are still divided by the embedding size. "
-            "Divide by the root of the width of queries and keys.",
+            "Projections and axis are right. One bug is left: the weights change if the words get "
+            "more zeros at their end, though no product does.",
         ),
         Mistake(
             root_only,
@@ -184,13 +184,13 @@ TASK = Task(
         ),
         Mistake(
             axis_left,
-            "Projections and divisor are right. But softmax runs along dim 1, and behind the batch "
-            "that is the axis of the words that ask.",
+            "Projections and divisor are right. One bug is left: print the sums of the rows of the "
+            "weights.",
         ),
         Mistake(
             projection_left,
-            "Axis and divisor are right. But W_query makes keys and values too, so W_key and "
-            "W_value are never used, and the scores are symmetric.",
+            "Axis and divisor are right. One bug is left: the result stays the same whatever W_key "
+            "and W_value are.",
         ),
         Mistake(
             keys_left,
@@ -207,8 +207,8 @@ TASK = Task(
         ),
         Mistake(
             axis_and_divisor_left,
-            "The projections are right. Two things are left: what the scores are divided by, and "
-            "the axis of softmax.",
+            "The projections are right. Two bugs are left: the rows of the weights do not sum to "
+            "1, and the scores change if the words get more zeros at their end.",
         ),
         Mistake(
             not_divided,
@@ -226,18 +226,19 @@ TASK = Task(
         ),
         Mistake(
             root_only_and_axis_left,
-            "The projections are right. Two things are left: the root is that of the embedding "
-            "size, and softmax runs along the words that ask.",
+            "The projections are right, and there is a root now. But the rows of the weights do "
+            "not sum to 1, and the scores still change if the words get more zeros at their end.",
         ),
         Mistake(
             only_divisor,
-            "The divisor is right. Two things are left: which matrix makes keys and values, and "
-            "the axis of softmax.",
+            "The divisor is right. Two bugs are left: the result stays the same whatever W_key and "
+            "W_value are, and the rows of the weights do not sum to 1.",
         ),
         Mistake(
             only_axis,
-            "The axis of softmax is right. Two things are left: which matrix makes keys and "
-            "values, and what the scores are divided by.",
+            "The rows of the weights sum to 1 now. Two bugs are left: the result stays the same "
+            "whatever W_key and W_value are, and the scores change if the words get more zeros at "
+            "their end.",
         ),
         Mistake(
             along_the_batch,
@@ -246,7 +247,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "There are three bugs, each in another line. Which of the four arguments is never used?",
+        "Which of the four arguments is never used?",
         "Write the shape beside each line, with d_model, d_k and d_v. What is x.shape[-1]? What is "
         "axis 1 of the scores?",
     ),

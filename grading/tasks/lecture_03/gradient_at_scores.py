@@ -129,7 +129,7 @@ TASK = Task(
     kind="implement",
     points=9,
     difficulty=2,
-    minutes=15,
+    minutes=20,
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
     "what happens with another divisor",
     reference=gradient_at_scores,
@@ -194,7 +194,12 @@ TASK = Task(
     hints=(
         "A weight is e^s divided by a sum. If one score grows, its own weight grows, and all the "
         "others fall, since the sum grows.",
-        "∂w_j / ∂s_i is w_i (1 − w_i) for j = i, and −w_i w_j otherwise. Multiply by wanted_j and "
-        "sum over j. Then take w_i out in front.",
+        "Begin with two weights, w and 1 − w. If the first score grows by a little, the first "
+        "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
+        "to 1. For 0.75 and 0.25, what does that make of 4 · w + 0 · (1 − w)? The second score "
+        "does the opposite.",
+        "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
+        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) Each of "
+        "these changes counts with its `wanted`. Write the sum down and look what its terms share.",
     ),
 )

@@ -118,7 +118,7 @@ TASK = Task(
     kind="find the bug",
     points=8,
     difficulty=2,
-    minutes=8,
+    minutes=6,
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     reference=made_to_fit,
@@ -133,14 +133,14 @@ TASK = Task(
         ),
         Mistake(
             only_softmax_mended,
-            "The softmax is right now. But reshape does not turn a table around: it reads the "
-            "numbers row by row and fills them into another form, so the keys get mixed up. A "
-            "transpose is meant.",
+            "The softmax is right now: each row of the weights sums to 1. One bug is left. Take k "
+            "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its "
+            "columns the keys?",
         ),
         Mistake(
             only_product_mended,
-            "The product is right now. But softmax runs along axis 0, the words that ask: the "
-            "columns sum to 1 and the rows do not.",
+            "The scores are right now. One bug is left: the columns of the weights sum to 1, and "
+            "the rows do not.",
         ),
         Mistake(
             as_printed,

@@ -176,7 +176,7 @@ TASK = Task(
     kind="implement",
     points=10,
     difficulty=1,
-    minutes=12,
+    minutes=8,
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     reference=one_head,

@@ -1,8 +1,8 @@
-"""The shape of everything, for words of 300 numbers."""
+"""The shape of everything, for words of 256 numbers."""
 
 from grading.task import Mistake, Task
 
-RIGHT = [(6, 9, 100), (6, 9, 40), (6, 9, 9), (6, 9, 9), (6, 9, 40), (100, 300)]
+RIGHT = [(5, 8, 32), (5, 8, 48), (5, 8, 8), (5, 8, 8), (5, 8, 48), (32, 256)]
 
 
 def instead(**changes):
@@ -22,57 +22,57 @@ TASK = Task(
     reference=RIGHT,
     mistakes=(
         Mistake(
-            instead(at0=(6, 9, 300), at1=(6, 9, 300), at4=(6, 9, 300)),
-            "300 is the width of the words. A projection brings it to 100 for queries and keys, "
-            "and to 40 for values.",
+            instead(at0=(5, 8, 256), at1=(5, 8, 256), at4=(5, 8, 256)),
+            "256 is the width of the words. A projection brings it to 32 for queries and keys, "
+            "and to 48 for values.",
         ),
         Mistake(
-            instead(at1=(6, 9, 100), at4=(6, 9, 100)),
-            "Values have a width of their own, here 40. Only queries and keys must be equally "
+            instead(at1=(5, 8, 32), at4=(5, 8, 32)),
+            "Values have a width of their own, here 48. Only queries and keys must be equally "
             "wide, since they are compared.",
         ),
         Mistake(
-            instead(at4=(6, 9, 100)),
+            instead(at4=(5, 8, 32)),
             "The last product: a context vector is a weighted sum of values, so it is as wide as "
             "a value.",
         ),
         Mistake(
-            instead(at4=(6, 9, 9)),
-            "The last product: the sum runs over the 9 words, and the width of a value takes "
+            instead(at4=(5, 8, 8)),
+            "The last product: the sum runs over the 8 words, and the width of a value takes "
             "their place.",
         ),
         Mistake(
-            instead(at4=(6, 9, 300)),
-            "The last product: nothing brings the width back to 300. A context vector is as wide "
+            instead(at4=(5, 8, 256)),
+            "The last product: nothing brings the width back to 256. A context vector is as wide "
             "as a value.",
         ),
         Mistake(
-            instead(at2=(6, 100, 100), at3=(6, 100, 100)),
-            "These scores compare columns. A dot product runs along the vectors, so 100 is summed "
+            instead(at2=(5, 32, 32), at3=(5, 32, 32)),
+            "These scores compare columns. A dot product runs along the vectors, so 32 is summed "
             "over, and a score is left for each pair of words.",
         ),
         Mistake(
-            instead(at2=(6, 9, 6), at3=(6, 9, 6)),
-            "The batch does not take part: each of its 6 sentences has a score for every pair of "
-            "its 9 words.",
+            instead(at2=(5, 8, 5), at3=(5, 8, 5)),
+            "The batch does not take part: each of its 5 sentences has a score for every pair of "
+            "its 8 words.",
         ),
         Mistake(
-            instead(at3=(6, 9)),
+            instead(at3=(5, 8)),
             "The weights: softmax keeps the shape. It sums over a row only to divide by the sum.",
         ),
         Mistake(
-            instead(at5=(300, 100)),
+            instead(at5=(256, 32)),
             "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the "
             "other way round, (d_out, d_in).",
         ),
         Mistake(
             [shape[1:] if len(shape) == 3 else shape for shape in RIGHT],
-            "This is right for one sentence. The batch of 6 stays in front of everything but the "
+            "This is right for one sentence. The batch of 5 stays in front of everything but the "
             "weight of the layer.",
         ),
     ),
     hints=(
-        "Begin with one sentence: (9, 300) times (300, 100) is what? The batch stands in front.",
+        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch stands in front.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
     ),
 )

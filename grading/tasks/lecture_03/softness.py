@@ -136,12 +136,13 @@ def cases(seed):
     """Scores by hand; wide ones; and scores so large that some weights are 0."""
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(5, 16)), rng.normal(size=(7, 16))
+    some_hard = np.concatenate([30 * q, q[:1] / 120])  # five hard rows and a soft one
     hand = np.array([[1.0], [0.0]]), np.array([[2 * np.log(3.0)], [0.0]])
     return [
         Case((*hand, 2.0), "two queries, two keys, scores by hand"),
         Case((q, k, 4.0), "divided by √d_k"),
         Case((q, k, 16.0), "divided by d_k"),
-        Case((30 * q, 30 * k[:4], 1.0), "scores so large that weights become 0"),
+        Case((some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0"),
     ]
 
 

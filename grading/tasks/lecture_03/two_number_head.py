@@ -52,6 +52,11 @@ def twenty(n):
     return _matrices(20 * _circle(n), _circle(n))
 
 
+def hundred(n):
+    """Wrong: long enough for twenty labels."""
+    return _matrices(100 * _circle(n), _circle(n))
+
+
 def ends_meet(n):
     """Wrong: the last label stands where the first one stands."""
     points = _circle(n, np.linspace(0, 2 * np.pi, n))
@@ -163,10 +168,15 @@ def right_number(args, result):
     for i, (label, wish, came) in enumerate(zip(*rows, strict=True)):
         if not abs(came - held[wish]) <= 0.01:
             share = result["weight on the wanted jar"][i]
-            return (
+            said = (
                 f"The gardener with label {label} wishes for {wish}, gives that jar {share:.3f} of "
                 f"her weight, and collects {came:.4g}; it holds {held[wish]}."
             )
+            near = (
+                " She looks at the right jar, and too much still goes to others: the lead of its "
+            )
+            near += "score is too small. The more labels there are, the smaller is that lead."
+            return said + near if share > 0.51 else said
     return None
 
 
@@ -196,6 +206,12 @@ TASK = Task(
             "The directions are right, and a factor of 20 is enough for few labels. With 32 on a "
             "circle the cosine of two neighbours is 0.98, so their scores differ by a fiftieth of "
             "the query's length only. Make the queries much longer.",
+        ),
+        Mistake(
+            hundred,
+            "The directions are right, and the queries are long enough for few labels. With 32 on "
+            "a circle the scores of two neighbours differ by a fiftieth of the query's length "
+            "only. Make the queries much longer.",
         ),
         Mistake(
             ends_meet,

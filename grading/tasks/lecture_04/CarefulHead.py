@@ -205,7 +205,7 @@ def drive(answer, x, matrices, dropout):
     seen = torch.ones(T, T, dtype=torch.bool).tril()
     scores = torch.eye(T, dtype=torch.float64) * 2 / (2 * T) ** 0.5
     weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
-    zero, grown = one == 0, torch.isclose(one, weights / (1 - dropout))
+    zero, grown = (one == 0) | one.isnan(), torch.isclose(one, weights / (1 - dropout))
     found["in training, the same as without dropout"] = torch.allclose(one, weights.expand_as(one))
     share = zero[:, seen].double().mean().item()
     near = abs(share - dropout) < 0.05

@@ -85,6 +85,13 @@ def too_narrow(q, k, v, window):
     return backward_context(q, k, v, max(window - 1, 1))
 
 
+def no_maximum(q, k, v, window):
+    """Wrong for large scores: exponentials without subtracting the largest score."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(np.where(_band(len(q), window), _scores(q, k), -np.inf))
+        return exp / exp.sum(axis=-1, keepdims=True) @ v
+
+
 def zero_scores(q, k, v, window):
     """Wrong: hidden scores are 0."""
     return _hidden(q, k, v, _band(len(q), window), 0.0)
@@ -125,7 +132,7 @@ def cases(seed):
     """Three words to check by hand; sizes that differ; very large and very small scores."""
     rng = np.random.default_rng(seed)
     T, three = int(rng.integers(5, 8)), np.ones((3, 1))
-    far = np.array([[-1000.0, 1000.0, 5.0], [-990.0, -1000.0, 900.0], [950.0, -1000.0, -990.0]])
+    far = np.array([[-1000.0, 1000.0, 5.0], [-990.0, 900.0, 5.0], [950.0, -1000.0, -990.0]])
     found = [((0 * three, three, np.array([[8.0], [4.0], [2.0]]), 2), "equal scores")]
     for n, d_k, d_v, window in ((4, 2, 3, 1), (T, 3, 2, 3), (4, 3, 5, 6)):
         shapes = ((n, d_k), (n, d_k), (n, d_v))
@@ -199,6 +206,11 @@ TASK = Task(
         Mistake(
             too_narrow,
             "The window is one word too narrow. A window of 2 is the word and the one before it.",
+        ),
+        Mistake(
+            no_maximum,
+            "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
+            "subtracts the largest visible score first. The `softmax` above does so.",
         ),
         Mistake(
             zero_scores,

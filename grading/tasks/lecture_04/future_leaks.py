@@ -63,6 +63,11 @@ def moved_alike(layer, x):
     return _pairs(_table(layer, x, lambda row: torch.ones_like(row)))
 
 
+def first_number_only(layer, x):
+    """Wrong: only the first number of a row is changed."""
+    return _pairs(_table(layer, x, lambda row: torch.tensor([1.5, 0.0, 0.0]).double()))
+
+
 def whole_maximum(layer, x):
     """Wrong: a number that is NaN hides the others of its row."""
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
@@ -155,7 +160,7 @@ def drive(answer, name, x):
     import torch
 
     def attend(x, mask):
-        scores = (x @ x.T).masked_fill(~mask, -torch.inf)
+        scores = torch.tanh(x @ x.T).masked_fill(~mask, -torch.inf)
         return scores.softmax(dim=-1) @ x
 
     def triangle(x, diagonal=0):
@@ -169,7 +174,8 @@ def drive(answer, name, x):
 
     def peek(x):
         out = causal(x)
-        return torch.cat([out[:1], out[1:2] + x[-1:], out[2:]])
+        last = torch.cat([torch.zeros_like(x[-1:, :2]), x[-1:, 2:]], dim=1)
+        return torch.cat([out[:1], out[1:2] + last, out[2:]])
 
     def two_halves(x):
         half = torch.arange(len(x)) * 2 // len(x)
@@ -192,7 +198,7 @@ def drive(answer, name, x):
             x, triangle(x, len(x)) & (torch.arange(len(x)) > 0)[:, None]
         ),
         "one number of each row is NaN, another peeks": lambda x: torch.cat(
-            [torch.full_like(x[:, :1], torch.nan), ahead(x, 1)[:, 1:]], dim=1
+            [ahead(x, 1)[:, :2], torch.full_like(x[:, 2:], torch.nan)], dim=1
         ),
     }
     found = answer(layers[name], x)
@@ -261,6 +267,11 @@ TASK = Task(
             moved_alike,
             "All numbers of a row were moved by the same amount. A layer that looks only at how "
             "they differ does not notice: move each by an amount of its own.",
+        ),
+        Mistake(
+            first_number_only,
+            "Only the first number of a row was changed. A layer may look at another one: change "
+            "all of them, each by an amount of its own.",
         ),
         Mistake(
             whole_maximum,

@@ -101,6 +101,27 @@ class ModelWidth(ManyHeads):
         return math.sqrt(self.W_query.in_features)
 
 
+class ValueWidth(ManyHeads):
+    """Wrong: divided by the root of d_v."""
+
+    def _divisor(self, q):
+        return math.sqrt(self.W_value.out_features / self.n_heads)
+
+
+class ByWidth(ManyHeads):
+    """Wrong: divided by d_k, not by its root."""
+
+    def _divisor(self, q):
+        return q.shape[-1]
+
+
+class ByNumber(ManyHeads):
+    """Wrong: divided by the root of the number of heads."""
+
+    def _divisor(self, q):
+        return math.sqrt(self.n_heads)
+
+
 class NotDivided(ManyHeads):
     """Wrong: the scores as they are."""
 
@@ -142,6 +163,45 @@ class AcrossHeads(ManyHeads):
 
     def _weigh(self, scores, mask):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
+
+
+class Turned(ManyHeads):
+    """Wrong: the weights come first."""
+
+    def forward(self, query, key, mask):
+        """As the model answer, in the other order."""
+        return super().forward(query, key, mask)[::-1]
+
+
+class OnlyOutput(ManyHeads):
+    """Wrong: the scores come back, not the weights."""
+
+    def forward(self, query, key, mask):
+        """As the model answer, with scores."""
+        q, k, _ = (self._split(t) for t in self._project(query, key))
+        scores = q @ k.transpose(-2, -1) / self._divisor(q)
+        return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
+
+
+class ValuesOfQueries(ManyHeads):
+    """Wrong where the lengths are the same, and an error elsewhere: values from `query`."""
+
+    def _project(self, query, key):
+        return self.W_query(query), self.W_key(key), self.W_value(query)
+
+
+class QueriesOfKeys(ManyHeads):
+    """Wrong: query and key have changed places."""
+
+    def _project(self, query, key):
+        return self.W_query(key), self.W_key(query), self.W_value(query)
+
+
+class Interleaved(ManyHeads):
+    """Wrong: head h owns every n-th number."""
+
+    def _split(self, x):
+        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 
 
 class Averaged(ManyHeads):
@@ -216,7 +276,7 @@ def drive(answer, sizes, matrices, query, key, mask):
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ValueError("forward must return two things: the output and the weights")
-    return {"output": found[0], "weights": found[1]}
+    return found[0], found[1]
 
 
 def cases(seed):
@@ -255,32 +315,58 @@ def cases(seed):
     return found
 
 
+def shapes(args, result):
+    """Whether output and weights have the shapes of the statement."""
+    sizes, _, query, key, _ = args
+    batch, T_q, T_k = len(query), query.shape[1], key.shape[1]
+    wanted = ((batch, T_q, sizes["d_out"]), (batch, sizes["n_heads"], T_q, T_k))
+    for name, part, shape in zip(("output", "weights"), result, wanted, strict=True):
+        if part.shape != shape:
+            return f"The {name} must have the shape {shape} and came with {part.shape}."
+    return None
+
+
 def weights_are_weights(args, result):
     """Rows of each head sum to 1, and hidden keys have no weight."""
-    weights, mask = result["weights"], args[4].numpy()
-    if weights.ndim != 4 or weights.shape[-2:] != mask.shape:
-        return None
+    weights, mask = result[1], args[4].numpy()
+    if np.isnan(weights).any():
+        return "The weights hold NaN."
     if (np.abs(weights) * ~mask > 1e-9).any():
         return "Keys get weight that the mask hides."
     sums = weights.sum(axis=-1)
     if not np.allclose(sums, 1.0):
-        return f"The weights of a row sum to {sums[np.abs(sums - 1) > 1e-6][0]:.3g}, not to 1."
+        worst = sums.flat[np.abs(sums - 1).argmax()]
+        return f"The weights of a row sum to {worst:.3g}, not to 1."
     return None
 
 
 def where_it_goes_wrong(args, result):
-    """Whether the weights are right already."""
+    """Whether the weights are right already, and if not, whether it is the divisor alone."""
     sizes, matrices, query, key, mask = args
     cut = (sizes["n_heads"], sizes["d_k"])
     q = (query @ matrices["W_query"].T).unflatten(-1, cut).transpose(1, 2)
     k = (key @ matrices["W_key"].T).unflatten(-1, cut).transpose(1, 2)
     scores = q @ k.mT / math.sqrt(sizes["d_k"])
     right = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).numpy()
-    if result["weights"].shape != right.shape:
-        return None
-    if np.allclose(result["weights"], right, atol=1e-5):
+    if np.allclose(result[1], right, atol=1e-5):
         return "The weights are right and the output is not: look at values, join and W_out."
-    return "The weights are wrong: look at the cut, the scores and the mask."
+    # The logarithm of the weights holds the scores, but for a constant in each row.
+    seen = mask.numpy() & (result[1] > 1e-9) & (right > 1e-9)
+    pairs = [[], []]
+    for at in zip(*np.nonzero(seen.any(axis=-1)), strict=True):
+        for logs, weights in zip(pairs, (result[1], right), strict=True):
+            row = np.log(weights[at][seen[at]])
+            logs.extend(row - row.mean())
+    came, wanted = np.array(pairs)
+    if not wanted.any():  # rows with a single visible key say nothing about the scores
+        return "The weights are wrong: look at the mask."
+    factor = (came * wanted).sum() / (wanted**2).sum()
+    if np.allclose(came, factor * wanted, atol=1e-3):
+        return (
+            f"The weights are what comes of scores that are {factor:.3g} times the right ones: "
+            "look at the divisor."
+        )
+    return "The weights are wrong, and not by the divisor alone: look at the cut and the mask."
 
 
 TASK = Task(
@@ -289,13 +375,13 @@ TASK = Task(
     kind="implement",
     points=14,
     difficulty=2,
-    minutes=20,
+    minutes=12,
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     reference=ManyHeads,
     also_right=(ByEinsum, ByList),
     cases=cases,
-    properties=(weights_are_weights, where_it_goes_wrong),
+    properties=(shapes, weights_are_weights, where_it_goes_wrong),
     drive=drive,
     forbidden=(
         "helpers.attention.MultiHeadAttention",
@@ -328,7 +414,30 @@ TASK = Task(
             "The scores are divided by √d_model. A score adds up the d_k products of one head: "
             "divide by √d_k.",
         ),
+        Mistake(
+            ValueWidth,
+            "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; "
+            "values take no part in it.",
+        ),
+        Mistake(ByWidth, "The scores are divided by d_k. It should be its root."),
+        Mistake(
+            ByNumber,
+            "The scores are divided by the root of the number of heads. Under the root stands the "
+            "width of one head, d_k.",
+        ),
         Mistake(NotDivided, "The scores are not divided by √d_k."),
+        Mistake(
+            Interleaved,
+            "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 "
+            "owns the first ones.",
+        ),
+        Mistake(Turned, "The two results come in the other order: first the output."),
+        Mistake(OnlyOutput, "The output is right. But with it come the scores, not the weights."),
+        Mistake(
+            ValuesOfQueries,
+            "The values are made from `query`. What is looked at hands over its values: `key`.",
+        ),
+        Mistake(QueriesOfKeys, "`query` and `key` have changed places."),
         Mistake(
             MaskForgotten,
             "The mask comes in and is not used. Multi-head attention that forgets it looks fine "

@@ -136,6 +136,7 @@ def drive(answer, sizes, matrices, x, mask):
     import torch
 
     module = answer(**sizes).double()
+    shapes = []
     with torch.no_grad():
         for name, matrix in matrices.items():
             layer = getattr(module, name, None)
@@ -143,33 +144,24 @@ def drive(answer, sizes, matrices, x, mask):
                 raise ValueError(f"{name} is not an nn.Linear without bias of the module")
             # A smaller layer takes a corner of the matrix, so that it runs all the same.
             rows, columns = layer.weight.shape
+            shapes.append([rows, columns])
             if rows > matrix.shape[0] or columns > matrix.shape[1]:
                 came = f"{name}.weight has shape {(rows, columns)}"
                 raise ValueError(f"{came}, larger than (d_model, d_model)")
             layer.weight.copy_(matrix[:rows, :columns])
     out = module(x, mask)
-    if out is None:
-        return None
-    seen = []
-    for word in range(x.shape[1]):
-        other = x.clone()
-        other[:, word] += 1.0
-        moved = (module(other, mask) - out).abs().amax(dim=(0, 2)) > 1e-6
-        hidden = ~mask[:, word]
-        hidden[word] = False  # its own output always moves, by its query
-        seen += [[int(row), word] for row in (moved & hidden).nonzero().flatten()]
-    return {"output": out, "seen, though hidden": seen}
+    return None if out is None else {"output": out, "shapes of the weights": shapes}
 
 
 def cases(seed):
-    """One word to check by hand; then without a mask, and with one."""
+    """Two words to check by hand; then without a mask, and with one."""
     rng = np.random.default_rng(seed)
     names = ("W_query", "W_key", "W_value", "W_out")
-    swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
-    one = {"d_model": 2, "n_heads": 2}, {name: swap for name in names[:3]}
-    one[1]["W_out"] = torch.eye(2, dtype=torch.float64)
+    one = {name: torch.eye(2, dtype=torch.float64) for name in names}
+    one["W_value"] = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
     x = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
-    found = [Case((*one, x, torch.tensor([[True]])), "one word; the values are its two halves")]
+    sizes, seen = {"d_model": 2, "n_heads": 2}, torch.tensor([[True]])
+    found = [Case((sizes, one, x, seen), "the example of the statement")]
     for batch, T, d_model, n_heads, masked in (
         (2, 3, 4, 2, False),
         (3, 5, 6, 3, True),
@@ -188,10 +180,20 @@ def cases(seed):
     return found
 
 
-def nothing_hidden_is_seen(args, result):
-    """The first pair of words that breaks the mask."""
-    for row, word in result["seen, though hidden"]:
-        return f"The output at word {row} moves with word {word}, which the mask hides from it."
+def as_the_statement_says(args, result):
+    """The shapes of the weights, and whether the mask has any effect."""
+    sizes, matrices, x, mask = args
+    for name, came in zip(matrices, result["shapes of the weights"], strict=True):
+        wanted = matrices[name].shape
+        if tuple(came) != tuple(wanted):
+            return (
+                f"{name}.weight has the shape {tuple(came)}, where an nn.Linear from d_model to "
+                f"d_model has {tuple(wanted)}."
+            )
+    for kind in (PrintedHeads, DivisorLeft, NotDivided, ByWidth):
+        blind = drive(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
+        if not mask.all() and np.allclose(result["output"], blind, rtol=1e-4, atol=1e-5):
+            return "The output is the same as with a mask that hides nothing."
     return None
 
 
@@ -201,19 +203,18 @@ TASK = Task(
     kind="find the bug",
     points=10,
     difficulty=3,
-    minutes=12,
+    minutes=8,
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     reference=PrintedHeads,
     also_right=(ByMatmul,),
     cases=cases,
-    properties=(nothing_hidden_is_seen,),
+    properties=(as_the_statement_says,),
     drive=drive,
     mistakes=(
         Mistake(
             AsGiven,
-            "This is the code as given, with three bugs. One is in the projections, one in the "
-            "divisor, and one in the line with the mask.",
+            "This is the code as given. And when the shapes are right, two more things are not.",
         ),
         Mistake(
             OnlyMaskMended,
@@ -271,9 +272,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "One bug is about what a head can know: compare with *Two defects in print*.",
-        "One is about a number that is too large as soon as there is more than one head.",
-        "For the third, run the module with a mask and without one. What does `masked_fill` "
-        "return, and where does that go?",
+        "One bug stood in print like this: see *Two defects in print*.",
+        "One shows if you run the module with a mask and with one that hides nothing, and compare.",
+        "One makes the scores too small as soon as there is more than one head.",
     ),
 )

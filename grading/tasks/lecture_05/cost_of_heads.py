@@ -107,6 +107,42 @@ def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return cost_of_heads(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
 
 
+def bias_of_joined(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: the bias of W_out is as wide as what is joined."""
+    wrong = bias * (n_heads * d_v - d_model)
+    return cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[0] + wrong
+
+
+def output_of_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: T_k rows go through W_out."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * (T_k - T_q) * n_heads * d_v * d_model
+
+
+def keys_of_queries(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: keys have T_q rows, values T_k."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * (T_q - T_k) * n_heads * d_k * d_model
+
+
+def queries_of_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: queries have T_k rows."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * (T_k - T_q) * n_heads * d_k * d_model
+
+
+def all_rows_of_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: T_k words everywhere in the projections."""
+    keys, values = n_heads * d_k, n_heads * d_v
+    return 4 * T_k * d_model * (keys + values) + 2 * T_q * T_k * (keys + values)
+
+
+def one_head_attends(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: only one head attends."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops - 2 * T_q * T_k * (n_heads - 1) * (d_k + d_v)
+
+
 one_map = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k)
 square = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: n_heads * T_q**2)
 
@@ -131,11 +167,33 @@ def cases(seed):
 
 
 def which_part(args, result):
-    """The name of the first number that is wrong."""
-    names = ("parameters", "FLOPs", "weights to keep")
-    for name, came, right in zip(names, result, cost_of_heads(*args), strict=True):
-        if came != right:
-            return f"The number of {name} is wrong."
+    """The name of the first number that is wrong, and of the product that is, if it is one."""
+    d_model, n_heads, d_k, d_v, T_q, T_k, bias = args
+    keys, values = n_heads * d_k, n_heads * d_v
+    right = cost_of_heads(*args)
+    if result[0] != right[0]:
+        if not bias:
+            return "The number of parameters is wrong, here without any bias."
+        without = right[0] - (2 * keys + values + d_model)
+        return f"The number of parameters is wrong; {without} of them are in the matrices."
+    if result[1] != right[1]:
+        products = {
+            "the queries": T_q * d_model * keys,
+            "the keys": T_k * d_model * keys,
+            "the values": T_k * d_model * values,
+            "the scores": T_q * T_k * keys,
+            "the weighted sums of the values": T_q * T_k * values,
+            "the output": T_q * values * d_model,
+        }
+        off = result[1] - right[1]
+        for sign, said in ((-1, "too small"), (1, "too large")):
+            names = [name for name, size in products.items() if off == 2 * sign * size]
+            if names:
+                return f"The number of FLOPs is {said} by as many as {' or '.join(names)} take."
+        parts = ", ".join(f"{name} {2 * size}" for name, size in products.items())
+        return f"The number of FLOPs is off by {off}. These are the products: {parts}."
+    if result[2] != right[2]:
+        return "The number of weights to keep is wrong."
     return None
 
 
@@ -145,7 +203,7 @@ TASK = Task(
     kind="implement",
     points=9,
     difficulty=2,
-    minutes=12,
+    minutes=10,
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     reference=cost_of_heads,
@@ -163,6 +221,31 @@ TASK = Task(
         Mistake(
             _changed(0, no_bias_of_output),
             "Three of the four biases were counted: `W_out` has one, too, of d_model numbers.",
+        ),
+        Mistake(
+            _changed(0, bias_of_joined),
+            "The bias of `W_out` was given the width of what is joined. A bias has a number for "
+            "each *output*: d_model.",
+        ),
+        Mistake(
+            _changed(1, output_of_keys),
+            "`W_out` was given T_k rows. What is joined belongs to the queries: T_q rows.",
+        ),
+        Mistake(
+            _changed(1, keys_of_queries),
+            "The keys were given T_q rows. Keys and values belong to the T_k words.",
+        ),
+        Mistake(
+            _changed(1, queries_of_keys),
+            "The queries were given T_k rows. They belong to the T_q words that ask.",
+        ),
+        Mistake(
+            _changed(1, all_rows_of_keys),
+            "Not all projections have T_k rows: queries and output belong to the T_q words.",
+        ),
+        Mistake(
+            _changed(1, one_head_attends),
+            "Scores and weighted sums were counted for one head. Each of the n_heads has its own.",
         ),
         Mistake(
             _changed(1, multiplications),

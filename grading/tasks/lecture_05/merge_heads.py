@@ -92,8 +92,8 @@ TASK = Task(
     lecture=5,
     kind="find the bug",
     points=6,
-    difficulty=2,
-    minutes=6,
+    difficulty=1,
+    minutes=4,
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     reference=merge_heads,
     also_right=(by_cat, by_numpy),
@@ -102,9 +102,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. `reshape` reads the numbers in their order, and the heads "
-            "stand in front of the words: so a row gets several words of one head, not one word "
-            "of all heads.",
+            "This is the code as given. The shape is right, and the rows are not: row 0 holds "
+            "numbers of several words.",
         ),
         Mistake(
             turned_too_far,

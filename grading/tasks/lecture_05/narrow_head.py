@@ -140,7 +140,7 @@ TASK = Task(
     kind="implement",
     points=12,
     difficulty=3,
-    minutes=20,
+    minutes=12,
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     reference=narrow_head,
@@ -197,9 +197,10 @@ TASK = Task(
     hints=(
         "A score is x W_Q W_Kᵀ yᵀ, divided by a root. What do you have to know of the two "
         "matrices, and what not?",
-        "`np.linalg.svd(table)` takes a table apart into `U`, `S` and `Vt`, and "
-        "`U[:, :d] * S[:d] @ Vt[:d]` is the table again, if its rank is not above d.",
-        "The case with all ones: the wide head's score is 2xy/√2. Which number must the narrow "
-        "one have?",
+        "In `U, S, Vt = np.linalg.svd(table)` only the first d numbers of `S` are not 0. Which "
+        "columns of `U` and which rows of `Vt` do they belong to?",
+        "The case with all ones: before its division, the wide head's score is 2xy, and afterwards "
+        "2xy/√2. The narrow head has a width of 1 and divides by √1. With which product must it "
+        "begin?",
     ),
 )

@@ -8,7 +8,7 @@ TASK = Task(
     kind="predict",
     points=4,
     difficulty=1,
-    minutes=5,
+    minutes=3,
     outcome="say why one head that must look at two things mixes them, and what a second head "
     "changes",
     reference=[19.0, 8.0],
@@ -16,12 +16,12 @@ TASK = Task(
         Mistake(
             [14.0, 12.0],
             "What the heads collect is right, 4 and 5. But the matrix is turned on its side: its "
-            "first *row* says what head 1 adds to the two outputs.",
+            "first *row* says what head 0 adds to the two outputs.",
         ),
         Mistake(
             [17.0, 10.0],
-            "The heads have changed places: 4 was collected by head 1, so it meets the first row "
-            "of the matrix.",
+            "The heads have changed places: 4 was collected by head 0, so it meets the first row "
+            "of the matrix, and 5 by head 1.",
         ),
         Mistake(
             [4.0, 5.0],
@@ -29,25 +29,25 @@ TASK = Task(
         ),
         Mistake(
             [23.5, 8.0],
-            "Head 2 has collected from the values of head 1. Each head has values of its own.",
+            "Head 1 has collected from the values of head 0. Each head has values of its own.",
         ),
         Mistake(
             [4.0, 8.0],
-            "This is what head 1 adds to the output. Head 2 adds something, too.",
+            "This is what head 0 adds to the output. Head 1 adds something, too.",
         ),
         Mistake(
             [15.0, 0.0],
-            "This is what head 2 adds to the output. Head 1 adds something, too.",
+            "This is what head 1 adds to the output. Head 0 adds something, too.",
         ),
         Mistake(
             [4.0, 0.0],
-            "The entries were multiplied one by one. What head 1 collected meets its whole row of "
-            "the matrix, and so does head 2's; then both rows are added.",
+            "The entries were multiplied one by one. What head 0 collected meets the whole first "
+            "row of the matrix, and what head 1 collected the second; then both rows are added.",
         ),
     ),
     hints=(
         "Each head collects one number: a sum of its values, each multiplied by its weight.",
-        "Joined, these are two numbers. Head 1's number times the first row, plus head 2's number "
-        "times the second row.",
+        "Joined, these are two numbers. The number of head 0 times the first row, plus the number "
+        "of head 1 times the second row.",
     ),
 )

@@ -16,7 +16,7 @@ TASK = Task(
     kind="predict",
     points=6,
     difficulty=1,
-    minutes=7,
+    minutes=5,
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     reference=RIGHT,

@@ -78,9 +78,9 @@ TASK = Task(
     name="split_heads",
     lecture=5,
     kind="implement",
-    points=6,
+    points=5,
     difficulty=1,
-    minutes=6,
+    minutes=3,
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     reference=split_heads,

@@ -133,13 +133,13 @@ def other_precision(state, x, mask, n_heads):
 
 
 def drive(answer, state, x, mask, n_heads):
-    """The two results under their names."""
+    """The two results."""
     found = answer(state, x, mask, n_heads)
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise ValueError("two things are wanted: the output and the weights")
-    return {"output": found[0], "weights": found[1]}
+    return found[0], found[1]
 
 
 def cases(seed):
@@ -168,7 +168,7 @@ def cases(seed):
 
 def mask_is_kept(args, result):
     """What the mask hides has no weight."""
-    mask, weights = args[2].numpy(), result["weights"]
+    mask, weights = args[2].numpy(), result[1]
     if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
         return "Keys get weight that the mask hides."
     return None
@@ -180,7 +180,7 @@ TASK = Task(
     kind="implement",
     points=9,
     difficulty=2,
-    minutes=12,
+    minutes=8,
     outcome="copy weights to and from `nn.MultiheadAttention`, with masks and averaged weights",
     reference=through_torch,
     also_right=(additive, by_hand),

@@ -6,26 +6,27 @@ TASK = Task(
     name="what_heads_do",
     lecture=5,
     kind="choose",
-    points=5,
+    points=6,
     difficulty=2,
     minutes=6,
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
-    reference={"b", "d", "f"},
+    reference={"a", "c", "d", "f"},
     mistakes=(
         Mistake(
             "a",
-            "The weights of a row sum to 1. One head can give half to each, and then it hands over "
-            "their average.",
+            "Same queries and same keys give the same weights. Both heads then average the same "
+            "words, and their values, side by side, are the values of one wider head.",
         ),
         Mistake(
             "b",
-            "Eight narrow matrices, row on row, are as many numbers as one wide one. What grows is "
-            "the memory for the weights.",
+            "It reads all 64, each through its own row of a matrix. What is narrow is what it "
+            "makes of them: 8 numbers. A head that reads 8 of the 64 is the defect in *Two defects "
+            "in print*.",
         ),
         Mistake(
             "c",
-            "A map shows where a head looks. What it brings may be ignored afterwards. To know, "
-            "switch the head off and measure.",
+            "Each head has its own columns in `W_out`. They have to go along, or each head's "
+            "numbers meet the columns of the other.",
         ),
         Mistake(
             "d",
@@ -44,10 +45,12 @@ TASK = Task(
         ),
         Mistake(
             "g",
-            "The mean mixes again what the heads took apart. Ask for `average_attn_weights=False`.",
+            "Equal weights bring the mean of all values, which tells what is in the text. What "
+            "comes after may need it. Switch the head off and measure.",
         ),
     ),
     hints=(
-        "The sections *What each head does* and *What heads cost* have measured most of these.",
+        "Write down what one head computes, step by step. Which of the steps does a statement "
+        "change, and which does it leave as it was?",
     ),
 )

@@ -8,7 +8,7 @@ TASK = Task(
     kind="choose",
     points=6,
     difficulty=2,
-    minutes=7,
+    minutes=6,
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     reference={"a", "c", "f"},
     mistakes=(
@@ -24,8 +24,9 @@ TASK = Task(
         ),
         Mistake(
             "c",
-            "Who may meet whom now depends on the half in which a word stands. Reordering the "
-            "words moves some into the other half, and the outputs do more than move along.",
+            "Who may meet whom now depends on the piece of the text in which a word stands, and "
+            "with more words than heads a piece holds more than one. Reordering the words moves "
+            "some into other pieces, and the outputs do more than move along.",
         ),
         Mistake(
             "d",

@@ -106,7 +106,7 @@ TASK = Task(
     kind="implement",
     points=6,
     difficulty=1,
-    minutes=6,
+    minutes=4,
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     reference=without_head,
     also_right=(by_pieces, by_numpy),
@@ -136,7 +136,7 @@ TASK = Task(
             all_others,
             "Here the head is the only one that is left. It should be the only one that is off.",
         ),
-        Mistake(from_one, "Heads are counted from 0 here."),
+        Mistake(from_one, "Another head is off than wanted. Heads are counted from 0 here."),
         Mistake(
             cut_out,
             "The columns were taken out, and what the heads bring no longer fits. Set them to "
@@ -149,8 +149,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "`W_out` gets the context vectors of all heads side by side. Which of its numbers meet "
-        "those of head 1?",
+        "`W_out` gets the context vectors of all heads side by side, head 0 first. Which of its "
+        "numbers meet those of head 0, and which those of the next?",
         "How wide is a head, if `W_out` has n_heads · d_v columns?",
     ),
 )

@@ -54,6 +54,12 @@ def not_rooted(x, weight, bias, eps):
     return weight * centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) + bias
 
 
+def rooted_twice(x, weight, bias, eps):
+    """Wrong: the root of the deviation."""
+    deviation = x.std(dim=-1, keepdim=True, correction=0)
+    return weight * (x - x.mean(dim=-1, keepdim=True)) / (deviation + eps).sqrt() + bias
+
+
 def no_eps(x, weight, bias, eps):
     """Wrong: eps is left out."""
     return norm_words(x, weight, bias, 0.0)
@@ -184,6 +190,11 @@ TASK = Task(
             "own.",
         ),
         Mistake(not_rooted, "It is divided by the variance. In the equation there is a root."),
+        Mistake(
+            rooted_twice,
+            "`std` is a root already, and another root was taken of it. Under the root stands the "
+            "variance.",
+        ),
         Mistake(
             no_eps,
             "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",

@@ -61,6 +61,18 @@ def levels_off(hours):
     return _network((-hours, -half, 0.0, half), (1.0, -1.0, 1.0, -1.0))
 
 
+def capped(hours):
+    """Wrong: the absolute value, capped at half of the way round."""
+    half = hours / 2
+    return _row(1, -1, 1, -1), -_row(0, 0, half, half)[0], _row(1, 1, -1, -1).T, torch.zeros(1)
+
+
+def on_their_side(hours):
+    """Wrong: matrices as nn.Linear keeps them."""
+    W_1, b_1, W_2, b_2 = way_round(hours)
+    return W_1.T, b_1, W_2.T, b_2
+
+
 def whole_bend(hours):
     """Wrong: the bend at a whole number."""
     half = hours // 2
@@ -73,25 +85,10 @@ def three_bends(hours):
     return _network((-half, 0.0, half), (-2.0, 2.0, -2.0))
 
 
-def bends_mirrored(hours):
-    """Wrong: the signs of the biases."""
-    W_1, b_1, W_2, b_2 = way_round(hours)
-    return W_1, -b_1, W_2, b_2
-
-
 def long_way(hours):
     """Wrong: the longer way."""
     W_1, b_1, W_2, b_2 = way_round(hours)
     return W_1, b_1, -W_2, b_2 + hours
-
-
-def with_sign(hours):
-    """Wrong: negative where the way leads back."""
-    half = hours / 2
-    return _network((-half, half), (1.0, -2.0), 0.0)[:2] + (
-        _row(2.0, -2.0).T,
-        torch.tensor([-half]).double(),
-    )
 
 
 def signed(hours):
@@ -116,12 +113,15 @@ def drive(answer, hours, differences):
     if not isinstance(found, tuple | list) or len(found) != 4:
         raise ValueError("four things are wanted: W_1, b_1, W_2 and b_2")
     W_1, b_1, W_2, b_2 = (torch.as_tensor(part, dtype=torch.float64) for part in found)
+    b_2 = b_2.reshape(1) if b_2.dim() == 0 else b_2
     if W_1.dim() != 2 or W_1.shape[0] != 1:
         raise ValueError(f"W_1 has shape {tuple(W_1.shape)}, not (1, d_ff)")
     d_ff = W_1.shape[1]
     for name, part, shape in (("b_1", b_1, (d_ff,)), ("W_2", W_2, (d_ff, 1)), ("b_2", b_2, (1,))):
         if part.shape != shape:
-            raise ValueError(f"{name} has shape {tuple(part.shape)}, not {shape}, and d_ff = {d_ff}")
+            raise ValueError(
+                f"{name} has shape {tuple(part.shape)}, not {shape}, and d_ff = {d_ff}"
+            )
     hidden = torch.relu(differences[:, None] @ W_1 + b_1)
     return {"output": (hidden @ W_2 + b_2)[:, 0], "at most four hidden": d_ff <= 4}
 
@@ -186,25 +186,26 @@ TASK = Task(
             "change by more than 1.",
         ),
         Mistake(
+            capped,
+            "This is the absolute value, and level from hours / 2 on. There it has to come down "
+            "again.",
+        ),
+        Mistake(
+            on_their_side,
+            "The matrices lie on their side. `nn.Linear` keeps them so; here `d * W_1` and "
+            "`hidden @ W_2` are computed as they stand in the task.",
+        ),
+        Mistake(
             whole_bend,
             "Nearly: if `hours` is odd, the bend does not lie at a whole number. `//` rounds.",
         ),
         Mistake(
             three_bends,
-            "The bends are in the right places. But on the far left no hidden number is at work, "
-            "so the line starts level there. Draw what you want at differences below −hours / 2.",
-        ),
-        Mistake(
-            bends_mirrored,
-            "The signs of `b_1` are turned around. ReLU(d + b) bends where d + b is 0: at which d "
-            "is that?",
+            "On the far left the line starts level: no hidden number is at work there. Draw what "
+            "you want at differences below −hours / 2. And look at the signs of `b_1`: ReLU(d + b) "
+            "bends where d + b is 0.",
         ),
         Mistake(long_way, "This is the longer way round."),
-        Mistake(
-            with_sign,
-            "A difference of 0 must give 0, and here the output there is one half of the way. "
-            "Draw the line that you want from −hours to hours. It goes up and down twice.",
-        ),
         Mistake(
             signed,
             "The output is negative where the difference is. A way is never shorter than 0.",

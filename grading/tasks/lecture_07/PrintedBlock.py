@@ -1,0 +1,412 @@
+"""Find the three bugs: a post-norm block with its norm, its dropout and its stream astray."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.task import Case, Mistake, Task
+from helpers import masks
+from helpers.attention import MultiHeadAttention
+from helpers.blocks import FeedForward
+
+
+class PrintedBlock(nn.Module):
+    """The model answer."""
+
+    always = early = False
+    second = "T3"
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.norm_attention = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_feed_forward = nn.LayerNorm(d_model)
+        self.dropout = dropout
+
+    def _drop(self, x):
+        return F.dropout(x, self.dropout, training=self.training or self.always)
+
+    def _attended(self, X, mask):
+        return self._drop(self.attention(X, mask=mask))
+
+    def _fed(self, x):
+        return self._drop(self.feed_forward(x))
+
+    def _after(self, X, T1):
+        return X + self.norm_attention(T1) if self.early else self.norm_attention(X + T1)
+
+    def forward(self, X, mask):
+        """The output (batch, T, d_model)."""
+        T1 = self._attended(X, mask)
+        T3 = self._after(X, T1)
+        T4 = self._fed(T3)
+        start = {"T3": T3, "X": X, "T2": X + T1, "nothing": 0, "T1": T1}[self.second]
+        return self._last(T4 + start)
+
+    def _last(self, T5):
+        return self.norm_feed_forward(T5)
+
+
+class ByModules(PrintedBlock):
+    """Right, in another way: a module for dropout."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__(d_model, n_heads, d_ff, dropout)
+        self.drop = nn.Dropout(dropout)
+
+    def _drop(self, x):
+        return self.drop(x)
+
+
+class ByCondition(PrintedBlock):
+    """Right, in another way: dropped by hand, in training only."""
+
+    def _drop(self, x):
+        if not self.training:
+            return x
+        return x * (torch.rand_like(x) >= self.dropout) / (1 - self.dropout)
+
+
+class StreamDropped(PrintedBlock):
+    """Wrong: dropout after the additions, so the stream itself is hit."""
+
+    def forward(self, X, mask):
+        """As the model answer, but for the place of dropout."""
+        T3 = self.norm_attention(self._drop(X + self.attention(X, mask=mask)))
+        return self.norm_feed_forward(self._drop(self.feed_forward(T3) + T3))
+
+
+class NormedStream(PrintedBlock):
+    """Wrong: X is normalised, and then T1 is added."""
+
+    def _after(self, X, T1):
+        return self.norm_attention(X) + T1
+
+
+class WithoutStream(PrintedBlock):
+    """Wrong: dropout is mended; the second residual connection starts where X is not in it yet."""
+
+    def forward(self, X, mask):
+        """As the code as given, with T2 in the place of X in the last sum."""
+        T2 = self.norm_attention(self._attended(X, mask))
+        return self.norm_feed_forward(self._fed(X + T2) + T2)
+
+
+class AsGiven(PrintedBlock):
+    """Wrong: all three."""
+
+    always = early = True
+    second = "X"
+
+
+class OnlyDropoutMended(PrintedBlock):
+    """Wrong: norm and stream are left."""
+
+    early = True
+    second = "X"
+
+
+class OnlyNormMended(PrintedBlock):
+    """Wrong: dropout and stream are left."""
+
+    always = True
+    second = "X"
+
+
+class OnlyStreamMended(PrintedBlock):
+    """Wrong: dropout and norm are left."""
+
+    always = early = True
+
+
+class DropoutLeft(PrintedBlock):
+    """Wrong: dropout is left."""
+
+    always = True
+
+
+class NormLeft(PrintedBlock):
+    """Wrong: the norm is left."""
+
+    early = True
+
+
+class StreamLeft(PrintedBlock):
+    """Wrong: the second residual connection is left."""
+
+    second = "X"
+
+
+class FromBeforeTheNorm(PrintedBlock):
+    """Wrong: the second residual connection starts before the first norm."""
+
+    second = "T2"
+
+
+class NothingKept(PrintedBlock):
+    """Wrong: the second residual connection is gone."""
+
+    second = "nothing"
+
+
+class FromAttention(PrintedBlock):
+    """Wrong: the second residual connection starts at T1."""
+
+    second = "T1"
+
+
+class NeverDropped(PrintedBlock):
+    """Wrong: no dropout at all."""
+
+    def _drop(self, x):
+        return x
+
+
+class OneDropped(PrintedBlock):
+    """Wrong: dropout after attention only."""
+
+    def _fed(self, x):
+        return self.feed_forward(x)
+
+
+class OtherDropped(PrintedBlock):
+    """Wrong: dropout after the feed-forward network only."""
+
+    def _attended(self, X, mask):
+        return self.attention(X, mask=mask)
+
+
+class TurnedAround(PrintedBlock):
+    """Wrong: dropout in evaluation only."""
+
+    def _drop(self, x):
+        return F.dropout(x, self.dropout, training=not self.training)
+
+
+class OneSideMended(PrintedBlock):
+    """Wrong: one of the two dropouts always acts."""
+
+    def _fed(self, x):
+        return F.dropout(self.feed_forward(x), self.dropout)
+
+
+class PreNorm(PrintedBlock):
+    """Wrong: pre-norm."""
+
+    def forward(self, X, mask):
+        """As the model answer, with the norms before the parts."""
+        T3 = X + self._attended(self.norm_attention(X), mask)
+        return T3 + self._fed(self.norm_feed_forward(T3))
+
+
+class NoLastNorm(PrintedBlock):
+    """Wrong: without the second norm."""
+
+    def _last(self, T5):
+        return T5
+
+
+class MaskForgotten(PrintedBlock):
+    """Wrong: without the mask."""
+
+    def _attended(self, X, mask):
+        return self._drop(self.attention(X))
+
+
+def drive(answer, sizes, state, X, mask):
+    """Build the block, give it these weights, and run it in evaluation and in training."""
+    import torch
+
+    block = answer(**sizes).double()
+    want = {name: tuple(value.shape) for name, value in state.items()}
+    have = {name: tuple(value.shape) for name, value in block.state_dict().items()}
+    if have != want:
+        odd = sorted(name for name in {*have, *want} if have.get(name) != want.get(name))
+        raise ValueError(f"the layers are not as given: look at {odd[0]}")
+    block.load_state_dict(state)
+    block.eval()
+    out = block(X, mask)
+    if out is None:
+        return None
+
+    def drops():
+        first = block(X, mask)
+        return any(not torch.equal(block(X, mask), first) for _ in range(4))
+
+    found = {"output": out, "drops in evaluation": drops()}
+    block.train()
+    for name, other in (
+        ("attention", block.feed_forward.narrow),
+        ("feed-forward", block.attention.W_out),
+    ):
+        kept = {key: value.clone() for key, value in other.state_dict().items()}
+        with torch.no_grad():  # the other part now adds nothing, so it cannot differ
+            other.weight.zero_()
+            other.bias.zero_()
+        found[f"drops {name} in training"] = drops()
+        other.load_state_dict(kept)
+    with torch.no_grad():
+        for layer in (block.feed_forward.narrow, block.attention.W_out):
+            layer.weight.zero_()
+            layer.bias.zero_()
+    found["drops the stream in training"] = drops()  # both parts now add nothing
+    return found
+
+
+def cases(seed):
+    """One word that nothing is added to; then all sizes different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for batch, T, d_model, n_heads, d_ff, dropout in (
+        (1, 1, 2, 1, 3, 0.5),
+        (2, 4, 6, 2, 9, 0.3),
+        (3, 5, 8, 4, 11, 0.1),
+    ):
+        sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
+        shapes = {name: p.shape for name, p in PrintedBlock(**sizes).state_dict().items()}
+        state = {name: 0.7 * draw(*shape) for name, shape in shapes.items()}
+        X, note = draw(batch, T, d_model), f"{T} words, {n_heads} heads, dropout {dropout}"
+        if T == 1:
+            keep = {"norm_attention.weight": 1.0, "norm_feed_forward.weight": 1.0}
+            state = {
+                name: torch.full_like(value, keep.get(name, 0.0)) for name, value in state.items()
+            }
+            state["attention.W_out.bias"] = torch.tensor([1.0, 5.0]).double()
+            X = torch.tensor([8.0, 6.0]).double().expand(8, 1, 2).clone()
+            note = "the example, eight times"
+        found.append(Case((sizes, state, X, masks.causal_mask(T)), note))
+    return found
+
+
+def what_is_seen(args, result):
+    """Dropout where it should not be, or not where it should."""
+    if result["drops in evaluation"]:
+        return "In evaluation, two calls with the same input differ."
+    if not args[1]["feed_forward.narrow.weight"].any():
+        return None  # the example: little is added, so little can be dropped
+    for name in ("attention", "feed-forward"):
+        if not result[f"drops {name} in training"]:
+            return f"In training, nothing is dropped of what comes from {name}."
+    if result["drops the stream in training"]:
+        return "In training, numbers of the stream itself are dropped, or of what a norm reads."
+    return None
+
+
+TASK = Task(
+    name="PrintedBlock",
+    lecture=7,
+    kind="find the bug",
+    points=11,
+    difficulty=2,
+    minutes=14,
+    outcome="write a post-norm block as six equations with one line of code each, turn it into "
+    "pre-norm, and copy its weights to PyTorch's own layer",
+    reference=PrintedBlock,
+    also_right=(ByModules, ByCondition),
+    cases=cases,
+    properties=(what_is_seen,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            AsGiven,
+            "This is the code as given, with three bugs. In the example (1, −1) comes out, with "
+            "the signs exchanged. In the other cases two calls differ, also in evaluation.",
+        ),
+        Mistake(
+            OnlyDropoutMended,
+            "Dropout is right now, and two bugs are left. Write the six equations beside the "
+            "lines, and compare what each line reads.",
+        ),
+        Mistake(
+            OnlyNormMended,
+            "The norm is right now, and two bugs are left. Where does the second residual "
+            "connection start? And why do two calls differ in evaluation?",
+        ),
+        Mistake(
+            OnlyStreamMended,
+            "The second residual connection is right now, and two bugs are left. What does the "
+            "first norm read? And why do two calls differ in evaluation?",
+        ),
+        Mistake(
+            DropoutLeft,
+            "One bug is left: `F.dropout` does not know whether the block is being trained. What "
+            "does it do if nobody tells it?",
+        ),
+        Mistake(
+            NormLeft,
+            "One bug is left: only what attention found is normalised, and then X is added. In "
+            "post-norm the norm reads something else.",
+        ),
+        Mistake(
+            StreamLeft,
+            "One bug is left: the second residual connection starts at X. So what attention found "
+            "reaches the end only through the feed-forward network.",
+        ),
+        Mistake(
+            FromBeforeTheNorm,
+            "One bug is left: the second residual connection starts at T². Look at the fifth "
+            "equation.",
+        ),
+        Mistake(
+            NothingKept,
+            "The second residual connection is gone: the last norm reads only what the "
+            "feed-forward network computed.",
+        ),
+        Mistake(
+            FromAttention,
+            "The second residual connection starts at T¹, so X is lost. Look at the fifth "
+            "equation.",
+        ),
+        Mistake(
+            NeverDropped,
+            "In evaluation all is right. But in training nothing is dropped any more.",
+        ),
+        Mistake(
+            OneDropped,
+            "In evaluation all is right. But in training nothing is dropped of what the "
+            "feed-forward network adds.",
+        ),
+        Mistake(
+            OtherDropped,
+            "In evaluation all is right. But in training nothing is dropped of what attention "
+            "adds.",
+        ),
+        Mistake(
+            StreamDropped,
+            "In evaluation all is right. But dropout acts after the additions, so it also drops "
+            "what was in the stream before. Drop what a part adds, and then add.",
+        ),
+        Mistake(
+            NormedStream,
+            "X was normalised, and what attention found was added to that. What does the norm "
+            "read in the third equation?",
+        ),
+        Mistake(
+            WithoutStream,
+            "Dropout is right now, and two bugs are left. One of them is the order of a norm and "
+            "an addition. Write the six equations beside the lines.",
+        ),
+        Mistake(TurnedAround, "Now it drops in evaluation, and not in training."),
+        Mistake(
+            OneSideMended,
+            "One of the two dropouts is mended. The other one still acts in evaluation.",
+        ),
+        Mistake(
+            PreNorm,
+            "This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.",
+        ),
+        Mistake(NoLastNorm, "The last norm is missing: H is what it puts out."),
+        Mistake(MaskForgotten, "The mask comes in and is not used."),
+    ),
+    hints=(
+        "Two of the bugs: write the six equations of *The block in six equations* beside the lines "
+        "of `forward`, and compare what each one reads.",
+        "For the third: Lecture 4 met it. `nn.Dropout` knows whether its module is in training. "
+        "A function has to be told.",
+    ),
+)

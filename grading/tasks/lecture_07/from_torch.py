@@ -1,0 +1,276 @@
+"""Weights of PyTorch's layer for the course's block."""
+
+import torch
+from torch import nn
+
+from grading.task import Case, Mistake, Task
+from helpers import masks
+
+PARTS = ("W_query", "W_key", "W_value")
+NAMES = {
+    "self_attn.out_proj": "attention.W_out",
+    "linear1": "feed_forward.widen",
+    "linear2": "feed_forward.narrow",
+    "norm1": "norm_attention",
+    "norm2": "norm_feed_forward",
+}
+
+
+def from_torch(state):
+    """The model answer."""
+    ours = {}
+    for kind in ("weight", "bias"):
+        pieces = state[f"self_attn.in_proj_{kind}"].chunk(3)
+        for part, piece in zip(PARTS, pieces, strict=True):
+            ours[f"attention.{part}.{kind}"] = piece
+        for theirs, name in NAMES.items():
+            ours[f"{name}.{kind}"] = state[f"{theirs}.{kind}"]
+    return ours
+
+
+def by_slices(state):
+    """Right, in another way: each by its rows, in NumPy."""
+    d = state["norm1.weight"].shape[0]
+    ours = {}
+    for name, value in state.items():
+        stem, kind = name.rsplit(".", 1)
+        if stem == "self_attn":
+            for i, part in enumerate(PARTS):
+                key = f"attention.{part}.{kind.removeprefix('in_proj_')}"
+                ours[key] = value.numpy()[i * d : (i + 1) * d]
+        else:
+            ours[f"{NAMES[stem]}.{kind}"] = value.numpy()
+    return ours
+
+
+def _changed(change):
+    """The right answer, changed: `change` gets a copy of it and what came in."""
+
+    def answer(state):
+        ours = dict(from_torch(state))
+        change(ours, state)
+        return ours
+
+    return answer
+
+
+def _put(names):
+    """The pieces of in_proj in another order."""
+
+    def change(ours, state):
+        right = dict(ours)
+        for part, source in zip(PARTS, names, strict=True):
+            for kind in ("weight", "bias"):
+                ours[f"attention.{part}.{kind}"] = right[f"attention.{source}.{kind}"]
+
+    return _changed(change)
+
+
+def _dealt_out(ours, state):
+    for kind in ("weight", "bias"):
+        for i, part in enumerate(PARTS):
+            ours[f"attention.{part}.{kind}"] = state[f"self_attn.in_proj_{kind}"][i::3]
+
+
+def _turned(ours, state):
+    for part in (*PARTS, "W_out"):
+        ours[f"attention.{part}.weight"] = ours[f"attention.{part}.weight"].T
+
+
+def _turned_in(ours, state):
+    for part in PARTS:
+        ours[f"attention.{part}.weight"] = ours[f"attention.{part}.weight"].T
+
+
+def _turned_out(ours, state):
+    ours["attention.W_out.weight"] = ours["attention.W_out.weight"].T
+
+
+def _norms_swapped(ours, state):
+    for kind in ("weight", "bias"):
+        first, second = f"norm_attention.{kind}", f"norm_feed_forward.{kind}"
+        ours[first], ours[second] = ours[second], ours[first]
+
+
+def _one_norm(ours, state):
+    for kind in ("weight", "bias"):
+        ours[f"norm_feed_forward.{kind}"] = ours[f"norm_attention.{kind}"]
+
+
+def _biases_not_cut(ours, state):
+    for part in PARTS:
+        ours[f"attention.{part}.bias"] = state["self_attn.in_proj_bias"]
+
+
+def _no_biases(ours, state):
+    for part in PARTS:
+        ours[f"attention.{part}.bias"] = torch.zeros_like(ours[f"attention.{part}.bias"])
+
+
+def _not_changed(ours, state):
+    ours.clear()
+    ours.update(state)
+
+
+def _not_cut(ours, state):
+    for kind in ("weight", "bias"):
+        for part in PARTS:
+            ours[f"attention.{part}.{kind}"] = state[f"self_attn.in_proj_{kind}"]
+
+
+def _networks_swapped(ours, state):
+    for kind in ("weight", "bias"):
+        first, second = f"feed_forward.widen.{kind}", f"feed_forward.narrow.{kind}"
+        ours[first], ours[second] = ours[second], ours[first]
+
+
+def _networks_turned(ours, state):
+    for name in ("widen", "narrow"):
+        key = f"feed_forward.{name}.weight"
+        ours[key] = ours[key].T
+
+
+def drive(answer, sizes, norm, state, x, mask):
+    """Give a block of the course what the answer returns, and run it."""
+    import torch
+
+    from helpers.blocks import TransformerBlock
+
+    found = answer(state)
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        raise ValueError("a dictionary of tensors is wanted")
+    block = TransformerBlock(**sizes, norm=norm).double().eval()
+    want = block.state_dict()
+    missing, strange = sorted(set(want) - set(found)), sorted(set(found) - set(want))
+    if missing:
+        raise ValueError(f"{missing[0]} is missing; {len(missing)} of {len(want)} names are")
+    if strange:
+        raise ValueError(f"{strange[0]} is not a name in our block")
+    found = {name: torch.as_tensor(value) for name, value in found.items()}
+    odd = [name for name, value in want.items() if found[name].shape != value.shape]
+    if odd:
+        came, needed = tuple(found[odd[0]].shape), tuple(want[odd[0]].shape)
+        more = f"; {len(odd)} shapes of {len(want)} do not fit"
+        raise ValueError(f"{odd[0]} has shape {came}, and our block has {needed}{more}")
+    block.load_state_dict(found)
+    with torch.no_grad():
+        return {"weights": found, "output": block(x, mask)}
+
+
+def cases(seed):
+    """One word with one head; then post-norm and pre-norm, with a causal mask."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for norm, batch, T, d_model, n_heads, d_ff in (
+        ("post", 1, 1, 2, 1, 3),
+        ("post", 2, 4, 6, 2, 10),
+        ("pre", 3, 5, 6, 3, 7),
+        ("post", 2, 3, 8, 2, 5),
+    ):
+        layer = nn.TransformerEncoderLayer(d_model, n_heads, d_ff)
+        state = {name: draw(*p.shape) for name, p in layer.state_dict().items()}
+        sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        mask, note = masks.causal_mask(T), f"{norm}-norm, {T} words, {n_heads} heads"
+        found.append(Case((sizes, norm, state, draw(batch, T, d_model), mask), note))
+    return found
+
+
+def which_are_wrong(args, result):
+    """The names under which something else stands than should."""
+    want, found = from_torch(args[2]), result["weights"]
+    odd = [n for n, t in want.items() if abs(found[n] - t.numpy()).max() > 1e-6]
+    more = f", and {len(odd) - 3} more" if len(odd) > 3 else ""
+    return f"Other numbers are expected in {', '.join(odd[:3])}{more}." if odd else None
+
+
+TASK = Task(
+    name="from_torch",
+    lecture=7,
+    kind="implement",
+    points=8,
+    difficulty=2,
+    minutes=10,
+    outcome="write a post-norm block as six equations with one line of code each, turn it into "
+    "pre-norm, and copy its weights to PyTorch's own layer",
+    reference=from_torch,
+    also_right=(by_slices,),
+    cases=cases,
+    properties=(which_are_wrong,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            _put(("W_key", "W_query", "W_value")),
+            "Queries and keys have changed places. Which of the three stands on top in "
+            "`in_proj_weight`?",
+        ),
+        Mistake(
+            _put(("W_value", "W_query", "W_key")),
+            "The three pieces of `in_proj` were taken in another order than they stand in.",
+        ),
+        Mistake(
+            _put(("W_query", "W_value", "W_key")),
+            "Keys and values have changed places.",
+        ),
+        Mistake(
+            _put(("W_value", "W_key", "W_query")),
+            "Queries and values have changed places.",
+        ),
+        Mistake(
+            _changed(_dealt_out),
+            "The rows of `in_proj` were dealt out in turn. The three matrices stand below each "
+            "other, each as a whole.",
+        ),
+        Mistake(
+            _changed(_turned),
+            "The matrices of attention were transposed. Both sides keep a matrix with a row for "
+            "each output.",
+        ),
+        Mistake(
+            _changed(_turned_in),
+            "The matrices from `in_proj_weight` were transposed. They have a row for each output, "
+            "as ours have.",
+        ),
+        Mistake(
+            _changed(_turned_out),
+            "`W_out.weight` was transposed. It has a row for each output there, too.",
+        ),
+        Mistake(
+            _changed(_norms_swapped),
+            "The two norms have changed places. Their shapes are the same, so nothing complains.",
+        ),
+        Mistake(_changed(_one_norm), "Both norms have got the numbers of `norm1`."),
+        Mistake(
+            _changed(_biases_not_cut),
+            "`in_proj_bias` holds three biases, below each other like the matrices.",
+        ),
+        Mistake(
+            _changed(_not_cut),
+            "`in_proj_weight` holds three matrices, each for itself as large as one of ours.",
+        ),
+        Mistake(
+            _changed(_no_biases),
+            "The biases of queries, keys and values are 0. They stand in `in_proj_bias`.",
+        ),
+        Mistake(
+            _changed(_not_changed),
+            "These are PyTorch's names. A block of the course has others: print those of its "
+            "`state_dict()`.",
+        ),
+        Mistake(_changed(_networks_swapped), "`linear1` is the layer that comes first."),
+        Mistake(
+            _changed(_networks_turned),
+            "The matrices of the feed-forward network were transposed. Both sides have a row for "
+            "each output.",
+        ),
+    ),
+    hints=(
+        "`copy_weights` in the lecture goes the other way. Each of its lines has a counterpart.",
+        "What `torch.cat` has joined, `chunk` takes apart.",
+    ),
+)

@@ -1,0 +1,294 @@
+"""Pre-norm from the parts of post-norm blocks, with all that is written into the stream."""
+
+from itertools import pairwise
+
+import torch
+
+from grading.task import Case, Mistake, Task
+from helpers import masks
+from helpers.blocks import TransformerStack
+
+
+def stream_of_stack(blocks, last, x, mask):
+    """The model answer."""
+    written = [x]
+    for block in blocks:
+        written.append(block.attention(block.norm_attention(x), mask=mask))
+        x = x + written[-1]
+        written.append(block.feed_forward(block.norm_feed_forward(x)))
+        x = x + written[-1]
+    return last(x), written
+
+
+def by_differences(blocks, last, x, mask):
+    """Right, in another way: the switch of the helper, and differences of the stream."""
+    streams = [x]
+    for block in blocks:
+        block.norm = "pre"
+        streams += [x + block.attention(block.norm_attention(x), mask=mask), block(x, mask)]
+        x = streams[-1]
+    added = [after - before for before, after in pairwise(streams)]
+    return last(x), torch.stack([streams[0], *added])
+
+
+def by_sums(blocks, last, x, mask):
+    """Right, in another way: the stream is summed up anew each time."""
+    written = [x]
+    for block in blocks:
+        for norm, part in (
+            (block.norm_attention, lambda y, block=block: block.attention(y, mask=mask)),
+            (block.norm_feed_forward, block.feed_forward),
+        ):
+            written.append(part(norm(sum(written))))
+    return last(sum(written)), tuple(written)
+
+
+def _run(blocks, last, x, mask, **changes):
+    """A version that differs in some places."""
+    post, replaced = changes.get("post"), changes.get("replaced")
+    written = [x]
+    for block in blocks:
+        first, second = block.norm_attention, block.norm_feed_forward
+        if changes.get("swapped"):
+            first, second = second, first
+        start = x
+        inside = x if post or changes.get("raw_attention") else first(x)
+        x = inside if replaced else x
+        written.append(block.attention(inside, mask=None if changes.get("blind") else mask))
+        x = x + written[-1]
+        x = first(x) if post else x
+        read = start if changes.get("parallel") else x
+        read = written[-1] if changes.get("found_only") else read
+        inside = read if post or changes.get("raw_feed_forward") else second(read)
+        x = inside if replaced else x
+        written.append(block.feed_forward(inside))
+        x = x + written[-1]
+        x = second(x) if post else x
+        x = last(x) if changes.get("each") else x
+    return x if changes.get("no_last") or changes.get("each") else last(x), written
+
+
+def _changed(**changes):
+    def answer(blocks, last, x, mask):
+        return _run(blocks, last, x, mask, **changes)
+
+    return answer
+
+
+def mask_as_key(blocks, last, x, mask):
+    """Wrong: the mask stands where the keys are expected."""
+    return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
+
+
+def called(blocks, last, x, mask):
+    """Wrong: the blocks themselves are called."""
+    written = [x]
+    for block in blocks:
+        written.append(block(written[-1], mask))
+    return last(written[-1]), written
+
+
+def streams(blocks, last, x, mask):
+    """Wrong: the stream itself."""
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [sum(written[: n + 1]) for n in range(len(written))]
+
+
+def without_input(blocks, last, x, mask):
+    """Wrong: x is not among the contributions."""
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, written[1:]
+
+
+def by_block(blocks, last, x, mask):
+    """Wrong: one contribution for each block."""
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [x, *(a + b for a, b in zip(written[1::2], written[2::2], strict=True))]
+
+
+def normed_contributions(blocks, last, x, mask):
+    """Wrong: what the parts read."""
+    out, written, read, x = None, [x], x, x
+    for block in blocks:
+        read = block.norm_attention(x)
+        written.append(read)
+        x = x + block.attention(read, mask=mask)
+        read = block.norm_feed_forward(x)
+        written.append(read)
+        x = x + block.feed_forward(read)
+    out = last(x)
+    return out, written
+
+
+def with_output(blocks, last, x, mask):
+    """Wrong: the output is among the contributions."""
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [*written, out]
+
+
+def drive(answer, sizes, state, x, mask):
+    """Build the blocks and the last norm, and run them."""
+    import torch
+
+    from helpers.blocks import TransformerStack
+
+    stack = TransformerStack(**sizes, norm="pre").double().eval()
+    stack.load_state_dict(state)
+    for block in stack.blocks:
+        block.norm = "post"
+    with torch.no_grad():
+        found = answer(list(stack.blocks), stack.norm, x, mask)
+        if found is None:
+            return None
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise ValueError("two things are wanted: the output and a list of contributions")
+        out, written = found
+        if not isinstance(out, torch.Tensor):
+            raise ValueError("the output is to be a tensor; it comes first, the list second")
+        return {"output": out, "contributions": torch.stack([*written])}
+
+
+def cases(seed):
+    """One word and a block to check by hand; then more, with all sizes different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for n_layers, batch, T, d_model, n_heads, d_ff in (
+        (1, 1, 1, 2, 1, 3),
+        (1, 2, 3, 6, 2, 7),
+        (3, 3, 4, 6, 3, 5),
+        (2, 2, 5, 8, 4, 9),
+    ):
+        sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
+        shapes = {name: p.shape for name, p in TransformerStack(**sizes).state_dict().items()}
+        state = {name: 0.7 * draw(*shape) for name, shape in shapes.items()}
+        x, note = draw(batch, T, d_model), f"{n_layers} blocks, {T} words"
+        if T == 1:
+            ones = [name for name in state if "norm" in name and name.endswith("weight")]
+            state = {n: torch.full_like(v, float(n in ones)) for n, v in state.items()}
+            for name in ("W_value", "W_out"):
+                state[f"blocks.0.attention.{name}.weight"] = torch.eye(2).double()
+            x, note = torch.tensor([[[1.0, 3.0]]]).double(), "the example"
+        found.append(Case((sizes, state, x, masks.causal_mask(T)), note))
+    return found
+
+
+def does_it_add_up(args, result):
+    """Whether the last norm of the sum of all contributions is the output."""
+    sizes, state, x, _ = args
+    written, out = result["contributions"], result["output"]
+    n = 2 * sizes["n_layers"] + 1
+    if written.shape != (n, *x.shape):
+        return f"There are {len(written)} contributions; with the input it should be {n}."
+    gain, shift = (state[f"norm.{name}"].numpy() for name in ("weight", "bias"))
+    total = written.sum(axis=0)
+    centred = total - total.mean(axis=-1, keepdims=True)
+    normed = centred / ((centred**2).mean(axis=-1, keepdims=True) + 1e-5) ** 0.5
+    if out.shape != total.shape or abs(normed * gain + shift - out).max() > 1e-6:
+        return "The output is not the last norm of the sum of all contributions."
+    return None
+
+
+TASK = Task(
+    name="stream_of_stack",
+    lecture=7,
+    kind="implement",
+    points=11,
+    difficulty=2,
+    minutes=14,
+    outcome="write a post-norm block as six equations with one line of code each, turn it into "
+    "pre-norm, and copy its weights to PyTorch's own layer",
+    reference=stream_of_stack,
+    also_right=(by_differences, by_sums),
+    cases=cases,
+    properties=(does_it_add_up,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            _changed(no_last=True),
+            "The contributions are right. But the stream leaves the stack as it is, in any size: "
+            "what has a pre-norm stack at its end?",
+        ),
+        Mistake(
+            _changed(post=True, no_last=True),
+            "This is post-norm: the stream itself is normalised, twice in each block.",
+        ),
+        Mistake(
+            _changed(post=True),
+            "This is post-norm, with one more norm at the end. In pre-norm nothing normalises "
+            "the stream between the blocks.",
+        ),
+        Mistake(
+            _changed(each=True),
+            "`last` acts after each block. It stands at the end of the whole stack, once.",
+        ),
+        Mistake(
+            _changed(replaced=True),
+            "The norm has replaced the stream: the part's result is added to the *normalised* "
+            "words. It is added to the words as they were before.",
+        ),
+        Mistake(
+            _changed(parallel=True),
+            "Both parts of a block read the same stream. Feed-forward comes second: what "
+            "attention wrote is there by then.",
+        ),
+        Mistake(
+            _changed(raw_attention=True),
+            "Attention reads the stream as it is. In pre-norm a norm stands before it.",
+        ),
+        Mistake(
+            _changed(raw_feed_forward=True),
+            "Feed-forward reads the stream as it is. In pre-norm a norm stands before it.",
+        ),
+        Mistake(
+            _changed(raw_attention=True, raw_feed_forward=True),
+            "The parts read the stream as it is: the norms of the blocks are not used.",
+        ),
+        Mistake(_changed(swapped=True), "The two norms of a block have changed places."),
+        Mistake(_changed(blind=True), "The mask comes in and is not used."),
+        Mistake(
+            _changed(found_only=True),
+            "Feed-forward reads only what attention found. It reads the stream, through a norm.",
+        ),
+        Mistake(
+            mask_as_key,
+            "The second argument of `MultiHeadAttention` is the sequence that is looked at. Hand "
+            "over the mask by its name.",
+        ),
+        Mistake(
+            called,
+            "The blocks themselves were called, and these are post-norm. Call their four parts.",
+        ),
+        Mistake(
+            streams,
+            "The output is right. But these are the streams, each with all that came before. A "
+            "contribution is what one part *adds*.",
+        ),
+        Mistake(
+            without_input,
+            "The output is right. But `x` is the first contribution: without it the others do not "
+            "add up to the stream.",
+        ),
+        Mistake(
+            by_block,
+            "The output is right. But each block makes two contributions, one with each part.",
+        ),
+        Mistake(
+            normed_contributions,
+            "The output is right. But this is what the parts *read*. A contribution is what a part "
+            "puts out.",
+        ),
+        Mistake(
+            with_output,
+            "All is right, and there is one entry too many: the output is not written into the "
+            "stream.",
+        ),
+    ),
+    hints=(
+        "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
+        "Do not call the blocks themselves: these are post-norm. Call their four parts.",
+    ),
+)

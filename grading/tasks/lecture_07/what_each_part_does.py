@@ -1,0 +1,61 @@
+"""Choose: what the lecture has measured about the parts of a deep stack."""
+
+from grading.task import Mistake, Task
+
+TASK = Task(
+    name="what_each_part_does",
+    lecture=7,
+    kind="choose",
+    points=6,
+    difficulty=2,
+    minutes=7,
+    outcome="say how the two depend on the learning rate and on warm-up, and what a stack of "
+    "twelve blocks loses with each part",
+    reference={"a", "d", "f"},
+    mistakes=(
+        Mistake(
+            "a",
+            "The untrained gradient was of the usual size at every depth, and the loss stayed at "
+            "a guess. What such a stack lacks is differences between its words.",
+        ),
+        Mistake(
+            "b",
+            "With PyTorch's small start the stack without norms reached the lowest loss of all. It "
+            "was the wider start that failed without them.",
+        ),
+        Mistake(
+            "c",
+            "In all three stacks that were watched, words were nearly alike after 20 to 40 steps. "
+            "Two of the stacks came back from there.",
+        ),
+        Mistake(
+            "d",
+            "A few of the random pairs of heads could. Two heads are two fractions with different "
+            "lower parts, and the proof is about one fraction.",
+        ),
+        Mistake(
+            "e",
+            "It applies the same rule to each word, so what is alike stays alike. The twelve pairs "
+            "showed it.",
+        ),
+        Mistake(
+            "f",
+            "It reached the same share right with a third of the parameters. One layer could not "
+            "do it, twelve with residual connections could.",
+        ),
+        Mistake(
+            "g",
+            "The trainings that failed began with PyTorch's start, where the two gradients are "
+            "nearly of one size. The lecture leaves the cause open.",
+        ),
+        Mistake(
+            "h",
+            "At 0.01 post-norm failed also with warm-up, and at 0.001 it needed none. It was 0.003 "
+            "at which the warm-up decided.",
+        ),
+    ),
+    hints=(
+        "The tables in *Each part taken away* and in *Learning rate and warm-up* answer four of "
+        "them.",
+    ),
+)

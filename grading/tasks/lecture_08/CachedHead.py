@@ -1,0 +1,443 @@
+"""A rotary head with a key-value cache, which reads pieces of any length."""
+
+import math
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def _turn(x, start):
+    """What the notebook gives: the words x (…, T, d), turned by their places."""
+    from helpers.positions import RotaryPositions
+
+    front = x.new_zeros(*x.shape[:-2], start, x.shape[-1])
+    words = torch.cat([front, x], dim=-2)
+    return RotaryPositions().rotate(words, words)[0][..., start:, :]
+
+
+class CachedHead:
+    """The model answer; what the wrong ones below change stands in methods of its own."""
+
+    def __init__(self, W_query, W_key, W_value):
+        self.W_query, self.W_key, self.W_value = W_query, W_key, W_value
+        self.keys = self.values = None
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return start, start
+
+    def mask(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.arange(T) <= torch.arange(T - n, T)[:, None]
+
+    def joined(self, old, new):
+        """Old and new in one row."""
+        return new if old is None else torch.cat([old, new])
+
+    def width(self, k):
+        """What the scores are divided by."""
+        return math.sqrt(k.shape[-1])
+
+    def read(self, x):
+        """Read the next words."""
+        n, start = len(x), 0 if self.keys is None else len(self.keys)
+        query_at, key_at = self.places(start, n)
+        q, k = _turn(self.W_query(x), query_at), _turn(self.W_key(x), key_at)
+        self.keys = self.joined(self.keys, k)
+        self.values = self.joined(self.values, self.W_value(x))
+        scores = q @ self.keys.T / self.width(k)
+        scores = scores.masked_fill(~self.mask(n, len(self.keys)), -torch.inf)
+        return scores.softmax(dim=-1) @ self.values
+
+
+class TurnsLater(CachedHead):
+    """Right, in another way: keys are kept as they are, and all are turned in each call."""
+
+    def read(self, x):
+        """Read the next words."""
+        self.keys = self.joined(self.keys, self.W_key(x))
+        self.values = self.joined(self.values, self.W_value(x))
+        n, T = len(x), len(self.keys)
+        q, k = _turn(self.W_query(x), T - n), _turn(self.keys, 0)
+        scores = (q @ k.T / self.width(k)).masked_fill(~self.mask(n, T), -torch.inf)
+        return scores.softmax(dim=-1) @ self.values
+
+
+class WordByWord(CachedHead):
+    """Right, in another way: one word at a time, without a mask."""
+
+    def read(self, x):
+        """Read the next words."""
+        read = super().read
+        return torch.cat([read(word[None]) for word in x])
+
+
+class NewestFirst(CachedHead):
+    """Right, in another way: keys lie in the order of their age, and so do mask and values."""
+
+    def joined(self, old, new):
+        """New ones in front."""
+        return new.flip(0) if old is None else torch.cat([new.flip(0), old])
+
+    def mask(self, n, T):
+        """Who sees whom: (n, T)."""
+        return super().mask(n, T).flip(1)
+
+
+class ReadsAgain(CachedHead):
+    """Wrong: keeps the words, and projects all of them again."""
+
+    def __init__(self, W_query, W_key, W_value):
+        super().__init__(W_query, W_key, W_value)
+        self.words = None
+
+    def read(self, x):
+        """Read the next words."""
+        self.words = self.joined(self.words, x)
+        self.keys = self.values = None
+        return super().read(self.words)[-len(x) :]
+
+
+class FromZero(CachedHead):
+    """Wrong: each piece begins at place 0."""
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return 0, 0
+
+
+class QueryFromZero(CachedHead):
+    """Wrong: the queries begin at place 0."""
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return 0, start
+
+
+class OneBehind(CachedHead):
+    """Wrong: queries stand where the cache ends after the piece."""
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return start + n, start
+
+
+class PiecesCounted(CachedHead):
+    """Wrong: counts pieces, not words."""
+
+    count = -1
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        self.count = self.count + 1
+        return self.count, self.count
+
+
+class NoPositions(CachedHead):
+    """Wrong: nothing is turned."""
+
+    def read(self, x):
+        """Read the next words."""
+        n = len(x)
+        self.keys = self.joined(self.keys, self.W_key(x))
+        self.values = self.joined(self.values, self.W_value(x))
+        scores = self.W_query(x) @ self.keys.T / self.width(self.keys)
+        scores = scores.masked_fill(~self.mask(n, len(self.keys)), -torch.inf)
+        return scores.softmax(dim=-1) @ self.values
+
+
+class NoMask(CachedHead):
+    """Wrong: the words of a piece see later ones."""
+
+    def mask(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T, dtype=torch.bool)
+
+
+class MaskFromLeft(CachedHead):
+    """Wrong: the triangle begins at the first key."""
+
+    def mask(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T).tril().bool()
+
+
+class WithoutItself(CachedHead):
+    """Wrong: a word does not see itself, but the first."""
+
+    def mask(self, n, T):
+        """Who sees whom: (n, T)."""
+        seen = torch.arange(T) < torch.arange(T - n, T)[:, None]
+        seen[:, 0] = True
+        return seen
+
+
+class NewInFront(CachedHead):
+    """Wrong: new keys and values go in front of the old ones."""
+
+    def joined(self, old, new):
+        """New ones in front."""
+        return new if old is None else torch.cat([new, old])
+
+
+class PieceOnly(CachedHead):
+    """Wrong: nothing is kept."""
+
+    def read(self, x):
+        """Read the next words."""
+        self.keys = self.values = None
+        return super().read(x)
+
+
+class LastPieceOnly(CachedHead):
+    """Wrong: only the last piece is kept."""
+
+    def read(self, x):
+        """Read the next words."""
+        out = super().read(x)
+        self.keys, self.values = self.keys[-len(x) :], self.values[-len(x) :]
+        return out
+
+
+class ValuesTurned(CachedHead):
+    """Wrong: values are turned, too."""
+
+    def read(self, x):
+        """Read the next words."""
+        plain, start = self.W_value, 0 if self.keys is None else len(self.keys)
+        self.W_value = lambda words: _turn(plain(words), start)
+        try:
+            return super().read(x)
+        finally:
+            self.W_value = plain
+
+
+class TurnedTwice(CachedHead):
+    """Wrong: kept keys are turned again in each call."""
+
+    def read(self, x):
+        """Read the next words."""
+        n, start = len(x), 0 if self.keys is None else len(self.keys)
+        self.keys = _turn(self.joined(self.keys, self.W_key(x)), 0)
+        self.values = self.joined(self.values, self.W_value(x))
+        q = _turn(self.W_query(x), start)
+        scores = q @ self.keys.T / self.width(q)
+        scores = scores.masked_fill(~self.mask(n, start + n), -torch.inf)
+        return scores.softmax(dim=-1) @ self.values
+
+
+class NotDivided(CachedHead):
+    """Wrong: scores are not divided."""
+
+    def width(self, k):
+        """What the scores are divided by."""
+        return 1.0
+
+
+class ByWidth(CachedHead):
+    """Wrong: divided by d_k, not by its root."""
+
+    def width(self, k):
+        """What the scores are divided by."""
+        return k.shape[-1]
+
+
+class AllAtOnce(CachedHead):
+    """Wrong: everything so far is returned."""
+
+    def read(self, x):
+        """Read the next words."""
+        new = super().read(x)
+        self.contexts = self.joined(getattr(self, "contexts", None), new)
+        return self.contexts
+
+
+def one_drawer(W_query, W_key, W_value):
+    """Wrong: all heads keep things in one place."""
+    one_drawer.heads = getattr(one_drawer, "heads", 0) + 1
+    if one_drawer.heads % 2:
+        one_drawer.kept = [None, None]
+    kept = one_drawer.kept
+
+    class Head(CachedHead):
+        def read(self, x):
+            self.keys, self.values = kept
+            out = super().read(x)
+            kept[:] = self.keys, self.values
+            return out
+
+    return Head(W_query, W_key, W_value)
+
+
+def drive(answer, W_query, W_key, W_value, words, pieces):
+    """Two heads read two texts in turn, piece by piece; what comes, and how much was projected."""
+    import torch
+
+    matrices, counts, layers = (W_query, W_key, W_value), [0, 0, 0], []
+    for number, matrix in enumerate(matrices):
+        layer = torch.nn.Linear(*matrix.T.shape, bias=False).requires_grad_(False)
+        layer.weight.data = matrix.clone()
+
+        def count(module, args, output, number=number):
+            counts[number] += args[0].shape[0] if args[0].dim() > 1 else 1
+
+        layer.register_forward_hook(count)
+        layers.append(layer)
+    heads = [answer(*layers), answer(*layers)]
+    found = [[], []]
+    for piece in words.split(pieces):
+        for head, out, text in zip(heads, found, (piece, piece.flip(-1) + 1), strict=True):
+            context = head.read(text.clone())
+            if context is None:
+                raise NotImplementedError
+            out.append(torch.as_tensor(context).clone())
+    return {
+        "contexts": torch.cat(found[0]),
+        "contexts of a second head": torch.cat(found[1]),
+        "words projected more than once": max(counts) > 2 * len(words),
+    }
+
+
+def cases(seed):
+    """Two words one by one; one piece; then pieces of different lengths."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    eye = torch.eye(2, dtype=torch.float64)
+    value = torch.tensor([[4.0, 0.0]], dtype=torch.float64)
+    two = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    found = [Case((eye, eye, value, two, (1, 1)), "two words, one by one")]
+    for d_model, d_k, d_v, pieces in (
+        (5, 4, 3, (4,)),
+        (3, 6, 4, (1, 1, 1, 1)),
+        (5, 2, 3, (3, 2, 1, 4)),
+        (7, 8, 5, (4, 1, 3, 5)),
+    ):
+        W = draw(d_k, d_model), draw(d_k, d_model), draw(d_v, d_model)
+        parts = " + ".join(map(str, pieces))
+        found.append(Case((*W, draw(sum(pieces), d_model), pieces), f"pieces of {parts} words"))
+    return found
+
+
+def which_call(args, result):
+    """The first word at which something is wrong, and whether work is done twice."""
+    import numpy as np
+
+    pieces = args[-1]
+    right = drive(CachedHead, *args)
+    for name in ("contexts", "contexts of a second head"):
+        came, want = np.asarray(result[name]), right[name].numpy()
+        if came.shape != want.shape:
+            return (
+                f"All calls together returned {len(came)} context vectors for {len(want)} words."
+                if came.ndim == 2 and len(came) != len(want)
+                else None
+            )
+        wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
+        if wrong.any():
+            word = int(wrong.argmax())
+            call = int(np.searchsorted(np.cumsum(pieces), word, side="right"))
+            head = "" if name == "contexts" else " of the second head, which reads another text"
+            return f"The first wrong context vector{head} is that of word {word}, in call {call}."
+    if result["words projected more than once"]:
+        return "The context vectors are right. But words are projected again that were read before."
+    return None
+
+
+TASK = Task(
+    name="CachedHead",
+    lecture=8,
+    kind="implement",
+    points=13,
+    difficulty=3,
+    minutes=20,
+    outcome="write with a {term}`key-value cache`, show that the words are the same, and measure "
+    "what it saves",
+    reference=CachedHead,
+    also_right=(TurnsLater, WordByWord, NewestFirst),
+    cases=cases,
+    properties=(which_call,),
+    drive=drive,
+    mistakes=(
+        Mistake(
+            ReadsAgain,
+            "The words themselves are kept, and all of them are projected again in each call. That "
+            "is the work which the cache is to save: keep keys and values.",
+        ),
+        Mistake(
+            FromZero,
+            "Each piece is turned as if it stood at the beginning. The first word of a piece "
+            "stands where the cache ends.",
+        ),
+        Mistake(
+            QueryFromZero,
+            "The keys stand where they should. But the queries of each piece are turned as if it "
+            "stood at the beginning.",
+        ),
+        Mistake(
+            OneBehind,
+            "The queries stand too far to the right, by the number of words in the piece. Take the "
+            "length of the cache *before* the new keys go into it, for both.",
+        ),
+        Mistake(
+            PiecesCounted,
+            "The places count the calls. They have to count words: a piece may have several.",
+        ),
+        Mistake(NoPositions, "Nothing is turned: this head does not know the order of the words."),
+        Mistake(
+            NoMask,
+            "With one new word no mask is needed. With several, the first of them must not see the "
+            "others.",
+        ),
+        Mistake(
+            MaskFromLeft,
+            "The triangle of the mask begins at the first key, so new words hardly see what is "
+            "kept. The *last* row has to see everything: align the triangle on the right.",
+        ),
+        Mistake(
+            WithoutItself,
+            "A word does not see itself here. In causal attention it does.",
+        ),
+        Mistake(
+            NewInFront,
+            "New keys and values are put in front of the old ones, and the mask takes them for the "
+            "oldest.",
+        ),
+        Mistake(PieceOnly, "Nothing is kept: each piece sees itself only."),
+        Mistake(
+            LastPieceOnly,
+            "Only the last piece is kept. The cache has to grow with each call.",
+        ),
+        Mistake(
+            ValuesTurned,
+            "The values were turned, too. A place should change who looks at whom, not what is "
+            "handed over.",
+        ),
+        Mistake(
+            TurnedTwice,
+            "Keys that have been turned are kept, and turned once more in the next call. Keep them "
+            "turned and turn new ones only, or keep them as they are.",
+        ),
+        Mistake(NotDivided, "The scores are not divided by √d_k."),
+        Mistake(ByWidth, "The scores are divided by d_k. It should be its root."),
+        Mistake(
+            AllAtOnce,
+            "All context vectors so far are returned. Asked are those of the new words.",
+        ),
+        Mistake(
+            one_drawer,
+            "Two heads keep their things in one place. Make the cache in `__init__`, and keep it "
+            "in `self`.",
+        ),
+    ),
+    hints=(
+        "Begin with one word a call, as in the lecture, and count in the keys how many words have "
+        "been read.",
+        "For a piece of several words write down who may see whom, in a table with a row for each "
+        "new word and a column for each word so far.",
+        "`helpers.masks.causal_mask(n, T)` is such a table.",
+    ),
+)

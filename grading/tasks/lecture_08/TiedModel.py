@@ -1,0 +1,297 @@
+"""Mend a model in which reading and writing share a table only at the start."""
+
+import math
+
+import torch
+from torch import nn
+
+from grading.task import Case, Mistake, Task
+
+
+class TiedModel(nn.Module):
+    """The model answer."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.stack = stack
+        self.readout = nn.Linear(d_model, vocab, bias=False)
+        self.readout.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.readout(self.stack(x))
+
+
+class WithoutReadout(nn.Module):
+    """Right, in another way: the table is used twice."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__()
+        self.embedding, self.stack = nn.Embedding(vocab, d_model), stack
+        self.factor = d_model**0.5
+
+    def forward(self, tokens):
+        """Logits."""
+        return self.stack(self.factor * self.embedding(tokens)) @ self.embedding.weight.T
+
+
+class OtherWay(TiedModel):
+    """Right, in another way: the embedding takes the readout's table."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.embedding.weight = self.readout.weight
+
+
+class AsGiven(TiedModel):
+    """Wrong: a copy, and biases."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.readout = nn.Linear(d_model, vocab)
+        with torch.no_grad():
+            self.readout.weight.copy_(self.embedding.weight)
+
+
+class CopyLeft(TiedModel):
+    """Wrong: a copy."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.readout = nn.Linear(d_model, vocab, bias=False)
+        with torch.no_grad():
+            self.readout.weight.copy_(self.embedding.weight)
+
+
+class BiasLeft(TiedModel):
+    """Wrong: biases."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.readout = nn.Linear(d_model, vocab)
+        self.readout.weight = self.embedding.weight
+
+
+class BiasZero(BiasLeft):
+    """Wrong: biases that begin with 0."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        nn.init.zeros_(self.readout.bias)
+
+
+class SameStorage(CopyLeft):
+    """Wrong: two parameters over the same numbers."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.readout.weight.data = self.embedding.weight.data
+
+
+class Frozen(TiedModel):
+    """Wrong: no gradient comes to the table from its second use."""
+
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.stack(x) @ self.embedding.weight.detach().T
+
+
+class CopiedEachTime(CopyLeft):
+    """Wrong: the copy is made anew in each call, and stays a parameter."""
+
+    def forward(self, tokens):
+        """Logits."""
+        with torch.no_grad():
+            self.readout.weight.copy_(self.embedding.weight)
+        return super().forward(tokens)
+
+
+class NotScaled(TiedModel):
+    """Wrong: no factor on the way in."""
+
+    def forward(self, tokens):
+        """Logits."""
+        return self.readout(self.stack(self.embedding(tokens)))
+
+
+class Divided(TiedModel):
+    """Wrong: divided by the root."""
+
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
+        return self.readout(self.stack(x))
+
+
+class ScaledTwice(TiedModel):
+    """Wrong: the factor on the way out, too."""
+
+    def forward(self, tokens):
+        """Logits."""
+        return super().forward(tokens) * math.sqrt(self.embedding.embedding_dim)
+
+
+class ScaledByWidth(TiedModel):
+    """Wrong: the width, not its root."""
+
+    def forward(self, tokens):
+        """Logits."""
+        return self.readout(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
+
+
+class Probabilities(TiedModel):
+    """Wrong: softmax is taken."""
+
+    def forward(self, tokens):
+        """Probabilities."""
+        return super().forward(tokens).softmax(dim=-1)
+
+
+def drive(answer, table, tokens):
+    """Put a table into the embedding; logits before and after a step of training, and the size."""
+    import torch
+
+    class Stack(torch.nn.Module):
+        """Mixes the words so far, and adds what comes of it."""
+
+        def __init__(self, d_model):
+            super().__init__()
+            self.mix = torch.nn.Linear(d_model, d_model)
+
+        def forward(self, x):
+            count = torch.arange(1, x.shape[1] + 1, dtype=x.dtype)[:, None]
+            return x + torch.tanh(self.mix(x.cumsum(dim=1) / count))
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        stack = Stack(table.shape[1])
+        model = answer(len(table), table.shape[1], stack)
+        with torch.no_grad():
+            model.embedding.weight.copy_(table)
+        first = model(tokens[:, :-1])
+        if first is None:
+            raise NotImplementedError
+        asked = tokens[:, 1:].flatten()
+        torch.nn.functional.cross_entropy(first.flatten(0, 1), asked).backward()
+        torch.optim.SGD(model.parameters(), lr=0.5).step()
+        own = {id(p) for p in stack.parameters()}
+        size = sum(p.numel() for p in model.parameters() if id(p) not in own)
+        return {
+            "logits": first,
+            "logits after a step": model(tokens[:, :-1]),
+            "numbers outside the stack": size,
+        }
+    finally:
+        torch.set_default_dtype(before)
+
+
+def cases(seed):
+    """A table of three words by hand; then two of other sizes."""
+    generator = torch.Generator().manual_seed(seed)
+    small = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]], dtype=torch.float64)
+    found = [Case((small, torch.tensor([[0, 1, 2]])), "three words of two numbers")]
+    for vocab, d_model, batch, T in ((5, 4, 2, 4), (11, 6, 3, 8)):
+        table = torch.randn(vocab, d_model, generator=generator, dtype=torch.float64) / d_model
+        tokens = torch.randint(vocab, (batch, T), generator=generator)
+        found.append(Case((table, tokens), f"{vocab} words of {d_model} numbers"))
+    return found
+
+
+def size_first(args, result):
+    """Whether it has as many numbers as it should."""
+    size, table = result["numbers outside the stack"], args[0]
+    if size != table.numel():
+        return (
+            f"Outside the stack the model has {size} numbers to train. A tied model has one table "
+            f"of {len(table)} × {table.shape[1]} and nothing else."
+        )
+    return None
+
+
+TASK = Task(
+    name="TiedModel",
+    lecture=8,
+    kind="find the bug",
+    points=9,
+    difficulty=2,
+    minutes=10,
+    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
+    "and count what tying saves",
+    reference=TiedModel,
+    also_right=(WithoutReadout, OtherWay),
+    cases=cases,
+    properties=(size_first,),
+    drive=drive,
+    rtol=1e-6,
+    atol=1e-8,
+    mistakes=(
+        Mistake(
+            AsGiven,
+            "This is the code as given: it has too many numbers to train, and whoever puts another "
+            "table into `model.embedding` gets words written by the old one.",
+        ),
+        Mistake(
+            CopyLeft,
+            "The readout has the right form now. But there are still two tables, which are equal "
+            "at the start and go their own ways as soon as one of them changes.",
+        ),
+        Mistake(
+            BiasLeft,
+            "There is one table now. But the logits are more than dot products with it: what else "
+            "has an `nn.Linear`?",
+        ),
+        Mistake(
+            BiasZero,
+            "At the start the logits are right. But numbers that begin with 0 are trained as well: "
+            "a tied unembedding has no biases.",
+        ),
+        Mistake(
+            SameStorage,
+            "The two weights lie in the same place of memory, but they are two parameters: each "
+            "gets a gradient of its own, and Adam would keep two histories. Let both names stand "
+            "for one `nn.Parameter`.",
+        ),
+        Mistake(
+            Frozen,
+            "The logits are right before training, and wrong after a step. Something cuts the "
+            "gradient of the table's second use: `detach`, `.data` or `no_grad`.",
+        ),
+        Mistake(
+            CopiedEachTime,
+            "Copying in every call keeps the numbers equal. But what training finds out about the "
+            "readout is overwritten, and the second table is still there. Use one parameter twice.",
+        ),
+        Mistake(
+            NotScaled,
+            "The table is tied. But the factor √d_model on the way in is gone.",
+        ),
+        Mistake(
+            Divided,
+            "The table is tied. But on the way in the vectors are divided by √d_model, not "
+            "multiplied.",
+        ),
+        Mistake(
+            ScaledTwice,
+            "The table is tied. But the factor √d_model stands on the way out as well. It belongs "
+            "to the way in only.",
+        ),
+        Mistake(
+            ScaledByWidth,
+            "The table is tied. But the factor on the way in is the root of d_model.",
+        ),
+        Mistake(
+            Probabilities,
+            "These are probabilities. The model returns logits; the loss takes the softmax.",
+        ),
+    ),
+    hints=(
+        "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
+        "it has. How much should it be?",
+        "What happens to a copy when the original is changed? To share, assign: a module's weight "
+        "can be set to an `nn.Parameter` that another module has.",
+    ),
+)

@@ -1,0 +1,257 @@
+"""Let a cheap model propose words, and lose nothing of the better one."""
+
+import torch
+
+from grading.task import Case, Mistake, Task
+
+
+def accept_and_redraw(p, q):
+    """The model answer."""
+    shared = torch.minimum(p, q)
+    accept = torch.where(q > 0, shared / q.clamp(min=1e-300), 0.0)
+    missing = p - shared
+    rest = missing.sum(dim=-1, keepdim=True)
+    return accept, torch.where(rest > 1e-12, missing / rest.clamp(min=1e-300), p)
+
+
+def by_loop(p, q):
+    """Right, in another way: word by word."""
+    accept, instead = torch.zeros_like(p), torch.zeros_like(p)
+    for b in range(len(p)):
+        for j in range(p.shape[1]):
+            if q[b, j] > 0:
+                accept[b, j] = min(1.0, float(p[b, j] / q[b, j]))
+            instead[b, j] = max(0.0, float(p[b, j] - q[b, j]))
+        rest = instead[b].sum()
+        instead[b] = instead[b] / rest if rest > 1e-9 else p[b]
+    return accept, instead
+
+
+def by_numpy(p, q):
+    """Right, in another way: in NumPy, and divided by what is rejected."""
+    import numpy as np
+
+    p, q = p.numpy(), q.numpy()
+    accept = np.divide(np.minimum(p, q), q, out=np.zeros_like(p), where=q > 0)
+    rejected = (q * (1 - accept)).sum(axis=-1, keepdims=True)
+    instead = np.where(rejected > 1e-12, (p - q * accept) / np.maximum(rejected, 1e-12), p)
+    return [accept, instead]
+
+
+def _with(accept=None, instead=None):
+    def wrong(p, q):
+        one, other = accept_and_redraw(p, q)
+        return (accept or (lambda p, q: one))(p, q), (instead or (lambda p, q: other))(p, q)
+
+    return wrong
+
+
+def _ratio(p, q):
+    return torch.where(q > 0, p / q.clamp(min=1e-300), 0.0)
+
+
+def _missing(p, q):
+    return (p - q).clamp(min=0)
+
+
+def nan_where_never_proposed(p, q):
+    """Wrong: 0 / 0."""
+    return (p / q).clamp(max=1), accept_and_redraw(p, q)[1]
+
+
+def nan_where_equal(p, q):
+    """Wrong: 0 / 0, where both are the same."""
+    missing = _missing(p, q)
+    return accept_and_redraw(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
+
+
+def nan_in_both(p, q):
+    """Wrong: both of these."""
+    return nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]
+
+
+def one_if_not_proposed(p, q):
+    """Wrong here: 1 for a word that is never proposed."""
+    accept, instead = accept_and_redraw(p, q)
+    return torch.where(q > 0, accept, 1.0), instead
+
+
+def over_batch(p, q):
+    """Wrong: divided by the sum over the whole batch."""
+    accept, _ = accept_and_redraw(p, q)
+    missing = _missing(p, q)
+    return accept, missing / missing.sum().clamp(min=1e-300)
+
+
+def always_p(p, q):
+    """Wrong: everything is rejected, and drawn from p."""
+    return torch.zeros_like(p), p
+
+
+def turned_round(p, q):
+    """Wrong: p and q changed places."""
+    return accept_and_redraw(q, p)
+
+
+def all_or_nothing(p, q):
+    """Wrong: accepts whatever the better model likes at least as much."""
+    return ((p >= q) & (q > 0)).to(p.dtype), accept_and_redraw(p, q)[1]
+
+
+def cases(seed):
+    """The example; words never proposed; equal models; then batches."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def rows(*values):
+        return torch.tensor(values, dtype=torch.float64)
+
+    found = [
+        Case((rows([0.5, 0.3, 0.2]), rows([0.8, 0.1, 0.1])), "the example of the statement"),
+        Case(
+            (rows([0.5, 0.25, 0.25, 0.0]), rows([0.0, 0.5, 0.25, 0.25])),
+            "a word that is never proposed, and one that must never come",
+        ),
+        Case((rows([0.2, 0.8, 0.0]), rows([0.2, 0.8, 0.0])), "two models that agree"),
+    ]
+    for batch, vocab in ((2, 5), (6, 4), (3, 9)):
+        p, q = torch.rand(2, batch, vocab, generator=generator, dtype=torch.float64) ** 2
+        p, q = p / p.sum(dim=-1, keepdim=True), q / q.sum(dim=-1, keepdim=True)
+        found.append(Case((p, q), f"{batch} rows of {vocab} words"))
+    return found
+
+
+def comes_out(args, result):
+    """What distribution comes out of proposing, accepting and redrawing."""
+    import numpy as np
+
+    p, q = (arg.numpy() for arg in args)
+    accept, instead = (np.asarray(part) for part in result)
+    if accept.shape != p.shape or instead.shape != p.shape:
+        return None
+    for b in range(len(p)):
+        for name, row in (("accept", accept[b]), ("instead", instead[b])):
+            if np.isnan(row).any():
+                return f"Row {b} of `{name}` holds NaN."
+            if (row < -1e-9).any() or (row > 1 + 1e-9).any():
+                return f"Row {b} of `{name}` holds {row[(row < 0) | (row > 1)][0]:.3f}."
+        if abs(instead[b].sum() - 1) > 1e-6:
+            return f"Row {b} of `instead` sums to {instead[b].sum():.3f}, not to 1."
+        out = q[b] * accept[b] + (1 - q[b] @ accept[b]) * instead[b]
+        off = np.abs(out - p[b])
+        if off.max() > 1e-6:
+            j = int(off.argmax())
+            return (
+                f"Row {b}: in the end word {j} comes with probability {out[j]:.3f}, and the model "
+                f"gives it {p[b, j]:.3f}."
+            )
+        if q[b] @ accept[b] < np.minimum(p[b], q[b]).sum() - 1e-6:
+            return (
+                f"Row {b}: what comes out is right. But only {q[b] @ accept[b]:.3f} of the "
+                "proposals are accepted, and more could be."
+            )
+    return None
+
+
+TASK = Task(
+    name="accept_and_redraw",
+    lecture=8,
+    kind="implement",
+    points=14,
+    difficulty=3,
+    minutes=25,
+    outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
+    "and measure what temperature does to facts",
+    reference=accept_and_redraw,
+    also_right=(by_loop, by_numpy),
+    cases=cases,
+    properties=(comes_out,),
+    rtol=1e-6,
+    atol=1e-8,
+    mistakes=(
+        Mistake(
+            _with(instead=lambda p, q: p),
+            "The acceptance is right. But whoever redraws from p itself gives the words that were "
+            "accepted a second chance. Which part of p is still missing?",
+        ),
+        Mistake(
+            _with(instead=lambda p, q: q),
+            "A rejected proposal was replaced from q again. That is what was just rejected.",
+        ),
+        Mistake(
+            _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
+            "The absolute value also counts words of which q proposes *too many*. Only what is "
+            "missing may come instead.",
+        ),
+        Mistake(
+            _with(instead=_missing),
+            "`instead` has the right ratios, but it is to be a distribution: its rows sum to 1.",
+        ),
+        Mistake(
+            over_batch,
+            "`instead` was divided by the sum over the whole batch. Each row has its own.",
+        ),
+        Mistake(
+            _with(accept=_ratio),
+            "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
+        ),
+        Mistake(
+            _with(accept=torch.minimum),
+            "`accept` is how often a word is proposed *and* accepted. Asked is how often it is "
+            "accepted once it has been proposed.",
+        ),
+        Mistake(
+            _with(accept=lambda p, q: p),
+            "Each proposal is accepted with its probability under p. Many more can be accepted: "
+            "think of p = q.",
+        ),
+        Mistake(
+            _with(
+                accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)
+            ),
+            "The ratio stands on its head: words that q proposes too often are always accepted.",
+        ),
+        Mistake(
+            _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
+            "Every word is accepted equally often, as often as proposals are on average. But a "
+            "word that q proposes too often has to be rejected more often than others.",
+        ),
+        Mistake(
+            all_or_nothing,
+            "A word that q proposes too often is never accepted here. A part of its proposals can "
+            "be.",
+        ),
+        Mistake(
+            nan_where_never_proposed,
+            "Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.",
+        ),
+        Mistake(
+            nan_where_equal,
+            "Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.",
+        ),
+        Mistake(
+            nan_in_both,
+            "Twice something was divided by 0: where q is 0, and where a row of p equals that of "
+            "q. The statement says what is wanted there.",
+        ),
+        Mistake(
+            one_if_not_proposed,
+            "A word with q = 0 is never proposed. The statement wants 0 for it.",
+        ),
+        Mistake(
+            always_p,
+            "What comes out is right. But nothing is ever accepted, so the cheap model is of no "
+            "use.",
+        ),
+        Mistake(
+            turned_round,
+            "p and q have changed places: this would turn proposals of p into words of q.",
+        ),
+    ),
+    hints=(
+        "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
+        "it come in the end? Of which word are there too many?",
+        "A word j comes out by acceptance with probability q_j · accept_j. This must not be more "
+        "than p_j. How large can accept_j be?",
+        "What the accepted words do not yet give of p has to come from `instead`.",
+    ),
+)
