@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from helpers.checks import require
+from helpers.checks import require, require_dims
 from helpers.training import IGNORE, Batch
 
 if TYPE_CHECKING:
@@ -62,11 +62,19 @@ class Vocabulary:
             ValueError: if an id lies outside the vocabulary.
         """
         numbers = [int(i) for i in ids]
-        outside = [i for i in numbers if not 0 <= i < len(self)]
-        require(not outside, "ids", outside, f"numbers from 0 to {len(self) - 1}")
+        self.require_known(numbers)
         text = " ".join(self.words[i] for i in numbers if i != PAD)
         text = re.sub(r" (?=[^\w\s])", "", text)
         return text[:1].upper() + text[1:]
+
+    def require_known(self, ids: Sequence[int]) -> None:
+        """Refuse ids outside the vocabulary.
+
+        Raises:
+            ValueError: if there are any.
+        """
+        outside = [i for i in ids if not 0 <= i < len(self)]
+        require(not outside, "ids", outside, f"numbers from 0 to {len(self) - 1}")
 
 
 # --------------------------------------------------------------------------- agreement
@@ -293,7 +301,11 @@ def scene(attractors: int = 3) -> Storyteller:
     """One sentence as those of `agreement_batch`, with the verb in place of the gap.
 
     Each number of attractors from 0 to `attractors` is equally likely.
+
+    Raises:
+        ValueError: if `attractors` is negative.
     """
+    require(attractors >= 0, "attractors", attractors, "at least 0")
     nouns = _one_of(*(word for pair in NOUNS for word in pair))
     yield _one_of("the")
     noun = yield nouns
@@ -381,17 +393,23 @@ def story_probabilities(
 
     A word that the teller would never say has probability 0, and the list ends with it. The list
     also ends where the story does.
+
+    Raises:
+        ValueError: if an id lies outside the vocabulary.
     """
+    numbers = [int(i) for i in tokens]
+    STORY_VOCABULARY.require_known(numbers)
     story = teller()
     options, found = next(story), []
     with suppress(StopIteration):
-        for token in tokens:
-            if int(token) == PAD:
+        for number in numbers:
+            if number == PAD:
                 break
-            found.append(options.get(STORY_VOCABULARY.words[int(token)], 0.0))
+            word = STORY_VOCABULARY.words[number]
+            found.append(options.get(word, 0.0))
             if found[-1] == 0.0:
                 break
-            options = story.send(STORY_VOCABULARY.words[int(token)])
+            options = story.send(word)
     return found
 
 
@@ -407,7 +425,12 @@ def story_text(tokens: Int[Tensor, " T"] | Sequence[int]) -> str:
 
 
 def next_word_batch(tokens: Int[Tensor, "batch T"]) -> Batch:
-    """Texts, and as the target at each word the next one; nothing is asked where filler follows."""
+    """Texts, and as the target at each word the next one; nothing is asked where filler follows.
+
+    Raises:
+        ValueError: if `tokens` are not (batch, T).
+    """
+    require_dims("tokens", tokens, 2, "(batch, T)")
     targets = torch.full_like(tokens, IGNORE)
     targets[:, :-1] = tokens[:, 1:].masked_fill(tokens[:, 1:] == PAD, IGNORE)
     return tokens, targets

@@ -772,6 +772,20 @@ CASES = {
             "n_symbols: got 1; needed at least 2",
         ),
     ],
+    data.scene: [(lambda: next(data.scene(-1)), "attractors: got -1; needed at least 0")],
+    data.tell_stories: [(lambda: data.tell_stories(0, generator), "n: got 0; needed at least 1")],
+    data.story_probabilities: [
+        (lambda: data.story_probabilities([-1]), "ids: got [-1]; needed numbers from 0 to"),
+    ],
+    data.story_text: [
+        (lambda: data.story_text([10_000]), "ids: got [10000]; needed numbers from 0 to"),
+    ],
+    data.next_word_batch: [
+        (
+            lambda: data.next_word_batch(torch.tensor([1, 2])),
+            "tokens: got shape (2,); needed shape (batch, T)",
+        ),
+    ],
     data.stored: [
         (lambda: data.stored("nothing"), "name: got 'nothing'; needed one of ["),
     ],
@@ -900,6 +914,7 @@ CANNOT_FAIL = {
     training.count_parameters: "counts whatever is there",
     training.progress: "shows whatever range it is given",
     plotting.use_style: "has no argument",
+    data.storyteller: "has no argument",
     checks.shape_text: "writes whatever it is given",
 }
 
