@@ -12,6 +12,8 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
 So every line of a student notebook stands in its solution too. A Markdown cell that holds the
 line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty and minutes, and at
 its end the hints, in the solution as well, so that these stand in one place only: the task's file.
+Between `<!-- how this works -->` and the mark of its end stands what is the same in all notebooks,
+with the sums of their tasks, points and minutes.
 
 The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
 """
@@ -35,6 +37,22 @@ ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
 MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
 HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
+HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?", re.DOTALL)
+HOW_LINES = """\
+<!-- how this works -->
+There are {n} tasks with {points} points. The minutes that stand beside them add up to {minutes}.
+
+- Run the cells from the top. In a task, write your code between the docstring and the line with
+  `check`, and run the cell. It says *Right*, or which case fails, and mostly also which mistake it
+  was. What your code prints on that case is shown as well.
+- Try as often as you like. Hints unfold one after the other.
+- A task counts all or nothing: one wrong case, or one wrong entry of a list, and it has no points
+  yet. `check` tells of the first thing that is wrong; there may be more.
+- Your function must not change its inputs. Rows, places and parts are counted from 0, as in Python.
+- The points shown are for the public cases. A grader runs your functions on other cases of the same
+  kind.
+- If you take the course in a class, hand in this one file, where your teacher says.
+<!-- end of how this works -->"""
 CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
 
 
@@ -59,6 +77,9 @@ def with_task_lines(solution: NotebookNode) -> NotebookNode:
             named += names
         elif cell.cell_type == "code":
             checked += CHECK.findall(cell.source)
+    for cell in solution.cells:
+        if cell.cell_type == "markdown":
+            cell.source = HOW.sub(_how_lines([tasks[name] for name in named]), cell.source)
     without = sorted(set(named) - set(checked))
     require(not without, "tasks without a check", ", ".join(without), 'check("name") after each')
     without = sorted(set(checked) - set(named))
@@ -104,6 +125,11 @@ def stub(source: str) -> str:
             kept.append(re.sub(rf"^(\s*){re.escape(STUB)}", r"\1", line))
     require(not inside, "the end of a cell", f"an open {BEGIN!r}", repr(END))
     return "\n".join(kept).rstrip()
+
+
+def _how_lines(tasks: Sequence[Task]) -> str:
+    points, minutes = sum(task.points for task in tasks), sum(task.minutes for task in tasks)
+    return HOW_LINES.format(n=len(tasks), points=points, minutes=minutes)
 
 
 def _task_lines(task: Task) -> str:

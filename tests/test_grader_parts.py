@@ -26,6 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from benchmarks import graders
 from grading import grade as grading
 from grading import judge, worker
 from grading.grade import Answers, Prepared, grade_class, outcomes_from
@@ -543,3 +544,19 @@ def test_a_sandbox_that_does_not_work_is_said(monkeypatch, tmp_path):
 
 def test_the_number_of_points_is_what_tests_believe():
     assert sum(TASKS[name].points for name in COURSE) == FULL + TASKS["essay"].points
+
+
+def test_the_measured_comparison_in_the_book_is_the_stored_one():
+    results = json.loads((ROOT / "benchmarks" / "graders.json").read_text(encoding="utf-8"))
+    text = (ROOT / "benchmarks" / "graders.md").read_text(encoding="utf-8")
+    assert text == graders.tables(results)
+    each = graders.seconds_each(results)
+    assert each[graders.OURS][1] >= 50
+    assert each[graders.NBGRADER][1] >= 50
+    for tool in (graders.OURS, graders.OURS_ALONE):
+        assert each[tool][1] == each[tool][3], "a score that is not right"
+    assert each[graders.OURS][0] <= each[graders.NBGRADER][0] / 4
+    for kind, row in results["hostile"].items():
+        assert row[graders.OURS]["score"] == row["fair"], kind
+        assert row[graders.OURS]["classmate"] == 10, kind
+    assert set(results["hostile"]) == set(graders.HOSTILE)

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 from grading.task import Case, Mistake, Task
@@ -188,6 +189,31 @@ class Overflowing:
         return self.total / self.weight
 
 
+class OverflowingInMath:
+    """Wrong: the same with `math.exp`, which stops where a tensor becomes infinite."""
+
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        new = math.exp(self.slope * self.t)
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
+class OverflowingInPowers(OverflowingInMath):
+    """Wrong: the same as a power, which stops with another message."""
+
+    def step(self, v):
+        """One word."""
+        new = math.e ** (self.slope * self.t)
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
 class WithoutItself(FadingHead):
     """Wrong: the new word is taken in after the result is made."""
 
@@ -266,6 +292,18 @@ def memory(args, result):
     return None
 
 
+def no_nan(args, result):
+    """Whether a number has overflowed."""
+    contexts = result.get("contexts") if type(result) is dict else None
+    if contexts is None or not np.isnan(contexts).any():
+        return None
+    first = int(np.argwhere(np.isnan(contexts))[0][0])
+    return (
+        f"From word {first} on NaN comes out (words are counted from 0). Either 0 was divided by "
+        "0, or a number has become infinite. Which of your numbers grow with the text?"
+    )
+
+
 TASK = Task(
     name="FadingHead",
     lecture=6,
@@ -278,13 +316,13 @@ TASK = Task(
     reference=FadingHead,
     also_right=(RunningMean, OneVector),
     cases=cases,
-    properties=(memory,),
+    properties=(memory, no_nan),
     drive=drive,
     mistakes=(
         Mistake(
             KeepsAll,
-            "The numbers are right, but all words are kept. From one word to the next, every "
-            "weight is multiplied by the same factor. So which two sums are enough?",
+            "The numbers are right, but all words are kept. What happens to their weights from one "
+            "word to the next?",
         ),
         Mistake(
             MovingAverage,
@@ -345,6 +383,18 @@ TASK = Task(
             Overflowing,
             "New words get ever larger weights, until a number overflows and NaN comes out. Let "
             "the old ones shrink instead: only their ratio counts.",
+        ),
+        Mistake(
+            OverflowingInMath,
+            "The formula is right, but new words get ever larger weights, which grow without end: "
+            "after some 700 words math.exp can no longer hold them. Only the ratio of the weights "
+            "counts. Could the newest weight stay the same, and the old ones shrink?",
+        ),
+        Mistake(
+            OverflowingInPowers,
+            "The formula is right, but new words get ever larger weights, which grow without end: "
+            "after some 700 words no power of e holds them. Only the ratio of the weights counts. "
+            "Could the newest weight stay the same, and the old ones shrink?",
         ),
         Mistake(
             WithoutItself,

@@ -57,6 +57,22 @@ def backward_only(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+def one_order(layer, x):
+    """Wrong: one random order, which may be one that the layer does not mind."""
+    order = torch.randperm(x.shape[1])
+    return {
+        "order": not _same(layer(x[:, order]), layer(x)[:, order]),
+        "batch": _minds_batch(layer, x),
+    }
+
+
+def three_orders(layer, x):
+    """Wrong: three random orders."""
+    orders = [torch.randperm(x.shape[1]) for _ in range(3)]
+    order = not all(_same(layer(x[:, order]), layer(x)[:, order]) for order in orders)
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
 def first_two_only(layer, x):
     """Wrong: only the first two words change places."""
     places = torch.tensor([1, 0, *range(2, x.shape[1])])
@@ -127,7 +143,7 @@ def names_swapped(layer, x):
 
 
 def drive(answer, name, x):
-    """Make the layer of this name, and ask what it minds."""
+    """Make the layer of this name, and ask what it minds: of one batch, or of many."""
     import torch
 
     def codes(n, d):
@@ -157,6 +173,9 @@ def drive(answer, name, x):
         out[:, -1] *= 2
         return out
 
+    def first_larger(x):
+        return attention(x) + (x[:, :1, :1] > x[:, 1:2, :1])
+
     layers = {
         "each word for itself": torch.tanh,
         "attention without codes": attention,
@@ -167,9 +186,15 @@ def drive(answer, name, x):
         "the average so far": so_far,
         "the word on the left, in a circle": lambda x: x.roll(1, dims=1),
         "attention in which the last word counts double": last_louder,
+        "attention that adds 1 if the first word is the larger one": first_larger,
         "attention less the mean of the batch": lambda x: attention(x) - x.mean(dim=0),
     }
-    return answer(layers[name], x)
+    if x.dim() == 3:
+        return answer(layers[name], x)
+    said = [answer(layers[name], batch) for batch in x]
+    if not all(type(s) is dict and {"order", "batch"} <= set(s) for s in said):
+        return said[0]
+    return {f"times {key} is True": sum(bool(s[key]) for s in said) for key in ("order", "batch")}
 
 
 def cases(seed):
@@ -186,10 +211,15 @@ def cases(seed):
         ("the word on the left, in a circle", (3, 5, 2)),
         ("attention in which the last word counts double", (2, 6, 3)),
         ("attention less the mean of the batch", (4, 3, 5)),
+        ("attention that adds 1 if the first word is the larger one", (40, 2, 4, 3)),
+        ("attention in which the last word counts double", (40, 2, 5, 4)),
         ("attention without codes", (2, 7, 8)),
     ]
     return [
-        Case((name, torch.randn(shape, dtype=torch.float64, generator=generator)), name)
+        Case(
+            (name, torch.randn(shape, dtype=torch.float64, generator=generator)),
+            name + (f", asked with {shape[0]} batches" if len(shape) == 4 else ""),
+        )
         for name, shape in names
     ]
 
@@ -204,7 +234,14 @@ def which_way(args, result):
         "attention with both codes": (True, True),
     }.get(args[0], (True, False))
     for key, minds in zip(("order", "batch"), right, strict=True):
-        if type(result) is dict and result.get(key) is (not minds):
+        asked, count = len(args[1]), f"times {key} is True"
+        if 0 < result.get(count, 0) < asked:
+            return (
+                f"Asked {asked} times about this layer, each time with other words, your test says "
+                f"{result[count]} times that it minds the {key}. That must not be a matter of luck."
+            )
+        wrong = asked * (not minds) if count in result else (not minds)
+        if result.get(key, result.get(count)) == wrong:
             does = "does" if minds else "does not"
             return f"The layer “{args[0]}” {does} mind the {key}, and your test says otherwise."
     return None
@@ -229,6 +266,16 @@ TASK = Task(
             backward_only,
             "Only the backward order was tried. A layer that goes by distance on both sides passes "
             "that, since each pair keeps its distance. Try many random orders.",
+        ),
+        Mistake(
+            one_order,
+            "One random order is not enough. A layer that treats the last word in its own way does "
+            "not mind an order that leaves it last.",
+        ),
+        Mistake(
+            three_orders,
+            "Three random orders are not enough: there are layers that each of them misses in half "
+            "of the cases. How many make a miss next to impossible?",
         ),
         Mistake(
             first_two_only,
@@ -263,8 +310,7 @@ TASK = Task(
         Mistake(
             sentences_swapped,
             "This finds a code for the number of the sentence, but not that a sentence depends on "
-            "its company: a layer that subtracts the mean of the batch treats all places alike. "
-            "Run each sentence alone, and compare.",
+            "its company: a layer that subtracts the mean of the batch treats all places alike.",
         ),
         Mistake(
             different_sentences,
@@ -274,7 +320,7 @@ TASK = Task(
         Mistake(
             twice_in_a_row,
             "The same batch was run twice, so nothing could differ. Change what else is in the "
-            "batch: run each sentence alone.",
+            "batch.",
         ),
         Mistake(
             turned_around,

@@ -15,8 +15,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             [13.0, 13.0, -13.0],
-            "This turns the other way. A quarter turn takes (a, b) to (−b, a), and so (1, 0) to "
-            "(0, 1).",
+            "All three have the wrong sign. Either this turns the other way: a quarter turn takes "
+            "(a, b) to (−b, a), and so (1, 0) to (0, 1). Or query and key have changed places.",
         ),
         Mistake(
             [-13.0, -13.0, -13.0],

@@ -121,7 +121,7 @@ TASK = Task(
     kind="find the bug",
     points=9,
     difficulty=2,
-    minutes=10,
+    minutes=8,
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     reference=rotary_attention,
@@ -131,8 +131,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. Its context vectors are no averages of the values. And the "
-            "last word of a text gets another result if it asks alone than if all words ask.",
+            "This is the code as given: the query of the statement's example does not get the "
+            "context vector that stands there.",
         ),
         Mistake(
             queries_from_zero,

@@ -32,6 +32,11 @@ TASK = Task(
             "The shortest text has 12 words. But the rows after that are reached by longer texts.",
         ),
         Mistake(
+            [960, 9, 40, 15],
+            "12 to 20 are numbers of words, not places. Each text begins at place 0, so the rows "
+            "before the twelfth are reached by all texts.",
+        ),
+        Mistake(
             [960, 21, 40, 15],
             "Places are counted from 0: the 20 words of the longest text stand at the places 0 to "
             "19.",

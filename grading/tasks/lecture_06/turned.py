@@ -168,7 +168,7 @@ TASK = Task(
     kind="implement",
     points=9,
     difficulty=2,
-    minutes=12,
+    minutes=10,
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     reference=turned,
@@ -187,8 +187,7 @@ TASK = Task(
         Mistake(
             pairs_taken_apart,
             "The numbers are right, but not where they stand: all first features of the pairs on "
-            "the left, all second ones on the right. Each must go back to its own column; "
-            "torch.stack(…, dim=-1).flatten(-2) does so.",
+            "the left, all second ones on the right. Each must go back to its own column.",
         ),
         Mistake(
             other_way,

@@ -37,9 +37,9 @@ TASK = Task(
         ),
         Mistake(
             "f",
-            "The first sentence holds here. But in the lecture's other task, the shift, a model "
-            "without encoding was right in fewer than half of the cases, at every length. One task "
-            "does not speak for all.",
+            "The row “none” has the highest mean in both. But in the lecture's other task, the "
+            "shift, a model without encoding was right in fewer than half of the cases, at every "
+            "length. One task does not speak for all.",
         ),
         Mistake(
             "g",

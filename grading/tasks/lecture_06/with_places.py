@@ -111,8 +111,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             as_given,
-            "This is the code as given. What it adds is the same for all words of a sentence, and "
-            "differs from one sentence to the next. Feed it zeros to see it.",
+            "This is the code as given: both words of the example come out alike, though they "
+            "stand at two places.",
         ),
         Mistake(
             without_an_axis,

@@ -234,7 +234,7 @@ def drive(answer, sizes, state, X, mask):
         first = block(X, mask)
         return any(not torch.equal(block(X, mask), first) for _ in range(4))
 
-    found = {"output": out, "drops in evaluation": drops()}
+    found = {"H": out, "drops in evaluation": drops()}
     block.train()
     for name, other in (
         ("attention", block.feed_forward.narrow),

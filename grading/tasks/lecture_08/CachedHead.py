@@ -227,6 +227,28 @@ class TurnedTwice(CachedHead):
         return scores.softmax(dim=-1) @ self.values
 
 
+class MaskedAfter(CachedHead):
+    """Wrong: the mask comes after softmax."""
+
+    def read(self, x):
+        """Read the next words."""
+        n, start = len(x), 0 if self.keys is None else len(self.keys)
+        q, k = _turn(self.W_query(x), start), _turn(self.W_key(x), start)
+        self.keys = self.joined(self.keys, k)
+        self.values = self.joined(self.values, self.W_value(x))
+        weights = (q @ self.keys.T / self.width(k)).softmax(dim=-1)
+        return (weights * self.mask(n, start + n)) @ self.values
+
+
+class KeysOnly(CachedHead):
+    """Wrong: values are not kept."""
+
+    def read(self, x):
+        """Read the next words."""
+        self.values = None
+        return super().read(x)
+
+
 class NotDivided(CachedHead):
     """Wrong: scores are not divided."""
 
@@ -420,6 +442,15 @@ TASK = Task(
             TurnedTwice,
             "Keys that have been turned are kept, and turned once more in the next call. Keep them "
             "turned and turn new ones only, or keep them as they are.",
+        ),
+        Mistake(
+            MaskedAfter,
+            "The mask comes after softmax, so the weights of a row no longer sum to 1. Hide scores "
+            "before softmax.",
+        ),
+        Mistake(
+            KeysOnly,
+            "The keys of earlier words are there, and their values are not. Both have to be kept.",
         ),
         Mistake(NotDivided, "The scores are not divided by √d_k."),
         Mistake(ByWidth, "The scores are divided by d_k. It should be its root."),

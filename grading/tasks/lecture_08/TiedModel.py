@@ -74,12 +74,13 @@ class BiasLeft(TiedModel):
         self.readout.weight = self.embedding.weight
 
 
-class BiasZero(BiasLeft):
-    """Wrong: biases that begin with 0."""
+class NotTransposed(TiedModel):
+    """Wrong: the shapes do not fit."""
 
-    def __init__(self, vocab, d_model, stack):
-        super().__init__(vocab, d_model, stack)
-        nn.init.zeros_(self.readout.bias)
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.stack(x) @ self.embedding.weight
 
 
 class SameStorage(CopyLeft):
@@ -170,7 +171,11 @@ def drive(answer, table, tokens):
     try:
         stack = Stack(table.shape[1])
         model = answer(len(table), table.shape[1], stack)
-        with torch.no_grad():
+        own = {id(p) for p in stack.parameters()}
+        with torch.no_grad():  # whatever else there is starts with numbers that do not matter
+            for p in model.parameters():
+                if id(p) not in own:
+                    p.copy_(torch.linspace(-1, 1, p.numel()).view(p.shape))
             model.embedding.weight.copy_(table)
         first = model(tokens[:, :-1])
         if first is None:
@@ -178,7 +183,6 @@ def drive(answer, table, tokens):
         asked = tokens[:, 1:].flatten()
         torch.nn.functional.cross_entropy(first.flatten(0, 1), asked).backward()
         torch.optim.SGD(model.parameters(), lr=0.5).step()
-        own = {id(p) for p in stack.parameters()}
         size = sum(p.numel() for p in model.parameters() if id(p) not in own)
         return {
             "logits": first,
@@ -245,9 +249,9 @@ TASK = Task(
             "has an `nn.Linear`?",
         ),
         Mistake(
-            BiasZero,
-            "At the start the logits are right. But numbers that begin with 0 are trained as well: "
-            "a tied unembedding has no biases.",
+            NotTransposed,
+            "A row of the table belongs to a word, and a logit is a dot product with that row. So "
+            "(…, d_model) has to be multiplied by a matrix of shape (d_model, vocab).",
         ),
         Mistake(
             SameStorage,

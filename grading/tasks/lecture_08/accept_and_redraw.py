@@ -76,6 +76,12 @@ def one_if_not_proposed(p, q):
     return torch.where(q > 0, accept, 1.0), instead
 
 
+def both_edges(p, q):
+    """Wrong: 1 for a word that is never proposed, and zeros where both are the same."""
+    accept, instead = one_if_not_proposed(p, q)
+    return accept, instead * ((p - q).abs() > 1e-12).any(dim=-1, keepdim=True)
+
+
 def over_batch(p, q):
     """Wrong: divided by the sum over the whole batch."""
     accept, _ = accept_and_redraw(p, q)
@@ -134,6 +140,13 @@ def comes_out(args, result):
                 return f"Row {b} of `{name}` holds NaN."
             if (row < -1e-9).any() or (row > 1 + 1e-9).any():
                 return f"Row {b} of `{name}` holds {row[(row < 0) | (row > 1)][0]:.3f}."
+        never = np.flatnonzero((q[b] == 0) & (accept[b] > 0))
+        if len(never):
+            j = int(never[0])
+            return (
+                f"Row {b}: word {j} is never proposed, and `accept` has {accept[b, j]:.3f} for it; "
+                "0 is wanted."
+            )
         if abs(instead[b].sum() - 1) > 1e-6:
             return f"Row {b} of `instead` sums to {instead[b].sum():.3f}, not to 1."
         out = q[b] * accept[b] + (1 - q[b] @ accept[b]) * instead[b]
@@ -236,6 +249,11 @@ TASK = Task(
         Mistake(
             one_if_not_proposed,
             "A word with q = 0 is never proposed. The statement wants 0 for it.",
+        ),
+        Mistake(
+            both_edges,
+            "Two special cases are left: a word with q = 0, and a row in which p equals q. The "
+            "statement says what is wanted there.",
         ),
         Mistake(
             always_p,

@@ -18,7 +18,13 @@ def by_search(probabilities, chances):
     """Right, in another way: torch's search."""
     sums = probabilities.cumsum(dim=-1)
     sums = sums.masked_fill(sums >= sums[:, -1:], 2.0)
-    return torch.searchsorted(sums, chances[:, None].contiguous(), right=True)[:, 0]
+    return torch.searchsorted(sums, chances[:, None], right=True)[:, 0]
+
+
+def divided(probabilities, chances):
+    """Right, in another way: the sums are divided by the last one, so that they end at 1."""
+    sums = probabilities.cumsum(dim=-1)
+    return torch.searchsorted(sums / sums[:, -1:], chances[:, None], right=True)[:, 0]
 
 
 def by_steps(probabilities, chances):
@@ -38,7 +44,7 @@ def by_steps(probabilities, chances):
 def from_left(probabilities, chances):
     """Wrong: the search of the lecture, which takes the first sum that is not below the chance."""
     sums = probabilities.cumsum(dim=-1)
-    words = torch.searchsorted(sums, chances[:, None].contiguous())[:, 0]
+    words = torch.searchsorted(sums, chances[:, None])[:, 0]
     return words.clamp(max=probabilities.shape[-1] - 1)
 
 
@@ -148,7 +154,7 @@ TASK = Task(
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
     reference=drawn,
-    also_right=(by_search, by_steps),
+    also_right=(by_search, divided, by_steps),
     cases=cases,
     properties=(possible,),
     forbidden=("torch.multinomial",),

@@ -69,6 +69,23 @@ def both_words(logits, tokens):
     return _mean(logits, targets, (targets != PAD) & (tokens != PAD))
 
 
+def filler_at_the_end(logits, tokens):
+    """Wrong: the last place is given filler as its target, and the words read are counted."""
+    targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1))
+    return _mean(logits, targets, tokens != PAD)
+
+
+def divided_by_words(logits, tokens):
+    """Wrong: the right sum, divided by the number of words."""
+    targets = tokens[:, 1:]
+    return next_word_loss(logits, tokens) * (targets != PAD).sum() / (tokens != PAD).sum()
+
+
+def two_on(logits, tokens):
+    """Wrong: the word after the next one."""
+    return _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD)
+
+
 def not_shifted(logits, tokens):
     """Wrong: each word is its own target."""
     return _mean(logits, tokens, tokens != PAD)
@@ -187,6 +204,21 @@ TASK = Task(
             asks_for_filler,
             "Texts without filler are right now. But in the small example the mean still has one "
             "number too many: look at the last word of the text, and at what it is asked for.",
+        ),
+        Mistake(
+            filler_at_the_end,
+            "Nothing goes round any more. But the mean still has one number too many for each "
+            "text: what is its last word asked for?",
+        ),
+        Mistake(
+            divided_by_words,
+            "The sum is right, and it is divided by the number of words. The first word of each "
+            "text is not asked for.",
+        ),
+        Mistake(
+            two_on,
+            "Each place is asked for the word after the next one. Shift logits and targets against "
+            "each other by one only.",
         ),
         Mistake(
             not_shifted,

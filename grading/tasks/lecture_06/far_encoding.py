@@ -1,0 +1,207 @@
+"""Train: an encoding with which narrow heads keep a distance on long texts."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from grading.task import Case, Mistake, Task
+from helpers.positions import (
+    ALiBiPositions,
+    LearnedPositions,
+    Positions,
+    RotaryPositions,
+    SinusoidalPositions,
+)
+
+VOCAB = 16
+
+
+def far_encoding():
+    """The model answer: hands that all turn a good deal within the training texts."""
+    return RotaryPositions(base=2.0)
+
+
+class _Table(Positions):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(2, 16))
+
+    def bias(self, T_q, T_k, like):
+        distance = torch.arange(T_k - T_q, T_k)[:, None] - torch.arange(T_k)
+        added = self.table[:, distance.clamp(0, 15)]
+        return torch.where(distance < 16, added, -30.0)
+
+
+def table_of_distances():
+    """Right, in another way: a trained number for each distance, and far words are shut out."""
+    return _Table()
+
+
+def as_given():
+    """Wrong: eight hands, most of which hardly turn within 15 words."""
+    return RotaryPositions()
+
+
+def none():
+    """Wrong: no positions."""
+    return Positions()
+
+
+def sinusoidal():
+    """Wrong: codes that do not carry the distance to places that were not trained."""
+    return SinusoidalPositions()
+
+
+def long_table():
+    """Wrong: rows beyond the training texts were never trained."""
+    return LearnedPositions(64, 64)
+
+
+def near_wins():
+    """Wrong: no distance can be singled out."""
+    return ALiBiPositions(2)
+
+
+def drive(answer, tokens, targets, asked):
+    """Train a model with this encoding on short texts; the tokens that it names in long ones."""
+    import contextlib
+    import io
+
+    import torch
+    from torch import nn
+
+    from helpers.attention import MultiHeadAttention
+    from helpers.masks import causal_mask
+    from helpers.training import train
+
+    class Reader(nn.Module):
+        def __init__(self, vocab, encoding):
+            super().__init__()
+            self.encoding = encoding
+            self.embedding = nn.Embedding(vocab, 64)
+            self.layer = MultiHeadAttention(64, 2, d_k=16, d_v=32, positions=encoding)
+            self.readout = nn.Linear(64, vocab)
+
+        def forward(self, tokens):
+            mask = causal_mask(tokens.shape[1])
+            x = self.encoding.embed(self.embedding(tokens))
+            return self.readout(self.layer(x, mask=mask))
+
+    encoding = answer()
+    if encoding is None:
+        raise NotImplementedError
+    missing = [m for m in ("embed", "rotate", "bias") if not hasattr(encoding, m)]
+    if missing or isinstance(encoding, type):
+        wanted = "an encoding such as positions.Positions(), with the brackets, is wanted"
+        raise TypeError(f"{wanted}; {encoding!r} was returned")
+    batches = iter(zip(tokens.split(32), targets.split(32), strict=True))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # several hinder each other in a model as small as this
+    try:
+        model = Reader(16, encoding)
+        with contextlib.redirect_stderr(io.StringIO()):  # no progress bar
+            train(model, lambda: next(batches), steps=len(tokens) // 32, lr=5e-3)
+        with torch.no_grad():
+            named = model(asked).argmax(dim=-1)
+    finally:
+        torch.set_num_threads(threads)
+    base = getattr(encoding, "base", 0.0)
+    return {"named": named, "base": base if isinstance(base, (int, float)) else 0.0}
+
+
+def cases(seed):
+    """Two distances; for each 300 batches of texts of 16 tokens, and 100 texts of 64."""
+    generator = torch.Generator().manual_seed(seed)
+    distances = 2 + torch.randperm(4, generator=generator)[:2]
+    made = []
+    for n in distances.tolist():
+        tokens = torch.randint(VOCAB, (300 * 32, 16), generator=generator)
+        targets = torch.full_like(tokens, -100)
+        targets[:, n:] = tokens[:, :-n]
+        asked = torch.randint(VOCAB, (100, 64), generator=generator)
+        made.append(Case((tokens, targets, asked), f"n = {n}"))
+    return made
+
+
+def _distance(args):
+    tokens, targets = (np.asarray(arg) for arg in args[:2])
+    return next(n for n in range(1, 16) if (targets[:, n:] == tokens[:, :-n]).all())
+
+
+def share_right(args, result):
+    """The share of right tokens in the second half of the long texts."""
+    n, asked = _distance(args), np.asarray(args[2])
+    return (np.asarray(result["named"])[:, 32:] == asked[:, 32 - n : -n]).mean()
+
+
+def where_it_fails(args, result):
+    """How it does where training was, and where the wrong tokens come from."""
+    n, asked, named = _distance(args), np.asarray(args[2]), np.asarray(result["named"])
+    early = (named[:, n:16] == asked[:, : 16 - n]).mean()
+    said = f"At the places {n} to 15, where training was, {early:.2f} of its answers are right."
+    wrong = named[:, 32:] != asked[:, 32 - n : -n]
+    shares = [(named[:, 32:] == asked[:, 32 - m : 64 - m])[wrong].mean() for m in range(33)]
+    ghost = int(np.argmax(shares))
+    if early > 0.9 and shares[ghost] > 0.2:
+        said += (
+            f" Of the wrong answers at the places 32 to 63, {shares[ghost]:.2f} name the token "
+            f"{ghost} places to the left."
+        )
+    if result["base"] > 10_000:
+        said += " A larger base makes the slow hands slower still."
+    if result["base"] == 1:
+        said += " With a base of 1 all hands turn at the same speed."
+    return said
+
+
+TASK = Task(
+    name="far_encoding",
+    lecture=6,
+    kind="train",
+    points=10,
+    difficulty=3,
+    minutes=15,
+    outcome="read a table of accuracies on texts longer than the training texts, without naming a "
+    "winner that the figures do not show",
+    reference=far_encoding,
+    also_right=(table_of_distances,),
+    cases=cases,
+    drive=drive,
+    properties=(where_it_fails,),
+    score=share_right,
+    reach=0.95,
+    mistakes=(
+        Mistake(
+            as_given,
+            "These are the lecture's rotary positions, as given. In heads of 16 features they have "
+            "ghosts.",
+        ),
+        Mistake(
+            none,
+            "This is no encoding. One causal layer sees a bag then, and cannot single out a "
+            "distance even in short texts.",
+        ),
+        Mistake(
+            sinusoidal,
+            "Sinusoidal codes can be computed for any place. But as in the lecture's first task, "
+            "what training finds on 16 places does not hold beyond them.",
+        ),
+        Mistake(
+            long_table,
+            "The table is long enough, but training reaches its first 16 rows only. The others "
+            "stay as they were made.",
+        ),
+        Mistake(
+            near_wins,
+            "With ALiBi the nearest word wins in each head. It cannot single out a distance.",
+        ),
+    ),
+    hints=(
+        "The lecture explains the ghosts by the speeds of the hands. Write down the speeds of all "
+        "eight. Which of them turn by much within 15 words, the longest distance that training "
+        "shows?",
+        "`positions.RotaryPositions` has a setting that the lecture leaves alone: `base`, which is "
+        "10,000. Hand i turns by base^(−2i / 16) radians a word. How far should the slowest hand "
+        "turn within 15 words, if all eight are to be of use?",
+    ),
+)
