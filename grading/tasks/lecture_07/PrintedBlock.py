@@ -234,7 +234,8 @@ def drive(answer, sizes, state, X, mask):
         first = block(X, mask)
         return any(not torch.equal(block(X, mask), first) for _ in range(4))
 
-    found = {"H": out, "drops in evaluation": drops()}
+    alike = X.shape[0] == 8  # the example stands there eight times, to catch dropout
+    found = {"H": out[:1] if alike else out, "drops in evaluation": drops()}
     block.train()
     for name, other in (
         ("attention", block.feed_forward.narrow),
@@ -278,7 +279,7 @@ def cases(seed):
             }
             state["attention.W_out.bias"] = torch.tensor([1.0, 5.0]).double()
             X = torch.tensor([8.0, 6.0]).double().expand(8, 1, 2).clone()
-            note = "the example, eight times"
+            note = "the example"
         found.append(Case((sizes, state, X, masks.causal_mask(T)), note))
     return found
 
@@ -406,7 +407,7 @@ TASK = Task(
     hints=(
         "Two of the bugs: write the six equations of *The block in six equations* beside the lines "
         "of `forward`, and compare what each one reads.",
-        "For the third: Lecture 4 met it. `nn.Dropout` knows whether its module is in training. "
-        "A function has to be told.",
+        "For the third: Lecture 4 met it. The module `nn.Dropout` knows whether it is in training. "
+        "A function has to be told, and a module finds the answer in `self.training`.",
     ),
 )

@@ -177,6 +177,7 @@ def cases(seed):
         state = {name: draw(*p.shape) for name, p in layer.state_dict().items()}
         sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
         mask, note = masks.causal_mask(T), f"{norm}-norm, {T} words, {n_heads} heads"
+        note = "post-norm, one word, one head" if T == 1 else note
         found.append(Case((sizes, norm, state, draw(batch, T, d_model), mask), note))
     return found
 

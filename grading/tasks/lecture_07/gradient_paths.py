@@ -9,8 +9,8 @@ TASK = Task(
     points=6,
     difficulty=2,
     minutes=8,
-    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
-    "stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
+    "deep stacks each of them cures, and which it does not",
     reference=[-0.05, 0.9, 0.2, -0.25],
     mistakes=(
         Mistake(
@@ -43,7 +43,8 @@ TASK = Task(
         ),
         Mistake(
             [-0.05, 0.9, 1.2, -0.25],
-            "The third number contains the way around all layers. It passes none of them.",
+            "The third number is too large by 1. Either the way past all three functions is in it, "
+            "or −0.5 has lost its sign.",
         ),
         Mistake(
             [-0.05, 0.9, 0.2, -0.05],
@@ -58,10 +59,34 @@ TASK = Task(
             [-0.05, 0.9, 0.2, 0.45],
             "In the last number all products have been taken as positive.",
         ),
+        Mistake(
+            [-0.05, 0.9, 0.2, 0.25],
+            "The last number has the wrong sign: two of its three products are negative. All eight "
+            "ways together must give the second number.",
+        ),
+        Mistake(
+            [-0.05, 0.9, 0.2, -0.15],
+            "In the last number one way is missing: the two functions need not stand next to each "
+            "other.",
+        ),
+        Mistake(
+            [-0.05, 0.9, -0.1, -0.3],
+            "These are the ways through *at least* one function, and through at least two.",
+        ),
+        Mistake(
+            [-0.05, 0.9, 0.2, -0.3],
+            "The last number contains the way through all three.",
+        ),
+        Mistake(
+            [-0.05, 0.9, -0.05, -0.25],
+            "The third number is that of the one way through all three. Which ways pass *one*?",
+        ),
     ),
     hints=(
         "The derivative of x + f(x) is 1 plus that of f. Three such steps follow each other.",
         "Multiply out (1 + a)(1 + b)(1 + c). Each of the eight terms is one way through the stack, "
         "and its letters are the layers that it passes.",
+        "A test for the end: each way passes none of the functions, one, two or all three. So 1, "
+        "your third, your fourth and your first number must add up to the second.",
     ),
 )

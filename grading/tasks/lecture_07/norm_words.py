@@ -121,11 +121,17 @@ def what_is_odd(args, result):
         return None
     normed = (torch.as_tensor(result["output"]) - bias) / weight
     if normed.mean(dim=-1).abs().max() > 1e-6:
-        return "Without scale and shift a word does not have the mean 0."
+        return (
+            "Subtract the shift from your output and divide by the scale: what is left of a word "
+            "should have the mean 0, and has another one."
+        )
     variance = x.var(dim=-1, correction=0)
     size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
     if not torch.allclose(size, wanted, atol=1e-6):
-        return "Without scale and shift the mean is 0, and the size is not right."
+        return (
+            "Subtract the shift from your output and divide by the scale: what is left of a word "
+            "has the mean 0, as it should, but not the right size."
+        )
     return None
 
 
@@ -136,8 +142,8 @@ TASK = Task(
     points=8,
     difficulty=2,
     minutes=10,
-    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
-    "stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
+    "deep stacks each of them cures, and which it does not",
     reference=norm_words,
     also_right=(by_torch, by_mean_of_squares),
     cases=cases,

@@ -9,8 +9,8 @@ TASK = Task(
     points=4,
     difficulty=1,
     minutes=5,
-    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
-    "stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
+    "deep stacks each of them cures, and which it does not",
     reference=[0.0, -1.0, -1.0, -1.0, 5.0],
     rtol=1e-2,
     atol=1e-2,

@@ -94,6 +94,22 @@ def streams(blocks, last, x, mask):
     return out, [sum(written[: n + 1]) for n in range(len(written))]
 
 
+def _in_place(copied):
+    """Wrong: the stream is changed in place, and it is the first entry of the list."""
+
+    def answer(blocks, last, x, mask):
+        x = x.clone() if copied else x
+        written = [x]
+        for block in blocks:
+            written.append(block.attention(block.norm_attention(x), mask=mask))
+            x += written[-1]
+            written.append(block.feed_forward(block.norm_feed_forward(x)))
+            x += written[-1]
+        return last(x), written
+
+    return answer
+
+
 def without_input(blocks, last, x, mask):
     """Wrong: x is not among the contributions."""
     out, written = stream_of_stack(blocks, last, x, mask)
@@ -268,6 +284,16 @@ TASK = Task(
             "contribution is what one part *adds*.",
         ),
         Mistake(
+            _in_place(copied=False),
+            "The output is right. But `x += …` changes the very tensor that stands first in your "
+            "list. `x = x + …` makes a new one.",
+        ),
+        Mistake(
+            _in_place(copied=True),
+            "The output is right, and the `x` of the caller is as it was. But your copy stands "
+            "first in the list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
+        ),
+        Mistake(
             without_input,
             "The output is right. But `x` is the first contribution: without it the others do not "
             "add up to the stream.",
@@ -289,6 +315,6 @@ TASK = Task(
     ),
     hints=(
         "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
-        "Do not call the blocks themselves: these are post-norm. Call their four parts.",
+        "Attention reads `block.norm_attention(x)`. What it puts out is added to `x` itself.",
     ),
 )

@@ -148,7 +148,8 @@ def which_difference(args, result):
     for d, came in zip(differences.tolist(), result["output"].tolist(), strict=True):
         right = min(abs(d), hours - abs(d))
         if abs(came - right) > 1e-4 * (1 + hours):
-            return f"With hours = {hours} and a difference of {d:.3g} the output is {came:.3g}."
+            given = f"With hours = {hours} and a difference of {d:.3g}"
+            return f"{given} the output is {came:.3g}, and should be {right:.3g}."
     if not result["at most four hidden"]:
         return "All outputs are right, but there are more than four hidden numbers."
     return None

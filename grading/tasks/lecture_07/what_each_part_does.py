@@ -15,8 +15,8 @@ TASK = Task(
     mistakes=(
         Mistake(
             "a",
-            "The untrained gradient was of the usual size at every depth, and the loss stayed at "
-            "a guess. What such a stack lacks is differences between its words.",
+            "Before training the gradient was alive in each seed, down to the first block, and the "
+            "loss stayed at a guess. What such a stack lacks is differences between its words.",
         ),
         Mistake(
             "b",
@@ -35,13 +35,13 @@ TASK = Task(
         ),
         Mistake(
             "e",
-            "It applies the same rule to each word, so what is alike stays alike. The twelve pairs "
-            "showed it.",
+            "It applies the same rule to each word, so what is alike stays alike. The twelve "
+            "blocks without the addition showed it.",
         ),
         Mistake(
             "f",
-            "It reached the same share right with a third of the parameters. One layer could not "
-            "do it, twelve with residual connections could.",
+            "They reached the same share right, with norms and without. Here a word can look at "
+            "the digit that it needs; *A word that is alone* is about another task.",
         ),
         Mistake(
             "g",
@@ -52,6 +52,11 @@ TASK = Task(
             "h",
             "At 0.01 post-norm failed also with warm-up, and at 0.001 it needed none. It was 0.003 "
             "at which the warm-up decided.",
+        ),
+        Mistake(
+            "i",
+            "The numbers were drawn independently, so a neighbour knows nothing of the answer. It "
+            "helps in another way: how much of it is mixed in depends on the word's own digits.",
         ),
     ),
     hints=(

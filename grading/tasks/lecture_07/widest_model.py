@@ -176,7 +176,8 @@ TASK = Task(
     hints=(
         "First write a function that counts, for a given width. `parameter_formula` in the lecture "
         "counts one block.",
-        "A loop over widths is fast enough: the widest case needs fewer than 200 steps.",
+        "A loop over widths is fast enough: in steps of `n_heads`, the widest case needs fewer "
+        "than 200.",
         "What has the model beside its blocks? There are two or three such things.",
     ),
 )

@@ -177,8 +177,8 @@ TASK = Task(
     points=16,
     difficulty=3,
     minutes=30,
-    outcome="write a residual connection and a layer norm, and say which of two illnesses of deep "
-    "stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
+    "deep stacks each of them cures, and which it does not",
     reference=without_means,
     also_right=(by_matrix, in_numpy),
     cases=cases,

@@ -174,7 +174,8 @@ def cases(seed):
                 break
         else:
             continue
-        if sorted(scores[size])[1] - min(scores[size]) > 1e-6 and size >= 2:
+        lowest, *others = sorted(scores[size])
+        if 2 <= size <= 4 and others[0] - lowest > 1e-6:  # no tie
             found.append(case)
     return found
 
