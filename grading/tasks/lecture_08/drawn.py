@@ -162,8 +162,7 @@ TASK = Task(
         Mistake(
             from_left,
             "A chance that equals a sum falls into the field *before* it here. A field begins at "
-            "the sum of the probabilities before it, and that point belongs to it. (See "
-            "`right=True` of `torch.searchsorted`.)",
+            "the sum of the probabilities before it, and that point belongs to it.",
         ),
         Mistake(
             beyond,

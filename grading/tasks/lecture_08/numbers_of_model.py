@@ -7,8 +7,8 @@ TASK = Task(
     lecture=8,
     kind="predict",
     points=5,
-    difficulty=1,
-    minutes=6,
+    difficulty=2,
+    minutes=8,
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     reference=[164_000, 229_000, 6, 1_000],

@@ -19,6 +19,16 @@ TASK = Task(
             "power of it is not what undoes it.",
         ),
         Mistake(
+            [2.0, 7.39, 1.75, 2.625],
+            "Perplexity undoes the logarithm. This loss is in bits, made with log₂, so e to the "
+            "power of it is not what undoes it.",
+        ),
+        Mistake(
+            [2.0, 7.4, 1.75, 2.625],
+            "Perplexity undoes the logarithm. This loss is in bits, made with log₂, so e to the "
+            "power of it is not what undoes it.",
+        ),
+        Mistake(
             [4 / 3, 2.5198, 1.75, 2.625],
             "The loss was divided by 6. Nothing is asked where filler stands.",
         ),
