@@ -172,10 +172,9 @@ def drive(answer, table, tokens):
         stack = Stack(table.shape[1])
         model = answer(len(table), table.shape[1], stack)
         own = {id(p) for p in stack.parameters()}
-        with torch.no_grad():  # whatever else there is starts with numbers that do not matter
-            for p in model.parameters():
-                if id(p) not in own:
-                    p.copy_(torch.linspace(-1, 1, p.numel()).view(p.shape))
+        with torch.no_grad():  # nothing is left to chance, the stack's own numbers neither
+            for p in [*stack.parameters(), *model.parameters()]:
+                p.copy_(torch.linspace(-1, 1, p.numel()).view(p.shape))
             model.embedding.weight.copy_(table)
         first = model(tokens[:, :-1])
         if first is None:
