@@ -35,3 +35,20 @@ def system_program(*names: str) -> str:
 def chromium() -> str:
     """The path of a Chromium."""
     return system_program("chromium", "chromium-browser", "google-chrome")
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Say how many wrong answers to exercises were tried, and how many were named."""
+    counts = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "wrong answers" and report.when == "call"
+    ]
+    if counts:
+        tried, named = (sum(numbers) for numbers in zip(*counts, strict=True))
+        terminalreporter.write_line(
+            f"Exercises: {tried} wrong answers to {len(counts)} tasks were tried; "
+            f"{named} were rejected with the name of their mistake."
+        )
