@@ -25,8 +25,9 @@ test: .venv/full.stamp book ## check everything: code, notebooks, exercises, sit
 execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
 
-experiments: .venv/full.stamp ## run the long trainings again whose tables the lectures show
-	@for script in experiments/*.py; do $(BIN)/python $$script || exit 1; done
+experiments: .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
+	@for file in experiments/$(or $(NAME),*).py; do name=$$(basename $$file .py); \
+	  [ $$name = search ] || $(BIN)/python -m experiments.$$name || exit 1; done
 
 exercises: .venv/full.stamp ## make the student notebooks from solutions/
 	@$(BIN)/python -m grading.generate

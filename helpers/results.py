@@ -1,0 +1,134 @@
+"""Stored comparisons: the search for each model's learning rate, and the runs at that rate.
+
+The tables in `helpers/stored/` are made by `experiments/`. A row of `search` says which validation
+a model reached at a rate from a seed; a row of `runs` says what it reached at its own best rate,
+from other seeds and on other data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from matplotlib.axes import Axes
+
+from helpers.checks import require
+from helpers.data import stored
+
+
+@dataclass(frozen=True)
+class Results:
+    """A stored comparison.
+
+    head: how it was made: seeds, steps and the like.
+    search: rows with model, setting, lr, seed and validation.
+    runs: the same, with everything that was measured.
+    """
+
+    head: Mapping[str, object]
+    search: Sequence[Mapping]
+    runs: Sequence[Mapping]
+
+    def of(self, field: str, model: str, setting: object = "") -> list:
+        """One measured field of a model in a setting, a value for each seed.
+
+        Raises:
+            ValueError: if there is no such model, setting or field.
+        """
+        rows = _rows(self.runs, model, setting)
+        require(field in rows[0], "field", repr(field), " or ".join(map(repr, rows[0])))
+        return [row[field] for row in rows]
+
+    def rate(self, model: str, setting: object = "") -> float:
+        """The learning rate that the search chose.
+
+        Raises:
+            ValueError: if there is no such model or setting.
+        """
+        return _rows(self.runs, model, setting)[0]["lr"]
+
+    def tried(self, model: str, setting: object = "") -> dict[float, float | None]:
+        """The mean validation at each rate of the search; None where the loss was no number.
+
+        Raises:
+            ValueError: if there is no such model or setting.
+        """
+        return mean_validation(_rows(self.search, model, setting))
+
+
+def results(name: str) -> Results:
+    """A stored comparison by its name.
+
+    Raises:
+        ValueError: if there is none of that name, or it holds no search.
+    """
+    table = stored(name)
+    require("search" in table, "name", repr(name), "a table with the search beside the runs")
+    return Results(table, table.pop("search"), table.pop("runs"))
+
+
+def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:
+    """The mean over seeds at each rate, rising; None where one of them was no number."""
+    at: dict[float, list] = {}
+    for row in rows:
+        at.setdefault(row["lr"], []).append(row["validation"])
+    return {lr: None if None in at[lr] else fmean(at[lr]) for lr in sorted(at)}
+
+
+def choose_rate(
+    tried: Mapping[float, float | None], *, lower_is_better: bool = False, equal: float = 0.0
+) -> float:
+    """The rate with the best validation; among equals the one in the middle, which is the safest.
+
+    Args:
+        tried: validation by rate; None where training failed.
+        lower_is_better: whether it is a loss.
+        equal: how far from the best still counts as equal.
+
+    Raises:
+        ValueError: if training failed at every rate.
+    """
+    sign = -1.0 if lower_is_better else 1.0
+    finite = {lr: sign * value for lr, value in sorted(tried.items()) if value is not None}
+    require(bool(finite), "tried", dict(tried), "a number at one rate at least")
+    best = max(finite.values())
+    equals = [lr for lr, value in finite.items() if value >= best - equal]
+    return equals[(len(equals) - 1) // 2]
+
+
+def plot_rates(
+    ax: Axes, found: Results, models: Sequence[str] | None = None, setting: object = ""
+) -> None:
+    """Draw what each model reached at each rate; a ring marks the rate that was chosen.
+
+    Args:
+        ax: where to draw.
+        found: the comparison.
+        models: which of them; all that were compared in the setting, if not given.
+        setting: at which setting.
+
+    Raises:
+        ValueError: if a model was not compared in that setting.
+    """
+    if models is None:
+        models = list(dict.fromkeys(r["model"] for r in found.runs if r["setting"] == setting))
+    for model in models:
+        tried = {
+            lr: value for lr, value in found.tried(model, setting).items() if value is not None
+        }
+        (line,) = ax.plot(list(tried), list(tried.values()), label=model)
+        own = found.rate(model, setting)
+        ring = {"marker": "o", "markersize": 13, "fillstyle": "none", "linestyle": "none"}
+        ax.plot([own], [tried[own]], color=line.get_color(), **ring)
+    ax.set_xscale("log")
+    ax.set_xlabel("learning rate")
+    ax.legend()
+
+
+def _rows(rows: Sequence[Mapping], model: str, setting: object) -> list[Mapping]:
+    found = [row for row in rows if row["model"] == model and row["setting"] == setting]
+    if not found:
+        known = dict.fromkeys(f"{row['model']!r} at {row['setting']!r}" for row in rows)
+        require(False, "model and setting", f"{model!r} at {setting!r}", " or ".join(known))
+    return found

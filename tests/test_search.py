@@ -1,0 +1,183 @@
+"""Every model gets its own learning rate, and every stored comparison shows the search."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from experiments import search as module
+from experiments.search import plan, search
+from helpers import results as reading
+from helpers.results import choose_rate, plot_rates, results
+
+STORED = Path(reading.__file__).parent / "stored"
+RATES = (0.001, 0.003, 0.01, 0.03)
+NOT_YET = {
+    "language_model",
+    "limits_of_recurrence",
+    "order",
+    "transformer_block",
+    "two_heads",
+}
+"""Tables of before the search; who makes one anew takes its name out."""
+
+
+def test_only_old_tables_lack_a_search():
+    without = {p.stem for p in STORED.glob("*.json") if "search" not in json.loads(p.read_text())}
+    assert without == NOT_YET
+
+
+@pytest.mark.parametrize("path", sorted(STORED.glob("*.json")), ids=lambda path: path.stem)
+def test_stored_comparison_is_tuned(path):
+    """Each model was searched over at least four rates, and ran at the one that this chose."""
+    if path.stem in NOT_YET:
+        pytest.skip("made before the search")
+    assert untuned(results(path.stem)) == []
+
+
+def untuned(found) -> list[str]:
+    """What is missing in a comparison, in words."""
+    complaints = []
+    choose = partial(
+        choose_rate, lower_is_better=found.head["lower_is_better"], equal=found.head["equal"]
+    )
+    if len(found.head["seeds"]) < 3:
+        complaints.append(f"only the seeds {found.head['seeds']}")
+    if set(found.head["seeds"]) & set(found.head["search_seeds"]):
+        complaints.append("a seed of the search is reported")
+    for model, setting in {(r["model"], json.dumps(r["setting"])): 0 for r in found.runs}:
+        where, setting = f"{model} at {setting}", json.loads(setting)
+        tried = found.tried(model, setting)
+        own = [r for r in found.runs if r["model"] == model and r["setting"] == setting]
+        if len(tried) < 4:
+            complaints.append(f"{where}: only the rates {list(tried)}")
+        if {r["lr"] for r in own} != {choose(tried)}:
+            complaints.append(f"{where}: did not run at the rate that the search chose")
+        if sorted(r["seed"] for r in own) != sorted(found.head["seeds"]):
+            complaints.append(f"{where}: lacks a seed")
+    return complaints
+
+
+def best_at(peaks):
+    """A trial whose validation falls off on both sides of each model's own rate."""
+
+    def trial(model, setting, lr, seed):
+        return {"validation": -abs(lr - peaks[model]), "test": lr * 10 + seed}
+
+    return trial
+
+
+def rows_of(jobs, trial):
+    names = ("model", "setting", "lr", "seed")
+    return [{**dict(zip(names, job, strict=True)), **trial(*job)} for job in jobs]
+
+
+def run_all(trial, pairs, seeds=(0, 1), search_seeds=(9,)):
+    rows = []
+    while jobs := plan(pairs, rows, RATES, seeds, search_seeds, choose_rate):
+        rows += rows_of(jobs, trial)
+    return rows
+
+
+def test_each_model_runs_at_its_own_rate():
+    rows = run_all(best_at({"slow": 0.003, "fast": 0.01}), [("slow", 2), ("fast", 2)])
+    final = {(r["model"], r["lr"], r["seed"]) for r in rows if r["seed"] != 9}
+    assert final == {("slow", 0.003, 0), ("slow", 0.003, 1), ("fast", 0.01, 0), ("fast", 0.01, 1)}
+    assert {r["lr"] for r in rows if r["seed"] == 9} == set(RATES)
+
+
+@pytest.mark.parametrize(("peak", "beyond"), [(0.09, 0.09), (0.0003, 0.0003)])
+def test_the_grid_is_continued_where_the_best_stands_at_its_end(peak, beyond):
+    rows = run_all(best_at({"m": peak}), [("m", "")])
+    tried = sorted(r["lr"] for r in rows if r["seed"] == 9)
+    assert beyond in tried and tried[0] < peak < tried[-1]
+    assert {r["lr"] for r in rows if r["seed"] != 9} == {beyond}
+
+
+def test_a_search_without_a_best_comes_to_an_end():
+    rows = run_all(lambda model, setting, lr, seed: {"validation": lr}, [("m", "")])
+    assert len({r["lr"] for r in rows}) == module.LONGEST_GRID
+
+
+def test_the_rate_in_the_middle_of_equals():
+    assert choose_rate({0.001: 0.2, 0.003: 1.0, 0.01: 1.0, 0.03: 1.0, 0.1: None}) == 0.01
+    assert choose_rate({0.001: 0.9, 0.003: 0.5, 0.01: 0.7}, lower_is_better=True) == 0.003
+    assert choose_rate({0.001: 0.98, 0.003: 0.99, 0.01: 1.0}, equal=0.03) == 0.003
+    with pytest.raises(ValueError, match="a number at one rate"):
+        choose_rate({0.001: None})
+
+
+@pytest.fixture
+def own_root(tmp_path, monkeypatch):
+    (tmp_path / "helpers" / "stored").mkdir(parents=True)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return tmp_path
+
+
+def trial_with_log(model, setting, lr, seed):
+    with Path(setting).open("a") as file:
+        file.write(f"{lr} {seed}\n")
+    if lr == 0.03:
+        raise ValueError("loss: got nan at step 3; needed a finite number")
+    return {"validation": -abs(lr - 0.003), "test": 1.0}
+
+
+def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
+    log = own_root / "log"
+    run = partial(search, "t", trial_with_log, ("m",), (str(log),), arguments=["--jobs", "1"])
+    path = run(about={"steps": 5})
+    table = json.loads(path.read_text())
+    assert len(log.read_text().splitlines()) == 4 + 3  # four rates, three seeds
+    assert [row["validation"] for row in table["search"]][-1] is None
+    assert {row["lr"] for row in table["runs"]} == {0.003} and table["steps"] == 5
+    monkeypatch.setattr(reading, "stored", lambda name: json.loads(path.read_text()))
+    found = results("t")
+    assert untuned(found) == [] and found.of("test", "m", str(log)) == [1.0, 1.0, 1.0]
+    lines = (own_root / "build" / "experiments" / "t.jsonl").read_text().splitlines()
+    (own_root / "build" / "experiments" / "t.jsonl").write_text("\n".join(lines[:5]) + "\n")
+    again = json.loads(run(about={"steps": 5}).read_text())
+    assert [row["test"] for row in again["runs"]] == [row["test"] for row in table["runs"]]
+    assert len(log.read_text().splitlines()) == 7 + 2
+    spoiled = json.loads(path.read_text())
+    spoiled["runs"][0]["lr"] = 0.01
+    monkeypatch.setattr(reading, "stored", lambda name: spoiled)
+    assert any("did not run at the rate" in text for text in untuned(results("t")))
+
+
+def test_other_faults_of_a_trial_are_not_taken_for_a_loss(own_root):
+    with pytest.raises(KeyError):
+        search("t", fails, ("m",), arguments=["--jobs", "1"])
+
+
+def fails(model, setting, lr, seed):
+    raise KeyError("a bug")
+
+
+def test_a_search_refuses_what_would_not_be_one():
+    with pytest.raises(ValueError, match="at least 4"):
+        search("t", fails, ("m",), rates=(0.001, 0.01))
+    with pytest.raises(ValueError, match="rising"):
+        search("t", fails, ("m",), rates=(0.1, 0.01, 0.03, 0.001))
+    with pytest.raises(ValueError, match="which the search uses too"):
+        search("t", fails, ("m",), seeds=(0, 1, 2), search_seeds=(2,))
+
+
+def test_rates_are_drawn_with_a_ring_at_the_chosen_one(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    rows = run_all(best_at({"a": 0.003, "b": 0.01}), [("a", ""), ("b", "")])
+    table = {
+        "search": [r for r in rows if r["seed"] == 9],
+        "runs": [r for r in rows if r["seed"] != 9],
+    }
+    monkeypatch.setattr(reading, "stored", lambda name: table.copy())
+    fig, ax = plt.subplots()
+    plot_rates(ax, results("t"))
+    rings = [line.get_xdata()[0] for line in ax.lines if line.get_fillstyle() == "none"]
+    assert rings == [0.003, 0.01] and ax.get_xscale() == "log"
+    plt.close(fig)
+    with pytest.raises(ValueError, match="'c' at ''"):
+        results("t").rate("c")
+    with pytest.raises(ValueError, match="field"):
+        results("t").of("speed", "a")
