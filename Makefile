@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
 
-.PHONY: help book serve test execute experiments exercises bench grade address format clean
+.PHONY: help book serve test execute experiments times exercises bench grade address format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
@@ -28,6 +28,9 @@ execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/
 experiments: .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
 	@for file in experiments/$(or $(NAME),*).py; do name=$$(basename $$file .py); \
 	  [ $$name = search ] || $(BIN)/python -m experiments.$$name || exit 1; done
+
+times: .venv/full.stamp ## compute and write how long each lecture takes (NB=lectures/NAME.ipynb for one)
+	@$(BIN)/python tools/times.py $(NB)
 
 exercises: .venv/full.stamp ## make the student notebooks from solutions/
 	@$(BIN)/python -m grading.generate

@@ -3,11 +3,13 @@
 They are functions so that `test_faults.py` can apply them to spoiled copies.
 """
 
+import copy
 import re
 import statistics
 
 from nbformat import NotebookNode
 
+from tools import times
 from tools.address import colab_cell
 
 MEDIAN_LINES, USUAL_LINES, MOST_LINES = 6, 20, 40
@@ -144,7 +146,7 @@ def parts_missing(notebook: NotebookNode) -> list[str]:
     sources = "\n".join(cell.source for cell in code_cells(notebook))
     needed = {
         "the Colab badge": "[![Open in Colab]" in text,
-        "the time it takes": re.search(r"Time: about .* to read.* to run", text),
+        "the time it takes": re.search(r"^Time: .* to run\.$", text, re.MULTILINE),
         "outcomes": "you will be able to" in text.lower(),
         "predict, then run": "predict" in text.lower(),
         "a quiz": "quiz(" in sources,
@@ -156,6 +158,27 @@ def parts_missing(notebook: NotebookNode) -> list[str]:
     return [f"{part} is missing" for part, there in needed.items() if not there]
 
 
+def times_stale(notebook: NotebookNode) -> list[str]:
+    """The times that a lecture states are those that `tools/times.py` computes."""
+    return times.timed(copy.deepcopy(notebook))
+
+
+def not_core_and_deeper(notebook: NotebookNode) -> list[str]:
+    """A core of one evening that says where it ends, then *Deeper*, then what comes next."""
+    complaints = times.too_long(notebook)
+    headings = re.findall(r"^## (.*)$", prose(notebook), re.MULTILINE)
+    lower = [heading.lower() for heading in headings]
+    if "deeper" not in lower:
+        return [*complaints, "there is no heading `## Deeper`"]
+    if lower[lower.index("deeper") - 1] != "in one page":
+        complaints.append("`## Deeper` does not follow `## In one page`")
+    before = prose(notebook).split("\n## Deeper")[0].split("\n\n")[-1]
+    if not before.startswith("**Here the core ends.**"):
+        complaints.append("no paragraph `**Here the core ends.** …` stands before `## Deeper`")
+    _, sections = times.parts(notebook)
+    return complaints + ([] if sections else ["there is no `### ` section under `## Deeper`"])
+
+
 EVERY_NOTEBOOK = (
     not_run,
     without_output,
@@ -165,3 +188,4 @@ EVERY_NOTEBOOK = (
     figures_without_words,
 )
 EVERY_LECTURE = (cells_too_long, prose_out_of_range, parts_missing)
+IN_AN_EVENING = (times_stale, not_core_and_deeper)

@@ -1,10 +1,8 @@
 """Committed notebooks are run, clean and shaped as the course promises."""
 
-import re
-
 import nbformat
 import pytest
-from notebook_rules import EVERY_LECTURE, EVERY_NOTEBOOK, prose
+from notebook_rules import EVERY_LECTURE, EVERY_NOTEBOOK, IN_AN_EVENING
 
 from tools import address
 
@@ -29,9 +27,21 @@ def test_address_and_version_stand_once():
     assert address.main(check=True) == 0
 
 
+NOT_YET = {
+    "01_limits_of_recurrence",
+    "02_self_attention_without_weights",
+    "03_queries_keys_values",
+    "04_masks",
+    "05_multi_head_attention",
+    "06_order",
+    "07_transformer_block",
+    "08_language_model",
+}
+"""Lectures not yet cut into *Core* and *Deeper*; who cuts one takes its name out."""
+
+
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
-def test_stated_time_is_near_the_measured_one(path):
-    """The header's seconds are no more than twice off what the last run took."""
+def test_lecture_takes_an_evening(path):
     notebook = nbformat.read(path, as_version=4)
-    stated = int(re.search(r"about (\d+) s(?:econds)? to run", prose(notebook))[1])
-    assert stated / 2 <= notebook.metadata["lamplight"]["seconds"] <= stated * 2
+    complaints = [line for rule in IN_AN_EVENING for line in rule(notebook)]
+    assert bool(complaints) == (path.stem in NOT_YET), complaints

@@ -1,0 +1,149 @@
+"""How long a lecture takes: `python tools/times.py [--check] [NOTEBOOK …]`.
+
+Minutes of a part: words / 180 + visible lines of code / 20 + 1 for each prediction + ½ for each
+figure. The core is everything but the sections under the heading *Deeper*. The times are written
+into the page: the line `Time: …` at its top, and the first line of each section under *Deeper*,
+`*N minutes. Good for: ….*`. With `--check` nothing is written, and stale times are named.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parent.parent
+WORDS, LINES = 180, 20
+"""Read in a minute."""
+PREDICTION, FIGURE = 1.0, 0.5
+"""Minutes."""
+MOST = 45
+"""Minutes that a core may take."""
+
+DEEPER = re.compile(r"^## Deeper$", re.MULTILINE)
+SECTION = re.compile(r"^### ", re.MULTILINE)
+CHAPTER = re.compile(r"^## ", re.MULTILINE)
+STATED = re.compile(r"^Time: .* to run\.$", re.MULTILINE)
+GOOD_FOR = re.compile(r"^\*(?:\d+|N) minutes?\. Good for:", re.MULTILINE)
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+
+
+@dataclass
+class Part:
+    """What stands in a part of a lecture, and where its section begins."""
+
+    cell: NotebookNode | None = None
+    words: int = 0
+    lines: int = 0
+    predictions: int = 0
+    figures: int = 0
+
+    def add(self, cell: NotebookNode) -> None:
+        """Count a cell."""
+        if cell.cell_type == "markdown":
+            self.words += len(cell.source.split())
+            self.predictions += cell.source.count("Predict, then run")
+        elif cell.cell_type == "code":
+            if not HIDDEN & set(cell.metadata.get("tags", [])):
+                self.lines += sum(bool(line.strip()) for line in cell.source.splitlines())
+            html = (str(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
+            self.figures += sum("<svg" in text[:3000] for text in html)
+
+    @property
+    def minutes(self) -> int:
+        """Rounded up."""
+        rest = self.predictions * PREDICTION + self.figures * FIGURE
+        return -int(-(self.words / WORDS + self.lines / LINES + rest) // 1)
+
+
+def parts(notebook: NotebookNode) -> tuple[Part, list[Part]]:
+    """The core, and the sections under *Deeper*.
+
+    A section begins with the cell that holds its heading; the sections end with the next heading
+    of the size of *Deeper*.
+    """
+    core, sections, deeper = Part(), [], False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            if CHAPTER.search(cell.source):
+                deeper = bool(DEEPER.search(cell.source))
+            if deeper and SECTION.search(cell.source):
+                sections.append(Part(cell))
+        (sections[-1] if deeper and sections else core).add(cell)
+    return core, sections
+
+
+def timed(notebook: NotebookNode) -> list[str]:
+    """Write the times into a notebook; returns what had to change or cannot be written."""
+    core, sections = parts(notebook)
+    deeper = sum(part.minutes for part in sections)
+    seconds = notebook.metadata.get("lamplight", {}).get("seconds")
+    more = f"Deeper: {deeper} minutes. " if sections else ""
+    name = "Core" if sections else "Lecture"
+    line = f"Time: {name}: {core.minutes} minutes. {more}About {_about(seconds)} s to run."
+    complaints = []
+    head = next((cell for cell in notebook.cells if STATED.search(cell.source)), None)
+    if head is None:
+        complaints.append("no line `Time: … to run.` at the top")
+    elif STATED.search(head.source)[0] != line:
+        complaints.append(f"its times are not `{line}`")
+        head.source = STATED.sub(line, head.source, count=1)
+    for part in sections:
+        title = re.search(r"^### (.*)$", part.cell.source, re.MULTILINE)[1]
+        unit = "minute" if part.minutes == 1 else "minutes"
+        start = f"*{part.minutes} {unit}. Good for:"
+        if not GOOD_FOR.search(part.cell.source):
+            complaints.append(f"*{title}* does not begin with `*N minutes. Good for: ….*`")
+        elif start not in part.cell.source:
+            complaints.append(f"*{title}* takes {part.minutes} {unit}")
+            part.cell.source = GOOD_FOR.sub(start, part.cell.source, count=1)
+    return complaints
+
+
+def _about(seconds: int | None) -> int:
+    """Rounded up to steps of 5, so that a second more or less changes nothing."""
+    return 5 * max(1, -(-(seconds or 5) // 5))
+
+
+def too_long(notebook: NotebookNode) -> list[str]:
+    """What makes a core longer than an evening."""
+    core, _ = parts(notebook)
+    if core.minutes <= MOST:
+        return []
+    return [
+        f"the core takes {core.minutes} minutes, at most {MOST}: {core.words} words, "
+        f"{core.lines} lines, {core.predictions} predictions, {core.figures} figures"
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the times of the named lectures, or of all."""
+    check = "--check" in arguments
+    names = [Path(name) for name in arguments if name != "--check"]
+    stale = False
+    for path in names or sorted((ROOT / "lectures").glob("*.ipynb")):
+        if not path.is_file():
+            print(f"{path}: no such notebook. Name it as in: tools/times.py lectures/NAME.ipynb")
+            return 2
+        notebook = nbformat.read(path, as_version=4)
+        complaints = timed(notebook)
+        core, sections = parts(notebook)
+        print(
+            f"{path.stem}: core {core.minutes} min ({core.words} words, {core.lines} lines, "
+            f"{core.predictions} predictions, {core.figures} figures), "
+            f"deeper {sum(part.minutes for part in sections)} min"
+        )
+        for complaint in complaints + too_long(notebook):
+            print(f"  {complaint}")
+        stale = stale or bool(complaints)
+        if not check:
+            nbformat.write(notebook, path)
+    return int(check and stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
