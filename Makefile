@@ -42,7 +42,7 @@ bench: .venv/full.stamp ## measure attention beside torch's, and the cache; stor
 grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [OUT=dir] [OPTIONS="--lecture 2"]
 	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 	@sh tools/system.sh bwrap
-	@$(BIN)/python -m grading.grade "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(OPTIONS)
+	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(OPTIONS)
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py

@@ -255,7 +255,7 @@ class Bench:
 
     def ours(self, source: Path, out: Path, *options: object) -> tuple[float, dict[str, float]]:
         """Grade a folder: seconds, and scores by student."""
-        command = (sys.executable, "-m", "grading.grade", source, "--out", out, "--lecture", 2)
+        command = (sys.executable, "-m", "grading.classroom", source, "--out", out, "--lecture", 2)
         seconds = self.call(*command, "--seed", 7, *options, cwd=ROOT, limit=3600)
         with open(out / "grades.csv", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))

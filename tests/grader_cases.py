@@ -5,15 +5,15 @@ import json
 import nbformat
 from grader_tasks import (
     ANSWERS,
-    COURSE,
     FIRST,
+    SHEET,
     SLEEPER,
     SOFTMAX,
     STUBS,
     TASKS,
     WRONG,
     ZOO_ANSWERS,
-    Handed,
+    Trial,
     cells_with,
     mistakes,
     notebook,
@@ -21,14 +21,14 @@ from grader_tasks import (
     with_cell,
 )
 
-AUTO = tuple(name for name in COURSE if name != "essay")
+AUTO = tuple(name for name in SHEET if name != "essay")
 TIME, ENDED = "stopped for time", "ended its process"
 FORGED = "forged or garbled answers"
 ALL_ZOO = tuple(name for name in TASKS if name.startswith("zoo_"))
-CASES: dict[str, Handed] = {}
+CASES: dict[str, Trial] = {}
 for number in range(10):
-    CASES[f"model-{number}"] = Handed(1, notebook(cells_with()), clean=True)
-CASES["untouched"] = Handed(2, notebook(cells_with(STUBS)), lost=AUTO, clean=True)
+    CASES[f"model-{number}"] = Trial(1, notebook(cells_with()), clean=True)
+CASES["untouched"] = Trial(2, notebook(cells_with(STUBS)), lost=AUTO, clean=True)
 CASES |= dict(mistakes())
 
 # 4: a cell raises, or is no Python
@@ -36,7 +36,7 @@ CASES["raises"] = with_cell(4, "1 / 0", says=("ZeroDivisionError",), clean=True)
 CASES["bad-syntax"] = with_answer(
     4, "stable_softmax", "def stable_softmax(:", lost=("stable_softmax",), says=("SyntaxError",)
 )
-CASES["helper-raises"] = Handed(
+CASES["helper-raises"] = Trial(
     4,
     notebook(
         cells_with(
@@ -67,7 +67,7 @@ CASES["sleep"] = with_cell(6, "import time; time.sleep(600)", flags=(TIME,))
 CASES["input"] = with_cell(6, "name = input('Who? ')", says=("EOFError",), clean=True)
 
 # 7, 8: it ends, or tries to end others
-CASES["ends"] = Handed(
+CASES["ends"] = Trial(
     7,
     notebook(
         cells_with(
@@ -156,8 +156,8 @@ CASES["pickle"] = with_answer(
 )
 
 # 15, 16: checks and cells are not where they were
-CASES["no-checks"] = Handed(15, notebook(cells_with(checks=False)), clean=True)
-CASES["edited-checks"] = Handed(
+CASES["no-checks"] = Trial(15, notebook(cells_with(checks=False)), clean=True)
+CASES["edited-checks"] = Trial(
     15,
     notebook(
         cells_with({n: s + "\ncheck = lambda *a: print('100 of 100')" for n, s in WRONG.items()})
@@ -165,36 +165,36 @@ CASES["edited-checks"] = Handed(
     lost=AUTO,
 )
 moved = dict(reversed(ANSWERS.items()))
-CASES["moved"] = Handed(16, notebook([FIRST, *cells_with(moved)[1:]]), clean=True)
-CASES["duplicated"] = Handed(
+CASES["moved"] = Trial(16, notebook([FIRST, *cells_with(moved)[1:]]), clean=True)
+CASES["duplicated"] = Trial(
     16, notebook([FIRST, WRONG["stable_softmax"], *cells_with()[1:], SOFTMAX]), clean=True
 )
-CASES["duplicated-wrong-last"] = Handed(
+CASES["duplicated-wrong-last"] = Trial(
     16, notebook([*cells_with(), WRONG["stable_softmax"]]), lost=("stable_softmax",)
 )
-CASES["deleted"] = Handed(
+CASES["deleted"] = Trial(
     16,
     notebook(cells_with({n: s for n, s in ANSWERS.items() if n != "pick"})),
     lost=("pick",),
     says=("There is no pick",),
 )
-CASES["split"] = Handed(
+CASES["split"] = Trial(
     16,
     notebook([FIRST, "def stable_softmax(scores):", "    return scores", *cells_with()[2:]]),
     lost=("stable_softmax",),
     says=("Cell 2: ",),
 )
 markdown = {"cell_type": "markdown", "metadata": {}, "source": SOFTMAX}
-CASES["in-markdown"] = Handed(
+CASES["in-markdown"] = Trial(
     16, notebook([FIRST, markdown, *cells_with()[2:]]), lost=("stable_softmax",)
 )
 bare = [{"cell_type": "code", "source": source.splitlines(True)} for source in cells_with()]
-CASES["nothing-but-sources"] = Handed(
+CASES["nothing-but-sources"] = Trial(
     16, json.dumps({"nbformat": 4, "nbformat_minor": 5, "cells": bare}).encode(), clean=True
 )
 
 # 17: it patches what might judge it
-CASES["patches"] = Handed(
+CASES["patches"] = Trial(
     17,
     notebook(
         cells_with(
@@ -359,7 +359,7 @@ CASES["global-state"] = with_cell(
     """,
     clean=True,
 )
-CASES["magics"] = Handed(
+CASES["magics"] = Trial(
     25,
     notebook(
         [
@@ -410,7 +410,7 @@ class FalseClass(list):
     def __class__(self): return np.ndarray
 """
 zoo = [f"def zoo_{name}(x):\n    {body}" for name, body in ZOO_ANSWERS.items()]
-CASES["zoo"] = Handed(
+CASES["zoo"] = Trial(
     23,
     notebook([FIRST, ZOO_CLASSES, *zoo]),
     lost=tuple(n for n in ALL_ZOO if n not in ("zoo_good", "zoo_rude")),
@@ -454,7 +454,7 @@ old = nbformat.v3.new_notebook(
         nbformat.v3.new_worksheet(cells=[nbformat.v3.new_code_cell(s) for s in cells_with()])
     ]
 )
-CASES["old-format"] = Handed(12, nbformat.v3.writes_json(old).encode(), clean=True)
+CASES["old-format"] = Trial(12, nbformat.v3.writes_json(old).encode(), clean=True)
 BROKEN = {
     "not-json.ipynb": (b"# just text", "not JSON"),
     "empty.ipynb": (b"", "empty"),

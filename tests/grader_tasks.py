@@ -136,8 +136,8 @@ for made in (
 ):
     TASKS[made.name] = made
 
-COURSE = [name for name, made in TASKS.items() if made.lecture == 2]
-FULL = sum(TASKS[name].points for name in COURSE if name != "essay")
+SHEET = [name for name, made in TASKS.items() if made.lecture == 2]
+FULL = sum(TASKS[name].points for name in SHEET if name != "essay")
 
 SOFTMAX = """
 def stable_softmax(scores):
@@ -198,7 +198,7 @@ def notebook(cells, **more):
 
 
 @dataclass
-class Handed:
+class Trial:
     """A submission, and what it must come to.
 
     `lost` names the tasks that must get 0 while all others keep full marks; `flags` and `says` must
@@ -218,18 +218,18 @@ class Handed:
 
 def with_cell(row, source, **expected):
     """The model answers, after a cell that does something."""
-    return Handed(row, notebook(cells_with(before=[textwrap.dedent(source)])), **expected)
+    return Trial(row, notebook(cells_with(before=[textwrap.dedent(source)])), **expected)
 
 
 def with_answer(row, name, source, **expected):
     """The model answers, but one."""
     answers = ANSWERS | {name: textwrap.dedent(source)}
-    return Handed(row, notebook(cells_with(answers)), **expected)
+    return Trial(row, notebook(cells_with(answers)), **expected)
 
 
 def mistakes():
     """One submission for every known mistake, written as a student would."""
-    for name in COURSE:
+    for name in SHEET:
         for number, mistake in enumerate(TASKS[name].mistakes):
             if TASKS[name].kind == "choose":
                 if mistake.answer in TASKS[name].reference:

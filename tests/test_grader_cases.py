@@ -14,13 +14,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import system_program
+from conftest import ROOT, system_program
 from grader_cases import BROKEN, CASES, ODD_NAMES, ZOO_SAYS
-from grader_tasks import COURSE, SLEEPER, TASKS, cells_with, notebook
+from grader_tasks import SHEET, SLEEPER, TASKS, cells_with, notebook
 
-from grading.grade import grade_class
-from grading.sandbox import Limits, Unavailable, bubblewrap
-from grading.store import Store
+from grading.classroom.grade import grade_class
+from grading.classroom.sandbox import Limits, Unavailable, bubblewrap
+from grading.classroom.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
 LIMITS = Limits(cell=8, task=8, train=8, total=400, memory=900 << 20, printed=2 << 20)
@@ -117,7 +117,7 @@ def test_submission(graded, name, run):
     found = details[f"{name}.ipynb"]
     points = {r.task: r.points for r in found.results if r.task != "essay"}
     wanted = {
-        task: 0 if task in case.lost else TASKS[task].points for task in COURSE if task != "essay"
+        task: 0 if task in case.lost else TASKS[task].points for task in SHEET if task != "essay"
     }
     story = "\n".join([*found.notes, *(f"{r.task}: {r.message}" for r in found.results)])
     assert points == wanted, story + str(found.flags)
@@ -178,7 +178,7 @@ def test_zips(graded):
 def test_nothing_was_unpickled(graded):
     assert unpickled == []
     assert not Path("/tmp/lamplight-trap").exists()
-    for path in (Path(__file__).parent.parent / "grading").glob("*.py"):
+    for path in [*(ROOT / "grading").glob("*.py"), *(ROOT / "grading" / "classroom").glob("*.py")]:
         loads = re.findall(r"pickle|torch\.load|np\.load|marshal|shelve|\beval\(", path.read_text())
         assert [word for word in loads if word != "pickle"] == [], path
         assert not re.search(r"import .*pickle", path.read_text()), path

@@ -21,29 +21,30 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT, system_program
-from grader_tasks import ANSWERS, COURSE, FULL, TASKS, cells_with, notebook
+from grader_tasks import ANSWERS, FULL, SHEET, TASKS, cells_with, notebook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from benchmarks import graders
-from grading import grade as grading
-from grading import judge, worker
-from grading.grade import Answers, Prepared, grade_class, outcomes_from
-from grading.plain import difference, plain
-from grading.reports import cell
-from grading.sandbox import (
+from grading import judge
+from grading.classroom import grade as grading
+from grading.classroom import worker
+from grading.classroom.grade import Answers, Prepared, grade_class, outcomes_from
+from grading.classroom.reports import cell
+from grading.classroom.sandbox import (
+    Heard,
     Limits,
-    Run,
     Unavailable,
     _options,
     bubblewrap,
     require_others_may_read,
 )
-from grading.store import Store
-from grading.submissions import find, student_of
+from grading.classroom.store import Store
+from grading.classroom.submissions import find, student_of
+from grading.classroom.wire import DTYPES, WireError, decode, encode
+from grading.plain import difference, plain
 from grading.task import all_tasks
-from grading.wire import DTYPES, WireError, decode, encode
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
 
@@ -169,21 +170,21 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
 @settings(max_examples=300)
 def test_only_the_message_that_has_to_come_next_is_believed(lines):
     """Garbage in a channel that waits for cells and tasks is counted and changes nothing."""
-    from grading.sandbox import _Worker
+    from grading.classroom.sandbox import _Worker
 
     made = _Worker.__new__(_Worker)
-    made.run, made.limits, made.cells = Run(ready=True), Limits(), 2
+    made.heard, made.limits, made.cells = Heard(ready=True), Limits(), 2
     made.tasks, made.seconds = ["stable_softmax"], {"stable_softmax": 1.0}
     for line in lines:
         made._event(line)
-    assert made.run.answers == {}
-    assert made.run.garbled == len(lines)
+    assert made.heard.answers == {}
+    assert made.heard.garbled == len(lines)
     made._event(b'{"task": "stable_softmax", "state": "start"}')
     made._event(b'{"task": "stable_softmax", "outcomes": [1]}')
-    assert made.run.answers["stable_softmax"]["outcomes"] == [1]
-    assert not made.run.forged
+    assert made.heard.answers["stable_softmax"]["outcomes"] == [1]
+    assert not made.heard.forged
     made._event(b'{"task": "stable_softmax", "outcomes": [2]}')
-    assert made.run.forged == {"stable_softmax"}
+    assert made.heard.forged == {"stable_softmax"}
 
 
 # ------------------------------------------------------------------ every task of the course
@@ -303,7 +304,7 @@ def test_names_that_are_no_text_can_be_written(tmp_path):
         notebook(["query_context = 1"])
     )
     quick = {"query_context": TASKS["query_context"]}
-    assert grade_class(folder, tmp_path / "out", tasks=quick, runner=fake) == 0
+    assert grade_class(folder, tmp_path / "out", tasks=quick, examiner=fake) == 0
     assert "??" in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
 
 
@@ -338,7 +339,7 @@ def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypat
         (folder / f"student{number:03}.ipynb").write_bytes(data)
     quick = {"query_context": TASKS["query_context"]}
     tracemalloc.start()
-    grade_class(folder, tmp_path / "out", tasks=quick, jobs=4, runner=fake)
+    grade_class(folder, tmp_path / "out", tasks=quick, jobs=4, examiner=fake)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
@@ -360,12 +361,12 @@ def test_a_second_run_grades_nothing_again(tmp_path):
         return fake(*arguments)
 
     for _ in range(2):
-        grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
+        grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted)
     assert len(calls) == 1
     (folder / "ada.ipynb").write_bytes(notebook(["query_context = 2"]))
-    grade_class(folder, tmp_path / "out", tasks=quick, runner=counted)
+    grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted)
     assert len(calls) == 2
-    grade_class(folder, tmp_path / "out", tasks=quick, runner=counted, seed=12345)
+    grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted, seed=12345)
     assert len(calls) == 3
 
 
@@ -380,24 +381,24 @@ def test_written_answers_wait_for_a_person_and_points_come_in_by_table(tmp_path)
             [found] = csv.DictReader(file)
         return found["points"], found["needs review"]
 
-    grade_class(folder, out, tasks=tasks, runner=fake)
+    grade_class(folder, out, tasks=tasks, examiner=fake)
     assert row() == ("0", "1")
     text = (out / "written.csv").read_text(encoding="utf-8")
     assert "Because of the softmax." in text
     given_back = tmp_path / "points.csv"
     given_back.write_text(text.replace(",essay,,", ",essay,2.5,"), encoding="utf-8")
-    grade_class(folder, out, tasks=tasks, runner=fake, review=given_back)
+    grade_class(folder, out, tasks=tasks, examiner=fake, review=given_back)
     assert row() == ("2.5", "0")
-    grade_class(folder, out, tasks=tasks, runner=fake)
+    grade_class(folder, out, tasks=tasks, examiner=fake)
     assert row() == ("2.5", "0")
     for bad in ("=ada,essay,9", "nobody,essay,1", "=ada,query_context,1", "=ada,essay,many"):
         given_back.write_text(f"student,task,points\n'{bad}\n", encoding="utf-8")
         with pytest.raises(ValueError, match="line 2"):
-            grade_class(folder, out, tasks=tasks, runner=fake, review=given_back)
+            grade_class(folder, out, tasks=tasks, examiner=fake, review=given_back)
 
 
 def command(*arguments, **more):
-    return [sys.executable, "-m", "grading.grade", *map(str, arguments)]
+    return [sys.executable, "-m", "grading.classroom", *map(str, arguments)]
 
 
 def class_of(folder, count):
@@ -463,7 +464,7 @@ def as_others_see_it():
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="for root")
 def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
-    monkeypatch.setattr("grading.sandbox._packages", lambda: [str(tmp_path)])
+    monkeypatch.setattr("grading.classroom.sandbox._packages", lambda: [str(tmp_path)])
     tmp_path.chmod(0o700)
     with pytest.raises(Unavailable, match="never run as root"):
         require_others_may_read()
@@ -524,11 +525,11 @@ def masked(options):
 @linux
 def test_tasks_are_hidden_where_the_course_lies_in_a_folder_that_is_shown(monkeypatch, tmp_path):
     """As after `pip install .`, or with the course's folder somewhere below /usr."""
-    monkeypatch.setattr("grading.sandbox._packages", lambda: [str(tmp_path)])
+    monkeypatch.setattr("grading.classroom.sandbox._packages", lambda: [str(tmp_path)])
     assert masked(_options(tmp_path, Limits())) == []
     (tmp_path / "grading").mkdir()
     assert masked(_options(tmp_path, Limits())) == [str(tmp_path / "grading")]
-    monkeypatch.setattr("grading.sandbox.ROOT", Path("/usr/share/lamplight"))
+    monkeypatch.setattr("grading.classroom.sandbox.ROOT", Path("/usr/share/lamplight"))
     assert "/usr/share/lamplight" in masked(_options(tmp_path, Limits()))
 
 
@@ -543,7 +544,7 @@ def test_a_sandbox_that_does_not_work_is_said(monkeypatch, tmp_path):
 
 
 def test_the_number_of_points_is_what_tests_believe():
-    assert sum(TASKS[name].points for name in COURSE) == FULL + TASKS["essay"].points
+    assert sum(TASKS[name].points for name in SHEET) == FULL + TASKS["essay"].points
 
 
 def test_the_measured_comparison_in_the_book_is_the_stored_one():

@@ -23,11 +23,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-SENT = ("plain.py", "judge.py", "task.py", "wire.py", "worker.py")
+ROOT = Path(__file__).resolve().parents[2]
+SENT = ("plain.py", "judge.py", "task.py", "classroom/wire.py", "classroom/worker.py")
 TICK = 0.05
 PIECE = 1 << 20
-HOME, COURSE = "/sandbox/home", "/sandbox/course"
+HOME, INSIDE = "/sandbox/home", "/sandbox/course"
 try:
     import fcntl
 except ImportError:  # Windows, where only the tests of the parts run
@@ -59,13 +59,13 @@ class Unavailable(RuntimeError):
 
 
 @dataclass
-class Run:
-    """What one run of the worker gave."""
+class Heard:
+    """What was heard from one worker."""
 
     ready: bool = False
     ended: bool = False
     why: str = ""
-    """Why it stopped early: a key of `REASONS`, or nothing."""
+    """Why it stopped early: a key of `grade.WHY`, or nothing."""
     code: int = 0
     at_cell: int | None = None
     at_task: str | None = None
@@ -96,7 +96,7 @@ def bubblewrap() -> str:
         raise Unavailable(
             "bubblewrap is not installed. Install it: sudo apt-get install bubblewrap"
         )
-    with Course() as course:
+    with CourseFiles() as course:
         arguments = [program, *_options(course.folder, Limits()), "true"]
         try:
             tried = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
@@ -127,24 +127,24 @@ def require_others_may_read() -> None:
                 )
 
 
-class Course:
+class CourseFiles:
     """The files of the course that the worker may see, in a folder of their own.
 
-    `grading` in there holds no task: its `__init__` is a stub.
+    `grading` in there holds no task: its `__init__` is `silent.py`.
     """
 
-    def __enter__(self) -> Course:
+    def __enter__(self) -> CourseFiles:
         self.folder = Path(tempfile.mkdtemp(prefix="lamplight-grader-"))
         self.folder.chmod(0o755)
         (self.folder / "work").mkdir(mode=0o755)
         target = self.folder / "course"
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "helpers", target / "helpers", ignore=ignored)
-        (target / "grading").mkdir()
+        (target / "grading" / "classroom").mkdir(parents=True)
         for name in SENT:
             shutil.copy(ROOT / "grading" / name, target / "grading" / name)
         for name in ("__init__.py", "check.py"):
-            shutil.copy(ROOT / "grading" / "stub.py", target / "grading" / name)
+            shutil.copy(ROOT / "grading" / "classroom" / "silent.py", target / "grading" / name)
         compileall.compile_dir(target, quiet=2)  # once here, and not in every sandbox
         for path in [target, *target.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -212,7 +212,7 @@ def _options(folder: Path, limits: Limits) -> list[str]:
         if ROOT.is_relative_to(path) or (path in packages and Path(path, "grading").is_dir()):
             # The tasks with their answers, where the course lies in a folder that is shown.
             options += [*empty, str(ROOT if ROOT.is_relative_to(path) else Path(path, "grading"))]
-    options += ["--ro-bind", str(folder / "course"), COURSE]
+    options += ["--ro-bind", str(folder / "course"), INSIDE]
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
     options += ["--hostname", "sandbox"]
     for name, value in _environment().items():
@@ -220,16 +220,16 @@ def _options(folder: Path, limits: Limits) -> list[str]:
     return options
 
 
-def run(
+def listen(
     job: dict,
     seconds: dict[str, float],
     limits: Limits,
     slot: int,
-    course: Course,
+    course: CourseFiles,
     program: str | None,
     deadline: float,
     stop: threading.Event,
-) -> Run:
+) -> Heard:
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
 
     Args:
@@ -262,7 +262,9 @@ def _processes_of_user() -> int:
 class _Worker:
     """A worker that was started, and what comes out of it."""
 
-    def __init__(self, job: dict, limits: Limits, slot: int, course: Course, program: str | None):
+    def __init__(
+        self, job: dict, limits: Limits, slot: int, course: CourseFiles, program: str | None
+    ):
         self.limits, self.course, self.program = limits, course, program
         self.uid = _uid(slot) if os.geteuid() == 0 else None
         self.cells = len(job["cells"])
@@ -271,14 +273,14 @@ class _Worker:
         caps["NPROC"] = limits.processes + (0 if self.uid else _processes_of_user())
         alone = bool(program or self.uid)
         self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": _packages()}
-        self.run = Run()
+        self.heard = Heard()
 
     def __enter__(self) -> _Worker:
         self.channel, channel = os.pipe()
         self.printed, printed = os.pipe()
         info_out, info = os.pipe()
-        place = Path(COURSE) if self.program else self.course.folder / "course"
-        command = [_python(), "-I", "-S", str(place / "grading" / "worker.py")]
+        place = Path(INSIDE) if self.program else self.course.folder / "course"
+        command = [_python(), "-I", "-S", str(place / "grading" / "classroom" / "worker.py")]
         self.own = None
         if self.program:
             options = _options(self.course.folder, self.limits)
@@ -338,9 +340,9 @@ class _Worker:
                 if path.stat().st_uid == self.uid:
                     os.kill(int(path.name), signal.SIGKILL)
 
-    def follow(self, seconds: dict[str, float], deadline: float, stop: threading.Event) -> Run:
+    def follow(self, seconds: dict[str, float], deadline: float, stop: threading.Event) -> Heard:
         """Read what comes, and stop the worker when it exceeds a limit."""
-        run, limits = self.run, self.limits
+        heard, limits = self.heard, self.limits
         self.seconds = seconds
         self.until = time.monotonic() + limits.start
         line, printed, answered, sampled = bytearray(), 0, 0, 0.0
@@ -350,15 +352,15 @@ class _Worker:
                 with contextlib.suppress(OSError, AttributeError):  # Linux: fewer, larger pieces
                     fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
                 selector.register(pipe, selectors.EVENT_READ)
-            while not run.ended and not run.why:
+            while not heard.ended and not heard.why:
                 gone = self.popen.poll() is not None
                 ready = [key.fd for key, _ in selector.select(TICK)]
                 now = time.monotonic()
                 if self.printed in ready:
                     piece = os.read(self.printed, PIECE)
                     printed += len(piece)
-                    if not run.ready:
-                        run.said = (run.said + piece.decode(errors="replace"))[-300:]
+                    if not heard.ready:
+                        heard.said = (heard.said + piece.decode(errors="replace"))[-300:]
                     if not piece:
                         selector.unregister(self.printed)
                 if self.channel in ready:
@@ -369,61 +371,61 @@ class _Worker:
                     for text in whole:
                         self._event(bytes(text))
                     if not piece:
-                        run.why = "died"
+                        heard.why = "died"
                 elif gone:
-                    run.why = "died"
-                if run.ended or run.why:
+                    heard.why = "died"
+                if heard.ended or heard.why:
                     continue
                 if now - sampled > TICK:
                     sampled = now
                     if self._memory("statm") > limits.memory < self._memory("smaps_rollup"):
-                        run.why = "memory"
+                        heard.why = "memory"
                 if printed > limits.printed:
-                    run.why = "printed"
-                elif len(line) > limits.message or answered > limits.answers or run.garbled > 99:
-                    run.why = "answers"
+                    heard.why = "printed"
+                elif len(line) > limits.message or answered > limits.answers or heard.garbled > 99:
+                    heard.why = "answers"
                 elif now > min(self.until, deadline):
-                    run.why = "time" if now <= deadline else "total"
+                    heard.why = "time" if now <= deadline else "total"
                 elif stop.is_set():
-                    run.why = "interrupted"
-        if run.why == "died":
+                    heard.why = "interrupted"
+        if heard.why == "died":
             with contextlib.suppress(subprocess.TimeoutExpired):
-                run.code = self.popen.wait(5)
-        return run
+                heard.code = self.popen.wait(5)
+        return heard
 
     def _event(self, text: bytes) -> None:
         """Take one message; only the one that has to come next is believed."""
-        run = self.run
+        heard = self.heard
         try:
             event = json.loads(text)
         except (ValueError, RecursionError):
-            return run.forge()
+            return heard.forge()
         if type(event) is not dict:
-            return run.forge()
+            return heard.forge()
         cell, task, state = event.get("cell"), event.get("task"), event.get("state")
-        idle = run.ready and run.at_cell is None and run.at_task is None
+        idle = heard.ready and heard.at_cell is None and heard.at_task is None
         if type(task) is str and task in self.tasks:
             if idle and state == "start" and task == self._next_task():
-                run.at_task, self.until = task, time.monotonic() + self.seconds[task]
-            elif run.at_task == task and state is None and task not in run.answers:
-                run.answers[task], run.at_task = event, None
+                heard.at_task, self.until = task, time.monotonic() + self.seconds[task]
+            elif heard.at_task == task and state is None and task not in heard.answers:
+                heard.answers[task], heard.at_task = event, None
             else:
-                run.forge(task)
+                heard.forge(task)
         elif type(cell) is int and state == "start" and idle and 0 <= cell < self.cells:
-            run.at_cell, self.until = cell, time.monotonic() + self.limits.cell
-        elif type(cell) is int and state == "done" and cell == run.at_cell:
-            run.at_cell = None
+            heard.at_cell, self.until = cell, time.monotonic() + self.limits.cell
+        elif type(cell) is int and state == "done" and cell == heard.at_cell:
+            heard.at_cell = None
             if error := event.get("error"):
-                run.cell_errors[cell] = str(error)[:500]
-        elif state == "ready" and not run.ready:
-            run.ready, self.until = True, time.monotonic() + self.limits.cell
+                heard.cell_errors[cell] = str(error)[:500]
+        elif state == "ready" and not heard.ready:
+            heard.ready, self.until = True, time.monotonic() + self.limits.cell
         elif state == "end" and idle and self._next_task() is None:
-            run.ended = True
+            heard.ended = True
         else:
-            run.forge()
+            heard.forge()
 
     def _next_task(self) -> str | None:
-        return next((task for task in self.tasks if task not in self.run.answers), None)
+        return next((task for task in self.tasks if task not in self.heard.answers), None)
 
     def _memory(self, source: str) -> int:
         """Bytes that all its processes hold. "statm" is quick, but counts shared pages for each."""

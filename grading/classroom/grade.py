@@ -1,4 +1,4 @@
-"""Grade a class: `python -m grading.grade SUBMISSIONS [--out DIR] [--lecture N] …`.
+"""Grade a class: `python -m grading.classroom SUBMISSIONS [--out DIR] [--lecture N] …`.
 
 Each submission runs in a sandbox of its own, on private cases; what comes out of it is data, and
 the verdict is given here. Results are kept as they come, so that a run that was stopped goes on
@@ -29,13 +29,13 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from grading import reports, sandbox
+from grading.classroom import reports, sandbox
+from grading.classroom.sandbox import Limits
+from grading.classroom.store import Graded, Result, Store
+from grading.classroom.submissions import Handed, Refused, cells_of, find
+from grading.classroom.wire import WireError, decode, encode
 from grading.judge import Outcome, judge
-from grading.sandbox import Limits
-from grading.store import Graded, Result, Store
-from grading.submissions import Handed, Refused, cells_of, find
 from grading.task import Case, Task, all_tasks
-from grading.wire import WireError, decode, encode
 from helpers.checks import require
 
 try:
@@ -43,7 +43,7 @@ try:
 except ImportError:  # Windows, where only the tests of the parts run
     resource = None
 
-HERE = Path(__file__).resolve().parent
+GRADING = Path(__file__).resolve().parents[1]
 JUDGING_MEMORY = 8 << 30
 LONGEST = 4_000
 LIMITS = Limits()
@@ -110,11 +110,11 @@ class Answers:
 
 
 @dataclass
-class Runner:
+class Examiner:
     """Runs the cells of a submission in sandboxes until every task is answered or given up."""
 
     limits: Limits
-    course: sandbox.Course
+    course: sandbox.CourseFiles
     program: str | None
     torch_seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
@@ -132,33 +132,35 @@ class Runner:
                 "torch_seed": self.torch_seed,
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
-            run = sandbox.run(
+            heard = sandbox.listen(
                 job, seconds, self.limits, slot, self.course, self.program, deadline, self.stop
             )
-            if run.why == "interrupted":
+            if heard.why == "interrupted":
                 raise GraderError("interrupted")
-            unready += not run.ready
+            unready += not heard.ready
             if unready > 1:
-                said = " ".join(run.said.split())
-                raise GraderError(f"the worker does not start ({run.why} {run.code}): {said}")
-            found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in run.cell_errors.items()}
-            found.flags |= {"forged or garbled answers"} if run.garbled else set()
-            for name, event in run.answers.items():
+                said = " ".join(heard.said.split())
+                raise GraderError(f"the worker does not start ({heard.why} {heard.code}): {said}")
+            found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in heard.cell_errors.items()}
+            found.flags |= {"forged or garbled answers"} if heard.garbled else set()
+            for name, event in heard.answers.items():
                 self._take(found, todo[name], event)
-            found.failed |= {name: FORGED for name in run.forged}
-            if run.why and run.ready:
-                what, flag = WHY[run.why]
+            found.failed |= {name: FORGED for name in heard.forged}
+            if heard.why and heard.ready:
+                what, flag = WHY[heard.why]
                 found.flags.add(flag)
-                limit = self.limits.cell if run.at_cell is not None else 0
-                limit = limit or seconds.get(run.at_task or "", 0)
-                said = what.format(seconds=limit, code=_code(run.code))
-                if run.at_cell is not None:
-                    skip[run.at_cell] = f"Cell {run.at_cell + 1} {said}; the others ran without it."
-                elif run.at_task:
-                    found.failed.setdefault(run.at_task, f"It {said}.")
+                limit = self.limits.cell if heard.at_cell is not None else 0
+                limit = limit or seconds.get(heard.at_task or "", 0)
+                said = what.format(seconds=limit, code=_code(heard.code))
+                if heard.at_cell is not None:
+                    skip[heard.at_cell] = (
+                        f"Cell {heard.at_cell + 1} {said}; the others ran without it."
+                    )
+                elif heard.at_task:
+                    found.failed.setdefault(heard.at_task, f"It {said}.")
             done = found.failed.keys() | found.outcomes.keys()
             todo = {name: prepared for name, prepared in todo.items() if name not in done}
-            if run.ended or not todo or run.why == "total":
+            if heard.ended or not todo or heard.why == "total":
                 break
         for name in todo:
             found.failed[name] = "It was not run: the notebook had to be stopped too often."
@@ -265,7 +267,8 @@ def lecture_of(cells: Sequence[str], tasks: Mapping[str, Task]) -> int | None:
 def version(tasks: Mapping[str, Task], lecture: int) -> str:
     """Changes whenever grades might: with the grader, the tasks, Python and torch."""
     digest = hashlib.sha256(f"{platform.python_version()} {torch.__version__}".encode())
-    for path in sorted([*HERE.glob("*.py"), *HERE.glob(f"tasks/lecture_{lecture:02}/*.py")]):
+    folders = (".", "classroom", "tasks", f"tasks/lecture_{lecture:02}")
+    for path in sorted(path for folder in folders for path in (GRADING / folder).glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
     points = sorted((task.name, task.points) for task in tasks.values() if task.lecture == lecture)
     digest.update(repr((lecture, points)).encode())
@@ -325,7 +328,7 @@ def grade_class(
     unsafe: bool = False,
     torch_seed: int = 0,
     order: Callable[[list[Listed]], list[Listed]] = lambda rows: rows,
-    runner: Callable[[list[str], Sequence[Prepared], int], Answers] | None = None,
+    examiner: Callable[[list[str], Sequence[Prepared], int], Answers] | None = None,
     review: Path | None = None,
 ) -> int:
     """Grade what is in `source` and write everything into `out`; returns how many failed.
@@ -335,7 +338,7 @@ def grade_class(
         lecture: whose tasks; found in each notebook if not given.
         seed: of the private cases. If not given, the one of the earlier run, or a new one.
         order: in which submissions are graded; for tests.
-        runner: in place of the sandbox; for tests of everything around it.
+        examiner: in place of the sandbox; for tests of everything around it.
 
     Raises:
         Unavailable: if there is no sandbox and `unsafe` does not say to do without.
@@ -344,7 +347,7 @@ def grade_class(
     tasks = all_tasks() if tasks is None else tasks
     lectures = sorted({task.lecture for task in tasks.values()})
     require(lecture in (None, *lectures), "--lecture", lecture, f"one of {lectures}")
-    program = None if unsafe or runner else sandbox.bubblewrap()
+    program = None if unsafe or examiner else sandbox.bubblewrap()
     if unsafe:
         sandbox.require_others_may_read()
     out.mkdir(parents=True, exist_ok=True)
@@ -362,11 +365,11 @@ def grade_class(
         prepared[number] = [Prepared.of(tasks[name], seed, limits) for name in chosen]
     failures = 0
     quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
-    with sandbox.Course() as course, contextlib.ExitStack() as stack:
+    with sandbox.CourseFiles() as course, contextlib.ExitStack() as stack:
         bar = stack.enter_context(
             tqdm(total=len(wanted), initial=len(wanted) - len(todo), unit="file", disable=quiet)
         )
-        own = runner or Runner(limits, course, program, torch_seed)
+        own = examiner or Examiner(limits, course, program, torch_seed)
         for row, answers, seconds in _answered(todo, prepared, own, jobs):
             bar.update()
             if isinstance(answers, Exception):
@@ -384,7 +387,10 @@ def grade_class(
 
 
 def _answered(
-    todo: Sequence[Listed], prepared: Mapping[int, Sequence[Prepared]], runner: Callable, jobs: int
+    todo: Sequence[Listed],
+    prepared: Mapping[int, Sequence[Prepared]],
+    examiner: Callable,
+    jobs: int,
 ) -> Iterator[tuple[Listed, Answers | Exception, float]]:
     """Run submissions, `jobs` at a time; never more than these are in memory."""
     slots = list(range(jobs))
@@ -392,7 +398,7 @@ def _answered(
     def one(row: Listed) -> tuple[Answers, float]:
         start, slot = time.perf_counter(), slots.pop()
         try:
-            answers = runner(cells_of(row.handed.read()), prepared[row.lecture], slot)
+            answers = examiner(cells_of(row.handed.read()), prepared[row.lecture], slot)
             return answers, time.perf_counter() - start
         finally:
             slots.append(slot)
@@ -414,8 +420,8 @@ def _answered(
                     else:
                         yield row, *future.result()
         finally:
-            if isinstance(runner, Runner):
-                runner.stop.set()  # on Ctrl-C, do not wait for the limits of what still runs
+            if isinstance(examiner, Examiner):
+                examiner.stop.set()  # on Ctrl-C, do not wait for the limits of what still runs
 
 
 def points_from(
@@ -452,7 +458,7 @@ def cores() -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m grading.grade", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m grading.classroom", description=__doc__)
     parser.add_argument("submissions", type=Path, help="a folder, a zip, or one notebook")
     parser.add_argument("--out", type=Path, help="folder of results (SUBMISSIONS-graded)")
     parser.add_argument("--lecture", type=int, help="whose tasks (found in each notebook)")

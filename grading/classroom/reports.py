@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from grading.store import Graded, Store
+from grading.classroom.store import Graded, Store
 from grading.task import Task
 
 PAGE = """<!doctype html>

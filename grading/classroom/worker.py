@@ -254,7 +254,7 @@ if __name__ == "__main__":
     gc.disable()  # while torch is imported: a sixth of the time
     job = json.load(sys.stdin)
     confine(job["uid"], job["limits"])
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    here = os.path.abspath(__file__).removesuffix("/grading/classroom/worker.py")
     sys.path[:0] = [here]
     sys.path += job["packages"]
     warnings.simplefilter("ignore")
@@ -264,7 +264,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.manual_seed(job["torch_seed"])
     from grading import judge
-    from grading.wire import WireError, decode, encode
+    from grading.classroom.wire import WireError, decode, encode
 
     gc.freeze()
     gc.enable()

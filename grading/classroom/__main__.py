@@ -1,0 +1,7 @@
+"""The command line: `python -m grading.classroom SUBMISSIONS`."""
+
+import sys
+
+from grading.classroom.grade import main
+
+sys.exit(main())
