@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
 
-.PHONY: help book serve test execute experiments times exercises bench grade address format clean
+.PHONY: help book serve check test system execute experiments times exercises bench grade address
+.PHONY: format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
@@ -17,10 +18,16 @@ serve: book ## show the site on http://localhost:8000
 	@echo "Serving http://localhost:8000 (stop with Ctrl-C)"
 	@$(PYTHON) -m http.server 8000 --bind 127.0.0.1 --directory _build/html
 
-test: .venv/full.stamp book ## check everything: code, notebooks, exercises, site
-	@sh tools/system.sh chromium bwrap
+check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=module, TASK=name
+	@$(BIN)/python tools/offline.py $(BIN)/python tools/check.py \
+	  $(addprefix NB=,$(NB)) $(addprefix FILE=,$(FILE)) $(addprefix TASK=,$(TASK))
+
+test: system .venv/full.stamp book ## check everything: code, notebooks, exercises, site
 	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadfile || { \
 	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+
+system:
+	@sh tools/system.sh chromium bwrap
 
 execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""What the tests of this folder share; the settings of all tests stand in `../conftest.py`."""
 
 import os
 import shutil
@@ -9,11 +9,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-
-# Also for the kernels that nbval starts: no progress bars in outputs, one order of sets.
-os.environ["LAMPLIGHT_QUIET"] = "1"
-os.environ["PYTHONHASHSEED"] = "0"
-os.environ["OMP_NUM_THREADS"] = "1"  # tests run side by side: more threads only wait for each other
 
 
 def skip_or_fail(reason: str) -> None:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Make sure that programs of the system are there: sh tools/system.sh [venv] [chromium] [bwrap] …
-# As root on a machine with apt, a missing one is installed. Elsewhere it is named, and the tests
-# that need it are skipped and listed at the end (with CI=true they fail).
+# As root on a machine with apt, a missing one is installed, and this is said first; SYSTEM=no
+# installs nothing. Elsewhere it is named, and the tests that need it are skipped and listed at the
+# end (with CI=true they fail).
 
 have() {
   case $1 in
@@ -19,13 +20,21 @@ package() {
   esac
 }
 
+missing=
 for program in "$@"; do
-  have "$program" && continue
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "Installing $(package "$program") with apt-get"
-    apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -qq --no-install-recommends "$(package "$program")" >/dev/null
-  fi
+  have "$program" || missing="$missing $(package "$program")"
+done
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ] && [ "$SYSTEM" != no ] && command -v apt-get >/dev/null; then
+  echo "Missing on this system:$missing. You are root, so apt-get installs this now;"
+  echo "SYSTEM=no before the command installs nothing (Ctrl-C stops it)."
+  if [ -t 1 ]; then sleep 5; fi
+  # shellcheck disable=SC2086 # one word a package
+  apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null
+fi
+for program in "$@"; do
   have "$program" || echo "Missing: $program. Install it, for instance: sudo apt-get install $(package "$program")"
 done
 exit 0

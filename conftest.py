@@ -1,0 +1,16 @@
+"""What every way to run the tests needs, also `pytest lectures/NAME.ipynb` alone."""
+
+import os
+from pathlib import Path
+
+# Also for the kernels that nbval starts: no progress bars in outputs, one order of sets, and one
+# thread each, since tests run side by side and more threads would only wait for each other.
+os.environ["LAMPLIGHT_QUIET"] = "1"
+os.environ["PYTHONHASHSEED"] = "0"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def pytest_configure(config) -> None:
+    """Say what nbval leaves out of its comparison, whatever folder pytest is started in."""
+    tests = Path(__file__).with_name("tests")
+    config.option.nbval_sanitize_with = str(tests / "nbval_sanitize.cfg")

@@ -1,0 +1,43 @@
+"""`make check` finds the tests of what is named, and fails when they do."""
+
+import pytest
+from conftest import ROOT
+from copies import copy_project
+
+from tools import check
+
+MODULES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for folder in ("helpers", "grading", "tools")
+    for path in (ROOT / folder).glob("*.py")
+    if path.name not in ("__init__.py", "execute.py")  # execute: every stored output is its test
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_tests(module):
+    assert check.tests_of(module)
+
+
+def test_names_come_before_imports():
+    assert check.tests_of("helpers/masks.py")[0] == "tests/test_masks.py"
+    assert "tests/test_attention.py" not in check.tests_of("helpers/masks.py")
+    assert check.tests_of("tests/test_masks.py") == ["tests/test_masks.py"]
+
+
+def test_what_is_not_there_is_refused():
+    for argument in ("NB=lectures/99.ipynb", "FILE=helpers/nothing.py", "TASK=no_such_task", "X=1"):
+        with pytest.raises(SystemExit):
+            check.main([argument])
+
+
+def test_a_fault_is_found(tmp_path, monkeypatch, capsys):
+    copy_project(tmp_path, without=("vendor", "lectures", "solutions", "exercises", "_static"))
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    right = check.steps({"NB": [], "FILE": ["helpers/masks.py"], "TASK": []})
+    monkeypatch.setattr(check, "steps", lambda wanted: [right[0], right[-1]])
+    assert check.main([]) == 0
+    masks = tmp_path / "helpers" / "masks.py"
+    masks.write_text(masks.read_text(encoding="utf-8").replace("tril(", "triu("), encoding="utf-8")
+    assert check.main([]) == 1
+    assert "✗ tests of helpers/masks.py" in capsys.readouterr().out

@@ -1,0 +1,102 @@
+"""Check style, rules, and just what is named: what `make check` runs.
+
+    make check                                  style, and the rules of every notebook
+    make check NB=lectures/04_masks.ipynb       the rules of this one, and its outputs compared
+    make check FILE=helpers/masks.py            the tests of this module, found by their names
+    make check TASK=causal_mask                 the proof of this task: model answer, stub, known
+                                                mistakes, other seeds, its place in its notebooks
+
+Several are named in quotation marks: FILE="helpers/masks.py helpers/blocks.py".
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
+
+
+def tests_of(file: str) -> list[str]:
+    """The test files that belong to a module.
+
+    Those whose name holds its name: `test_masks.py`, or `test_masks_errors.py`. If there are none,
+    those that import it.
+    """
+    path = Path(file)
+    tests = sorted(ROOT.glob("tests/test_*.py"))
+    if path.name.startswith("test_"):
+        return [file]
+    named = [t for t in tests if f"_{path.stem}_" in f"{t.stem}_"]
+    module = re.escape(path.with_suffix("").as_posix().replace("/", "."))
+    package, _, name = module.rpartition(r"\.")
+    imports = rf"(import|from) {module}\b"
+    if package:
+        imports += rf"|from {package} import (\([^)]*|.*)\b{name}\b"
+    found = named or [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
+    return [t.relative_to(ROOT).as_posix() for t in found]
+
+
+def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """What to run: for each step its name and its command."""
+    rules = [*PYTEST, "tests/test_notebooks.py"]
+    if books := [Path(name).stem for name in wanted["NB"]]:
+        rules += ["-k", " or ".join(f"[{book}" for book in books)]
+    found = [
+        ("style", [sys.executable, "-m", "ruff", "check", "--quiet", "."]),
+        ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
+        ("rules of notebooks", rules),
+    ]
+    for name in wanted["NB"]:
+        if not name.startswith("exercises/"):  # students' notebooks hold no outputs
+            found.append((f"outputs of {name}", [*PYTEST, name]))
+    for name in wanted["FILE"]:
+        if tests := tests_of(name):
+            found.append((f"tests of {name}", [*PYTEST, *tests]))
+        else:
+            print(f"No test names or imports {name}; make test tries everything.")
+    for name in wanted["TASK"]:
+        found.append((f"task {name}", [*PYTEST, "tests/test_grading.py", "-k", of_task(name)]))
+    return found
+
+
+def of_task(name: str) -> str:
+    """What selects the tests of a task and of the notebooks that it stands in."""
+    folders = [path.parent.name for path in ROOT.glob(f"grading/tasks/lecture_*/{name}.py")]
+    if not folders:
+        sys.exit(f"TASK={name}: there is no grading/tasks/lecture_NN/{name}.py")
+    number = folders[0].removeprefix("lecture_")
+    return f"[{name}] or [{name}- or [{number}_ or in_step or stands_in_its_notebook"
+
+
+def main(arguments: list[str]) -> int:
+    """Run every step; returns how many failed."""
+    wanted: dict[str, list[str]] = {"NB": [], "FILE": [], "TASK": []}
+    for argument in arguments:
+        kind, _, name = argument.partition("=")
+        if kind not in wanted or not name:
+            sys.exit(__doc__)
+        if kind != "TASK" and not (ROOT / name).is_file():
+            sys.exit(f"{kind}={name}: no such file. Name it from the root of the repository.")
+        wanted[kind].append(name)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    failed = []
+    for step, command in steps(wanted):
+        start = time.perf_counter()
+        result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        right = result.returncode == 0
+        mark = "✓" if right else "✗"
+        print(f"{mark} {step} ({time.perf_counter() - start:.0f} s)", flush=True)
+        if not right:
+            print(result.stdout + result.stderr)
+            failed.append(step)
+    if failed:
+        print("Something is wrong with: " + "; ".join(failed))
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
