@@ -6,10 +6,15 @@ positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block, decoder block, stacks of blocks
 models      sequence models with one interface: recurrent, transformer, language model
 decoding    probabilities of the next token, writing token by token
-data        generated tasks: agreement, two kinds of recall, two relations at once
+ablation    heads switched off: by zeros, by their mean, by what they find elsewhere
+trained     the stored language model of lecture 8, and what is asked of it
+data        generated tasks: agreement, recall, two relations at once, stories
 training    one training loop, seeds, accuracy
+results     stored comparisons, with the search for each model's learning rate
 plotting    figures that follow the page's colours and carry their text alternative
 viewer      attention maps to look into, in a page or in a notebook
 quiz        questions with a reason for every answer
 language    dependency trees, by spaCy where a model is installed
+examples    the words and vectors that several lectures share
+checks      one way to refuse bad input
 """

@@ -23,7 +23,7 @@ from helpers.checks import (
     require_sizes,
     shape_text,
 )
-from helpers.masks import _require_bool, causal_mask, combine_masks, to_additive
+from helpers.masks import causal_mask, combine_masks, require_bool, to_additive
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -219,10 +219,11 @@ class CausalSelfAttention(SelfAttention):
         require(T <= longest, "x", f"{T} positions", f"at most context_length = {longest}")
         q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (*batch, T, d_k or d_v)
         dropout_p = self.dropout if self.training else 0.0
-        context, weights = scaled_dot_product_attention(
+        if not return_weights:
+            return _fused(q, k, v, causal=True, dropout_p=dropout_p)  # (*batch, T, d_v)
+        return scaled_dot_product_attention(
             q, k, v, self.mask[:T, :T], dropout_p=dropout_p
         )  # (*batch, T, d_v), (*batch, T, T)
-        return (context, weights) if return_weights else context
 
 
 class KeyValueCache:
@@ -318,6 +319,8 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
         cache: KeyValueCache | None = None,
+        *,
+        causal: bool = False,
     ) -> (
         Float[Tensor, "batch T_q d_out"]
         | tuple[Float[Tensor, "batch T_q d_out"], Float[Tensor, "batch heads T_q T_k"]]
@@ -334,65 +337,105 @@ class MultiHeadAttention(nn.Module):
             return_weights: if not, torch's fused attention computes the same output faster.
             cache: keys and values of earlier positions. They stand before those of `key`, which
                 are added to the cache; T_k in the mask and the weights then counts all of them.
+            causal: the queries are the last T_q positions of T_k, and none sees a later one. The
+                same as `causal_mask` as a mask, but the fused function is told a word instead of
+                a matrix, and can leave out the half that nobody sees.
 
         Raises:
             ValueError: if a shape does not fit.
         """
         key = query if key is None else key
         value = key if value is None else value
-        for name, x, layer in (
-            ("query", query, self.W_query),
-            ("key", key, self.W_key),
-            ("value", value, self.W_value),
-        ):
-            _check_input(name, x, layer, batched=True)
-        lead = (query.shape[0], key.shape[1])
-        for name, x in (("key", key), ("value", value)):
-            if x.shape[:2] != lead:
-                needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
-                require(False, name, f"shape {tuple(x.shape)}", needed)
+        start = 0 if cache is None else len(cache)  # the position of the first key that is new
+        self._check(query, key, value, mask, causal, start)
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
         k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
-        start = 0 if cache is None else len(cache)  # the position of the first key that is new
-        scores_shape = (*q.shape[:-1], start + k.shape[-2])
-        if mask is not None:
-            needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
-            require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
-            _check_mask(mask, scores_shape)
-
-        bias = None
-        if self.positions is not None:
-            q, k = self.positions.rotate(q, k, start)
-            bias = self.positions.bias(*scores_shape[-2:], q)  # (heads, T_q, T_k) or None
-            if bias is not None:
-                require_broadcastable("bias of positions", bias.shape, scores_shape)
+        q, k, bias = self._with_positions(q, k, start)
         if cache is not None:
             k, v = cache.append(k, v)  # (batch, heads, T_k, d_k or d_v), with those before
         dropout_p = self.dropout if self.training else 0.0
-        weights = None
         if return_weights:
+            mask = _with_causal(mask, causal, q, k)
             context, weights = scaled_dot_product_attention(
                 q, k, v, mask, bias=bias, dropout_p=dropout_p
             )  # (batch, heads, T_q, d_v), (batch, heads, T_q, T_k)
-        else:
-            context = _fused(q, k, v, mask, bias, dropout_p)  # (batch, heads, T_q, d_v)
-        out = self.W_out(context.transpose(1, 2).flatten(2))  # (batch, T_q, d_out)
-        return (out, weights) if return_weights else out
+            return self._join(context), weights
+        return self._join(_fused(q, k, v, mask, bias, causal, dropout_p))  # (batch, T_q, d_out)
 
     def _split(self, x: Tensor, width: int) -> Tensor:
         """(batch, T, heads · width) to (batch, heads, T, width)."""
         return x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)
 
+    def _join(self, context: Tensor) -> Tensor:
+        """(batch, heads, T, d_v) to (batch, T, d_out)."""
+        return self.W_out(context.transpose(1, 2).flatten(2))
+
+    def _with_positions(
+        self, q: Tensor, k: Tensor, start: int
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Queries and keys turned by their places, and what is added to the scores."""
+        if self.positions is None:
+            return q, k, None
+        q, k = self.positions.rotate(q, k, start)
+        scores_shape = (*q.shape[:-1], start + k.shape[-2])
+        bias = self.positions.bias(*scores_shape[-2:], q)  # (heads, T_q, T_k) or None
+        if bias is not None:
+            require_broadcastable("bias of positions", bias.shape, scores_shape)
+        return q, k, bias
+
+    def _check(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None,
+        causal: bool,
+        start: int,
+    ) -> None:
+        """Refuse what does not fit together, before anything is kept in a cache."""
+        _check_input("query", query, self.W_query, batched=True)
+        _check_input("key", key, self.W_key, batched=True)
+        _check_input("value", value, self.W_value, batched=True)
+        lead = (query.shape[0], key.shape[1])
+        for name, x in (("key", key), ("value", value)):
+            if x.shape[:2] != lead:
+                needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
+                require(False, name, f"shape {tuple(x.shape)}", needed)
+        T_q, T_k = query.shape[1], start + key.shape[1]
+        if mask is not None:
+            needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
+            require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
+            _check_mask(mask, (query.shape[0], self.n_heads, T_q, T_k))
+        if causal and T_q > T_k:
+            needed = "at least as many keys: the queries are the last positions"
+            require(False, "causal", f"{T_q} queries for {T_k} keys", needed)
+
 
 def _fused(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None, dropout_p: float
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    bias: Tensor | None = None,
+    causal: bool = False,
+    dropout_p: float = 0.0,
 ) -> Tensor:
     """Torch's fused attention, with the same result for rows that see nothing: zeros."""
-    attn_mask = mask
+    if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, is_causal=True)
+    attn_mask = mask = _with_causal(mask, causal, q, k)
     if bias is not None:
         attn_mask = bias if mask is None else bias + to_additive(mask, bias.dtype)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout_p)
+
+
+def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
+    """The mask, and no look at later positions; a single query is the last and sees them all."""
+    T_q, T_k = q.shape[-2], k.shape[-2]
+    if not causal or T_q == 1:
+        return mask
+    return combine_masks(mask, causal_mask(T_q, T_k, device=q.device))
 
 
 def _check_qkv(q: Tensor | np.ndarray, k: Tensor | np.ndarray, v: Tensor | np.ndarray) -> None:
@@ -409,7 +452,7 @@ def _check_qkv(q: Tensor | np.ndarray, k: Tensor | np.ndarray, v: Tensor | np.nd
 
 
 def _check_mask(mask: Tensor, scores_shape: Sequence[int]) -> None:
-    _require_bool("mask", mask)
+    require_bool("mask", mask)
     require_broadcastable("mask", mask.shape, scores_shape)
 
 

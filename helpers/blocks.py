@@ -82,6 +82,8 @@ class TransformerBlock(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
         cache: KeyValueCache | None = None,
+        *,
+        causal: bool = False,
     ) -> (
         Float[Tensor, "batch T d_model"]
         | tuple[Float[Tensor, "batch T d_model"], Float[Tensor, "batch heads T T_k"]]
@@ -93,13 +95,14 @@ class TransformerBlock(nn.Module):
             mask: True = may attend, as in `MultiHeadAttention`.
             return_weights: whether the weights are wanted.
             cache: what attention keeps of earlier positions; then T_k counts these, too.
+            causal: whether nobody sees a later position, as in `MultiHeadAttention`.
 
         Raises:
             ValueError: if `x` is not (batch, T, d_model), or the mask or the cache does not fit.
         """
         self._check("x", x)
         x, weights = self._attend(
-            self.attention, self.norm_attention, x, None, mask, return_weights, cache
+            self.attention, self.norm_attention, x, None, mask, return_weights, cache, causal
         )  # (batch, T, d_model)
         x = self._feed(x)  # (batch, T, d_model)
         return (x, weights) if return_weights else x
@@ -113,10 +116,11 @@ class TransformerBlock(nn.Module):
         mask: Tensor | None,
         return_weights: bool,
         cache: KeyValueCache | None = None,
+        causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """Add what attention finds, in `x` itself or in `memory`; the weights if asked for."""
         query = norm(x) if self.norm == "pre" else x
-        found = attention(query, memory, None, mask, return_weights, cache)
+        found = attention(query, memory, None, mask, return_weights, cache, causal=causal)
         found, weights = found if return_weights else (found, None)
         x = x + self.dropout(found)
         return (norm(x) if self.norm == "post" else x), weights
@@ -163,6 +167,8 @@ class DecoderBlock(TransformerBlock):
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
+        *,
+        causal: bool = False,
     ) -> (
         Float[Tensor, "batch T_q d_model"]
         | tuple[
@@ -176,9 +182,10 @@ class DecoderBlock(TransformerBlock):
         Args:
             x: the stream before this block.
             memory: what the encoder made of the other sequence. It is not normalised here.
-            mask: who in `x` may attend to whom in `x`: as a rule the causal mask.
+            mask: who in `x` may attend to whom in `x`.
             memory_mask: who in `x` may attend to what in `memory`: as a rule its padding mask.
             return_weights: whether the weights are wanted.
+            causal: whether nobody in `x` sees a later position of `x`, as a rule so.
 
         Raises:
             ValueError: if `x` or `memory` is not (batch, T, d_model) or a mask does not fit.
@@ -189,7 +196,7 @@ class DecoderBlock(TransformerBlock):
         needed = f"{shape_text(batch, 'T_k', d_model)}: batch as x"
         require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
         x, self_weights = self._attend(
-            self.attention, self.norm_attention, x, None, mask, return_weights
+            self.attention, self.norm_attention, x, None, mask, return_weights, causal=causal
         )  # (batch, T_q, d_model)
         x, cross_weights = self._attend(
             self.cross_attention, self.norm_cross_attention, x, memory, memory_mask, return_weights
@@ -236,6 +243,8 @@ class TransformerStack(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
         cache: list[KeyValueCache] | None = None,
+        *,
+        causal: bool = False,
     ) -> (
         Float[Tensor, "batch T d_model"]
         | tuple[Float[Tensor, "batch T d_model"], list[Float[Tensor, "batch heads T T_k"]]]
@@ -247,6 +256,7 @@ class TransformerStack(nn.Module):
             mask: the same for every block.
             return_weights: whether the weights are wanted.
             cache: one for each block.
+            causal: whether nobody sees a later position, as in `MultiHeadAttention`.
 
         Raises:
             ValueError: if there is not one cache for each block, and as `TransformerBlock`.
@@ -256,7 +266,7 @@ class TransformerStack(nn.Module):
         require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
         all_weights = []
         for block, own in zip(self.blocks, caches, strict=True):
-            x = block(x, mask, return_weights, own)  # (batch, T, d_model)
+            x = block(x, mask, return_weights, own, causal=causal)  # (batch, T, d_model)
             if return_weights:
                 x, weights = x
                 all_weights.append(weights)

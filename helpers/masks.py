@@ -64,7 +64,7 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
     for number, mask in enumerate(masks, 1):
         if mask is None:
             continue
-        _require_bool(f"mask {number}", mask)
+        require_bool(f"mask {number}", mask)
         if combined is not None:
             before = tuple(combined.shape)
             pairs = zip(reversed(mask.shape), reversed(before), strict=False)
@@ -77,13 +77,13 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
 
 def to_blocking(mask: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
     """From "True may attend" to "True is blocked", as `nn.MultiheadAttention` wants it."""
-    _require_bool("mask", mask)
+    require_bool("mask", mask)
     return ~mask
 
 
 def from_blocking(blocking: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
     """From "True is blocked" to "True may attend"."""
-    _require_bool("blocking", blocking)
+    require_bool("blocking", blocking)
     return ~blocking
 
 
@@ -91,7 +91,7 @@ def to_additive(
     mask: Bool[Tensor, "..."], dtype: torch.dtype = torch.float32
 ) -> Float[Tensor, "..."]:
     """From "True may attend" to numbers added to the scores: 0 where allowed, −∞ where blocked."""
-    _require_bool("mask", mask)
+    require_bool("mask", mask)
     require(dtype.is_floating_point, "dtype", dtype, "a floating-point dtype: it must hold −inf")
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
 
@@ -112,6 +112,7 @@ def from_additive(additive: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
     return additive == 0
 
 
-def _require_bool(name: str, mask: Tensor) -> None:
+def require_bool(name: str, mask: Tensor) -> None:
+    """Refuse a mask that is not boolean."""
     needed = "torch.bool (True = may attend); masks.from_… converts"
     require(mask.dtype == torch.bool, name, f"dtype {mask.dtype}", needed)

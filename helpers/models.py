@@ -155,19 +155,18 @@ class TransformerModel(nn.Module):
                 batch.
         """
         _check_tokens(tokens, self.embedding.num_embeddings)
-        T, start = tokens.shape[1], len(cache[0]) if cache else 0
+        start = len(cache[0]) if cache else 0
         if start:
             held = len(cache[0].keys)
             require(
                 len(tokens) == held, "tokens", f"{len(tokens)} rows", f"{held}, as the cache holds"
             )
-        mask = causal_mask(T, start + T, device=tokens.device)  # (T, T_k)
         x = self.embedding_scale * self.embedding(tokens)  # (batch, T, d_model)
         x = self.positions.embed(x, start)  # (batch, T, d_model)
         if return_weights:
-            x, all_weights = self.stack(x, mask, True, cache)
+            x, all_weights = self.stack(x, None, True, cache, causal=True)
             return self.readout(x), all_weights
-        return self.readout(self.stack(x, mask, cache=cache))  # (batch, T, n_outputs)
+        return self.readout(self.stack(x, cache=cache, causal=True))  # (batch, T, n_outputs)
 
     def new_cache(self) -> list[KeyValueCache]:
         """An empty cache for each block, to be handed to `forward` again and again.

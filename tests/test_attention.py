@@ -15,6 +15,7 @@ from torch import nn
 
 from helpers.attention import (
     CausalSelfAttention,
+    KeyValueCache,
     MultiHeadAttention,
     SelfAttention,
     _fused,
@@ -442,6 +443,89 @@ def test_fused_equals_explicit(n_heads, T_q, extra, kind, positions, wide_values
     if mask is not None:
         blind = ~mask.expand(weights.shape).any(dim=-1)
         assert (weights[blind] == 0).all()
+
+
+@examples
+@given(
+    st.integers(1, 3),
+    lengths,
+    st.integers(0, 3),
+    masked,
+    st.sampled_from(["none", "rotary", "alibi"]),
+    st.booleans(),
+    seeds,
+)
+@example(2, 5, 0, "none", "none", False, 1)
+@example(2, 1, 3, "none", "rotary", False, 1)
+def test_causal_as_a_word_is_the_causal_mask(
+    n_heads, T_q, extra, kind, positions, return_weights, seed
+):
+    """Values, weights and gradients, with other masks beside it and keys from before."""
+    torch.manual_seed(seed)
+    encodings = {
+        "none": lambda: None,
+        "rotary": RotaryPositions,
+        "alibi": lambda: ALiBiPositions(n_heads),
+    }
+    encoding = encodings[positions]()
+    attention = MultiHeadAttention(4 * n_heads, n_heads, positions=encoding).double()
+    T_k = T_q + extra
+    query = normal(2, T_q, 4 * n_heads, seed=seed).requires_grad_()
+    key = normal(2, T_k, 4 * n_heads, seed=seed + 1).requires_grad_()
+    mask = make_mask(kind, (2, n_heads), T_q, T_k, seed)
+    both = combine_masks(mask, causal_mask(T_q, T_k))
+    word = attention(query, key, mask=mask, return_weights=return_weights, causal=True)
+    matrix = attention(query, key, mask=both, return_weights=return_weights)
+    if return_weights:
+        assert_equal(word[1], matrix[1])
+        word, matrix = word[0], matrix[0]
+    assert_equal(word, matrix)
+    inputs = (query, *attention.parameters())
+    for a, b in zip(gradients(word, inputs), gradients(matrix, inputs), strict=True):
+        assert_equal(a, b)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("pieces", [(6,), (1,) * 6, (4, 2), (2, 3, 1)])
+@pytest.mark.parametrize("return_weights", [False, True])
+def test_causal_with_a_cache(pieces, return_weights):
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(8, 2, positions=RotaryPositions()).double().eval()
+    x = normal(3, 6, 8, seed=0)
+    cache, found = KeyValueCache(), []
+    for piece in x.split(pieces, dim=1):
+        out = attention(piece, cache=cache, causal=True, return_weights=return_weights)
+        found.append(out[0] if return_weights else out)
+    assert_equal(torch.cat(found, dim=1), attention(x, mask=causal_mask(6)))
+
+
+def test_the_fused_function_is_told_the_word(monkeypatch):
+    """Only then can it leave out the half that nobody sees."""
+    told = []
+    fused = F.scaled_dot_product_attention
+
+    def listen(*args, **words):
+        told.append((words.get("is_causal", False), words.get("attn_mask") is None))
+        return fused(*args, **words)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", listen)
+    x = torch.randn(2, 5, 8)
+    attention = MultiHeadAttention(8, 2)
+    attention(x, causal=True)
+    CausalSelfAttention(8, 4, 5)(x)
+    assert told == [(True, True)] * 2
+    cache = KeyValueCache()
+    attention(x[:, :4], cache=cache, causal=True)
+    attention(x[:, 4:], cache=cache, causal=True)  # the last position sees all: no mask at all
+    assert told[2:] == [(True, True), (False, True)]
+    attention(x, mask=torch.ones(5, 5, dtype=torch.bool), causal=True)
+    assert told[4:] == [(False, False)]
+
+
+def test_causal_needs_as_many_keys_as_queries():
+    attention = MultiHeadAttention(8, 2)
+    with pytest.raises(ValueError, match="causal: got 5 queries for 3 keys"):
+        attention(torch.randn(1, 5, 8), torch.randn(1, 3, 8), causal=True)
 
 
 def test_multi_head_gradcheck():

@@ -1,0 +1,92 @@
+"""Heads switched off, to find out what they are good for.
+
+What a head adds is replaced in three ways. Zeros take away what it says, and also something that
+the layers above may have come to rely on whatever the input is. The mean over other inputs takes
+away only what depends on the input. A value from another input is one that the layers above have
+seen in training (Zhang and Nanda, 2024, compare such choices).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from helpers.attention import MultiHeadAttention
+from helpers.checks import require
+
+By = Literal["zero", "mean", "resample"]
+
+
+@contextlib.contextmanager
+def ablated(
+    model: nn.Module,
+    heads: Iterable[tuple[int, int]],
+    by: By = "zero",
+    generator: torch.Generator | None = None,
+) -> Iterator[nn.Module]:
+    """Within the block, the context vectors of these heads are replaced.
+
+        with ablated(model, [(1, 2)], "mean"):
+            logits = model(tokens)
+
+    Args:
+        model: any module with `MultiHeadAttention` in it. It is itself changed, and restored at
+            the end of the block.
+        heads: as (layer, head), both counted from 0. A layer is one of the model's attention
+            modules, in the order of `model.modules()`.
+        by: "zero"; "mean", over the sentences of the batch, at each position; or "resample", what
+            the same head found at the same position of another sentence of the batch.
+        generator: chooses the other sentences.
+
+    Raises:
+        ValueError: if there is no such layer, head or way, or if a batch has no other sentence.
+    """
+    ways = {"zero": _zero, "mean": _mean, "resample": _resample(generator)}
+    require(by in ways, "by", repr(by), " or ".join(map(repr, ways)))
+    layers = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+    require(len(layers) >= 1, "model", type(model).__name__, "one with MultiHeadAttention in it")
+    with contextlib.ExitStack() as stack:
+        for layer, head in heads:
+            fits = 0 <= layer < len(layers)
+            require(fits, "heads", f"layer {layer}", f"numbers from 0 to {len(layers) - 1}")
+            attention = layers[layer]
+            fits = 0 <= head < attention.n_heads
+            require(fits, "heads", f"head {head}", f"numbers from 0 to {attention.n_heads - 1}")
+            own = slice(head * attention.d_v, (head + 1) * attention.d_v)
+            hook = attention.W_out.register_forward_pre_hook(_replacing(own, ways[by]))
+            stack.callback(hook.remove)
+        yield model
+
+
+def _replacing(own: slice, way: Callable[[Tensor], Tensor]) -> Callable:
+    def replace(_module: nn.Module, args: tuple[Tensor]) -> Tensor:
+        context = args[0].clone()  # (batch, T_q, heads · d_v)
+        context[..., own] = way(context[..., own])
+        return context
+
+    return replace
+
+
+def _zero(found: Tensor) -> Tensor:
+    return torch.zeros_like(found)
+
+
+def _mean(found: Tensor) -> Tensor:
+    require(len(found) >= 2, "batch", f"{len(found)} sentence", "at least 2 to take a mean over")
+    return found.mean(dim=0, keepdim=True).expand_as(found)
+
+
+def _resample(generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
+    def way(found: Tensor) -> Tensor:
+        batch = len(found)
+        require(batch >= 2, "batch", f"{batch} sentence", "at least 2 to take another's value")
+        order = torch.randperm(batch, generator=generator)
+        other = torch.empty_like(order)
+        other[order] = order.roll(1)  # a round through all, so that nobody gets their own
+        return found[other]
+
+    return way
