@@ -317,6 +317,12 @@ CASES = {
             "mask 3: got shape (2, 4); needed a shape that broadcasts with (2, 3)",
         ),
     ],
+    masks.require_bool: [
+        (
+            lambda: masks.require_bool("mask", x(2)),
+            "mask: got dtype torch.float32; needed torch.bool (True = may attend); masks.from_…",
+        ),
+    ],
     masks.to_blocking: [
         (
             lambda: masks.to_blocking(x(2)),
