@@ -1,9 +1,14 @@
-"""Questions with a reason for every answer: plain HTML, no script, by mouse or by keyboard."""
+"""Questions and predictions with a reason for every answer, by mouse or by keyboard.
+
+Both are plain HTML that works in a page and in a notebook. Only a prediction with a number needs a
+small script to compare; without it the answer and its reason can be unfolded.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import html
+import math
 import re
 from collections.abc import Sequence
 
@@ -20,7 +25,40 @@ _STYLE = """<style>
 .quiz .why{display:none;margin:.2rem 0 .5rem 1.6rem;padding-left:.6rem;border-left:3px solid}
 .quiz input:checked~[role=status] .why{display:block}
 .quiz .right{border-color:#009e73}.quiz .wrong{border-color:#d55e00}
+.predict fieldset{border-style:dashed}
+.predict .guess{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;margin:.35rem 0}
+.predict :is(.guess input,button){font:inherit;color:inherit;background:none;padding:.3rem .6rem;
+border:1px solid currentColor;border-radius:.3rem}
+.predict .guess input{width:7rem}
+.predict button{cursor:pointer}
+.predict:not(.live) button,.predict.live details{display:none}
+.predict summary{cursor:pointer}
+.predict [role=status]:not(:empty){border-left:3px solid;padding-left:.6rem}
 </style>"""
+
+# Set in one line, so statements end in semicolons and there is no // comment. A guess may have a
+# comma, be a fraction, or be given in percent of a number between 0 and 1.
+_SCRIPT = """
+for (const root of document.querySelectorAll(".predict[data-answer]:not(.live)")) {
+  root.classList.add("live");
+  const form = root.querySelector("form"), said = root.querySelector("[role=status]");
+  const { answer, within, unit } = root.dataset;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const typed = root.querySelector("input").value;
+    const text = typed.replaceAll(" ", "").replace(",", ".").replace("−", "-");
+    const [, top, bottom = 1, percent] =
+      text.match(/^([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)(?:[/]([0-9.]+))?(%?)$/i) ?? [];
+    const guess = top / bottom / (percent && unit !== "%" ? 100 : 1);
+    said.className = "";
+    if (!isFinite(guess)) { said.textContent = "Please type a number."; return; }
+    const far = guess - answer, right = Math.abs(far) <= within * (1 + 1e-9);
+    const verdict = document.createElement("strong");
+    verdict.textContent = right ? "Right. " : far > 0 ? "Too high. " : "Too low. ";
+    said.className = right ? "right" : "wrong";
+    said.replaceChildren(verdict, root.querySelector(".because").cloneNode(true));
+  });
+}"""
 
 
 def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
@@ -39,6 +77,85 @@ def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
     from IPython.display import HTML, display
 
     display(HTML(to_html(*questions)))
+
+
+def predict(
+    question: str,
+    options: Sequence[Option] | None = None,
+    *,
+    answer: float | None = None,
+    within: float = 0.0,
+    reason: str = "",
+    unit: str = "",
+) -> None:
+    """Ask for a prediction, a number or a choice, and answer it with the reason.
+
+    It stands in a cell of its own with the tag `remove-input`, between the text that says
+    "Predict, then run" and the cell whose output is to be guessed:
+
+        predict(
+            "What share of the verbs does the untrained model get right?",
+            answer=0.5,
+            within=0.05,
+            reason="It knows nothing yet, and there are two verbs to choose from.",
+        )
+        predict(
+            "Which model is right more often?",
+            [
+                ("The recurrent one", False, "It is as good up to four attractors, and not after."),
+                ("The one with attention", True, "It looks back as easily over ten words as one."),
+            ],
+        )
+
+    Args:
+        question: what is asked for.
+        options: of a choice: `(text, right, reason)` each, as in `quiz`.
+        answer: of a number: what the next cell measures.
+        within: how far off a guess may be that still counts as right.
+        reason: of a number: why it comes out like this.
+        unit: of a number: what it is counted in, such as "%" or "words".
+
+    Raises:
+        ValueError: if there are both options and an answer, or neither, or if a text is empty,
+            the answer is not a finite number, or `within` is below 0.
+    """
+    from IPython.display import HTML, display
+
+    number = {"answer": answer, "within": within, "reason": reason, "unit": unit}
+    display(HTML(prediction_html(question, options, **number)))
+
+
+def prediction_html(
+    question: str,
+    options: Sequence[Option] | None = None,
+    *,
+    answer: float | None = None,
+    within: float = 0.0,
+    reason: str = "",
+    unit: str = "",
+) -> str:
+    """The HTML that `predict` displays."""
+    one = (options is None) != (answer is None)
+    require(one, "options and answer", "both" if answer is not None else "neither", "one of them")
+    if options is not None:
+        return f'{_STYLE}<div class="quiz predict">{_question((question, options))}</div>'
+    require(bool(question.strip()), "question", repr(question), "a text")
+    require(bool(reason.strip()), "reason", "nothing", "a sentence")
+    require(math.isfinite(answer), "answer", answer, "a finite number")
+    require(within >= 0, "within", within, "at least 0")
+    name = "p" + hashlib.sha256(question.encode()).hexdigest()[:8]
+    after = f" {html.escape(unit)}" if unit else ""
+    value = f"{answer:,.10g}".replace("-", "−")
+    off = f", a guess within {within:g} counts as right" if within else ""
+    page = f"""{_STYLE}<div class="quiz predict" data-answer="{answer!r}" data-within="{within!r}"
+ data-unit="{html.escape(unit)}"><form data-lm-suppress-shortcuts="true"><fieldset>
+<legend>{_markup(question)}</legend><div class="guess"><label for="{name}">My guess:</label>
+<input id="{name}" inputmode="text" autocomplete="off" size="8">{after}
+<button>Compare</button></div><div role="status"></div>
+<details><summary>Show the answer and why</summary>
+<div class="because">It is {value}{after}{off}. {_markup(reason)}</div></details>
+</fieldset></form></div><script>{_SCRIPT}</script>"""
+    return " ".join(line.strip() for line in page.splitlines())
 
 
 def to_html(*questions: tuple[str, Sequence[Option]]) -> str:

@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from tools import times
 from tools.address import colab_cell
+from tools.execute import is_folded, predicted
 
 MEDIAN_LINES, USUAL_LINES, MOST_LINES = 6, 20, 40
 PROSE_WORDS = (70, 130)
@@ -39,7 +40,7 @@ def not_run(notebook: NotebookNode) -> list[str]:
 
 def without_output(notebook: NotebookNode) -> list[str]:
     """A cell that ends in an expression or calls print or show must have an output stored."""
-    talks = re.compile(r"^(print|show|quiz|display)\(|^\s+(print|show)\(", re.MULTILINE)
+    talks = re.compile(r"^(print|show|quiz|predict|display)\(|^\s+(print|show)\(", re.MULTILINE)
     return [
         f"cell {cell.execution_count} talks but has no output stored"
         for cell in code_cells(notebook)
@@ -98,6 +99,24 @@ def bad_form(notebook: NotebookNode) -> list[str]:
         complaints.append("the first code cell is not the Colab cell: make address")
     if not isinstance(notebook.metadata.get("lamplight", {}).get("seconds"), int):
         complaints.append("its execution time is not recorded: make execute")
+    return complaints
+
+
+def predictions_given_away(notebook: NotebookNode) -> list[str]:
+    """What comes out after "Predict, then run" is folded, nothing else is, and something does."""
+    groups = predicted(notebook)
+    folded = [cell.id for group in groups for cell in group]
+    complaints = [
+        f"prediction {n}: no output follows before the next text"
+        for n, group in enumerate(groups, 1)
+        if not group
+    ]
+    for cell in code_cells(notebook):
+        touched = is_folded(cell) or "hide-output" in tags(cell)
+        if cell.id in folded and not is_folded(cell):
+            complaints.append(f"cell {cell.execution_count} is not folded: make execute")
+        elif cell.id not in folded and touched:
+            complaints.append(f"cell {cell.execution_count} follows no prediction: make execute")
     return complaints
 
 
@@ -185,6 +204,7 @@ EVERY_NOTEBOOK = (
     bad_outputs,
     too_much_ignored,
     bad_form,
+    predictions_given_away,
     figures_without_words,
 )
 EVERY_LECTURE = (cells_too_long, prose_out_of_range, parts_missing)

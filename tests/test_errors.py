@@ -866,6 +866,35 @@ CASES = {
             "reason for 'c': got nothing; needed a sentence",
         ),
     ],
+    quiz.prediction_html: [
+        (
+            lambda: quiz.prediction_html("Q?"),
+            "options and answer: got neither; needed one of them",
+        ),
+        (
+            lambda: quiz.prediction_html(" ", answer=1, reason="why"),
+            "question: got ' '; needed a text",
+        ),
+        (
+            lambda: quiz.prediction_html("Q?", answer=1),
+            "reason: got nothing; needed a sentence",
+        ),
+    ],
+    quiz.predict: [
+        (
+            lambda: quiz.predict("Q?", [option, other], answer=1),
+            "options and answer: got both; needed one of them",
+        ),
+        (lambda: quiz.predict("Q?", [option]), "options of 'Q?': got 1; needed at least 2"),
+        (
+            lambda: quiz.predict("Q?", answer=float("nan"), reason="why"),
+            "answer: got nan; needed a finite number",
+        ),
+        (
+            lambda: quiz.predict("Q?", answer=1, within=-1, reason="why"),
+            "within: got -1; needed at least 0",
+        ),
+    ],
     checks.require: [
         (lambda: checks.require(False, "n", 3, "4"), "n: got 3; needed 4"),
     ],

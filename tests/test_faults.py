@@ -17,6 +17,8 @@ from conftest import ROOT
 from copies import copy_project
 from nbformat.v4 import new_output
 
+from tools import execute
+
 SMALL = ROOT / "lectures" / "00_before_you_start.ipynb"
 
 
@@ -85,6 +87,19 @@ def cell_of_fifty_lines(notebook):
     talking_cell(notebook).source = "\n".join(f"x{i} = {i}" for i in range(50))
 
 
+def prediction_given_away(notebook):
+    execute.predicted(notebook)[0][0].metadata["tags"] = []
+
+
+def output_folded_for_nothing(notebook):
+    rules.code_cells(notebook)[0].metadata["tags"] = ["hide-output"]
+
+
+def prediction_of_nothing(notebook):
+    for cell in execute.predicted(notebook)[0]:
+        cell.outputs = []
+
+
 NOTEBOOK_FAULTS = [
     (cell_not_run, rules.not_run),
     (outputs_cleared, rules.without_output),
@@ -96,6 +111,9 @@ NOTEBOOK_FAULTS = [
     (bare_picture, rules.figures_without_words),
     (cells_ignored, rules.too_much_ignored),
     (first_cell_installs_torch, rules.bad_form),
+    (prediction_given_away, rules.predictions_given_away),
+    (output_folded_for_nothing, rules.predictions_given_away),
+    (prediction_of_nothing, rules.predictions_given_away),
     (cell_of_fifty_lines, rules.cells_too_long),
 ]
 
@@ -103,6 +121,7 @@ NOTEBOOK_FAULTS = [
 @pytest.mark.parametrize(("plant", "rule"), NOTEBOOK_FAULTS, ids=lambda f: f.__name__)
 def test_a_notebook_rule_notices(plant, rule):
     notebook = nbformat.read(SMALL, as_version=4)
+    execute.fold_predictions(notebook)
     before = set(rule(notebook))
     plant(notebook)
     assert set(rule(notebook)) > before

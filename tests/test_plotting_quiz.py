@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import ROOT
+from site_rules import CHROMIUM_FLAGS
 
 from helpers import plotting, quiz
 
@@ -295,3 +296,93 @@ def test_quiz_is_the_same_every_time(monkeypatch):
     monkeypatch.setattr("IPython.display.display", shown.append)
     quiz.quiz(ONE, SEVERAL)
     assert shown[0].data == quiz.to_html(ONE, SEVERAL)
+
+
+# --------------------------------------------------------------------------- predictions
+
+GUESS = "What share of `x` is right?"
+NUMBER = {"answer": 0.25, "within": 0.02, "reason": "One of four is <it>.", "unit": "of 1"}
+
+
+def test_prediction_of_a_choice_is_a_question_of_the_quiz():
+    html = quiz.prediction_html(*ONE)
+    assert html == quiz.to_html(ONE).replace('class="quiz"', 'class="quiz predict"')
+
+
+def test_prediction_of_a_number_structure():
+    """A label for the input, the answer behind a native fold, one line, the same every time."""
+    html = quiz.prediction_html(GUESS, **NUMBER)
+    assert html == quiz.prediction_html(GUESS, **NUMBER)
+    assert "\n" not in html
+    page = Elements(html)
+    (field,), (label,) = page.all("input"), page.all("label")
+    assert field["id"] == label["for"]
+    assert len(page.all("details")) == len(page.all("summary")) == 1
+    text = "".join(page.text)
+    assert "It is 0.25 of 1, a guess within 0.02 counts as right. One of four is <it>." in text
+    assert "<code>x</code>" in html
+    assert "http" not in html
+
+
+def test_predict_displays(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    quiz.predict(GUESS, **NUMBER)
+    quiz.predict(*ONE)
+    assert [html.data for html in shown] == [
+        quiz.prediction_html(GUESS, **NUMBER),
+        quiz.prediction_html(*ONE),
+    ]
+
+
+VERDICTS = {
+    "0.25": "Right.",
+    ".27": "Right.",
+    "0,23": "Right.",
+    "1/4": "Right.",
+    "25 %": "Right.",
+    "0.28": "Too high.",
+    "1e2": "Too high.",
+    "\u22121": "Too low.",
+    "": "Please type a number.",
+    "some": "Please type a number.",
+    "0.2.5": "Please type a number.",
+}
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+def test_prediction_of_a_number_is_answered_with_the_reason(browser):
+    """By keyboard alone, and the answer is nowhere to be seen before."""
+    page = browser.new_page()
+    page.set_content("<main>" + quiz.prediction_html(GUESS, **NUMBER) + "</main>")
+    assert not page.get_by_text("It is 0.25").is_visible()
+    status = page.get_by_role("status")
+    field = page.get_by_label("My guess:")
+    for typed, verdict in VERDICTS.items():
+        field.fill(typed)
+        field.press("Enter")
+        assert status.inner_text().startswith(verdict), typed
+        assert ("One of four" in status.inner_text()) == ("number" not in verdict)
+    page.keyboard.press("Tab")
+    assert page.get_by_role("button", name="Compare").evaluate("b => b === document.activeElement")
+    page.close()
+
+
+def test_prediction_of_a_number_without_a_script_can_be_unfolded(browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.set_content("<main>" + quiz.prediction_html(GUESS, **NUMBER) + "</main>")
+    assert not page.get_by_role("button", name="Compare").is_visible()
+    page.get_by_text("Show the answer and why").focus()
+    page.keyboard.press("Enter")
+    assert page.get_by_text("One of four").is_visible()
+    context.close()

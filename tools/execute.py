@@ -1,7 +1,8 @@
 """Run notebooks in place and store their outputs: `python tools/execute.py [NOTEBOOK …]`.
 
 Nothing that changes from run to run is stored, but for the seconds that the run took, which the
-page of execution times shows. Outputs are kept only if every cell succeeded.
+page of execution times shows. Outputs are kept only if every cell succeeded. What comes out after
+the words "Predict, then run" is folded until the reader asks for it.
 """
 
 import os
@@ -16,6 +17,8 @@ from nbclient.exceptions import CellExecutionError
 from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parent.parent
+
+PREDICTION = "Predict, then run"
 
 
 def execute(path: Path) -> float:
@@ -45,9 +48,53 @@ def execute(path: Path) -> float:
         cell.outputs = [_settled(output) for output in _joined(cell.outputs)]
         for passing in ("execution", "lines_to_next_cell"):  # left by clients and jupytext
             cell.metadata.pop(passing, None)
+    fold_predictions(notebook)
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
     return seconds
+
+
+def predicted(notebook: nbformat.NotebookNode) -> list[list[nbformat.NotebookNode]]:
+    """After each "Predict, then run": the code cells up to the next text that show something.
+
+    A cell that asks for the prediction (`predict(…)` of `helpers.quiz`) does not count.
+    """
+    groups: list[list[nbformat.NotebookNode]] = []
+    asked = False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            asked = PREDICTION in cell.source
+            groups += [[]] * asked
+        elif asked and cell.outputs and not re.search(r"^predict\(", cell.source, re.MULTILINE):
+            groups[-1] = [*groups[-1], cell]
+    return groups
+
+
+def is_folded(cell: nbformat.NotebookNode) -> bool:
+    """Whether the output of a cell is folded everywhere: site, Jupyter, other programs."""
+    metadata = cell.metadata
+    hidden = metadata.get("jupyter", {}).get("outputs_hidden", False)
+    return "hide-output" in metadata.get("tags", []) and hidden and metadata.get("collapsed", False)
+
+
+def fold_predictions(notebook: nbformat.NotebookNode) -> None:
+    """Fold what comes out after a prediction, and nothing else."""
+    folded = [cell.id for group in predicted(notebook) for cell in group]
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        metadata = cell.metadata
+        tags = [tag for tag in metadata.pop("tags", []) if tag != "hide-output"]
+        jupyter = metadata.pop("jupyter", {})
+        jupyter.pop("outputs_hidden", None)
+        metadata.pop("collapsed", None)
+        if cell.id in folded:
+            tags.append("hide-output")  # what the site heeds; the others are nbformat's
+            jupyter["outputs_hidden"] = metadata["collapsed"] = True
+        if tags:
+            metadata["tags"] = tags
+        if jupyter:
+            metadata["jupyter"] = jupyter
 
 
 def _joined(outputs: list) -> list:
