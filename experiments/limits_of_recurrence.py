@@ -1,36 +1,31 @@
 """The long trainings of lecture 1: `python experiments/limits_of_recurrence.py [--jobs 2]`.
 
-Writes `helpers/stored/limits_of_recurrence.json`, from which the lecture draws what would take
-too long to train while reading. Each entry of `runs` is one training from its own seed:
+A setting names a task, its size and the number of steps. Fields of a run, beside those of
+`experiments.search`:
 
-    task, model, steps, size   what was trained, for how long, and how large the task is
-    seed, parameters
-    accuracy                   for agreement: a list, one number per entry of `attractors`, all
-                               opposing; otherwise the share of right answers
-    curve                      for agreement: accuracy at 3 opposing attractors after each number
-                               of steps in `checkpoints`
+    parameters, state   trainable numbers; numbers that a recurrent network hands on (0: attention)
+    test                share of right answers on sequences that were neither trained nor searched
+                        on; for agreement with three attractors that all oppose the subject
+    attractors          for agreement: the same with each number of `attractors`
+    groups              for agreement: the same with three attractors of random number, in the
+                        eight groups of `groups`
 
 The result depends on the seeds and, in the second digit, on the processor.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
-
-os.environ["LAMPLIGHT_QUIET"] = "1"  # one bar for all runs instead of one for each
+import itertools
+from functools import partial
 
 import torch
 from torch import nn
-from tqdm import tqdm
 
+from experiments.search import search
 from helpers.data import (
     AGREEMENT_VOCABULARY,
+    GAP,
+    NOUNS,
     agreement_batch,
     associative_recall_batch,
     first_token_recall_batch,
@@ -39,139 +34,139 @@ from helpers.models import RecurrentModel, TransformerModel
 from helpers.positions import RotaryPositions
 from helpers.training import Batch, accuracy, count_parameters, set_seed, train
 
-TABLE = Path(__file__).parents[1] / "helpers" / "stored" / "limits_of_recurrence.json"
-SEEDS = {"agreement": range(6), "recall": range(3), "association": range(3)}
-BATCH = 64
-HELD_OUT = 500
-ATTRACTORS = (0, 1, 2, 3, 4, 6, 8, 12)
-CHECKPOINTS = (50, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 1200, 1600, 2000, 2400)
+BATCH, HELD_OUT = 64, 1000
+VALIDATION_SEED, TEST_SEED = 2000, 1000
+TRAINED_ATTRACTORS = 3
+ATTRACTORS = (0, 1, 2, 3, 6, 12)
+GROUPS = tuple(itertools.product((True, False), repeat=3))
+"""Does the nearest noun agree with the subject; do two attractors of three; is the nearest noun the
+word before the gap (or does a clause with a verb stand between)?"""
 VOCAB = len(AGREEMENT_VOCABULARY)
 
+# Task: number of tokens and of answers, and how a batch of some size is drawn.
+TASKS = {
+    "agreement": (VOCAB, VOCAB, partial(agreement_batch, opposing=True)),
+    "first symbol": (17, 8, first_token_recall_batch),
+    "pairs": (32, 16, partial(associative_recall_batch, n_keys=16, n_values=16)),
+}
 
-def attention(vocab: int, n_outputs: int, n_layers: int = 2, d_ff: int = 64) -> TransformerModel:
-    """The transformer of these experiments."""
+# Task: widths with which all models have equal numbers of parameters, within 3 %.
+WIDTHS = {
+    "agreement": {"rnn": 84, "lstm": 48, "gru": 54, 1: 232, 2: 96},
+    "first symbol": {"rnn": 88, "lstm": 45, "gru": 52, 1: 196, 2: 64},
+    "pairs": {"rnn": 85, "lstm": 45, "gru": 51, 1: 196, 2: 64},
+}
+
+
+LSTM_WIDTHS = (32, 64, 128, 256)
+RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
+RECALL = ("RNN, identity", "LSTM", "LSTM, bias 3", "attention, 1 layer")
+
+# (task, size, steps): the models that are compared there, all with equal numbers of parameters but
+# for those of the last two lines, whose state grows.
+PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
+    **{("agreement", 3, steps): (*RECURRENT, "attention, 2 layers") for steps in (100, 300)},
+    ("agreement", 3, 1000): ("RNN", "LSTM", "attention, 2 layers"),
+    **{("first symbol", T, 300): ("RNN", *RECALL) for T in (20, 50)},
+    ("first symbol", 100, 300): RECALL,
+    **{
+        ("pairs", n, 400): (*RECURRENT, "attention, 1 layer", "attention, 2 layers")
+        for n in (2, 4, 8)
+    },
+    ("pairs", 2, 1000): ("LSTM 32", "LSTM 64", "LSTM 128"),
+    ("pairs", 4, 1000): ("LSTM 64", "LSTM 128", "LSTM 256"),
+}
+
+
+def recurrent(task: str, cell: str, width: int | None = None, **start: float) -> nn.Module:
+    """A recurrent network, as wide as equal parameters want it if no width is given."""
+    vocab, n_outputs, _ = TASKS[task]
+    return RecurrentModel(vocab, width or WIDTHS[task][cell], n_outputs, cell, **start)
+
+
+def attention(task: str, n_layers: int) -> nn.Module:
+    """A transformer of width 32 with two heads a layer."""
+    vocab, n_outputs, _ = TASKS[task]
+    d_ff = WIDTHS[task][n_layers]
     positions = RotaryPositions()
     return TransformerModel(vocab, 32, n_outputs, n_layers, 2, d_ff=d_ff, positions=positions)
 
 
-# Widths are chosen so that the models of a task have equal numbers of parameters, within 3 %.
-MODELS: dict[str, dict[str, Callable[[], nn.Module]]] = {
-    "agreement": {
-        "RNN": lambda: RecurrentModel(VOCAB, 84, VOCAB),
-        "LSTM": lambda: RecurrentModel(VOCAB, 48, VOCAB, "lstm"),
-        "transformer": lambda: attention(VOCAB, VOCAB, d_ff=96),
-    },
-    "recall": {
-        "RNN": lambda: RecurrentModel(17, 88, 8),
-        "LSTM": lambda: RecurrentModel(17, 45, 8, "lstm"),
-        "LSTM, forget bias 3": lambda: RecurrentModel(17, 45, 8, "lstm", forget_bias=3),
-        "transformer": lambda: attention(17, 8),
-    },
-    "association": {
-        "RNN": lambda: RecurrentModel(32, 85, 16),
-        "LSTM": lambda: RecurrentModel(32, 45, 16, "lstm"),
-        "attention, 1 layer": lambda: attention(32, 16, n_layers=1, d_ff=196),
-        "attention, 2 layers": lambda: attention(32, 16),
-    },
+MODELS = {
+    "RNN": partial(recurrent, cell="rnn"),
+    "RNN, identity": partial(recurrent, cell="rnn", identity_start=True),
+    "LSTM": partial(recurrent, cell="lstm", forget_bias=1.0),
+    "LSTM, bias 3": partial(recurrent, cell="lstm", forget_bias=3.0),
+    "GRU": partial(recurrent, cell="gru"),
+    "attention, 1 layer": partial(attention, n_layers=1),
+    "attention, 2 layers": partial(attention, n_layers=2),
+    **{f"LSTM {d}": partial(recurrent, cell="lstm", width=d, forget_bias=1.0) for d in LSTM_WIDTHS},
 }
 
 
-def make_batch(task: str, batch: int, size: int, generator: torch.Generator) -> Batch:
-    """One batch of a recall task, of length or number of pairs `size`."""
-    if task == "recall":
-        return first_token_recall_batch(batch, size, generator)
-    return associative_recall_batch(batch, size, generator, n_keys=16, n_values=16)
-
-
-def run(task: str, model: str, steps: int, size: int, seed: int) -> dict:
-    """Train one model and measure it on sentences or sequences that it has not seen."""
-    torch.set_num_threads(1)
-    start = time.process_time()
+def trial(model: str, setting: list, lr: float, seed: int) -> dict:
+    """Train one model; right answers on data for the choice of the rate, and on data to report."""
+    task, size, steps = setting
     generator = set_seed(seed)
-    network = MODELS[task][model]()
-    row = {"task": task, "model": model, "steps": steps, "size": size, "seed": seed}
-    row["parameters"] = count_parameters(network)
+    network = MODELS[model](task)
+    train(network, lambda: training_batch(task, size, generator), steps, lr)
+    cell = getattr(network, "recurrence", None)
+    vectors = 2 if isinstance(cell, nn.LSTM) else 1
+    row = {
+        "validation": measure(network, task, size, VALIDATION_SEED),
+        "test": measure(network, task, size, TEST_SEED),
+        "parameters": count_parameters(network),
+        "state": vectors * cell.hidden_size if cell else 0,
+    }
     if task == "agreement":
-        row["curve"] = train_agreement(network, steps, size, generator)
-        row["accuracy"] = [agreement_accuracy(network, n) for n in ATTRACTORS]
-    else:
-        train(network, lambda: make_batch(task, BATCH, size, generator), steps)
-        held_out = torch.Generator().manual_seed(1000)
-        row["accuracy"] = round(accuracy(network, make_batch(task, HELD_OUT, size, held_out)), 3)
-    return row | {"cpu_seconds": round(time.process_time() - start, 1)}
+        row["attractors"] = [measure(network, task, n, TEST_SEED) for n in ATTRACTORS]
+        row["groups"] = by_group(network)
+    return row
 
 
-def agreement_accuracy(network: nn.Module, attractors: int) -> float:
-    """Accuracy at the gap behind that many attractors, all opposing."""
-    held_out = torch.Generator().manual_seed(1000)
-    batch = agreement_batch(HELD_OUT, attractors, held_out, opposing=True)
+def training_batch(task: str, size: int, generator: torch.Generator) -> Batch:
+    """Agreement is learned as language models learn: any sentence, and every next word."""
+    if task == "agreement":
+        return agreement_batch(BATCH, (0, size), generator, every_word=True)
+    return TASKS[task][2](BATCH, size, generator)
+
+
+def measure(network: nn.Module, task: str, size: int, seed: int) -> float:
+    """The share of right answers on new data."""
+    batch = TASKS[task][2](HELD_OUT, size, torch.Generator().manual_seed(seed))
     return round(accuracy(network, batch), 3)
 
 
-def train_agreement(
-    network: nn.Module, steps: int, attractors: int, generator: torch.Generator
-) -> list[float]:
-    """Train on 0 to `attractors` attractors; accuracy at `attractors` at each checkpoint."""
-    curve: list[float] = []
-    done = 0
-
-    def batch() -> Batch:
-        nonlocal done
-        if done in CHECKPOINTS:
-            curve.append(agreement_accuracy(network, attractors))
-        done += 1
-        return agreement_batch(BATCH, (0, attractors), generator, every_word=True)
-
-    train(network, batch, steps)
-    return [*curve, agreement_accuracy(network, attractors)]
-
-
-def jobs() -> list[tuple[str, str, int, int, int]]:
-    """Everything that is trained, the longest first."""
-    plan = [("agreement", m, CHECKPOINTS[-1], 3) for m in MODELS["agreement"]]
-    plan += [("recall", m, 300, T) for m in MODELS["recall"] for T in (10, 20, 50, 100)]
-    plan += [
-        ("recall", m, 1500, T) for m in MODELS["recall"] if m != "transformer" for T in (20, 50)
-    ]
-    plan += [("association", m, 400, n) for m in MODELS["association"] for n in (2, 4, 8, 16)]
-    plan += [("association", "LSTM", 8000, n) for n in (2, 4, 8)]
-    plan.sort(key=lambda job: job[2] * job[3], reverse=True)
-    return [(*job, seed) for job in plan for seed in SEEDS[job[0]]]
-
-
-def write(rows: list[dict]) -> None:
-    """The table, one training a line, in an order that does not depend on who finished first."""
-    rows.sort(key=lambda row: [row[k] for k in ("task", "model", "steps", "size", "seed")])
-    seconds = sum(row.pop("cpu_seconds") for row in rows)
-    head = {
-        "made_by": "experiments/limits_of_recurrence.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-        "cpu_seconds": round(seconds),
-        "batch": BATCH,
-        "held_out": HELD_OUT,
-        "attractors": ATTRACTORS,
-        "checkpoints": CHECKPOINTS,
-    }
-    lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + lines + "\n ]\n}\n"
-    json.loads(text)
-    TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_text(text, encoding="utf-8")
-    print(f"{len(rows)} trainings, {seconds:.0f} s of CPU time: {TABLE}")
+@torch.no_grad()
+def by_group(network: nn.Module) -> list[float]:
+    """The share of right verbs in each of `GROUPS`, of sentences with three random attractors."""
+    generator = torch.Generator().manual_seed(TEST_SEED)
+    tokens, targets = agreement_batch(8 * HELD_OUT, 3, generator)  # (n, T), (n, T)
+    at_gap = tokens == AGREEMENT_VOCABULARY.ids[GAP]  # (n, T)
+    right = network(tokens)[at_gap].argmax(dim=-1) == targets[at_gap]  # (n,)
+    number = torch.full((VOCAB,), -1)  # (vocab,): 0 singular noun, 1 plural noun, -1 other word
+    for pair in NOUNS:
+        number[[AGREEMENT_VOCABULARY.ids[noun] for noun in pair]] = torch.tensor([0, 1])
+    numbers = number[tokens]  # (n, T)
+    nouns = numbers[numbers >= 0].unflatten(0, (-1, 4))  # (n, 4): the subject first
+    agrees = nouns[:, 1:] == nouns[:, :1]  # (n, 3)
+    before_gap = numbers[:, :-1][at_gap[:, 1:]] >= 0  # (n,)
+    nearest, most = agrees[:, -1], agrees.sum(dim=1) >= 2  # (n,), (n,)
+    groups = [(nearest == a) & (most == b) & (before_gap == c) for a, b, c in GROUPS]
+    return [round(right[group].double().mean().item(), 3) for group in groups]
 
 
 def main() -> None:
-    """Run everything and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
-    plan = jobs()
-    rows = []
-    with ProcessPoolExecutor(parser.parse_args().jobs) as pool:
-        futures = [pool.submit(run, *job) for job in plan]
-        for future in tqdm(as_completed(futures), total=len(plan), desc="trainings"):
-            rows.append(future.result())
-    write(rows)
+    """Search, compare, write the table."""
+    search(
+        "limits_of_recurrence",
+        trial,
+        list(MODELS),
+        [list(setting) for setting in PLAN],
+        skip=lambda model, setting: model not in PLAN[tuple(setting)],
+        equal=0.03,
+        about={"batch": BATCH, "held_out": HELD_OUT, "attractors": ATTRACTORS, "groups": GROUPS},
+    )
 
 
 if __name__ == "__main__":

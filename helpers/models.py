@@ -35,9 +35,13 @@ class RecurrentModel(nn.Module):
         n_layers: recurrent layers on top of each other.
         forget_bias: for the LSTM, the total bias of the forget gates at the start (torch's own
             is close to 0; Jozefowicz et al., 2015, recommend 1 or more).
+        identity_start: for the plain network, ReLU in place of tanh, and at the start the identity
+            as the matrix from state to state and no bias, so that a state is handed on as it is
+            (Le, Jaitly and Hinton, 2015).
 
     Raises:
-        ValueError: for another cell, a forget bias without an LSTM, or a size below 1.
+        ValueError: for another cell, a forget bias without an LSTM, an identity start without a
+            plain network, or a size below 1.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class RecurrentModel(nn.Module):
         cell: Literal["rnn", "lstm", "gru"] = "rnn",
         n_layers: int = 1,
         forget_bias: float | None = None,
+        identity_start: bool = False,
     ) -> None:
         super().__init__()
         require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs, n_layers=n_layers)
@@ -55,11 +60,15 @@ class RecurrentModel(nn.Module):
         require(cell in cells, "cell", repr(cell), " or ".join(map(repr, cells)))
         needs_lstm = forget_bias is None or cell == "lstm"
         require(needs_lstm, "forget_bias", f"one for cell {cell!r}", "cell 'lstm'")
+        plain = cell == "rnn" or not identity_start
+        require(plain, "identity_start", f"one for cell {cell!r}", "cell 'rnn'")
         self.embedding = nn.Embedding(vocab, d_model)
         self.recurrence = cells[cell](d_model, d_model, n_layers, batch_first=True)
         self.readout = nn.Linear(d_model, n_outputs)
         if forget_bias is not None:
             set_forget_bias(self.recurrence, forget_bias)
+        if identity_start:
+            self.recurrence = identity_rnn(d_model, n_layers)
 
     def forward(self, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "batch T n_outputs"]:
         """Read from left to right.
@@ -86,6 +95,23 @@ def set_forget_bias(lstm: nn.LSTM, value: float) -> None:
             forget = slice(lstm.hidden_size, 2 * lstm.hidden_size)
             with torch.no_grad():
                 bias[forget] = value if name.startswith("bias_ih") else 0.0
+
+
+def identity_rnn(d_model: int, n_layers: int = 1) -> nn.RNN:
+    """A plain network with ReLU whose layers begin by handing their state on (Le et al., 2015).
+
+    Raises:
+        ValueError: if a size is below 1.
+    """
+    require_sizes(d_model=d_model, n_layers=n_layers)
+    rnn = nn.RNN(d_model, d_model, n_layers, nonlinearity="relu", batch_first=True)
+    with torch.no_grad():
+        for name, parameter in rnn.named_parameters():
+            if "weight_hh" in name:
+                nn.init.eye_(parameter)
+            elif "bias" in name:
+                parameter.zero_()
+    return rnn
 
 
 class TransformerModel(nn.Module):

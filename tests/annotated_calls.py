@@ -161,6 +161,7 @@ def valid_calls() -> None:
     reader(tokens)
     reader(tokens, return_weights=True)
     models.set_forget_bias(nn.LSTM(2, 3), 1.0)
+    models.identity_rnn(3)
 
     targets = torch.randint(3, (B, T_k))
     training.set_seed(0)

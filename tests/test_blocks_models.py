@@ -441,6 +441,19 @@ def test_forget_bias_is_the_sum_in_every_layer(n_layers, bidirectional):
         assert torch.equal(parameter[list(others)], before[name][list(others)])
 
 
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_identity_start_hands_the_state_on(n_layers):
+    """A state without negative numbers comes out as it went in where nothing is read."""
+    rnn = RecurrentModel(5, 4, 3, n_layers=n_layers, identity_start=True).recurrence
+    nothing, state = torch.zeros(2, 7, 4), torch.rand(n_layers, 2, 4)
+    with torch.no_grad():
+        for layer in range(n_layers):
+            rnn.get_parameter(f"weight_ih_l{layer}").zero_()
+    states, last = rnn(nothing, state)
+    assert torch.equal(last, state)
+    assert torch.equal(states, state[-1][:, None].expand(-1, 7, -1))
+
+
 def test_forget_bias_of_the_model():
     model = RecurrentModel(11, 8, 5, "lstm", n_layers=2, forget_bias=3.0)
     for n in range(2):

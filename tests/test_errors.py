@@ -508,6 +508,10 @@ CASES = {
             "forget_bias: got one for cell 'gru'; needed cell 'lstm'",
         ),
         (
+            lambda: models.RecurrentModel(5, 4, 2, "gru", identity_start=True),
+            "identity_start: got one for cell 'gru'; needed cell 'rnn'",
+        ),
+        (
             lambda: models.RecurrentModel(5, 4, 2)(torch.tensor([1])),
             "tokens: got shape (1,); needed shape (batch, T)",
         ),
@@ -533,6 +537,10 @@ CASES = {
             lambda: models.set_forget_bias(nn.LSTM(2, 3, bias=False), 1.0),
             "lstm: got LSTM(2, 3, bias=False); needed an nn.LSTM with biases",
         ),
+    ],
+    models.identity_rnn: [
+        (lambda: models.identity_rnn(0), "d_model: got 0; needed at least 1"),
+        (lambda: models.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
     ],
     models.TransformerModel: [
         (lambda: models.TransformerModel(5, 4, 0), "n_outputs: got 0; needed at least 1"),
