@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
 
-.PHONY: help book serve check test system execute experiments times exercises bench grade address
+.PHONY: help book serve check test system execute experiments times exercises task bench grade address
 .PHONY: format clean
 
 help: ## list the commands
@@ -41,6 +41,10 @@ times: .venv/full.stamp ## compute and write how long each lecture takes (NB=lec
 
 exercises: .venv/full.stamp ## make the student notebooks from solutions/
 	@$(BIN)/python -m grading.generate
+
+task: .venv/full.stamp ## begin a task: LECTURE=4 NAME=hidden_words makes its file and cells
+	@test -n "$(LECTURE)" -a -n "$(NAME)" || { echo "Say which: make task LECTURE=4 NAME=hidden_words"; exit 1; }
+	@$(BIN)/python tools/new_task.py "$(LECTURE)" "$(NAME)"
 
 bench: .venv/full.stamp ## measure attention beside torch's, and the cache; store the times (minutes)
 	@$(BIN)/python benchmarks/attention.py

@@ -9,11 +9,15 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
   characters;
 - outputs and execution counts are dropped.
 
-So every line of a student notebook stands in its solution too. A Markdown cell that holds the
+So every line of a student notebook stands in its solution too. What stands in a code cell before
+`check("NAME")` comes from the task's file, which is the one home of the model answer, and so does a
+cell that this file marks as given. A Markdown cell that holds the
 line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty and minutes, and at
 its end the hints, in the solution as well, so that these stand in one place only: the task's file.
-Between `<!-- how this works -->` and the mark of its end stands what is the same in all notebooks,
-with the sums of their tasks, points and minutes.
+Headings are numbered in the order of the tasks. A sentence about another task says its number with
+a mark behind it, `task 3<!-- NAME -->`: the number is set here, whatever stands there, and a number
+without a mark is an error. Between `<!-- how this works -->` and the mark of its end stands what is
+the same in all notebooks, with the sums of their tasks, points and minutes.
 
 The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
 """
@@ -29,12 +33,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grading.author import cell_of, given_in, stub
 from grading.check import ORDER
 from grading.task import Task, all_tasks
 from helpers.checks import require
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
+TASKS = ROOT / "grading" / "tasks"
 MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
 HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
 HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?", re.DOTALL)
@@ -53,6 +58,9 @@ There are {n} tasks with {points} points. The minutes that stand beside them add
   kind.
 - If you take the course in a class, hand in this one file, where your teacher says.
 <!-- end of how this works -->"""
+HEADING = re.compile(r"^## (?:\d+\. )?(?=.*\n\s*<!-- task: )", re.MULTILINE)
+NUMBER = re.compile(r"(?:\d+|\?)<!-- (\w+) -->")
+UNMARKED = re.compile(r"\b[Tt]asks?\s+(?:\d+\s*(?:,|and|or|to)\s*)*\d+\b(?!<!-- )")
 CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
 
 
@@ -76,10 +84,15 @@ def with_task_lines(solution: NotebookNode) -> NotebookNode:
                 cell.source = HINTS.sub("", cell.source).rstrip() + _hint_lines(hints)
             named += names
         elif cell.cell_type == "code":
-            checked += CHECK.findall(cell.source)
+            names = CHECK.findall(cell.source)
+            if len(names) == 1 and names[0] in tasks:
+                cell.source = _answer_cell(tasks[names[0]])
+            checked += names
     for cell in solution.cells:
         if cell.cell_type == "markdown":
             cell.source = HOW.sub(_how_lines([tasks[name] for name in named]), cell.source)
+    _put_numbers(solution, named)
+    _put_given_cells(solution, [tasks[name] for name in named])
     without = sorted(set(named) - set(checked))
     require(not without, "tasks without a check", ", ".join(without), 'check("name") after each')
     without = sorted(set(checked) - set(named))
@@ -108,23 +121,39 @@ def exercise_from(solution: NotebookNode) -> NotebookNode:
     return exercise
 
 
-def stub(source: str) -> str:
-    """What a student finds of a code cell.
+def _file(task: Task) -> Path:
+    return TASKS / f"lecture_{task.lecture:02d}" / f"{task.name}.py"
 
-    Raises:
-        ValueError: if begin and end marks do not pair up.
-    """
-    kept, inside = [], False
-    for number, line in enumerate(source.splitlines(), 1):
-        word = line.strip()
-        if word in (BEGIN, END):
-            pairs = inside == (word == END)
-            require(pairs, f"line {number}", repr(word), f"{BEGIN!r} and {END!r} in turn")
-            inside = not inside
-        elif not inside:
-            kept.append(re.sub(rf"^(\s*){re.escape(STUB)}", r"\1", line))
-    require(not inside, "the end of a cell", f"an open {BEGIN!r}", repr(END))
-    return "\n".join(kept).rstrip()
+
+def _answer_cell(task: Task) -> str:
+    """The cell of the model answer, with the check below it."""
+    answer = cell_of(_file(task))
+    gap = "\n\n" if task.kind in ("predict", "choose", "written") else "\n\n\n"
+    return f'{answer}{gap}check("{task.name}")'
+
+
+def _put_numbers(solution: NotebookNode, names: Sequence[str]) -> None:
+    """Number the headings of the tasks, and what is said about them elsewhere."""
+    number = {name: str(n) for n, name in enumerate(names, 1)}
+    for cell in solution.cells:
+        if cell.cell_type == "markdown":
+            unknown = set(NUMBER.findall(cell.source)) - set(number)
+            require(not unknown, "a number of a task", ", ".join(unknown), "a task of this sheet")
+            cell.source = NUMBER.sub(lambda m: f"{number[m[1]]}<!-- {m[1]} -->", cell.source)
+            for name in MARK.findall(cell.source):
+                cell.source = HEADING.sub(f"## {number[name]}. ", cell.source)
+            bare = UNMARKED.search(cell.source)
+            require(not bare, "what is said of a task", bare and bare[0], "N<!-- its name -->")
+
+
+def _put_given_cells(solution: NotebookNode, tasks: Sequence[Task]) -> None:
+    """Put what the tasks' files hold of other cells where these begin with the same definition."""
+    for task in tasks:
+        for text in given_in(_file(task)):
+            first = text.partition("(")[0]
+            cells = [c for c in solution.cells if c.source.partition("(")[0] == first]
+            require(len(cells) == 1, f"task {task.name!r}, cells with {first!r}", len(cells), "1")
+            cells[0].source = text
 
 
 def _how_lines(tasks: Sequence[Task]) -> str:

@@ -13,8 +13,9 @@ import torch
 from conftest import ROOT
 
 from grading import judge as judging
+from grading.author import STUB
 from grading.check import PUBLIC_SEED, check, of_lecture, progress
-from grading.generate import MARK, STUB, exercise_from, main, stub, tasks_in, with_task_lines
+from grading.generate import MARK, exercise_from, main, tasks_in, with_task_lines
 from grading.judge import MISSING, grade
 from grading.plain import NotPlain, difference, plain
 from grading.task import CODE, Case, Mistake, Task, all_tasks, load
@@ -194,24 +195,6 @@ def test_headings_are_numbered_as_progress_numbers_the_tasks(path):
 def notebook(*cells):
     make = {"m": nbformat.v4.new_markdown_cell, "c": nbformat.v4.new_code_cell}
     return nbformat.v4.new_notebook(cells=[make[kind](source) for kind, source in cells])
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "# BEGIN ANSWER\nx = 1",
-        "x = 1\n# END ANSWER",
-        "# BEGIN ANSWER\n# BEGIN ANSWER\n# END ANSWER",
-    ],
-)
-def test_unbalanced_marks_are_an_error(source):
-    with pytest.raises(ValueError, match="BEGIN ANSWER"):
-        stub(source)
-
-
-def test_a_stub_keeps_what_is_outside_and_uncovers_the_bug():
-    source = "def f(x):\n    #| return x * 2\n    # BEGIN ANSWER\n    return x\n    # END ANSWER"
-    assert stub(source) == "def f(x):\n    return x * 2"
 
 
 def test_points_stand_at_the_mark_and_hints_at_the_end_however_often_it_is_made():

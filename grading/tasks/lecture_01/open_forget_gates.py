@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 from helpers.models import set_forget_bias
 
 
@@ -12,23 +12,33 @@ def _biases(lstm):
     return [lstm.bias_ih_l0, lstm.bias_hh_l0]
 
 
-@torch.no_grad()
+# %% the cell
 def open_forget_gates(lstm, value):
-    """The model answer."""
-    forget = slice(lstm.hidden_size, 2 * lstm.hidden_size)
-    lstm.bias_ih_l0[forget] = value
-    lstm.bias_hh_l0[forget] = 0.0
+    """Make the two biases of each forget gate sum to the value, in place."""
+    size = lstm.hidden_size
+    with torch.no_grad():
+        #| lstm.bias_ih_l0[2 * size : 3 * size] = value
+        #| lstm.bias_hh_l0[2 * size : 3 * size] = value
+        # BEGIN ANSWER
+        lstm.bias_ih_l0[size : 2 * size] = value
+        lstm.bias_hh_l0[size : 2 * size] = 0.0
+        # END ANSWER
 
 
+# %%
+
+
+@also_right
 @torch.no_grad()
 def half_each(lstm, value):
-    """Right, in another way: half of the value in each bias."""
+    """Half of the value in each bias."""
     for bias in _biases(lstm):
         bias.view(4, -1)[1].fill_(value / 2)
 
 
+@also_right
 def by_the_course(lstm, value):
-    """Right, in another way: the course's own function."""
+    """The course's own function."""
     set_forget_bias(lstm, value)
 
 
@@ -39,59 +49,78 @@ def _set(lstm, value, first, last, which=(0, 1)):
             _biases(lstm)[number][first * h : last * h] = value
 
 
-def as_given(lstm, value):
-    """Wrong: the third quarter of both biases."""
-    _set(lstm, value, 2, 3)
+as_given(
+    "This is the code as given. The forget gates are what they were before the call, and other "
+    "numbers of the LSTM have changed."
+)
 
 
+@mistake(
+    "The right gates are changed now, and nothing else is. But they open as if the value were "
+    "twice as large. One bug is left."
+)
 def right_gate_twice(lstm, value):
-    """Wrong: the right quarter, of both biases."""
     _set(lstm, value, 1, 2)
 
 
+@mistake(
+    "The amount would be right now. But the forget gates are what they were before the call: "
+    "something else was changed in their place. One bug is left."
+)
 def right_sum_wrong_gate(lstm, value):
-    """Wrong: the sum is right, in the third quarter."""
     _set(lstm, value, 2, 3, which=(0,))
     _set(lstm, 0.0, 2, 3, which=(1,))
 
 
+@mistake(
+    "One of the two biases is set; the other one keeps its random numbers, and they are added to "
+    "it. Set its forget part too, to 0 for instance."
+)
 def one_bias_left(lstm, value):
-    """Wrong: one bias is set, the other one keeps its random numbers."""
     _set(lstm, value, 1, 2, which=(0,))
 
 
+@mistake(
+    "The value was added to the random numbers that were there. The two biases together must be "
+    "the value, so set them."
+)
 def added(lstm, value):
-    """Wrong: the value is added to what is there."""
     h = lstm.hidden_size
     with torch.no_grad():
         lstm.bias_ih_l0[h : 2 * h] += value
 
 
+@mistake("The first quarter is the input gate. The order is input, forget, new content, output.")
 def first_quarter(lstm, value):
-    """Wrong: the input gates."""
     _set(lstm, value, 0, 1, which=(0,))
     _set(lstm, 0.0, 0, 1, which=(1,))
 
 
+@mistake("The last quarter is the output gate. The order is input, forget, new content, output.")
 def last_quarter(lstm, value):
-    """Wrong: the output gates."""
     _set(lstm, value, 3, 4, which=(0,))
     _set(lstm, 0.0, 3, 4, which=(1,))
 
 
+@mistake(
+    "All four parts were set. Only the forget gate's part may change: from hidden_size up to 2 · "
+    "hidden_size."
+)
 def all_gates(lstm, value):
-    """Wrong: all four."""
     _set(lstm, value, 0, 4, which=(0,))
     _set(lstm, 0.0, 0, 4, which=(1,))
 
 
+@mistake("The bias was set to σ(value). The LSTM applies σ itself, so the value goes in as it is.")
 def the_gate_itself(lstm, value):
-    """Wrong: σ(value), where the bias should stand."""
     open_forget_gates(lstm, torch.sigmoid(torch.tensor(value)).item())
 
 
+@mistake(
+    "The forget gate is right, but the other parts of bias_hh were set to zero as well. Only the "
+    "forget gate's part may change."
+)
 def other_bias_emptied(lstm, value):
-    """Wrong: the whole second bias is set to zero."""
     open_forget_gates(lstm, value)
     with torch.no_grad():
         lstm.bias_hh_l0.zero_()
@@ -140,70 +169,13 @@ def forget_gates(args, result):
     return "The forget gates are right, but something else has changed."
 
 
-TASK = Task(
-    name="open_forget_gates",
-    lecture=1,
-    kind="find the bug",
-    points=8,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=8, difficulty=2, minutes=8),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
-    reference=open_forget_gates,
-    also_right=(half_each, by_the_course),
     cases=cases,
     properties=(forget_gates,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given. The forget gates are what they were before the call, and "
-            "other numbers of the LSTM have changed.",
-        ),
-        Mistake(
-            right_gate_twice,
-            "The right gates are changed now, and nothing else is. But they open as if the value "
-            "were twice as large. One bug is left.",
-        ),
-        Mistake(
-            right_sum_wrong_gate,
-            "The amount would be right now. But the forget gates are what they were before the "
-            "call: something else was changed in their place. One bug is left.",
-        ),
-        Mistake(
-            one_bias_left,
-            "One of the two biases is set; the other one keeps its random numbers, and they are "
-            "added to it. Set its forget part too, to 0 for instance.",
-        ),
-        Mistake(
-            added,
-            "The value was added to the random numbers that were there. The two biases together "
-            "must be the value, so set them.",
-        ),
-        Mistake(
-            first_quarter,
-            "The first quarter is the input gate. The order is input, forget, new content, output.",
-        ),
-        Mistake(
-            last_quarter,
-            "The last quarter is the output gate. The order is input, forget, new content, output.",
-        ),
-        Mistake(
-            all_gates,
-            "All four parts were set. Only the forget gate's part may change: from hidden_size up "
-            "to 2 · hidden_size.",
-        ),
-        Mistake(
-            the_gate_itself,
-            "The bias was set to σ(value). The LSTM applies σ itself, so the value goes in as it "
-            "is.",
-        ),
-        Mistake(
-            other_bias_emptied,
-            "The forget gate is right, but the other parts of bias_hh were set to zero as well. "
-            "Only the forget gate's part may change.",
-        ),
-    ),
     hints=(
         "Make an LSTM with a state of 1. Print both of its biases before and after the call. Which "
         "entries have changed, and to what?",

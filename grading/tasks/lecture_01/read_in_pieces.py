@@ -2,21 +2,36 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 
+# %% the cell
 def read_in_pieces(lstm, x, every):
-    """The model answer."""
+    """Outputs (batch, T, hidden_size) of x (batch, T, d_in), with the history cut in pieces."""
     state, outputs = None, []
-    for piece in x.split(every, dim=1):
+    #| for piece in x.split(every):
+    # BEGIN ANSWER
+    for piece in x.split(every, dim=1):  # (batch, every, d_in)
+        # END ANSWER
         out, state = lstm(piece, state)
         outputs.append(out)
-        state = (state[0].detach(), state[1].detach())
-    return torch.cat(outputs, dim=1)
+        h, c = state
+        #| state = (h.detach(), c)
+        # BEGIN ANSWER
+        state = (h.detach(), c.detach())
+        # END ANSWER
+    #| return torch.cat(outputs)
+    # BEGIN ANSWER
+    return torch.cat(outputs, dim=1)  # (batch, T, hidden_size)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_slices(lstm, x, every):
-    """Right, in another way: slices, and zeros to start from."""
+    """Slices, and zeros to start from."""
     size = lstm.hidden_size
     h, c = torch.zeros(1, len(x), size), torch.zeros(1, len(x), size)
     outputs = []
@@ -26,8 +41,9 @@ def by_slices(lstm, x, every):
     return torch.cat(outputs, 1)
 
 
+@also_right
 def word_by_word(lstm, x, every):
-    """Right, in another way: one word at a time, and a cut where a piece ends."""
+    """One word at a time, and a cut where a piece ends."""
     state, outputs = None, []
     for t in range(x.shape[1]):
         if t and t % every == 0:
@@ -55,56 +71,72 @@ def _both(out, state):
     return out, (state[0].detach(), state[1].detach())
 
 
-def as_given(lstm, x, every):
-    """Wrong: pieces of the batch, and only h is cut."""
-    return torch.cat(_pieces(lstm, x, every, _h_only, axis=0), dim=0)
+as_given(
+    "This is the code as given. With one text the numbers are right, and the gradient goes back "
+    "to the first word, as if nothing were cut. With several texts the numbers are wrong as well."
+)
+mistake(
+    "All of the state is cut off now. But one text alone is still read as if it were one piece, "
+    "and with several texts the numbers are wrong. Print the shape of `piece`.",
+    lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0),
+)
+mistake(
+    "The pieces are right now, and so are the numbers. But the gradient still goes back into "
+    "earlier pieces. By which way?",
+    lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _h_only), dim=1),
+)
 
 
-def cut_only(lstm, x, every):
-    """Wrong: both are cut, but the pieces are pieces of the batch."""
-    return torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0)
-
-
-def time_only(lstm, x, every):
-    """Wrong: pieces of the time, but only h is cut."""
-    return torch.cat(_pieces(lstm, x, every, _h_only), dim=1)
-
-
+@mistake("Only c is cut off now. The gradient goes on through h: cut off both.")
 def c_only(lstm, x, every):
-    """Wrong: pieces of the time, but only c is cut."""
     cut = _pieces(lstm, x, every, lambda out, s: (out, (s[0], s[1].detach())))
     return torch.cat(cut, dim=1)
 
 
-def joined_in_the_batch(lstm, x, every):
-    """Wrong: pieces of the time, joined along the batch."""
-    return torch.cat(_pieces(lstm, x, every, _both), dim=0)
+mistake(
+    "The pieces are right, but they were joined along the batch. They belong one after the other "
+    "in time: cat with dim=1.",
+    lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both), dim=0),
+)
 
 
+@mistake(
+    "Nothing is cut off: the gradient goes back through all pieces, as without any. Detach both "
+    "parts of the state after each piece."
+)
 def never_cut(lstm, x, every):
-    """Wrong: pieces of the time, and the whole history."""
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, state)), dim=1)
 
 
+@mistake(
+    "Each piece begins with an empty state. The history is to be cut off for the gradient only: "
+    "hand the state on, detached."
+)
 def state_dropped(lstm, x, every):
-    """Wrong: each piece begins with an empty state."""
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, None)), dim=1)
 
 
+@mistake(
+    "One detach too many: the outputs are cut off, so no loss can teach the network anything. "
+    "Only the state that is handed on to the next piece is detached."
+)
 def outputs_cut_too(lstm, x, every):
-    """Wrong: one detach too many."""
     cut = _pieces(lstm, x, every, lambda out, state: (out.detach(), _both(out, state)[1]))
     return torch.cat(cut, dim=1)
 
 
+@mistake(
+    "The words were cut off, so the gradient reaches no word, not even in its own piece. It is "
+    "the state between two pieces that has to be detached."
+)
 def words_cut(lstm, x, every):
-    """Wrong: the words are cut off, so no gradient reaches them."""
     return torch.cat(_pieces(lstm, x, every, _both, first=torch.Tensor.detach), dim=1)
 
 
-def every_word(lstm, x, every):
-    """Wrong: a cut after every word."""
-    return torch.cat(_pieces(lstm, x, 1, _both), dim=1)
+mistake(
+    "The history is cut off after every word. It may go back to the beginning of the piece.",
+    lambda lstm, x, every: torch.cat(_pieces(lstm, x, 1, _both), dim=1),
+)
 
 
 def drive(answer, batch, T, every, seed):
@@ -155,72 +187,13 @@ def where_it_is_cut(args, result):
     return None
 
 
-TASK = Task(
-    name="read_in_pieces",
-    lecture=1,
-    kind="find the bug",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=9, difficulty=2, minutes=8),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
-    reference=read_in_pieces,
-    also_right=(by_slices, word_by_word),
     cases=cases,
     properties=(where_it_is_cut,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given. With one text the numbers are right, and the gradient goes "
-            "back to the first word, as if nothing were cut. With several texts the numbers are "
-            "wrong as well.",
-        ),
-        Mistake(
-            cut_only,
-            "All of the state is cut off now. But one text alone is still read as if it were one "
-            "piece, and with several texts the numbers are wrong. Print the shape of `piece`.",
-        ),
-        Mistake(
-            time_only,
-            "The pieces are right now, and so are the numbers. But the gradient still goes back "
-            "into earlier pieces. By which way?",
-        ),
-        Mistake(
-            c_only,
-            "Only c is cut off now. The gradient goes on through h: cut off both.",
-        ),
-        Mistake(
-            joined_in_the_batch,
-            "The pieces are right, but they were joined along the batch. They belong one after the "
-            "other in time: cat with dim=1.",
-        ),
-        Mistake(
-            never_cut,
-            "Nothing is cut off: the gradient goes back through all pieces, as without any. Detach "
-            "both parts of the state after each piece.",
-        ),
-        Mistake(
-            state_dropped,
-            "Each piece begins with an empty state. The history is to be cut off for the gradient "
-            "only: hand the state on, detached.",
-        ),
-        Mistake(
-            outputs_cut_too,
-            "One detach too many: the outputs are cut off, so no loss can teach the network "
-            "anything. Only the state that is handed on to the next piece is detached.",
-        ),
-        Mistake(
-            words_cut,
-            "The words were cut off, so the gradient reaches no word, not even in its own piece. "
-            "It is the state between two pieces that has to be detached.",
-        ),
-        Mistake(
-            every_word,
-            "The history is cut off after every word. It may go back to the beginning of the "
-            "piece.",
-        ),
-    ),
     hints=(
         "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
         "should it be?",

@@ -1,6 +1,6 @@
 """Three simple rules as baselines for agreement."""
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers.data import NOUNS
 
 NUMBER = {pair[i]: ("singular", "plural")[i] for pair in NOUNS for i in (0, 1)}
@@ -18,20 +18,28 @@ def _shares(guess, sentences, verbs):
     return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
 
 
+# %% the cell
 def rule_scores(sentences, verbs):
-    """The model answer."""
+    """Shares of right verbs, as a list: by the first noun, by the nearest one, by the majority."""
+    # BEGIN ANSWER
+    verb_for = {"singular": "lies", "plural": "lie"}
     right = [0, 0, 0]
     for sentence, verb in zip(sentences, verbs, strict=True):
         numbers = [NUMBER[word] for word in sentence.split() if word in NUMBER]
-        plural = numbers.count("plural") > len(numbers) / 2
-        guesses = VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+        majority = "lie" if numbers.count("plural") > len(numbers) / 2 else "lies"
+        guesses = verb_for[numbers[0]], verb_for[numbers[-1]], majority
         for rule, guess in enumerate(guesses):
             right[rule] += guess == verb
     return [count / len(sentences) for count in right]
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def with_arrays(sentences, verbs):
-    """Right, in another way: plus and minus one."""
+    """Plus and minus one."""
     import numpy as np
 
     signs = [
@@ -47,15 +55,20 @@ def _three(numbers):
     return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
 
 
+@mistake(
+    "The first two numbers have changed places. First comes the rule that goes by the first "
+    "noun, then the one that goes by the noun nearest to the gap, which is the last."
+)
 def nearest_to_the_start(sentences, verbs):
-    """Wrong: first and nearest have changed places."""
     first, nearest, majority = rule_scores(sentences, verbs)
     return [nearest, first, majority]
 
 
+@mistake(
+    "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the words up "
+    "in NUMBER, and pass over those that are not there."
+)
 def by_the_letter_s(sentences, verbs):
-    """Wrong: every word that ends in s is taken for a plural noun."""
-
     def numbers(sentence):
         words = [word.lower() for word in sentence.split()]
         known = [w for w in words if w in NUMBER or w.endswith("s")]
@@ -66,9 +79,11 @@ def by_the_letter_s(sentences, verbs):
     return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
 
 
+@mistake(
+    "In the third rule all nouns have a vote, the subject too. Here only those after it were "
+    "counted."
+)
 def attractors_only(sentences, verbs):
-    """Wrong: the subject has no vote in the majority."""
-
     def guess(numbers):
         others = numbers[1:]
         plural = others.count("plural") > len(others) / 2
@@ -77,9 +92,10 @@ def attractors_only(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
+@mistake(
+    "With as many plural as singular nouns the third rule says “lies”: half is not more than half."
+)
 def ties_are_plural(sentences, verbs):
-    """Wrong: half is taken for more than half."""
-
     def guess(numbers):
         plural = numbers.count("plural") >= len(numbers) / 2
         return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
@@ -87,29 +103,32 @@ def ties_are_plural(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
-def errors(sentences, verbs):
-    """Wrong: the share of wrong answers."""
-    return [1 - share for share in rule_scores(sentences, verbs)]
+mistake(
+    "These are the shares of wrong answers. Either you count where the rule's verb differs from "
+    "the right one, or plural nouns get “lies”: letters lie, a letter lies.",
+    lambda sentences, verbs: [1 - share for share in rule_scores(sentences, verbs)],
+)
 
 
+@mistake("These are numbers of sentences. Divide them by the number of all sentences.")
 def counts(sentences, verbs):
-    """Wrong: how many, not which share."""
     return [share * len(verbs) for share in rule_scores(sentences, verbs)]
 
 
-def says_lie(sentences, verbs):
-    """Wrong: how often each rule says "lie", whatever is right."""
-    return _shares(_three, sentences, ["lie"] * len(verbs))
+mistake(
+    "This is how often each rule says “lie”. Compare with the verb that belongs to the sentence, "
+    "in `verbs`.",
+    lambda sentences, verbs: _shares(_three, sentences, ["lie"] * len(verbs)),
+)
+mistake(
+    "Only the last sentence counts. Are the counters set to 0 inside of the loop? Set them "
+    "before it.",
+    lambda sentences, verbs: rule_scores(sentences[-1:], verbs[-1:]),
+)
 
 
-def last_sentence_only(sentences, verbs):
-    """Wrong: the counters begin anew in every round."""
-    return rule_scores(sentences[-1:], verbs[-1:])
-
-
+@mistake("The second rule took the second noun. Nearest to the gap is the last noun before it.")
 def second_noun(sentences, verbs):
-    """Wrong: the noun nearest to the subject, not to the gap."""
-
     def guess(numbers):
         return _three(numbers)[0], VERB[numbers[min(1, len(numbers) - 1)]], _three(numbers)[2]
 
@@ -152,64 +171,12 @@ def shares(args, result):
     return None
 
 
-TASK = Task(
-    name="rule_scores",
-    lecture=1,
-    kind="implement",
-    points=8,
-    difficulty=1,
-    minutes=10,
+TASK = task(
+    plan("implement", points=8, difficulty=1, minutes=10),
     outcome="say what recurrent networks learn about {term}`agreement` with little and with long "
     "training",
-    reference=rule_scores,
-    also_right=(with_arrays,),
     cases=cases,
     properties=(shares,),
-    mistakes=(
-        Mistake(
-            nearest_to_the_start,
-            "The first two numbers have changed places. First comes the rule that goes by the "
-            "first noun, then the one that goes by the noun nearest to the gap, which is the last.",
-        ),
-        Mistake(
-            by_the_letter_s,
-            "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the "
-            "words up in NUMBER, and pass over those that are not there.",
-        ),
-        Mistake(
-            attractors_only,
-            "In the third rule all nouns have a vote, the subject too. Here only those after it "
-            "were counted.",
-        ),
-        Mistake(
-            ties_are_plural,
-            "With as many plural as singular nouns the third rule says “lies”: half is not more "
-            "than half.",
-        ),
-        Mistake(
-            errors,
-            "These are the shares of wrong answers. Either you count where the rule's verb differs "
-            "from the right one, or plural nouns get “lies”: letters lie, a letter lies.",
-        ),
-        Mistake(
-            counts,
-            "These are numbers of sentences. Divide them by the number of all sentences.",
-        ),
-        Mistake(
-            says_lie,
-            "This is how often each rule says “lie”. Compare with the verb that belongs to the "
-            "sentence, in `verbs`.",
-        ),
-        Mistake(
-            last_sentence_only,
-            "Only the last sentence counts. Are the counters set to 0 inside of the loop? Set them "
-            "before it.",
-        ),
-        Mistake(
-            second_noun,
-            "The second rule took the second noun. Nearest to the gap is the last noun before it.",
-        ),
-    ),
     hints=(
         "For one sentence: make the list of the numbers of its nouns, from left to right. All "
         "three rules read this list and nothing else.",

@@ -2,7 +2,10 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, mistake, plan, task
+from helpers.data import first_token_recall_batch
+from helpers.models import RecurrentModel
+from helpers.training import set_seed, train
 
 
 def _trained(length, steps=500, batch=32, **settings):
@@ -16,37 +19,54 @@ def _trained(length, steps=500, batch=32, **settings):
     return model
 
 
+# %% the cell
 def train_recaller(length):
-    """The model answer."""
-    return _trained(length, forget_bias=5.0)
+    """A RecurrentModel with an LSTM, trained to recall the first of `length` tokens."""
+    # BEGIN ANSWER
+    generator = set_seed(0)
+    model = RecurrentModel(17, 32, 8, "lstm", forget_bias=5.0)
+    train(model, lambda: first_token_recall_batch(32, length, generator), steps=500)
+    return model
+    # END ANSWER
 
 
-def as_torch_starts_it(length):
-    """Wrong: torch's own start, with forget gates near one half."""
-    return _trained(length, steps=50)
+# %%
 
 
-def hardly_open(length):
-    """Wrong: a bias of 1, or the gate's value where its bias should stand."""
-    return _trained(length, steps=50, forget_bias=1.0)
-
-
-def open_at_three(length):
-    """Wrong: open enough for a shorter distance."""
-    return _trained(length, steps=50, forget_bias=3.0)
-
-
-def shut(length):
-    """Wrong: the gates are shut."""
-    return _trained(length, steps=50, forget_bias=-5.0)
-
-
+@mistake(
+    "The forget gates are open, but this is what guessing gives, one case in eight. Has the "
+    "model been trained before it is returned, and with sequences of the length asked for?"
+)
 def untrained(length):
-    """Wrong: the model before training."""
     from helpers.models import RecurrentModel
 
     torch.manual_seed(0)
     return RecurrentModel(17, 32, 8, "lstm", forget_bias=5.0)
+
+
+mistake(
+    "This is what guessing gives, one case in eight, and the biases of the forget gates are near "
+    "0. A gate near one half leaves 0.5 to the power of 59 of a gradient. Open the gates before "
+    "training.",
+    lambda length: _trained(length, steps=50),
+)
+mistake(
+    "This is what guessing gives, one case in eight. The biases of the forget gates are near 1, "
+    "and σ(1) is 0.73: to the power of 59 that is 10⁻⁸. (Did you mean a gate near 1? Then look "
+    "for the bias b with σ(b) near 1.)",
+    lambda length: _trained(length, steps=50, forget_bias=1.0),
+)
+mistake(
+    "This is what guessing gives, one case in eight, with biases of the forget gates near 3. "
+    "σ(3) is 0.95, and to the power of 59 that is 0.06: with enough steps it may do, for some "
+    "seeds. Open the gates wider.",
+    lambda length: _trained(length, steps=50, forget_bias=3.0),
+)
+mistake(
+    "The biases of the forget gates are far below 0. That shuts the gates, and everything is "
+    "forgotten at once. Turn the sign around.",
+    lambda length: _trained(length, steps=50, forget_bias=-5.0),
+)
 
 
 def drive(answer, length, seed):
@@ -89,16 +109,10 @@ def after_training(args, result):
     return f"After training, the biases of the forget gates are {bias:.1f} on average."
 
 
-TASK = Task(
-    name="train_recaller",
-    lecture=1,
-    kind="train",
-    points=10,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("train", points=10, difficulty=2, minutes=10),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
-    reference=train_recaller,
     cases=cases,
     properties=(after_training,),
     drive=drive,
@@ -106,37 +120,6 @@ TASK = Task(
     reach=0.9,
     rtol=0.0,
     atol=0.45,
-    mistakes=(
-        Mistake(
-            untrained,
-            "The forget gates are open, but this is what guessing gives, one case in eight. Has "
-            "the model been trained before it is returned, and with sequences of the length asked "
-            "for?",
-        ),
-        Mistake(
-            as_torch_starts_it,
-            "This is what guessing gives, one case in eight, and the biases of the forget gates "
-            "are near 0. A gate near one half leaves 0.5 to the power of 59 of a gradient. Open "
-            "the gates before training.",
-        ),
-        Mistake(
-            hardly_open,
-            "This is what guessing gives, one case in eight. The biases of the forget gates are "
-            "near 1, and σ(1) is 0.73: to the power of 59 that is 10⁻⁸. (Did you mean a gate near "
-            "1? Then look for the bias b with σ(b) near 1.)",
-        ),
-        Mistake(
-            open_at_three,
-            "This is what guessing gives, one case in eight, with biases of the forget gates near "
-            "3. σ(3) is 0.95, and to the power of 59 that is 0.06: with enough steps it may do, "
-            "for some seeds. Open the gates wider.",
-        ),
-        Mistake(
-            shut,
-            "The biases of the forget gates are far below 0. That shuts the gates, and everything "
-            "is forgotten at once. Turn the sign around.",
-        ),
-    ),
     hints=(
         "A half is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. And σ(b) = p "
         "means b = log(p / (1 − p)).",

@@ -1,13 +1,18 @@
 """The shapes of two readers, joined, and of a third one on top of them."""
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-RIGHT = [(24, 50), (24, 24), (9, 64), (32, 64), (10, 32), (50, 24)]
+# %% the cell
+weight_shapes = ...  # a list of six tuples
+# BEGIN ANSWER
+weight_shapes = [(24, 50), (24, 24), (9, 64), (32, 64), (10, 32), (50, 24)]
+# END ANSWER
+# %%
 
 
 def instead(**changes):
     """The right list with some entries replaced: `at0`, `at1`, …"""
-    return [changes.get(f"at{i}", shape) for i, shape in enumerate(RIGHT)]
+    return [changes.get(f"at{i}", shape) for i, shape in enumerate(weight_shapes)]
 
 
 ALL_TURNED = (
@@ -16,90 +21,77 @@ ALL_TURNED = (
 )
 ONE_ROW_A_WORD = "The joined states: one row for each of the 9 words, and in it the joined state."
 
-TASK = Task(
-    name="weight_shapes",
-    lecture=1,
-    kind="predict",
-    points=6,
-    difficulty=1,
-    minutes=6,
+mistake(
+    "W_x of the right reader is turned around. In `W_x @ x` its columns meet the numbers of the "
+    "word, and its rows give those of the state.",
+    instead(at0=(50, 24)),
+)
+mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)))
+mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)))
+mistake(
+    "W_x of the upper reader is turned around. Its columns meet what it reads, its rows give its "
+    "state.",
+    instead(at3=(64, 32)),
+)
+mistake(
+    "W_out is turned around. Its columns meet the state, its rows give the outputs.",
+    instead(at4=(32, 10)),
+)
+mistake(
+    "40 is the state of the reader from the left. Asked for is the one from the right.",
+    instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
+)
+mistake(
+    "W_h of the right reader: while they read, the two readers do not know of each other. W_h "
+    "takes the reader's own state.",
+    instead(at1=(24, 40)),
+)
+mistake(
+    "(24, 50) is the shape of the right reader's W_x. W_h takes a state and gives a state.",
+    instead(at1=(24, 50)),
+)
+mistake(
+    "(64,) is one joined state. There is one at each of the 9 words, and all are asked for.",
+    instead(at2=(64,)),
+)
+mistake(
+    "The joined states have a row for each word here, not a column. (The lecture's picture of "
+    "states lies on its side.)",
+    instead(at2=(64, 9)),
+)
+mistake(
+    "The joined states: both readers have a state for the same 9 words. They are joined word by "
+    "word.",
+    instead(at2=(18, 64)),
+)
+mistake(ONE_ROW_A_WORD + " The words have 50 numbers, not the state.", instead(at2=(9, 50)))
+mistake(ONE_ROW_A_WORD + " 40 numbers come from the left reader only.", instead(at2=(9, 40)))
+mistake(
+    "W_x of the upper reader: it does not see the words. What it reads at each word is the "
+    "joined state.",
+    instead(at3=(32, 50)),
+)
+mistake(
+    "W_x of the upper reader: it reads both states of the layer below, joined.",
+    instead(at3=(32, 40)),
+)
+mistake(
+    "W_out takes the state of the upper reader. The joined states end there.",
+    instead(at4=(10, 64)),
+)
+mistake(
+    "The last one: `x @ M` with x of shape (9, 50) wants an M with 50 rows. Turn W_x around.",
+    instead(at5=(24, 50)),
+)
+mistake(
+    "The last one: (9, 24) is the shape of the result, `x @ M`. Asked for is M.",
+    instead(at5=(9, 24)),
+)
+
+TASK = task(
+    plan("predict", points=6, difficulty=1, minutes=6),
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
-    reference=RIGHT,
-    mistakes=(
-        Mistake(
-            instead(at0=(50, 24)),
-            "W_x of the right reader is turned around. In `W_x @ x` its columns meet the numbers "
-            "of the word, and its rows give those of the state.",
-        ),
-        Mistake(instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)), ALL_TURNED),
-        Mistake(instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)), ALL_TURNED),
-        Mistake(
-            instead(at3=(64, 32)),
-            "W_x of the upper reader is turned around. Its columns meet what it reads, its rows "
-            "give its state.",
-        ),
-        Mistake(
-            instead(at4=(32, 10)),
-            "W_out is turned around. Its columns meet the state, its rows give the outputs.",
-        ),
-        Mistake(
-            instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
-            "40 is the state of the reader from the left. Asked for is the one from the right.",
-        ),
-        Mistake(
-            instead(at1=(24, 40)),
-            "W_h of the right reader: while they read, the two readers do not know of each other. "
-            "W_h takes the reader's own state.",
-        ),
-        Mistake(
-            instead(at1=(24, 50)),
-            "(24, 50) is the shape of the right reader's W_x. W_h takes a state and gives a state.",
-        ),
-        Mistake(
-            instead(at2=(64,)),
-            "(64,) is one joined state. There is one at each of the 9 words, and all are asked "
-            "for.",
-        ),
-        Mistake(
-            instead(at2=(64, 9)),
-            "The joined states have a row for each word here, not a column. (The lecture's picture "
-            "of states lies on its side.)",
-        ),
-        Mistake(
-            instead(at2=(18, 64)),
-            "The joined states: both readers have a state for the same 9 words. They are joined "
-            "word by word.",
-        ),
-        Mistake(
-            instead(at2=(9, 50)), ONE_ROW_A_WORD + " The words have 50 numbers, not the state."
-        ),
-        Mistake(
-            instead(at2=(9, 40)), ONE_ROW_A_WORD + " 40 numbers come from the left reader only."
-        ),
-        Mistake(
-            instead(at3=(32, 50)),
-            "W_x of the upper reader: it does not see the words. What it reads at each word is the "
-            "joined state.",
-        ),
-        Mistake(
-            instead(at3=(32, 40)),
-            "W_x of the upper reader: it reads both states of the layer below, joined.",
-        ),
-        Mistake(
-            instead(at4=(10, 64)),
-            "W_out takes the state of the upper reader. The joined states end there.",
-        ),
-        Mistake(
-            instead(at5=(24, 50)),
-            "The last one: `x @ M` with x of shape (9, 50) wants an M with 50 rows. Turn W_x "
-            "around.",
-        ),
-        Mistake(
-            instead(at5=(9, 24)),
-            "The last one: (9, 24) is the shape of the result, `x @ M`. Asked for is M.",
-        ),
-    ),
     hints=(
         "In `W @ v` the columns of W are as many as v has numbers, and the rows as many as come "
         "out.",

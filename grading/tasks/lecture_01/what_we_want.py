@@ -1,55 +1,35 @@
 """Choose: three wishes, and who meets which."""
 
-from grading.task import Mistake, Task
+from grading.author import plan, task
 
-TASK = Task(
-    name="what_we_want",
-    lecture=1,
-    kind="choose",
-    points=6,
-    difficulty=1,
-    minutes=6,
+# %% the cell
+what_we_want = ...  # a set of letters
+# BEGIN ANSWER
+what_we_want = {"a", "b", "e", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, difficulty=1, minutes=6),
     outcome="name three things that we want of a sequence model, and show which one a Markov "
     "model misses",
-    reference={"a", "b", "e", "f"},
-    mistakes=(
-        Mistake(
-            "a",
-            "Both sentences hold the same words, and they need different verbs. Who only counts "
-            "words cannot tell them apart: the first wish, order.",
-        ),
-        Mistake(
-            "b",
-            "With three words of context the subject stands outside. What is left are attractors, "
-            "and their numbers say nothing about the subject.",
-        ),
-        Mistake(
-            "c",
-            "It reaches the subject and is at one half all the same. Nearly no context of twelve "
-            "words had been met before, so there was nothing to count.",
-        ),
-        Mistake(
-            "d",
-            "It counts sequences of words, not sets of words: in another order the same words are "
-            "another context. The wish that it misses is the long distance.",
-        ),
-        Mistake(
-            "e",
-            "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
-            "leaves most of it without meaning: the second wish, any length.",
-        ),
-        Mistake(
-            "f",
-            "Nothing in the formula ends at some distance. That training finds such weights late, "
-            "or not at all, is what the rest of the lecture measures.",
-        ),
-        Mistake(
-            "g",
-            "If the attractors always oppose the subject, “take the opposite of the nearest noun” "
-            "is always right, and a model can learn that instead. Random numbers leave no such "
-            "short way.",
-        ),
-    ),
+    reasons={
+        "a": "Both sentences hold the same words, and they need different verbs. Who only counts "
+        "words cannot tell them apart: the first wish, order.",
+        "b": "With three words of context the subject stands outside. What is left are "
+        "attractors, and their numbers say nothing about the subject.",
+        "c": "It reaches the subject and is at one half all the same. Nearly no context of "
+        "twelve words had been met before, so there was nothing to count.",
+        "d": "It counts sequences of words, not sets of words: in another order the same words "
+        "are another context. The wish that it misses is the long distance.",
+        "e": "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
+        "leaves most of it without meaning: the second wish, any length.",
+        "f": "Nothing in the formula ends at some distance. That training finds such weights "
+        "late, or not at all, is what the rest of the lecture measures.",
+        "g": "If the attractors always oppose the subject, “take the opposite of the nearest "
+        "noun” is always right, and a model can learn that instead. Random numbers leave no "
+        "such short way.",
+    },
     hints=(
         "All this is in *What fails so far* and at the beginning of *A network that reads one word "
         "at a time*.",

@@ -2,72 +2,82 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def write_fact(state, key, value):
-    """The model answer."""
-    return state + np.outer(value - state @ key, key) / (key @ key)
+    """The state (d_v, d_k) after a fact: a key (d_k,) and its value (d_v,)."""
+    # BEGIN ANSWER
+    missing = value - state @ key  # (d_v,)
+    return state + np.outer(missing, key) / (key @ key)  # (d_v, d_k)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def forget_then_write(state, key, value):
-    """Right, in another way: first forget what is kept under the key, then write."""
+    """First forget what is kept under the key, then write."""
     unit = key / np.linalg.norm(key)
     forgotten = state @ (np.eye(len(key)) - np.outer(unit, unit))
     return forgotten + np.outer(value, unit) / np.linalg.norm(key)
 
 
+@also_right
 def row_by_row(state, key, value):
-    """Right, in another way: a loop over the rows of the state."""
+    """A loop over the rows of the state."""
     new = np.array(state, dtype=float)
     for i, row in enumerate(state):
         new[i] = row + (value[i] - row @ key) / (key**2).sum() * key
     return new
 
 
-def only_added(state, key, value):
-    """Wrong: what was kept under the key stays."""
-    return state + np.outer(value, key) / (key @ key)
-
-
-def not_divided(state, key, value):
-    """Wrong: the correction is not divided by the key's squared length."""
-    return state + np.outer(value - state @ key, key)
-
-
-def added_not_divided(state, key, value):
-    """Wrong: neither."""
-    return state + np.outer(value, key)
-
-
-def divided_by_length(state, key, value):
-    """Wrong: divided by the length, not by its square."""
-    return state + np.outer(value - state @ key, key) / np.linalg.norm(key)
-
-
-def all_forgotten(state, key, value):
-    """Wrong: only the newest fact is kept."""
-    return np.outer(value, key) / (key @ key)
-
-
-def too_much_forgotten(state, key, value):
-    """Wrong: the state is set to zero in every column that the key touches."""
-    return state * (key == 0) + np.outer(value, key) / (key @ key)
-
-
-def fading(state, key, value):
-    """Wrong: everything fades a little, as with a forget gate of 0.9."""
-    return 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key)
-
-
-def wrong_sign(state, key, value):
-    """Wrong: the error with the sign turned around."""
-    return state + np.outer(state @ key - value, key) / (key @ key)
-
-
-def in_rows(state, key, value):
-    """Wrong: key and value have changed places in the product."""
-    return state + np.outer(key, value - state @ key) / (key @ key)
+mistake(
+    "The new value was added to what the state already gave for this key, so that reading gives "
+    "both together. What did the state give before you wrote?",
+    lambda state, key, value: state + np.outer(value, key) / (key @ key),
+)
+mistake(
+    "The right product was added, but reading multiplies it with the key once more. Which factor "
+    "does that bring? For a key of length 1 it would not show.",
+    lambda state, key, value: state + np.outer(value - state @ key, key),
+)
+mistake(
+    "This is the sum of all facts, value times key. Try it with the key [2.0] and the value "
+    "[6.0]: what is read? And it takes no notice of what the state gave before.",
+    lambda state, key, value: state + np.outer(value, key),
+)
+mistake(
+    "It was divided by the key's length. Reading brings a factor key @ key, which is the square "
+    "of the length.",
+    lambda state, key, value: state + np.outer(value - state @ key, key) / np.linalg.norm(key),
+)
+mistake(
+    "Only the newest fact is kept. Change the state that comes in; do not begin anew.",
+    lambda state, key, value: np.outer(value, key) / (key @ key),
+)
+mistake(
+    "Whole columns of the state were emptied. Other keys use these columns too, so their facts "
+    "change, though they are at right angles to the new key.",
+    lambda state, key, value: state * (key == 0) + np.outer(value, key) / (key @ key),
+)
+mistake(
+    "The old facts fade a little with every new one. What is kept under keys at right angles to "
+    "the new one must stay exactly as it is.",
+    lambda state, key, value: 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key),
+)
+mistake(
+    "The sign of the correction is turned around: what is missing is what was told, less what "
+    "the state gives.",
+    lambda state, key, value: state + np.outer(state @ key - value, key) / (key @ key),
+)
+mistake(
+    "Rows and columns have changed places: a state of shape (d_v, d_k) takes np.outer(value, "
+    "key), with the value first.",
+    lambda state, key, value: state + np.outer(key, value - state @ key) / (key @ key),
+)
 
 
 def drive(answer, keys, values):
@@ -113,66 +123,13 @@ def reads_back(args, result):
     return None
 
 
-TASK = Task(
-    name="write_fact",
-    lecture=1,
-    kind="implement",
-    points=12,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("implement", points=12, difficulty=3, minutes=20),
     outcome="measure how recall falls with the number of facts, and say how much of this the size "
     "of the state explains",
-    reference=write_fact,
-    also_right=(forget_then_write, row_by_row),
     cases=cases,
     properties=(reads_back,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            only_added,
-            "The new value was added to what the state already gave for this key, so that reading "
-            "gives both together. What did the state give before you wrote?",
-        ),
-        Mistake(
-            not_divided,
-            "The right product was added, but reading multiplies it with the key once more. Which "
-            "factor does that bring? For a key of length 1 it would not show.",
-        ),
-        Mistake(
-            added_not_divided,
-            "This is the sum of all facts, value times key. Try it with the key [2.0] and the "
-            "value [6.0]: what is read? And it takes no notice of what the state gave before.",
-        ),
-        Mistake(
-            divided_by_length,
-            "It was divided by the key's length. Reading brings a factor key @ key, which is the "
-            "square of the length.",
-        ),
-        Mistake(
-            all_forgotten,
-            "Only the newest fact is kept. Change the state that comes in; do not begin anew.",
-        ),
-        Mistake(
-            too_much_forgotten,
-            "Whole columns of the state were emptied. Other keys use these columns too, so their "
-            "facts change, though they are at right angles to the new key.",
-        ),
-        Mistake(
-            fading,
-            "The old facts fade a little with every new one. What is kept under keys at right "
-            "angles to the new one must stay exactly as it is.",
-        ),
-        Mistake(
-            wrong_sign,
-            "The sign of the correction is turned around: what is missing is what was told, less "
-            "what the state gives.",
-        ),
-        Mistake(
-            in_rows,
-            "Rows and columns have changed places: a state of shape (d_v, d_k) takes "
-            "np.outer(value, key), with the value first.",
-        ),
-    ),
     hints=(
         "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
         "M @ other = 0 for everything at right angles to the key? Try a multiple of "

@@ -1,58 +1,58 @@
 """The shape of each step, for a batch in which fewer words ask than are looked at."""
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-TASK = Task(
-    name="attention_shapes",
-    lecture=2,
-    kind="predict",
-    points=5,
-    difficulty=1,
-    minutes=5,
+# %% the cell
+attention_shapes = ...  # a list of three tuples
+# BEGIN ANSWER
+attention_shapes = [(3, 4, 6), (3, 4, 6), (3, 4, 5)]
+# END ANSWER
+# %%
+
+mistake(
+    "Queries and words have changed places. Each of the 4 queries has a row, with an entry for "
+    "each of the 6 words.",
+    [(3, 6, 4), (3, 6, 4), (3, 6, 5)],
+)
+mistake(
+    "Scores and weights are right. But there is one context vector for each word that asks, not "
+    "for each word that is looked at.",
+    [(3, 4, 6), (3, 4, 6), (3, 6, 5)],
+)
+mistake(
+    "Scores and weights are right. Multiplying by x sums over the words, so their axis goes "
+    "away, and the width of a word's vector takes its place.",
+    [(3, 4, 6), (3, 4, 6), (3, 4, 6)],
+)
+mistake(
+    "This is right for one sentence. The batch of 3 stays in front of every shape: no sentence "
+    "looks at another one.",
+    [(4, 6), (4, 6), (4, 5)],
+)
+mistake(
+    "Softmax sums over the words only to divide by the sum. A query has a weight for each word, "
+    "so the shape stays that of the scores.",
+    [(3, 4, 6), (3, 4), (3, 4, 5)],
+)
+mistake(
+    "Here the queries look at each other. They look at the words of x, of which each sentence "
+    "has 6.",
+    [(3, 4, 4), (3, 4, 4), (3, 4, 5)],
+)
+mistake(
+    "These scores compare the 5 columns. A dot product runs along the vectors, so 5 is what is "
+    "summed over: it cannot be an axis of the scores.",
+    [(3, 5, 5), (3, 5, 5), (3, 4, 5)],
+)
+mistake(
+    "The context vectors are right. But in scores and weights queries and words have changed "
+    "places: each of the 4 queries has a row.",
+    [(3, 6, 4), (3, 6, 4), (3, 4, 5)],
+)
+
+TASK = task(
+    plan("predict", points=5, difficulty=1, minutes=5),
     outcome="compute all context vectors at once, and give the shape of each step",
-    reference=[(3, 4, 6), (3, 4, 6), (3, 4, 5)],
-    mistakes=(
-        Mistake(
-            [(3, 6, 4), (3, 6, 4), (3, 6, 5)],
-            "Queries and words have changed places. Each of the 4 queries has a row, with an "
-            "entry for each of the 6 words.",
-        ),
-        Mistake(
-            [(3, 4, 6), (3, 4, 6), (3, 6, 5)],
-            "Scores and weights are right. But there is one context vector for each word that "
-            "asks, not for each word that is looked at.",
-        ),
-        Mistake(
-            [(3, 4, 6), (3, 4, 6), (3, 4, 6)],
-            "Scores and weights are right. Multiplying by x sums over the words, so their axis "
-            "goes away, and the width of a word's vector takes its place.",
-        ),
-        Mistake(
-            [(4, 6), (4, 6), (4, 5)],
-            "This is right for one sentence. The batch of 3 stays in front of every shape: no "
-            "sentence looks at another one.",
-        ),
-        Mistake(
-            [(3, 4, 6), (3, 4), (3, 4, 5)],
-            "Softmax sums over the words only to divide by the sum. A query has a weight for "
-            "each word, so the shape stays that of the scores.",
-        ),
-        Mistake(
-            [(3, 4, 4), (3, 4, 4), (3, 4, 5)],
-            "Here the queries look at each other. They look at the words of x, of which each "
-            "sentence has 6.",
-        ),
-        Mistake(
-            [(3, 5, 5), (3, 5, 5), (3, 4, 5)],
-            "These scores compare the 5 columns. A dot product runs along the vectors, so 5 is "
-            "what is summed over: it cannot be an axis of the scores.",
-        ),
-        Mistake(
-            [(3, 6, 4), (3, 6, 4), (3, 4, 5)],
-            "The context vectors are right. But in scores and weights queries and words have "
-            "changed places: each of the 4 queries has a row.",
-        ),
-    ),
     hints=(
         "Begin with one sentence: 4 queries and 6 words give how many dot products?",
         "`x.swapaxes(1, 2)` has the shape (3, 5, 6). Which numbers of (4, 5) and (5, 6) are left "

@@ -2,26 +2,35 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def averages_so_far(x):
-    """The model answer."""
+    """Averages (T, d) and weights (T, T) of the words x (T, d), each over the words up to it."""
+    # BEGIN ANSWER
     T = x.shape[0]
-    weights = np.tril(np.ones((T, T))) / np.arange(1, T + 1)[:, None]
-    return weights @ x, weights
+    counts = np.arange(1, T + 1)[:, None]  # (T, 1)
+    weights = np.tril(np.ones((T, T))) / counts  # (T, T)
+    return weights @ x, weights  # (T, d), (T, T)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_softmax(x):
-    """Right, in another way: softmax of scores that are 0, and −∞ for later words."""
+    """Softmax of scores that are 0, and −∞ for later words."""
     T = x.shape[0]
     exp = np.exp(np.where(np.tri(T, dtype=bool), 0.0, -np.inf))
     weights = exp / exp.sum(axis=1, keepdims=True)
     return weights @ x, weights
 
 
+@also_right
 def by_loop(x):
-    """Right, in another way: row by row."""
+    """Row by row."""
     T = len(x)
     weights = np.zeros((T, T))
     for i in range(T):
@@ -29,91 +38,126 @@ def by_loop(x):
     return np.array([x[: i + 1].mean(axis=0) for i in range(T)]), weights
 
 
+@mistake(
+    "Every word got the average of all words. Word i may use the words 0 to i only: everything "
+    "to the right of the diagonal is 0."
+)
 def all_words(x):
-    """Wrong: every word gets the average of all words."""
     weights = np.full((len(x), len(x)), 1 / len(x))
     return weights @ x, weights
 
 
+@mistake(
+    "The triangle lies on the wrong side: each word takes itself and the words after it. Row i "
+    "needs its entries in the columns 0 to i."
+)
 def words_to_come(x):
-    """Wrong: the triangle on the other side."""
     weights = np.triu(np.ones((len(x), len(x))))
     weights = weights / weights.sum(axis=1, keepdims=True)
     return weights @ x, weights
 
 
+@mistake(
+    "Every row was divided by the number of all words. Row i has i + 1 entries that are not 0, "
+    "so divide it by i + 1."
+)
 def divided_by_all(x):
-    """Wrong: every row is divided by the number of all words."""
     weights = np.tri(len(x)) / len(x)
     return weights @ x, weights
 
 
+@mistake("These are sums so far. For averages divide row i by the number of its words, i + 1.")
 def not_divided(x):
-    """Wrong: sums, not averages."""
     weights = np.tri(len(x))
     return weights @ x, weights
 
 
+@mistake(
+    "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy lays "
+    "divisors of shape (T,) along the rows: which shape lays them down the columns?"
+)
 def divided_along_columns(x):
-    """Wrong: column j, not row i, is divided by its number."""
     weights = np.tri(len(x)) / np.arange(1, len(x) + 1)
     return weights @ x, weights
 
 
+@mistake(
+    "Each word took the words before it, but not itself. “So far” includes the word: row i "
+    "reaches up to the diagonal, and row 0 is 1, 0, 0, …"
+)
 def without_itself(x):
-    """Wrong: only the words before this one."""
     T = len(x)
     weights = np.tri(T, k=-1) / np.maximum(np.arange(T), 1)[:, None]
     return weights @ x, weights
 
 
+@mistake(
+    "Softmax was taken of ones and zeros. A score of 0 is not a weight of 0, since e⁰ is 1: "
+    "later words still get a share. Their score would have to be −∞."
+)
 def zero_scores(x):
-    """Wrong: softmax of a table of ones and zeros, as if a score of 0 were a weight of 0."""
     exp = np.exp(np.tri(len(x)))
     weights = exp / exp.sum(axis=1, keepdims=True)
     return weights @ x, weights
 
 
+@mistake(
+    "The weights are right, but then their columns were used: weights.T @ x. Each row is a "
+    "recipe, so the product is weights @ x."
+)
 def transposed_product(x):
-    """Wrong: right weights, but the columns are used as recipes."""
     _, weights = averages_so_far(x)
     return weights.T @ x, weights
 
 
+mistake(
+    "Both results are right, but they come back in the wrong order: first the averages, then the "
+    "weights.",
+    lambda x: averages_so_far(x)[::-1],
+)
+
+
+@mistake(
+    "np.triu keeps what lies on the diagonal and to the right of it: the words to come. The "
+    "words so far lie on the diagonal and to the left of it."
+)
 def upper_triangle(x):
-    """Wrong: the upper triangle, its rows divided by 1, 2, 3, …"""
     weights = np.triu(np.ones((len(x), len(x)))) / np.arange(1, len(x) + 1)[:, None]
     return weights @ x, weights
 
 
+@mistake(
+    "Row i was divided by i, so row 0 by 0. Row i has i + 1 words: the divisors are 1, 2, …, T."
+)
 def counted_from_zero(x):
-    """Wrong: row i is divided by i."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = np.tri(len(x)) / np.arange(len(x))[:, None]
         return weights @ x, weights
 
 
+@mistake(
+    "The weights are right. But weights * x multiplies entry by entry, and stops where the "
+    "shapes do not fit. The matrix product is written with @."
+)
 def entry_by_entry(x):
-    """Wrong: `*` in place of the matrix product."""
     _, weights = averages_so_far(x)
     return weights * x, weights
 
 
+@mistake(
+    "The table has as many rows as x has columns. x has the shape (T, d): there is a row for "
+    "each word, and T is its first number."
+)
 def width_for_length(x):
-    """Wrong: T is taken from the number of columns."""
     T = x.shape[1]
     weights = np.tri(T) / np.arange(1, T + 1)[:, None]
     return weights @ x, weights
 
 
-def averages_only(x):
-    """Wrong: one result of two."""
-    return averages_so_far(x)[0]
-
-
-def wrong_order(x):
-    """Wrong: both right, returned the other way round."""
-    return averages_so_far(x)[::-1]
+mistake(
+    "The averages are right, but two results are wanted: the averages, then the weights.",
+    lambda x: averages_so_far(x)[0],
+)
 
 
 def cases(seed):
@@ -141,89 +185,12 @@ def rows_are_recipes(args, result):
     return None
 
 
-TASK = Task(
-    name="averages_so_far",
-    lecture=2,
-    kind="implement",
-    points=8,
-    difficulty=1,
-    minutes=8,
+TASK = task(
+    plan("implement", points=8, difficulty=1, minutes=8),
     outcome="write the plain average of several vectors as one matrix product, and as a "
     "softmax of zeros",
-    reference=averages_so_far,
-    also_right=(by_softmax, by_loop),
     cases=cases,
     properties=(rows_are_recipes,),
-    mistakes=(
-        Mistake(
-            all_words,
-            "Every word got the average of all words. Word i may use the words 0 to i only: "
-            "everything to the right of the diagonal is 0.",
-        ),
-        Mistake(
-            words_to_come,
-            "The triangle lies on the wrong side: each word takes itself and the words after it. "
-            "Row i needs its entries in the columns 0 to i.",
-        ),
-        Mistake(
-            divided_by_all,
-            "Every row was divided by the number of all words. Row i has i + 1 entries that are "
-            "not 0, so divide it by i + 1.",
-        ),
-        Mistake(
-            not_divided,
-            "These are sums so far. For averages divide row i by the number of its words, i + 1.",
-        ),
-        Mistake(
-            divided_along_columns,
-            "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy lays "
-            "divisors of shape (T,) along the rows: which shape lays them down the columns?",
-        ),
-        Mistake(
-            without_itself,
-            "Each word took the words before it, but not itself. “So far” includes the word: row i "
-            "reaches up to the diagonal, and row 0 is 1, 0, 0, …",
-        ),
-        Mistake(
-            zero_scores,
-            "Softmax was taken of ones and zeros. A score of 0 is not a weight of 0, since e⁰ is "
-            "1: later words still get a share. Their score would have to be −∞.",
-        ),
-        Mistake(
-            transposed_product,
-            "The weights are right, but then their columns were used: weights.T @ x. Each row is "
-            "a recipe, so the product is weights @ x.",
-        ),
-        Mistake(
-            wrong_order,
-            "Both results are right, but they come back in the wrong order: first the averages, "
-            "then the weights.",
-        ),
-        Mistake(
-            upper_triangle,
-            "np.triu keeps what lies on the diagonal and to the right of it: the words to come. "
-            "The words so far lie on the diagonal and to the left of it.",
-        ),
-        Mistake(
-            counted_from_zero,
-            "Row i was divided by i, so row 0 by 0. Row i has i + 1 words: the divisors are 1, 2, "
-            "…, T.",
-        ),
-        Mistake(
-            entry_by_entry,
-            "The weights are right. But weights * x multiplies entry by entry, and stops where the "
-            "shapes do not fit. The matrix product is written with @.",
-        ),
-        Mistake(
-            width_for_length,
-            "The table has as many rows as x has columns. x has the shape (T, d): there is a row "
-            "for each word, and T is its first number.",
-        ),
-        Mistake(
-            averages_only,
-            "The averages are right, but two results are wanted: the averages, then the weights.",
-        ),
-    ),
     hints=(
         "Write down the weights for three words first: row 0 is 1, 0, 0; row 1 is ½, ½, 0; row 2 "
         "is ⅓, ⅓, ⅓.",

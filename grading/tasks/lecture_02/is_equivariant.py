@@ -4,22 +4,29 @@ import itertools
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def is_equivariant(layer, x):
-    """The model answer."""
+    """Whether reordering the rows of x (T, d) reorders layer(x) (T, d) in the same way."""
+    # BEGIN ANSWER
     rng = np.random.default_rng(0)
-    out = layer(x)
+    out = layer(x)  # (T, d)
     for _ in range(20):
-        order = rng.permutation(len(x))
+        order = rng.permutation(len(x))  # (T,)
         if not np.allclose(layer(x[order]), out[order], rtol=0, atol=1e-6):
             return False
     return True
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_neighbours(layer, x):
-    """Right, in another way: every reordering is made of swaps of neighbours."""
+    """Every reordering is made of swaps of neighbours."""
     out, places = layer(x), np.arange(len(x))
     for i in range(len(x) - 1):
         order = places.copy()
@@ -29,8 +36,9 @@ def by_neighbours(layer, x):
     return True
 
 
+@also_right
 def all_orders(layer, x):
-    """Right, in another way: every order, and the result put back by argsort."""
+    """Every order, and the result put back by argsort."""
     out = layer(x)
     return all(
         np.allclose(layer(x[list(order)])[np.argsort(order)], out, rtol=0, atol=1e-6)
@@ -43,71 +51,100 @@ def _orders(x):
     return [rng.permutation(len(x)) for _ in range(20)]
 
 
+@mistake("This test lets every layer pass. Compare numbers: layer(x[order]) with layer(x)[order].")
 def always(layer, x):
-    """Wrong: only shapes are compared, so every layer passes."""
     return layer(x[::-1]).shape == layer(x).shape
 
 
-def invariant(layer, x):
-    """Wrong: the output must not change at all."""
-    return all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x))
+mistake(
+    "Here the output must not change at all. That is invariance. Equivariance lets the rows move "
+    "with their words: compare with layer(x)[order].",
+    lambda layer, x: all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x)),
+)
+mistake(
+    "Sums in another order are rounded differently, so equal results may differ in the last "
+    "digit. Compare with np.allclose, not with ==.",
+    lambda layer, x: all((layer(x[order]) == layer(x)[order]).all() for order in _orders(x)),
+)
+mistake(
+    "Only the reversed order was tried. A layer that adds up both neighbours passes that: after "
+    "the reversal the neighbours are the same. Try many random orders.",
+    lambda layer, x: np.allclose(layer(x[::-1]), layer(x)[::-1]),
+)
 
 
-def exact(layer, x):
-    """Wrong: rounding counts as a difference."""
-    return all((layer(x[order]) == layer(x)[order]).all() for order in _orders(x))
-
-
-def reversed_only(layer, x):
-    """Wrong: one special order."""
-    return np.allclose(layer(x[::-1]), layer(x)[::-1])
-
-
+@mistake(
+    "Only shifts were tried, where every word keeps its neighbours. A layer that copies the word "
+    "on the left passes that. Try many random orders."
+)
 def shifts_only(layer, x):
-    """Wrong: all words move by the same number of places."""
     return all(
         np.allclose(layer(np.roll(x, n, axis=0)), np.roll(layer(x), n, axis=0))
         for n in range(len(x))
     )
 
 
+@mistake(
+    "Only the first two words were swapped. A layer that treats the last word in its own way "
+    "passes that. Try many random orders."
+)
 def first_two_only(layer, x):
-    """Wrong: only the first two words are swapped."""
     order = [1, 0, *range(2, len(x))]
     return np.allclose(layer(x[order]), layer(x)[order])
 
 
-def applied_twice(layer, x):
-    """Wrong: the result is reordered once more, not put back."""
-    return all(np.allclose(layer(x[order])[order], layer(x)) for order in _orders(x))
+mistake(
+    "layer(x[order])[order] reorders a second time. To put the rows back takes the inverse, "
+    "np.argsort(order); or reorder the other side: layer(x)[order].",
+    lambda layer, x: all(np.allclose(layer(x[order])[order], layer(x)) for order in _orders(x)),
+)
+mistake(
+    "The answer is True as soon as one order agrees, and the identity always does. All orders "
+    "that you try must agree; return True after the loop.",
+    lambda layer, x: any(np.allclose(layer(x[order]), layer(x)[order]) for order in _orders(x)),
+)
 
 
-def one_is_enough(layer, x):
-    """Wrong: it says True at the first order that agrees."""
-    return any(np.allclose(layer(x[order]), layer(x)[order]) for order in _orders(x))
-
-
+@mistake(
+    "Only one order was tried, and of two words it was the identity. Does your loop return in "
+    "its first round, or make a new generator in each, with the same seed? Make the generator "
+    "before the loop, and return True after it."
+)
 def first_order_only(layer, x):
-    """Wrong: the loop returns in its first round."""
     order = _orders(x)[0]
     return np.allclose(layer(x[order]), layer(x)[order])
 
 
+@mistake(
+    "The rows were compared without regard to where they stand. A layer that gives right rows to "
+    "the wrong words passes that. Row by row, compare with layer(x)[order]."
+)
 def as_heaps(layer, x):
-    """Wrong: the rows are compared as a heap, each column sorted."""
     return all(
         np.allclose(np.sort(layer(x[order]), axis=0), np.sort(layer(x), axis=0))
         for order in _orders(x)
     )
 
 
+@mistake(
+    "Only the sums over all words were compared. A layer that gives right rows to the wrong "
+    "words passes that. Compare row by row with layer(x)[order]."
+)
 def sums_only(layer, x):
-    """Wrong: only the sums of the rows are compared."""
     return all(np.allclose(layer(x[o]).sum(axis=0), layer(x).sum(axis=0)) for o in _orders(x))
 
 
+mistake(
+    "True and False have changed places: True means that the layer is equivariant.",
+    lambda layer, x: not is_equivariant(layer, x),
+)
+
+
+@mistake(
+    "rng.shuffle(x) reorders x itself and does not tell how, so layer(x) cannot follow. Draw an "
+    "order, rng.permutation(len(x)), and take x[order]."
+)
 def shuffled(layer, x):
-    """Wrong: x itself is shuffled, and nobody knows the order."""
     rng = np.random.default_rng(0)
     out = layer(x)
     for _ in range(20):
@@ -117,26 +154,23 @@ def shuffled(layer, x):
     return True
 
 
-def without_abs(layer, x):
-    """Wrong: the difference has a sign, and a negative one passes."""
-    return all((layer(x[order]) - layer(x)[order]).max() <= 1e-6 for order in _orders(x))
+mistake(
+    "The largest difference was taken with its sign, so a layer that only makes numbers smaller "
+    "passes. Compare absolute values.",
+    lambda layer, x: all((layer(x[order]) - layer(x)[order]).max() <= 1e-6 for order in _orders(x)),
+)
+mistake(
+    "The largest difference was taken with its sign, so a layer that only makes numbers larger "
+    "passes. Compare absolute values.",
+    lambda layer, x: all((layer(x)[order] - layer(x[order])).max() <= 1e-6 for order in _orders(x)),
+)
 
 
-def without_abs_backward(layer, x):
-    """Wrong: the same, with the difference taken the other way round."""
-    return all((layer(x)[order] - layer(x[order])).max() <= 1e-6 for order in _orders(x))
-
-
+@mistake("Here the columns are reordered. A word is a row: x[order] and layer(x)[order].")
 def columns_reordered(layer, x):
-    """Wrong: the columns are reordered, not the words."""
     rng = np.random.default_rng(0)
     orders = [rng.permutation(x.shape[1]) for _ in range(20)]
     return all(np.allclose(layer(x[:, order]), layer(x)[:, order]) for order in orders)
-
-
-def turned_around(layer, x):
-    """Wrong: True and False have changed places."""
-    return not is_equivariant(layer, x)
 
 
 def drive(answer, name, x):
@@ -216,100 +250,12 @@ def which_way(args, result):
     return None
 
 
-TASK = Task(
-    name="is_equivariant",
-    lecture=2,
-    kind="implement",
-    points=12,
-    difficulty=3,
-    minutes=15,
+TASK = task(
+    plan("implement", points=12, difficulty=3, minutes=15),
     outcome="name what always holds for this kind of attention, and what it costs for T words",
-    reference=is_equivariant,
-    also_right=(by_neighbours, all_orders),
     cases=cases,
     properties=(which_way,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            always,
-            "This test lets every layer pass. Compare numbers: layer(x[order]) with "
-            "layer(x)[order].",
-        ),
-        Mistake(
-            invariant,
-            "Here the output must not change at all. That is invariance. Equivariance lets the "
-            "rows move with their words: compare with layer(x)[order].",
-        ),
-        Mistake(
-            exact,
-            "Sums in another order are rounded differently, so equal results may differ in the "
-            "last digit. Compare with np.allclose, not with ==.",
-        ),
-        Mistake(
-            reversed_only,
-            "Only the reversed order was tried. A layer that adds up both neighbours passes that: "
-            "after the reversal the neighbours are the same. Try many random orders.",
-        ),
-        Mistake(
-            shifts_only,
-            "Only shifts were tried, where every word keeps its neighbours. A layer that copies "
-            "the word on the left passes that. Try many random orders.",
-        ),
-        Mistake(
-            first_two_only,
-            "Only the first two words were swapped. A layer that treats the last word in its own "
-            "way passes that. Try many random orders.",
-        ),
-        Mistake(
-            applied_twice,
-            "layer(x[order])[order] reorders a second time. To put the rows back takes the "
-            "inverse, np.argsort(order); or reorder the other side: layer(x)[order].",
-        ),
-        Mistake(
-            one_is_enough,
-            "The answer is True as soon as one order agrees, and the identity always does. All "
-            "orders that you try must agree; return True after the loop.",
-        ),
-        Mistake(
-            first_order_only,
-            "Only one order was tried, and of two words it was the identity. Does your loop return "
-            "in its first round, or make a new generator in each, with the same seed? Make the "
-            "generator before the loop, and return True after it.",
-        ),
-        Mistake(
-            as_heaps,
-            "The rows were compared without regard to where they stand. A layer that gives right "
-            "rows to the wrong words passes that. Row by row, compare with layer(x)[order].",
-        ),
-        Mistake(
-            sums_only,
-            "Only the sums over all words were compared. A layer that gives right rows to the "
-            "wrong words passes that. Compare row by row with layer(x)[order].",
-        ),
-        Mistake(
-            turned_around,
-            "True and False have changed places: True means that the layer is equivariant.",
-        ),
-        Mistake(
-            shuffled,
-            "rng.shuffle(x) reorders x itself and does not tell how, so layer(x) cannot follow. "
-            "Draw an order, rng.permutation(len(x)), and take x[order].",
-        ),
-        Mistake(
-            without_abs,
-            "The largest difference was taken with its sign, so a layer that only makes numbers "
-            "smaller passes. Compare absolute values.",
-        ),
-        Mistake(
-            without_abs_backward,
-            "The largest difference was taken with its sign, so a layer that only makes numbers "
-            "larger passes. Compare absolute values.",
-        ),
-        Mistake(
-            columns_reordered,
-            "Here the columns are reordered. A word is a row: x[order] and layer(x)[order].",
-        ),
-    ),
     hints=(
         "Written as an equation the property is: layer(x[order]) equals layer(x)[order], for every "
         "order.",

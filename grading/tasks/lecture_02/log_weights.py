@@ -2,110 +2,145 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers.attention import softmax
 
 
+# %% the cell
 def log_weights(scores):
-    """The model answer."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    """Logarithms of the weights along the last axis: scores (…, T) to (…, T)."""
+    # BEGIN ANSWER
+    shifted = scores - scores.max(axis=-1, keepdims=True)  # (…, T)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))  # (…, T)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_logaddexp(scores):
-    """Right, in another way: NumPy's own sum of exponentials, as a logarithm."""
+    """NumPy's own sum of exponentials, as a logarithm."""
     return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
+@also_right
 def largest_added_back(scores):
-    """Right, in another way: the shift inside the logarithm only, and taken back outside."""
+    """The shift inside the logarithm only, and taken back outside."""
     largest = scores.max(axis=-1, keepdims=True)
     return scores - (np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True)) + largest)
 
 
+@mistake(
+    "The logarithm of the finished weights was taken. A weight below about 10⁻³²³ has been "
+    "rounded to 0 by then, and its logarithm is −∞. Work out the logarithm of the fraction on "
+    "paper first."
+)
 def log_of_weights(scores):
-    """Wrong: the logarithm of a weight that was rounded to 0."""
     with np.errstate(divide="ignore"):
         return np.log(softmax(scores))
 
 
+@mistake(
+    "Where the weight had been rounded to 0, only the largest score was subtracted. If other "
+    "scores lie near the largest, the sum is more than 1, and its logarithm is missing there. "
+    "One formula does for all weights."
+)
 def patched(scores):
-    """Wrong: where a weight was rounded to 0, the sum is left out."""
     weights = softmax(scores)
     with np.errstate(divide="ignore"):
         return np.where(weights > 0, np.log(weights), scores - scores.max(axis=-1, keepdims=True))
 
 
+@mistake(
+    "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
+    "instead of down the columns, or cannot fit them at all. Write keepdims=True."
+)
 def without_keepdims(scores):
-    """Wrong: maxima and sums lost their axis."""
     with np.errstate(over="ignore", divide="ignore"):
         shifted = scores - scores.max(axis=-1)
         return shifted - np.log(np.exp(shifted).sum(axis=-1))
 
 
-def small_number_added(scores):
-    """Wrong: a small number keeps the logarithm finite."""
-    return np.log(softmax(scores) + 1e-12)
+mistake(
+    "A small number was added to keep the logarithm finite. Then all small weights get nearly "
+    "the same logarithm, whatever their scores. Work out the logarithm of the fraction on paper "
+    "first: nothing has to be added.",
+    lambda scores: np.log(softmax(scores) + 1e-12),
+)
+mistake(
+    "Small weights were raised to a smallest one, so they get the same logarithm, whatever their "
+    "scores. Work out the logarithm of the fraction on paper first.",
+    lambda scores: np.log(np.maximum(softmax(scores), 1e-300)),
+)
 
 
-def small_weights_cut(scores):
-    """Wrong: small weights are all made the same."""
-    return np.log(np.maximum(softmax(scores), 1e-300))
-
-
+@mistake(
+    "The formula is right, but the sum of exponentials overflows for large scores and is 0 for "
+    "very small ones. Subtract the row's largest score before taking exponentials, and see to it "
+    "that the result stays the same."
+)
 def unstable(scores):
-    """Wrong: the sum of exponentials overflows, or is 0."""
     with np.errstate(over="ignore", divide="ignore"):
         return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
 
 
+@mistake(
+    "The row's largest score was subtracted in the exponentials, but not outside. In a logarithm "
+    "the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back."
+)
 def not_added_back(scores):
-    """Wrong: the largest score is subtracted in the sum, and nowhere else."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return scores - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
-def without_sum(scores):
-    """Wrong: the largest score is subtracted, and nothing else."""
-    return scores - scores.max(axis=-1, keepdims=True)
+mistake(
+    "Only the row's largest score was subtracted. The logarithm of a fraction is a difference, "
+    "and what stands below the fraction bar, the sum, is still missing.",
+    lambda scores: scores - scores.max(axis=-1, keepdims=True),
+)
+mistake("These are the weights. Their logarithms are wanted.", lambda scores: softmax(scores))
+mistake(
+    "The sign is turned: a weight is at most 1, so its logarithm is at most 0.",
+    lambda scores: -log_weights(scores),
+)
+mistake(
+    "These are logarithms to base 10. The natural logarithm, np.log, is wanted.",
+    lambda scores: log_weights(scores) / np.log(10.0),
+)
 
 
-def no_logarithm(scores):
-    """Wrong: the weights themselves."""
-    return softmax(scores)
-
-
-def turned_sign(scores):
-    """Wrong: minus the logarithm."""
-    return -log_weights(scores)
-
-
-def to_base_ten(scores):
-    """Wrong: the logarithm to base 10."""
-    return log_weights(scores) / np.log(10.0)
-
-
+@mistake(
+    "The largest score of the whole array was subtracted. Of a row that lies far below it all "
+    "exponentials are 0 then, and so is their sum. Each row needs its own."
+)
 def one_maximum(scores):
-    """Wrong: the largest score of the whole array is subtracted from every row."""
     shifted = scores - scores.max()
     with np.errstate(divide="ignore"):
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
+@mistake(
+    "One sum was taken over the whole array. Each row needs its own: axis=-1 with keepdims=True."
+)
 def over_everything(scores):
-    """Wrong: one sum for the whole array."""
     shifted = scores - scores.max()
     return shifted - np.log(np.exp(shifted).sum())
 
 
+@mistake(
+    "The sum runs over axis −2, down the columns. The weights along the last axis must sum to 1."
+)
 def over_columns(scores):
-    """Wrong: along the axis before the last."""
     shifted = scores - scores.max(axis=-2, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-2, keepdims=True))
 
 
+@mistake(
+    "The logarithm of a sum is not the sum of the logarithms: exponentials first, then their "
+    "sum, then the logarithm of it."
+)
 def sum_of_logarithms(scores):
-    """Wrong: the logarithm is taken before the sum."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return shifted - shifted.sum(axis=-1, keepdims=True)
 
@@ -144,16 +179,9 @@ def weights_sum_to_one(args, result):
     return None
 
 
-TASK = Task(
-    name="log_weights",
-    lecture=2,
-    kind="implement",
-    points=8,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=10),
     outcome="write a softmax that survives large scores, and say why the repair changes nothing",
-    reference=log_weights,
-    also_right=(by_logaddexp, largest_added_back),
     cases=cases,
     properties=(finite, weights_sum_to_one),
     forbidden=(
@@ -162,84 +190,6 @@ TASK = Task(
         "torch.nn.functional.log_softmax",
         "torch.logsumexp",
         "torch.Tensor.logsumexp",
-    ),
-    mistakes=(
-        Mistake(
-            log_of_weights,
-            "The logarithm of the finished weights was taken. A weight below about 10⁻³²³ has been "
-            "rounded to 0 by then, and its logarithm is −∞. Work out the logarithm of the fraction "
-            "on paper first.",
-        ),
-        Mistake(
-            patched,
-            "Where the weight had been rounded to 0, only the largest score was subtracted. If "
-            "other scores lie near the largest, the sum is more than 1, and its logarithm is "
-            "missing there. One formula does for all weights.",
-        ),
-        Mistake(
-            without_keepdims,
-            "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
-            "instead of down the columns, or cannot fit them at all. Write keepdims=True.",
-        ),
-        Mistake(
-            small_number_added,
-            "A small number was added to keep the logarithm finite. Then all small weights get "
-            "nearly the same logarithm, whatever their scores. Work out the logarithm of the "
-            "fraction on paper first: nothing has to be added.",
-        ),
-        Mistake(
-            small_weights_cut,
-            "Small weights were raised to a smallest one, so they get the same logarithm, whatever "
-            "their scores. Work out the logarithm of the fraction on paper first.",
-        ),
-        Mistake(
-            unstable,
-            "The formula is right, but the sum of exponentials overflows for large scores and is 0 "
-            "for very small ones. Subtract the row's largest score before taking exponentials, and "
-            "see to it that the result stays the same.",
-        ),
-        Mistake(
-            not_added_back,
-            "The row's largest score was subtracted in the exponentials, but not outside. In a "
-            "logarithm the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back.",
-        ),
-        Mistake(
-            without_sum,
-            "Only the row's largest score was subtracted. The logarithm of a fraction is a "
-            "difference, and what stands below the fraction bar, the sum, is still missing.",
-        ),
-        Mistake(
-            no_logarithm,
-            "These are the weights. Their logarithms are wanted.",
-        ),
-        Mistake(
-            turned_sign,
-            "The sign is turned: a weight is at most 1, so its logarithm is at most 0.",
-        ),
-        Mistake(
-            to_base_ten,
-            "These are logarithms to base 10. The natural logarithm, np.log, is wanted.",
-        ),
-        Mistake(
-            one_maximum,
-            "The largest score of the whole array was subtracted. Of a row that lies far below it "
-            "all exponentials are 0 then, and so is their sum. Each row needs its own.",
-        ),
-        Mistake(
-            over_everything,
-            "One sum was taken over the whole array. Each row needs its own: axis=-1 with "
-            "keepdims=True.",
-        ),
-        Mistake(
-            over_columns,
-            "The sum runs over axis −2, down the columns. The weights along the last axis must sum "
-            "to 1.",
-        ),
-        Mistake(
-            sum_of_logarithms,
-            "The logarithm of a sum is not the sum of the logarithms: exponentials first, then "
-            "their sum, then the logarithm of it.",
-        ),
     ),
     hints=(
         "Two rules: ln(a / b) is ln a − ln b, and ln eˢ is s. What does the logarithm of the "

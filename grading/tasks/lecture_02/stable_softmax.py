@@ -2,123 +2,176 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def stable_softmax(scores):
-    """The model answer."""
-    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exp / exp.sum(axis=-1, keepdims=True)
+    """Weights along the last axis: scores (…, T) to weights (…, T)."""
+    # BEGIN ANSWER
+    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))  # (…, T)
+    return exp / exp.sum(axis=-1, keepdims=True)  # (…, T)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_logarithms(scores):
-    """Right, in another way: subtract the logarithm of the sum, then take the exponential."""
+    """Subtract the logarithm of the sum, then take the exponential."""
     return np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
 
 
+@mistake(
+    "The sum runs over axis −2, down the columns. Each query has a row, so the weights along the "
+    "last axis must sum to 1."
+)
 def over_columns(scores):
-    """Wrong: the sum runs down the columns."""
     exp = np.exp(scores - scores.max(axis=-2, keepdims=True))
     return exp / exp.sum(axis=-2, keepdims=True)
 
 
+@mistake(
+    "One sum was taken over the whole array. Each row needs its own: axis=-1 with keepdims=True."
+)
 def over_everything(scores):
-    """Wrong: one sum for the whole matrix."""
     exp = np.exp(scores - scores.max())
     return exp / exp.sum()
 
 
+@mistake(
+    "exp of a large score overflows, and exp of a very small one is 0. Subtract the row's "
+    "largest score first: that changes no weight."
+)
 def overflowing(scores):
-    """Wrong: nothing is subtracted."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores)
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@mistake(
+    "The largest score of the whole array was subtracted. A row that lies far below it becomes 0 "
+    "throughout, and 0/0 is NaN: subtract each row's own maximum."
+)
 def one_maximum(scores):
-    """Wrong: the largest score of the whole matrix is subtracted from every row."""
     exp = np.exp(scores - scores.max())
     with np.errstate(invalid="ignore"):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-def not_divided(scores):
-    """Wrong: exponentials only."""
-    return np.exp(scores - scores.max(axis=-1, keepdims=True))
+mistake(
+    "These are exponentials, not yet weights: divide each row by its sum.",
+    lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)),
+)
+mistake(
+    "All the weight went to the largest score. That is argmax; softmax gives every score its "
+    "share.",
+    lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
+)
 
 
-def largest_only(scores):
-    """Wrong: all the weight on the largest score."""
-    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
-
-
+@mistake(
+    "Large scores were cut off. That keeps exp finite but makes different scores equal. Subtract "
+    "the row's largest score instead: that changes no weight."
+)
 def clipped(scores):
-    """Wrong: large scores are cut off."""
     exp = np.exp(np.clip(scores, -700, 700))
     return exp / exp.sum(axis=-1, keepdims=True)
 
 
-def mean_subtracted(scores):
-    """Wrong: the mean of the row is subtracted, not its largest score."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        exp = np.exp(scores - scores.mean(axis=-1, keepdims=True))
-        return exp / exp.sum(axis=-1, keepdims=True)
-
-
+@mistake(
+    "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
+    "instead of down the columns, or cannot fit them at all. Write keepdims=True."
+)
 def without_keepdims(scores):
-    """Wrong: the maxima and sums broadcast along the rows, where they fit at all."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores - scores.max(axis=-1))
         return exp / exp.sum(axis=-1)
 
 
+@mistake(
+    "The mean of each row was subtracted. That changes no weight either, but a score far above "
+    "the mean still overflows: only after subtracting the maximum is none above 0."
+)
+def mean_subtracted(scores):
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores - scores.mean(axis=-1, keepdims=True))
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
+@mistake(
+    "Each row's own maximum was subtracted. But then one sum was taken over the whole array; "
+    "each row needs its own."
+)
 def one_sum(scores):
-    """Wrong: each row's own maximum, but one sum for the whole array."""
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exp / exp.sum()
 
 
+@mistake(
+    "The largest absolute value of the row was subtracted. Of a row of scores near −1000 that "
+    "makes scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract the largest "
+    "score, with its sign."
+)
 def absolute_maximum(scores):
-    """Wrong: the largest absolute value of the row is subtracted."""
     exp = np.exp(scores - abs(scores).max(axis=-1, keepdims=True))
     with np.errstate(invalid="ignore"):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@mistake(
+    "The smallest score of the row was subtracted. That changes no weight either, but a score "
+    "far above the smallest still overflows: only after subtracting the maximum is none above 0."
+)
 def smallest_subtracted(scores):
-    """Wrong: the smallest score of the row is subtracted."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores - scores.min(axis=-1, keepdims=True))
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@mistake(
+    "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them along "
+    "the rows instead of down the columns, or cannot fit them at all."
+)
 def sums_without_keepdims(scores):
-    """Wrong: the sums lost their axis."""
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exp / exp.sum(axis=-1)
 
 
+@mistake(
+    "The sums are right. But the maxima of the rows lost their axis, so NumPy lays them along "
+    "the rows instead of down the columns, or cannot fit them at all."
+)
 def maxima_without_keepdims(scores):
-    """Wrong: the maxima lost their axis."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores - scores.max(axis=-1))
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@mistake(
+    "Axis 1 is the last axis of a matrix only. Of three axes the last is axis 2, of one it is "
+    "axis 0. Counted from the back it is −1 always."
+)
 def along_axis_one(scores):
-    """Wrong: axis 1, which is the last one of a matrix only."""
     exp = np.exp(scores - scores.max(axis=1, keepdims=True))
     return exp / exp.sum(axis=1, keepdims=True)
 
 
+@mistake(
+    "The sums run along axis 0, which is the last one only if there is no other. Counted from "
+    "the back the last axis is −1, however many there are."
+)
 def along_axis_zero(scores):
-    """Wrong: axis 0."""
     exp = np.exp(scores - scores.max(axis=0, keepdims=True))
     return exp / exp.sum(axis=0, keepdims=True)
 
 
+@mistake(
+    "NaN was replaced by 0, so some rows no longer sum to 1. Let none arise: subtract the row's "
+    "largest score before taking exponentials."
+)
 def nan_replaced(scores):
-    """Wrong: what became NaN is set to 0."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores)
         return np.nan_to_num(exp / exp.sum(axis=-1, keepdims=True))
@@ -149,16 +202,9 @@ def rows_sum_to_one(args, result):
     return None
 
 
-TASK = Task(
-    name="stable_softmax",
-    lecture=2,
-    kind="implement",
-    points=10,
-    difficulty=1,
-    minutes=4,
+TASK = task(
+    plan("implement", points=10, difficulty=1, minutes=4),
     outcome="write a softmax that survives large scores, and say why the repair changes nothing",
-    reference=stable_softmax,
-    also_right=(by_logarithms,),
     cases=cases,
     properties=(rows_sum_to_one,),
     forbidden=(
@@ -166,94 +212,6 @@ TASK = Task(
         "torch.Tensor.softmax",
         "torch.nn.functional.softmax",
         "helpers.attention.softmax",
-    ),
-    mistakes=(
-        Mistake(
-            over_columns,
-            "The sum runs over axis −2, down the columns. Each query has a row, so the weights "
-            "along the last axis must sum to 1.",
-        ),
-        Mistake(
-            over_everything,
-            "One sum was taken over the whole array. Each row needs its own: axis=-1 with "
-            "keepdims=True.",
-        ),
-        Mistake(
-            overflowing,
-            "exp of a large score overflows, and exp of a very small one is 0. Subtract the row's "
-            "largest score first: that changes no weight.",
-        ),
-        Mistake(
-            one_maximum,
-            "The largest score of the whole array was subtracted. A row that lies far below it "
-            "becomes 0 throughout, and 0/0 is NaN: subtract each row's own maximum.",
-        ),
-        Mistake(
-            not_divided,
-            "These are exponentials, not yet weights: divide each row by its sum.",
-        ),
-        Mistake(
-            largest_only,
-            "All the weight went to the largest score. That is argmax; softmax gives every score "
-            "its share.",
-        ),
-        Mistake(
-            clipped,
-            "Large scores were cut off. That keeps exp finite but makes different scores equal. "
-            "Subtract the row's largest score instead: that changes no weight.",
-        ),
-        Mistake(
-            without_keepdims,
-            "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
-            "instead of down the columns, or cannot fit them at all. Write keepdims=True.",
-        ),
-        Mistake(
-            mean_subtracted,
-            "The mean of each row was subtracted. That changes no weight either, but a score far "
-            "above the mean still overflows: only after subtracting the maximum is none above 0.",
-        ),
-        Mistake(
-            one_sum,
-            "Each row's own maximum was subtracted. But then one sum was taken over the whole "
-            "array; each row needs its own.",
-        ),
-        Mistake(
-            absolute_maximum,
-            "The largest absolute value of the row was subtracted. Of a row of scores near −1000 "
-            "that makes scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract "
-            "the largest score, with its sign.",
-        ),
-        Mistake(
-            smallest_subtracted,
-            "The smallest score of the row was subtracted. That changes no weight either, but a "
-            "score far above the smallest still overflows: only after subtracting the maximum is "
-            "none above 0.",
-        ),
-        Mistake(
-            sums_without_keepdims,
-            "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them "
-            "along the rows instead of down the columns, or cannot fit them at all.",
-        ),
-        Mistake(
-            maxima_without_keepdims,
-            "The sums are right. But the maxima of the rows lost their axis, so NumPy lays them "
-            "along the rows instead of down the columns, or cannot fit them at all.",
-        ),
-        Mistake(
-            along_axis_one,
-            "Axis 1 is the last axis of a matrix only. Of three axes the last is axis 2, of one it "
-            "is axis 0. Counted from the back it is −1 always.",
-        ),
-        Mistake(
-            along_axis_zero,
-            "The sums run along axis 0, which is the last one only if there is no other. Counted "
-            "from the back the last axis is −1, however many there are.",
-        ),
-        Mistake(
-            nan_replaced,
-            "NaN was replaced by 0, so some rows no longer sum to 1. Let none arise: subtract the "
-            "row's largest score before taking exponentials.",
-        ),
     ),
     hints=(
         "What happens to the weights of a row if the same number is subtracted from all its "

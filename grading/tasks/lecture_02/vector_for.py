@@ -2,102 +2,127 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def vector_for(number):
-    """The model answer."""
+    """The vector of a whole number from −10 to 10, as a list of d numbers."""
+    # BEGIN ANSWER
     return [number, 100 * (number + 11)]
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def turned(number):
-    """Right, in another way: the second axis may point down, if it does so for all numbers."""
+    """The second axis may point down, if it does so for all numbers."""
     return np.array([number, -1000.0 * (number + 20)])
 
 
+@also_right
 def three_axes(number):
-    """Right, in another way: loudness on two axes."""
+    """Loudness on two axes."""
     return (number, 0, 80 * (number + 12), 60 * (number + 12))
 
 
-def as_it_is(number):
-    """Wrong: the number alone."""
-    return [number]
+mistake(
+    "Only the first axis takes part in the choice. (An axis that is the same for all numbers "
+    "adds the same to every score, and softmax ignores that.) There the score is the product of "
+    "two numbers, so a negative one looks for the smallest, and 0 has no preference. Give the "
+    "vector a second axis that grows with the number.",
+    lambda number: [number],
+)
 
 
+@mistake(
+    "Times 100 the scores are far apart, but what is collected is 100 times too large: it is the "
+    "same vector that is looked at and collected. Keep the number itself on the first axis, and "
+    "be loud on a second one."
+)
 def louder(number):
-    """Wrong: the number times 100."""
     return [100 * number]
 
 
-def moved_up(number):
-    """Wrong: the number plus 11, alone."""
-    return [100 * (number + 11)]
-
-
-def too_quiet(number):
-    """Wrong: two axes of the same loudness."""
-    return [number, number + 11]
-
-
-def signed(number):
-    """Wrong: the second axis is negative for negative numbers."""
-    return [number, 100 * number]
-
-
-def zero_at_the_end(number):
-    """Wrong: −10 gets a zero on the second axis."""
-    return [number, 100 * (number + 10)]
-
-
-def barely_moved(number):
-    """Wrong: moved until nothing is negative, and not loud."""
-    return [number, number + 10]
-
-
-def quiet_twenty(number):
-    """Wrong: moved far enough, and not loud."""
-    return [number, number + 20]
-
-
-def exponential(number):
-    """Wrong: hardly anything below zero."""
-    return [number, np.exp(float(number))]
-
-
-def squared(number):
-    """Wrong: the square."""
-    return [number, number**2]
-
-
-def loud_size(number):
-    """Wrong: 100 times the absolute value."""
-    return [number, 100 * abs(number)]
-
-
-def thermometer(number):
-    """Wrong: as many entries as steps from −10."""
-    return [number, *(50.0 * (other <= number) for other in range(-10, 11))]
-
-
-def falling(number):
-    """Wrong: the smallest number is the loudest, and 10 is silent."""
-    return [number, 100 - 10 * number]
-
-
-def one_axis_each(number):
-    """Wrong: one-hot, so each number finds itself."""
-    return [number, *(100.0 * (number == other) for other in range(-10, 11))]
-
-
-def by_size(number):
-    """Wrong: the farthest from zero."""
-    return [number, 100 * abs(number) + 100]
-
-
-def downward(number):
-    """Wrong: the smallest number is the loudest."""
-    return [number, 100 * (11 - number)]
+mistake(
+    "With all numbers positive, everyone looks at the largest: that is the idea. But what is "
+    "collected is the moved number. Keep the number itself on the first axis, and put the moved "
+    "one on a second.",
+    lambda number: [100 * (number + 11)],
+)
+mistake(
+    "The second axis is right in kind, but too quiet. The first axis takes part in the scores "
+    "too, and for negative numbers it pulls toward the smallest. Multiply the second by so much "
+    "that it decides alone.",
+    lambda number: [number, number + 11],
+)
+mistake(
+    "The axis that should decide is negative for negative numbers, and 0 for 0. A score there is "
+    "a product: negative numbers find the smallest number largest, and 0 has no preference. All "
+    "numbers must have the same sign on that axis.",
+    lambda number: [number, 100 * number],
+)
+mistake(
+    "This works for all numbers but −10, which gets 0 on the second axis. It asks with its first "
+    "axis alone then, and finds the smallest. Move a little farther up.",
+    lambda number: [number, 100 * (number + 10)],
+)
+mistake(
+    "Moving all numbers up is the idea. But −10 gets 0 on the second axis, so it asks with the "
+    "first axis alone. And next to the first axis, which pulls negative numbers toward the "
+    "smallest, the second is too quiet.",
+    lambda number: [number, number + 10],
+)
+mistake(
+    "On the second axis all numbers are positive and grow, as they should. But two neighbours "
+    "differ by 1 there, as they do on the first axis, which pulls negative numbers the other "
+    "way. The second axis must be far louder than the first.",
+    lambda number: [number, number + 20],
+)
+mistake(
+    "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so "
+    "negative numbers still ask with the first axis. It must be large for all numbers, also for "
+    "−10.",
+    lambda number: [number, np.exp(float(number))],
+)
+mistake(
+    "The square does not grow with the number: −10 and 10 get the same. The second axis must "
+    "grow all the way from −10 to 10.",
+    lambda number: [number, number**2],
+)
+mistake(
+    "The absolute value does not grow with the number: −10 and 10 are the loudest of all. The "
+    "second axis must grow all the way from −10 to 10.",
+    lambda number: [number, 100 * abs(number)],
+)
+mistake(
+    "Here a score counts the steps that two numbers have in common. All larger numbers have as "
+    "many in common with a number as it has with itself: they tie, and the first axis decides. A "
+    "larger number must score higher, with everyone.",
+    lambda number: [number, *(50.0 * (other <= number) for other in range(-10, 11))],
+)
+mistake(
+    "The second axis falls as the number grows, so the smallest is the loudest, and 10 has a 0 "
+    "there. Turn it around, and leave no number without a loudness.",
+    lambda number: [number, 100 - 10 * number],
+)
+mistake(
+    "With an axis for each number, every number finds itself. Here all must find the same one: "
+    "they need a common axis, on which the largest number is the loudest.",
+    lambda number: [number, *(100.0 * (number == other) for other in range(-10, 11))],
+)
+mistake(
+    "The number farthest from zero is the loudest now, so −9 wins against 4. The second axis "
+    "must grow from −10 to 10.",
+    lambda number: [number, 100 * abs(number) + 100],
+)
+mistake(
+    "Everyone collects the smallest number: on the second axis the smallest is the loudest. Turn "
+    "it around.",
+    lambda number: [number, 100 * (11 - number)],
+)
 
 
 def drive(answer, numbers):
@@ -165,114 +190,15 @@ def everyone_takes_the_largest(args, result):
     return None
 
 
-TASK = Task(
-    name="vector_for",
-    lecture=2,
-    kind="implement",
-    points=12,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("implement", points=12, difficulty=3, minutes=20),
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
-    reference=vector_for,
-    also_right=(turned, three_axes),
     cases=cases,
     properties=(first_axis_is_the_number, everyone_takes_the_largest),
     drive=drive,
     rtol=0.0,
     atol=0.01,
-    mistakes=(
-        Mistake(
-            as_it_is,
-            "Only the first axis takes part in the choice. (An axis that is the same for all "
-            "numbers adds the same to every score, and softmax ignores that.) There the score is "
-            "the product of two numbers, so a negative one looks for the smallest, and 0 has no "
-            "preference. Give the vector a second axis that grows with the number.",
-        ),
-        Mistake(
-            louder,
-            "Times 100 the scores are far apart, but what is collected is 100 times too large: it "
-            "is the same vector that is looked at and collected. Keep the number itself on the "
-            "first axis, and be loud on a second one.",
-        ),
-        Mistake(
-            moved_up,
-            "With all numbers positive, everyone looks at the largest: that is the idea. But what "
-            "is collected is the moved number. Keep the number itself on the first axis, and put "
-            "the moved one on a second.",
-        ),
-        Mistake(
-            too_quiet,
-            "The second axis is right in kind, but too quiet. The first axis takes part in the "
-            "scores too, and for negative numbers it pulls toward the smallest. Multiply the "
-            "second by so much that it decides alone.",
-        ),
-        Mistake(
-            signed,
-            "The axis that should decide is negative for negative numbers, and 0 for 0. A score "
-            "there is a product: negative numbers find the smallest number largest, and 0 has no "
-            "preference. All numbers must have the same sign on that axis.",
-        ),
-        Mistake(
-            zero_at_the_end,
-            "This works for all numbers but −10, which gets 0 on the second axis. It asks with its "
-            "first axis alone then, and finds the smallest. Move a little farther up.",
-        ),
-        Mistake(
-            barely_moved,
-            "Moving all numbers up is the idea. But −10 gets 0 on the second axis, so it asks with "
-            "the first axis alone. And next to the first axis, which pulls negative numbers "
-            "toward the smallest, the second is too quiet.",
-        ),
-        Mistake(
-            quiet_twenty,
-            "On the second axis all numbers are positive and grow, as they should. But two "
-            "neighbours differ by 1 there, as they do on the first axis, which pulls negative "
-            "numbers the other way. The second axis must be far louder than the first.",
-        ),
-        Mistake(
-            exponential,
-            "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so "
-            "negative numbers still ask with the first axis. It must be large for all numbers, "
-            "also for −10.",
-        ),
-        Mistake(
-            squared,
-            "The square does not grow with the number: −10 and 10 get the same. The second axis "
-            "must grow all the way from −10 to 10.",
-        ),
-        Mistake(
-            loud_size,
-            "The absolute value does not grow with the number: −10 and 10 are the loudest of all. "
-            "The second axis must grow all the way from −10 to 10.",
-        ),
-        Mistake(
-            thermometer,
-            "Here a score counts the steps that two numbers have in common. All larger numbers "
-            "have as many in common with a number as it has with itself: they tie, and the first "
-            "axis decides. A larger number must score higher, with everyone.",
-        ),
-        Mistake(
-            falling,
-            "The second axis falls as the number grows, so the smallest is the loudest, and 10 has "
-            "a 0 there. Turn it around, and leave no number without a loudness.",
-        ),
-        Mistake(
-            one_axis_each,
-            "With an axis for each number, every number finds itself. Here all must find the same "
-            "one: they need a common axis, on which the largest number is the loudest.",
-        ),
-        Mistake(
-            by_size,
-            "The number farthest from zero is the loudest now, so −9 wins against 4. The second "
-            "axis must grow from −10 to 10.",
-        ),
-        Mistake(
-            downward,
-            "Everyone collects the smallest number: on the second axis the smallest is the "
-            "loudest. Turn it around.",
-        ),
-    ),
     hints=(
         "In the lecture a long vector was a loud word. Who has a positive score with it turns to "
         "it, who has a negative one turns away. Which number must be the loudest, and which sign "

@@ -1,53 +1,33 @@
 """Choose: what holds whatever the vectors are."""
 
-from grading.task import Mistake, Task
+from grading.author import plan, task
 
-TASK = Task(
-    name="what_always_holds",
-    lecture=2,
-    kind="choose",
-    points=6,
-    difficulty=2,
-    minutes=8,
+# %% the cell
+what_always_holds = ...  # a set of letters
+# BEGIN ANSWER
+what_always_holds = {"b", "d", "e", "g"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, difficulty=2, minutes=8),
     outcome="name what always holds for this kind of attention, and what it costs for T words",
-    reference={"b", "d", "e", "g"},
-    mistakes=(
-        Mistake(
-            "a",
-            "Twice the vectors make four times the scores, so the weights change too: they gather "
-            "on the largest score.",
-        ),
-        Mistake(
-            "b",
-            "A score is a product of two vectors, so it stays when both turn around. The weights "
-            "stay with it, and the same mixture of turned vectors is the turned mixture.",
-        ),
-        Mistake(
-            "c",
-            "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What it "
-            "gets is taken from the others.",
-        ),
-        Mistake(
-            "d",
-            "Every weight is halved, since the sum below the fraction bar is twice as large, and "
-            "every vector is collected twice.",
-        ),
-        Mistake(
-            "e",
-            "Its scores stand in one row and one column: T + T numbers, one of them in both. But a "
-            "column reaches every row, so all context vectors may change.",
-        ),
-        Mistake(
-            "f",
-            "No weight is negative and they sum to 1, so a context vector is an average. An "
-            "average of vectors that point different ways is shorter than they are.",
-        ),
-        Mistake(
-            "g",
-            "A score is norm times norm times the cosine of the angle. With itself the cosine is "
-            "1, and no other norm is larger: no other score of its row can be.",
-        ),
-    ),
+    reasons={
+        "a": "Twice the vectors make four times the scores, so the weights change too: they "
+        "gather on the largest score.",
+        "b": "A score is a product of two vectors, so it stays when both turn around. The "
+        "weights stay with it, and the same mixture of turned vectors is the turned mixture.",
+        "c": "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What "
+        "it gets is taken from the others.",
+        "d": "Every weight is halved, since the sum below the fraction bar is twice as large, "
+        "and every vector is collected twice.",
+        "e": "Its scores stand in one row and one column: T + T numbers, one of them in both. "
+        "But a column reaches every row, so all context vectors may change.",
+        "f": "No weight is negative and they sum to 1, so a context vector is an average. An "
+        "average of vectors that point different ways is shorter than they are.",
+        "g": "A score is norm times norm times the cosine of the angle. With itself the cosine "
+        "is 1, and no other norm is larger: no other score of its row can be.",
+    },
     hints=(
         "Try a statement that you doubt on random vectors, with your `context_vectors` or with "
         "`self_attention` from the lecture. One counterexample is enough to drop it.",

@@ -1,49 +1,32 @@
 """Choose: what the two examples with hand-made vectors show."""
 
-from grading.task import Mistake, Task
+from grading.author import plan, task
 
-TASK = Task(
-    name="what_the_vectors_say",
-    lecture=2,
-    kind="choose",
-    points=5,
-    difficulty=2,
-    minutes=8,
+# %% the cell
+what_the_vectors_say = ...  # a set of letters
+# BEGIN ANSWER
+what_the_vectors_say = {"b", "e", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=5, difficulty=2, minutes=8),
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
-    reference={"b", "e", "f"},
-    mistakes=(
-        Mistake(
-            "a",
-            "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even gives "
-            "nearly the plain average: it lies ten times nearer to that than to “chef”.",
-        ),
-        Mistake(
-            "b",
-            "All numbers in the table are positive, so every word's score with “meal” is positive "
-            "and doubles. A longer vector is louder for everyone, not only for “it”.",
-        ),
-        Mistake(
-            "c",
-            "A dot product sums over the columns, and a sum has no order. Nothing in the map "
-            "depends on which column stands where.",
-        ),
-        Mistake(
-            "d",
-            "The others look at “it” as well. They find another vector there, so their scores, "
-            "their weights and their context vectors change too, if only a little.",
-        ),
-        Mistake(
-            "e",
-            "Smaller scores are closer together, and so are the weights. The order of the words "
-            "stays, but the recipe becomes more even, and the even one is the plain average.",
-        ),
-        Mistake(
-            "f",
-            "What is collected is the whole vector of “voice”, also its music. The score decides "
-            "how much is taken, not which part of it.",
-        ),
-    ),
+    reasons={
+        "a": "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even "
+        "gives nearly the plain average: it lies ten times nearer to that than to “chef”.",
+        "b": "All numbers in the table are positive, so every word's score with “meal” is "
+        "positive and doubles. A longer vector is louder for everyone, not only for “it”.",
+        "c": "A dot product sums over the columns, and a sum has no order. Nothing in the map "
+        "depends on which column stands where.",
+        "d": "The others look at “it” as well. They find another vector there, so their scores, "
+        "their weights and their context vectors change too, if only a little.",
+        "e": "Smaller scores are closer together, and so are the weights. The order of the words "
+        "stays, but the recipe becomes more even, and the even one is the plain average.",
+        "f": "What is collected is the whole vector of “voice”, also its music. The score "
+        "decides how much is taken, not which part of it.",
+    },
     hints=(
         "All of it can be tried: `chef_vectors().numpy()` is the table, from `helpers.examples`, "
         "with *chef* in row 1, *meal* in row 5 and *it* in row 7.",

@@ -5,11 +5,37 @@ import math
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 class Head(nn.Module):
-    """The model answer; the wrong ones below change a step of it."""
+    """One head: one layer for queries, keys and values, then scaled dot-product attention."""
+
+    def __init__(self, d_model, d_k, d_v=None):
+        super().__init__()
+        # BEGIN ANSWER
+        self.widths = [d_k, d_k, d_k if d_v is None else d_v]
+        self.W_all = nn.Linear(d_model, sum(self.widths), bias=False)
+        # END ANSWER
+
+    def forward(self, x, return_weights=False):
+        """Context vectors (…, T, d_v) of x (…, T, d_model), and weights (…, T, T) if asked for."""
+        # BEGIN ANSWER
+        q, k, v = self.W_all(x).split(self.widths, dim=-1)  # (…, T, d_k or d_v)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])  # (…, T, T)
+        weights = scores.softmax(dim=-1)  # (…, T, T)
+        context = weights @ v  # (…, T, d_v)
+        return (context, weights) if return_weights else context
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
 
     bias = False
 
@@ -46,8 +72,9 @@ class Head(nn.Module):
         return (context, weights) if return_weights else context
 
 
-class BySlices(Head):
-    """Right, in another way: slices, torch's own function, and the weights only when needed."""
+@also_right
+class BySlices(InParts):
+    """Slices, torch's own function, and the weights only when needed."""
 
     def forward(self, x, return_weights=False):
         """Context vectors, and the weights if asked for."""
@@ -61,32 +88,36 @@ class BySlices(Head):
         return [context, scores.softmax(-1)]
 
 
-class WithBias(Head):
-    """Wrong: the projections add something."""
-
+@mistake("The layer has a bias. `nn.Linear` makes one unless it is told bias=False.")
+class WithBias(InParts):
     bias = True
 
 
-class NoneAdded(Head):
-    """Wrong: a d_v that is not given is used as it is."""
-
+@mistake(
+    "d_v need not be given. Then it is None, and the values shall be as wide as queries and "
+    "keys: say so before you use it."
+)
+class NoneAdded(InParts):
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
         self.widths = [d_k, d_k, d_v]
         self.W_all = nn.Linear(d_model, 2 * d_k + d_v, bias=False)
 
 
-class ValuesAsWideAsKeys(Head):
-    """Wrong: d_v is not used."""
-
+@mistake(
+    "d_v is not used: the layer makes room for values of d_k numbers. If d_v is given, it is the "
+    "width of the values."
+)
+class ValuesAsWideAsKeys(InParts):
     def parts(self, d_k, d_v):
         """How wide the three parts are."""
         return [d_k, d_k, d_k]
 
 
-class ThreeLayers(Head):
-    """Wrong: three layers, as in the lecture."""
-
+@mistake(
+    "These are the three layers of the lecture. Here one layer is to make all three, side by side."
+)
+class ThreeLayers(InParts):
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
         widths = {"W_query": d_k, "W_key": d_k, "W_value": d_k if d_v is None else d_v}
@@ -94,43 +125,50 @@ class ThreeLayers(Head):
             setattr(self, name, nn.Linear(d_model, width, bias=False))
 
 
-class LooseMatrix(Head):
-    """Wrong: a parameter, not a layer."""
-
+@mistake(
+    "The matrix is a parameter itself. Make it a layer, an `nn.Linear`, so that its weight is "
+    "W_all.weight."
+)
+class LooseMatrix(InParts):
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
         width = 2 * d_k + (d_k if d_v is None else d_v)
         self.W_all = nn.Parameter(torch.randn(d_model, width))
 
 
-class InAList(Head):
-    """Wrong: the layer is in a list, where the module does not see it."""
-
+@mistake(
+    "The module knows of no parameter: layers in a plain list or dictionary are not seen, and no "
+    "optimizer would train them. Make it an attribute: self.W_all = …."
+)
+class InAList(InParts):
     def __init__(self, d_model, d_k, d_v=None):
         nn.Module.__init__(self)
         self.layers = [nn.Linear(d_model, d_k, bias=False)]
 
 
-class EqualThirds(Head):
-    """Wrong: three equal parts, whatever the widths are."""
-
+@mistake(
+    "What the layer gives was cut into three equal parts. That is right only if d_v equals d_k; "
+    "no error tells when it is not."
+)
+class EqualThirds(InParts):
     def project(self, x):
         """Queries, keys and values."""
         return self.W_all(x).chunk(3, dim=-1)
 
 
-class KeysFirst(Head):
-    """Wrong: the first part is taken for the keys."""
-
+@mistake(
+    "The first part was taken for the keys, the second for the queries. The order is query, key, "
+    "value."
+)
+class KeysFirst(InParts):
     def project(self, x):
         """Queries, keys and values."""
         k, q, v = super().project(x)
         return q, k, v
 
 
-class ValuesFirst(Head):
-    """Wrong: the first part is taken for the values."""
-
+@mistake("The first part was taken for the values. The order is query, key, value.")
+class ValuesFirst(InParts):
     def project(self, x):
         """Queries, keys and values."""
         d_k, _, d_v = self.widths
@@ -138,89 +176,108 @@ class ValuesFirst(Head):
         return q, k, v
 
 
-class AlongTheBatch(Head):
-    """Wrong: split along axis 0."""
-
+@mistake(
+    "It was cut along the first axis, as `split` does if it is not told which. The three parts "
+    "lie side by side along the last axis."
+)
+class AlongTheBatch(InParts):
     def project(self, x):
         """Queries, keys and values."""
         return self.W_all(x).split(self.widths)
 
 
-class ByRootOfEmbedding(Head):
-    """Wrong: divided by √d_model."""
-
+@mistake(
+    "The scores are divided by √d_model. A score is a sum of d_k products: take the width of the "
+    "queries."
+)
+class ByRootOfEmbedding(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return math.sqrt(x.shape[-1])
 
 
-class ByEmbedding(Head):
-    """Wrong: divided by d_model."""
-
+@mistake(
+    "The scores are divided by the embedding size. It is the root of d_k that they are to be "
+    "divided by."
+)
+class ByEmbedding(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return x.shape[-1]
 
 
-class ByRootOfAll(Head):
-    """Wrong: divided by the root of the width of all three parts."""
-
+@mistake(
+    "The scores are divided by the root of the width of all three parts together. A score is a "
+    "sum of d_k products: take the width of the queries."
+)
+class ByRootOfAll(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return math.sqrt(sum(self.widths))
 
 
-class NotDivided(Head):
-    """Wrong: not divided."""
-
+@mistake("The scores are not divided by √d_k.")
+class NotDivided(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return 1
 
 
-class AlongDimOne(Head):
-    """Wrong: along dim 1, which is right for one sentence."""
-
+@mistake(
+    "softmax(dim=1) is right for one sentence. Behind a batch, axis 1 holds the words that ask. "
+    "Count from the end."
+)
+class AlongDimOne(InParts):
     def weights(self, scores):
         """Their softmax."""
         return scores.softmax(dim=1)
 
 
-class AllAxesTurned(Head):
-    """Wrong: .T, which turns the axes of the batch around as well."""
-
+@mistake(
+    "All axes of k were turned around, also those of the batch. Only the last two are to change "
+    "places."
+)
+class AllAxesTurned(InParts):
     def scores(self, x, q, k):
         """The divided scores."""
         return q @ k.permute(*range(k.dim() - 1, -1, -1)) / self.divisor(x, q)
 
 
-class QueryForBoth(Head):
-    """Wrong: the keys are not used."""
-
+@mistake(
+    "The queries stand in for the keys, so the scores are symmetric, and the second part of the "
+    "layer is never trained."
+)
+class QueryForBoth(InParts):
     def scores(self, x, q, k):
         """The divided scores."""
         return super().scores(x, q, q)
 
 
-class Untrainable(Head):
-    """Wrong: no gradient goes through the weights."""
-
+@mistake(
+    "The numbers are right, but no gradient reaches queries and keys: is there a detach, a .data "
+    "or a torch.no_grad between scores and context? Nothing could be learned."
+)
+class Untrainable(InParts):
     def weights(self, scores):
         """Their softmax."""
         return scores.softmax(dim=-1).detach()
 
 
-class AlwaysBoth(Head):
-    """Wrong: the weights come back unasked."""
-
+@mistake(
+    "The weights come back though nobody asked for them. Return them only if return_weights is "
+    "true."
+)
+class AlwaysBoth(InParts):
     def forward(self, x, return_weights=False):
         """Context vectors and weights."""
         return super().forward(x, return_weights=True)
 
 
-class ScoresReturned(Head):
-    """Wrong: the scores come back in place of the weights."""
-
+@mistake(
+    "The context vectors are right. But what comes back as weights are the scores: return what "
+    "softmax gave."
+)
+class ScoresReturned(InParts):
     def forward(self, x, return_weights=False):
         """Context vectors, and the scores if asked for."""
         q, k, _ = self.project(x)
@@ -228,9 +285,8 @@ class ScoresReturned(Head):
         return (context, self.scores(x, q, k)) if return_weights else context
 
 
-class WeightsFirst(Head):
-    """Wrong: the weights come first."""
-
+@mistake("With return_weights the context vectors come first, then the weights.")
+class WeightsFirst(InParts):
     def forward(self, x, return_weights=False):
         """Context vectors, or weights and context vectors."""
         out = super().forward(x, return_weights)
@@ -312,124 +368,14 @@ def as_wide_as_values(args, result):
     return None
 
 
-TASK = Task(
-    name="Head",
-    lecture=3,
-    kind="implement",
-    points=10,
-    difficulty=2,
-    minutes=12,
+TASK = task(
+    plan("implement", points=10, difficulty=2, minutes=12),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
-    reference=Head,
-    also_right=(BySlices,),
     cases=cases,
     properties=(as_wide_as_values,),
     drive=drive,
     forbidden=("helpers.attention.SelfAttention",),
-    mistakes=(
-        Mistake(
-            WithBias,
-            "The layer has a bias. `nn.Linear` makes one unless it is told bias=False.",
-        ),
-        Mistake(
-            NoneAdded,
-            "d_v need not be given. Then it is None, and the values shall be as wide as queries "
-            "and keys: say so before you use it.",
-        ),
-        Mistake(
-            ValuesAsWideAsKeys,
-            "d_v is not used: the layer makes room for values of d_k numbers. If d_v is given, it "
-            "is the width of the values.",
-        ),
-        Mistake(
-            ThreeLayers,
-            "These are the three layers of the lecture. Here one layer is to make all three, side "
-            "by side.",
-        ),
-        Mistake(
-            LooseMatrix,
-            "The matrix is a parameter itself. Make it a layer, an `nn.Linear`, so that its weight "
-            "is W_all.weight.",
-        ),
-        Mistake(
-            InAList,
-            "The module knows of no parameter: layers in a plain list or dictionary are not seen, "
-            "and no optimizer would train them. Make it an attribute: self.W_all = ….",
-        ),
-        Mistake(
-            EqualThirds,
-            "What the layer gives was cut into three equal parts. That is right only if d_v equals "
-            "d_k; no error tells when it is not.",
-        ),
-        Mistake(
-            KeysFirst,
-            "The first part was taken for the keys, the second for the queries. The order is "
-            "query, key, value.",
-        ),
-        Mistake(
-            ValuesFirst,
-            "The first part was taken for the values. The order is query, key, value.",
-        ),
-        Mistake(
-            AlongTheBatch,
-            "It was cut along the first axis, as `split` does if it is not told which. The three "
-            "parts lie side by side along the last axis.",
-        ),
-        Mistake(
-            ByRootOfEmbedding,
-            "The scores are divided by √d_model. A score is a sum of d_k products: take the width "
-            "of the queries.",
-        ),
-        Mistake(
-            ByEmbedding,
-            "The scores are divided by the embedding size. It is the root of d_k that they are to "
-            "be divided by.",
-        ),
-        Mistake(
-            ByRootOfAll,
-            "The scores are divided by the root of the width of all three parts together. A score "
-            "is a sum of d_k products: take the width of the queries.",
-        ),
-        Mistake(
-            NotDivided,
-            "The scores are not divided by √d_k.",
-        ),
-        Mistake(
-            AlongDimOne,
-            "softmax(dim=1) is right for one sentence. Behind a batch, axis 1 holds the words that "
-            "ask. Count from the end.",
-        ),
-        Mistake(
-            AllAxesTurned,
-            "All axes of k were turned around, also those of the batch. Only the last two are to "
-            "change places.",
-        ),
-        Mistake(
-            QueryForBoth,
-            "The queries stand in for the keys, so the scores are symmetric, and the second part "
-            "of the layer is never trained.",
-        ),
-        Mistake(
-            Untrainable,
-            "The numbers are right, but no gradient reaches queries and keys: is there a detach, "
-            "a .data or a torch.no_grad between scores and context? Nothing could be learned.",
-        ),
-        Mistake(
-            AlwaysBoth,
-            "The weights come back though nobody asked for them. Return them only if "
-            "return_weights is true.",
-        ),
-        Mistake(
-            ScoresReturned,
-            "The context vectors are right. But what comes back as weights are the scores: return "
-            "what softmax gave.",
-        ),
-        Mistake(
-            WeightsFirst,
-            "With return_weights the context vectors come first, then the weights.",
-        ),
-    ),
     hints=(
         "How many numbers must the layer give for each word? Keep the three widths: `forward` "
         "needs them too.",

@@ -2,24 +2,36 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 from helpers.attention import softmax
 
 
+# %% the cell
 def made_to_fit(q, k, v):
-    """The model answer."""
-    scores = q @ k.T / np.sqrt(q.shape[-1])
-    return softmax(scores, axis=1) @ v
+    """Context vectors (T, d_v) of queries and keys (T, d_k) and values (T, d_v)."""
+    d_k = k.shape[1]
+    #| scores = q @ k.reshape(d_k, -1) / np.sqrt(d_k)  # (T, T)
+    #| weights = softmax(scores, axis=0)  # (T, T)
+    # BEGIN ANSWER
+    scores = q @ k.T / np.sqrt(d_k)  # (T, T)
+    weights = softmax(scores, axis=-1)  # (T, T)
+    # END ANSWER
+    return weights @ v  # (T, d_v)
 
 
+# %%
+
+
+@also_right
 def by_einsum(q, k, v):
-    """Right, in another way: the axes named by letters."""
+    """The axes named by letters."""
     weights = softmax(np.einsum("id,jd->ij", q, k) * q.shape[1] ** -0.5)
     return np.einsum("ij,jv->iv", weights, v)
 
 
+@also_right
 def keys_in_front(q, k, v):
-    """Right, in another way: a column for each query, and then softmax down the columns."""
+    """A column for each query, and then softmax down the columns."""
     return softmax(k @ q.T / np.sqrt(k.shape[-1]), axis=0).T @ v
 
 
@@ -27,63 +39,79 @@ def _attend(scores, v, axis=-1):
     return softmax(scores, axis=axis) @ v
 
 
-def as_given(q, k, v):
-    """Wrong: reshaped, and down the columns."""
-    scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
-    return _attend(scores, v, axis=0)
+as_given(
+    "This is the code as given. Print the scores of the second case beside the dot products of "
+    "its queries and keys, and print the sums of the rows of the weights."
+)
 
 
+@mistake(
+    "The softmax is right now: each row of the weights sums to 1. One bug is left. Take k with "
+    "the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns the "
+    "keys?"
+)
 def only_softmax_mended(q, k, v):
-    """Wrong: still reshaped."""
     scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
     return _attend(scores, v)
 
 
-def only_product_mended(q, k, v):
-    """Wrong: still down the columns."""
-    return _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0)
+mistake(
+    "The scores are right now. One bug is left: the columns of the weights sum to 1, and the "
+    "rows do not.",
+    lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
+)
+mistake(
+    "This is q @ k, as the text has it. It fits only if there are as many words as d_k, and even "
+    "then it compares words with columns. The transpose of k is needed.",
+    lambda q, k, v: _attend(q @ k / np.sqrt(q.shape[-1]), v),
+)
+mistake(
+    "q.T @ k compares the columns of both. A score belongs to two words: rows of q with rows of "
+    "k, q @ k.T.",
+    lambda q, k, v: _attend(q.T @ k / np.sqrt(q.shape[-1]), v),
+)
 
 
-def as_printed(q, k, v):
-    """Wrong: q @ k, as some texts have it."""
-    return _attend(q @ k / np.sqrt(q.shape[-1]), v)
-
-
-def queries_turned(q, k, v):
-    """Wrong: the columns of queries and keys are compared."""
-    return _attend(q.T @ k / np.sqrt(q.shape[-1]), v)
-
-
+@mistake(
+    "Each query was compared with the key at its own place only. It must be compared with every "
+    "key: q @ k.T."
+)
 def entry_by_entry(q, k, v):
-    """Wrong: only each word with itself."""
     scores = (q * k).sum(axis=1, keepdims=True) * np.ones((1, len(k)))
     return _attend(scores / np.sqrt(q.shape[-1]), v)
 
 
-def divided_by_T(q, k, v):
-    """Wrong: both are mended, and the divisor is spoilt."""
-    return _attend(q @ k.T / np.sqrt(len(k)), v)
+mistake(
+    "The product and the axis are right now. But the divisor became the root of the number of "
+    "words; it was right before, the root of the width of the queries.",
+    lambda q, k, v: _attend(q @ k.T / np.sqrt(len(k)), v),
+)
+mistake(
+    "The product and the axis are right now. But the division by √d_k has got lost.",
+    lambda q, k, v: _attend(q @ k.T, v),
+)
+mistake(
+    "The product and the axis are right now. But the scores are divided by d_k and not by its "
+    "root, as they were before.",
+    lambda q, k, v: _attend(q @ k.T / q.shape[-1], v),
+)
 
 
-def not_divided(q, k, v):
-    """Wrong: both are mended, and the divisor is gone."""
-    return _attend(q @ k.T, v)
-
-
-def no_root(q, k, v):
-    """Wrong: both are mended, and the root is gone."""
-    return _attend(q @ k.T / q.shape[-1], v)
-
-
+@mistake(
+    "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
+    "by a sum of its own before. Take softmax along the rows in the first place."
+)
 def divided_afterwards(q, k, v):
-    """Wrong: down the columns, and then the rows are divided by their sums."""
     weights = softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0)
     return weights / weights.sum(axis=1, keepdims=True) @ v
 
 
-def weights_turned(q, k, v):
-    """Wrong: down the columns of a map that is then turned around."""
-    return softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v
+mistake(
+    "The rows sum to 1 now, since the map was turned around after a softmax down its columns. "
+    "But now its rows belong to the words that are looked at. Take softmax along the rows, and "
+    "leave the map as it is.",
+    lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
+)
 
 
 def cases(seed):
@@ -112,77 +140,12 @@ def within_the_values(args, result):
     return None
 
 
-TASK = Task(
-    name="made_to_fit",
-    lecture=3,
-    kind="find the bug",
-    points=8,
-    difficulty=2,
-    minutes=6,
+TASK = task(
+    plan("find the bug", points=8, difficulty=2, minutes=6),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
-    reference=made_to_fit,
-    also_right=(by_einsum, keys_in_front),
     cases=cases,
     properties=(within_the_values,),
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given. Print the scores of the second case beside the dot "
-            "products of its queries and keys, and print the sums of the rows of the weights.",
-        ),
-        Mistake(
-            only_softmax_mended,
-            "The softmax is right now: each row of the weights sums to 1. One bug is left. Take k "
-            "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its "
-            "columns the keys?",
-        ),
-        Mistake(
-            only_product_mended,
-            "The scores are right now. One bug is left: the columns of the weights sum to 1, and "
-            "the rows do not.",
-        ),
-        Mistake(
-            as_printed,
-            "This is q @ k, as the text has it. It fits only if there are as many words as d_k, "
-            "and even then it compares words with columns. The transpose of k is needed.",
-        ),
-        Mistake(
-            queries_turned,
-            "q.T @ k compares the columns of both. A score belongs to two words: rows of q with "
-            "rows of k, q @ k.T.",
-        ),
-        Mistake(
-            entry_by_entry,
-            "Each query was compared with the key at its own place only. It must be compared with "
-            "every key: q @ k.T.",
-        ),
-        Mistake(
-            divided_by_T,
-            "The product and the axis are right now. But the divisor became the root of the number "
-            "of words; it was right before, the root of the width of the queries.",
-        ),
-        Mistake(
-            not_divided,
-            "The product and the axis are right now. But the division by √d_k has got lost.",
-        ),
-        Mistake(
-            no_root,
-            "The product and the axis are right now. But the scores are divided by d_k and not by "
-            "its root, as they were before.",
-        ),
-        Mistake(
-            divided_afterwards,
-            "The rows sum to 1 now, but they are not the softmax of the scores: each column was "
-            "divided by a sum of its own before. Take softmax along the rows in the first place.",
-        ),
-        Mistake(
-            weights_turned,
-            "The rows sum to 1 now, since the map was turned around after a softmax down its "
-            "columns. But now its rows belong to the words that are looked at. Take softmax along "
-            "the rows, and leave the map as it is.",
-        ),
-    ),
     hints=(
         "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
         "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "

@@ -2,28 +2,36 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers.attention import softmax
 
 
+# %% the cell
 def one_head(x, W_query, W_key, W_value):
-    """The model answer."""
-    q, k, v = x @ W_query, x @ W_key, x @ W_value
-    scores = q @ np.swapaxes(k, -2, -1) / np.sqrt(q.shape[-1])
-    weights = softmax(scores)
-    return weights @ v, weights
+    """Context vectors (…, T, d_v) and attention weights (…, T, T) of x (…, T, d_model)."""
+    # BEGIN ANSWER
+    q, k, v = x @ W_query, x @ W_key, x @ W_value  # (…, T, d_k), (…, T, d_k), (…, T, d_v)
+    scores = q @ np.swapaxes(k, -2, -1) / np.sqrt(q.shape[-1])  # (…, T, T)
+    weights = softmax(scores)  # (…, T, T)
+    return weights @ v, weights  # (…, T, d_v), (…, T, T)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_einsum(x, W_query, W_key, W_value):
-    """Right, in another way: the axes named by letters, and the query divided."""
+    """The axes named by letters, and the query divided."""
     q = np.einsum("...im,mk->...ik", x, W_query) / W_query.shape[1] ** 0.5
     k = np.einsum("...jm,mk->...jk", x, W_key)
     weights = softmax(np.einsum("...ik,...jk->...ij", q, k))
     return np.einsum("...ij,...jm,mv->...iv", weights, x, W_value), weights
 
 
+@also_right
 def by_the_table(x, W_query, W_key, W_value):
-    """Right, in another way: with the table of what asks for what."""
+    """With the table of what asks for what."""
     table = W_query @ W_key.T / np.sqrt(W_key.shape[-1])
     weights = softmax(x @ table @ np.swapaxes(x, -2, -1))
     return weights @ x @ W_value, weights
@@ -36,106 +44,132 @@ def _with(x, W_query, W_key, W_value, divisor=None, axis=-1):
     return weights @ v, weights
 
 
-def not_divided(x, W_query, W_key, W_value):
-    """Wrong: the scores as they are."""
-    return _with(x, W_query, W_key, W_value, divisor=1)
+mistake(
+    "The scores are not divided. Before softmax they are divided by √d_k, the root of the width "
+    "of queries and keys.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=1),
+)
+mistake(
+    "The scores were divided by d_k. It is the root, √d_k, that brings their variance back to 1.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=W_key.shape[1]),
+)
 
 
-def divided_by_d_k(x, W_query, W_key, W_value):
-    """Wrong: no root."""
-    return _with(x, W_query, W_key, W_value, divisor=W_key.shape[1])
-
-
+@mistake(
+    "The scores were divided by √d_model, the root of the width of the words. A score is a sum "
+    "of d_k products: take the width of queries and keys."
+)
 def by_root_d_model(x, W_query, W_key, W_value):
-    """Wrong: the root of the width of the words."""
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-1]))
 
 
-def by_d_model(x, W_query, W_key, W_value):
-    """Wrong: the width of the words."""
-    return _with(x, W_query, W_key, W_value, divisor=x.shape[-1])
+mistake(
+    "The scores were divided by the width of the words. A score is a sum of d_k products, so the "
+    "divisor is the root of the width of queries and keys.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=x.shape[-1]),
+)
 
 
+@mistake(
+    "The scores were divided by √d_v. Values take no part in the scores: take the width of "
+    "queries and keys."
+)
 def by_root_d_v(x, W_query, W_key, W_value):
-    """Wrong: the root of the width of the values."""
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(W_value.shape[1]))
 
 
+@mistake(
+    "The scores were divided by the root of the number of words. Did you take the shape at the "
+    "wrong place? The divisor is the root of the last axis of q."
+)
 def by_root_T(x, W_query, W_key, W_value):
-    """Wrong: the root of the number of words."""
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-2]))
 
 
+@mistake("The scores were multiplied by √d_k. Divide by it.")
 def multiplied(x, W_query, W_key, W_value):
-    """Wrong: multiplied in place of divided."""
     return _with(x, W_query, W_key, W_value, divisor=1 / np.sqrt(W_key.shape[1]))
 
 
-def over_queries(x, W_query, W_key, W_value):
-    """Wrong: softmax along the axis of the queries."""
-    return _with(x, W_query, W_key, W_value, axis=-2)
+mistake(
+    "Softmax ran along axis −2, the words that ask. Each of them has a row, so the weights along "
+    "the last axis must sum to 1.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=-2),
+)
+mistake(
+    "axis=1 is right for one sentence. Behind a batch, axis 1 is that of the words that ask, or "
+    "another one of the batch. Count from the end: axis −1.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=1),
+)
+mistake(
+    "x was multiplied with the matrices turned around. They have the shape (d_model, d_k), so "
+    "the product is x @ W_query. (It is nn.Linear that keeps its weight the other way round.)",
+    lambda x, W_query, W_key, W_value: one_head(x, W_query.T, W_key.T, W_value.T),
+)
 
 
-def along_axis_one(x, W_query, W_key, W_value):
-    """Wrong: along axis 1, which is right for one sentence."""
-    return _with(x, W_query, W_key, W_value, axis=1)
-
-
-def matrices_turned(x, W_query, W_key, W_value):
-    """Wrong: the matrices as nn.Linear keeps its weight."""
-    return one_head(x, W_query.T, W_key.T, W_value.T)
-
-
+@mistake(
+    "The weights are right, but their columns were used as recipes. Each row is one: weights @ v."
+)
 def weights_turned(x, W_query, W_key, W_value):
-    """Wrong: the columns of the map are used as recipes."""
     _, weights = one_head(x, W_query, W_key, W_value)
     return np.swapaxes(weights, -2, -1) @ (x @ W_value), weights
 
 
-def scores_of_keys(x, W_query, W_key, W_value):
-    """Wrong: queries and keys have changed places."""
-    return _with(x, W_key, W_query, W_value)
+mistake(
+    "Queries and keys have changed places: the row belongs to the word that asks, with W_query.",
+    lambda x, W_query, W_key, W_value: _with(x, W_key, W_query, W_value),
+)
+mistake(
+    "The keys were made with W_query too, so the scores are symmetric again. Use W_key for them.",
+    lambda x, W_query, W_key, W_value: _with(x, W_query, W_query, W_value),
+)
 
 
-def key_for_both(x, W_query, W_key, W_value):
-    """Wrong: keys are made with W_query too."""
-    return _with(x, W_query, W_query, W_value)
-
-
+@mistake(
+    "The weights are right, but the words themselves were summed. Sum their values, x @ W_value."
+)
 def words_collected(x, W_query, W_key, W_value):
-    """Wrong: the words are summed, not their values."""
     _, weights = one_head(x, W_query, W_key, W_value)
     return weights @ x, weights
 
 
+@mistake("The weights are right, but the keys were summed. Sum the values, x @ W_value.")
 def keys_collected(x, W_query, W_key, W_value):
-    """Wrong: the keys are summed."""
     _, weights = one_head(x, W_query, W_key, W_value)
     return weights @ (x @ W_key), weights
 
 
+@mistake(
+    "The weights were divided by √d_k, not the scores. Divide before softmax; then the rows sum "
+    "to 1."
+)
 def divided_after_softmax(x, W_query, W_key, W_value):
-    """Wrong: the weights are divided, not the scores."""
     _, weights = _with(x, W_query, W_key, W_value, divisor=1)
     weights = weights / np.sqrt(W_key.shape[1])
     return weights @ (x @ W_value), weights
 
 
+@mistake(
+    "k.T turns all axes around, also those of the batch. np.swapaxes(k, -2, -1) exchanges the "
+    "last two and leaves the others alone."
+)
 def all_axes_turned(x, W_query, W_key, W_value):
-    """Wrong: .T, which turns the axes of the batch around as well."""
     q, k, v = x @ W_query, x @ W_key, x @ W_value
     weights = softmax(q @ k.T / np.sqrt(q.shape[-1]))
     return weights @ v, weights
 
 
-def weights_first(x, W_query, W_key, W_value):
-    """Wrong: both right, returned the other way round."""
-    return one_head(x, W_query, W_key, W_value)[::-1]
-
-
-def contexts_only(x, W_query, W_key, W_value):
-    """Wrong: the weights are not returned."""
-    return one_head(x, W_query, W_key, W_value)[0]
+mistake(
+    "Both results are right, but they come back in the wrong order: first the context vectors, "
+    "then the weights.",
+    lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[::-1],
+)
+mistake(
+    "The context vectors are right, but the weights are to be returned too: `return contexts, "
+    "weights`.",
+    lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[0],
+)
 
 
 def cases(seed):
@@ -170,119 +204,16 @@ def rows_sum_to_one(args, result):
     return None
 
 
-TASK = Task(
-    name="one_head",
-    lecture=3,
-    kind="implement",
-    points=10,
-    difficulty=1,
-    minutes=8,
+TASK = task(
+    plan("implement", points=10, difficulty=1, minutes=8),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
-    reference=one_head,
-    also_right=(by_einsum, by_the_table),
     cases=cases,
     properties=(rows_sum_to_one,),
     forbidden=(
         "torch.nn.functional.scaled_dot_product_attention",
         "helpers.attention.scaled_dot_product_attention",
         "helpers.attention.scaled_dot_product_attention_numpy",
-    ),
-    mistakes=(
-        Mistake(
-            not_divided,
-            "The scores are not divided. Before softmax they are divided by √d_k, the root of the "
-            "width of queries and keys.",
-        ),
-        Mistake(
-            divided_by_d_k,
-            "The scores were divided by d_k. It is the root, √d_k, that brings their variance back "
-            "to 1.",
-        ),
-        Mistake(
-            by_root_d_model,
-            "The scores were divided by √d_model, the root of the width of the words. A score is a "
-            "sum of d_k products: take the width of queries and keys.",
-        ),
-        Mistake(
-            by_d_model,
-            "The scores were divided by the width of the words. A score is a sum of d_k products, "
-            "so the divisor is the root of the width of queries and keys.",
-        ),
-        Mistake(
-            by_root_d_v,
-            "The scores were divided by √d_v. Values take no part in the scores: take the width of "
-            "queries and keys.",
-        ),
-        Mistake(
-            by_root_T,
-            "The scores were divided by the root of the number of words. Did you take the shape at "
-            "the wrong place? The divisor is the root of the last axis of q.",
-        ),
-        Mistake(
-            multiplied,
-            "The scores were multiplied by √d_k. Divide by it.",
-        ),
-        Mistake(
-            over_queries,
-            "Softmax ran along axis −2, the words that ask. Each of them has a row, so the weights "
-            "along the last axis must sum to 1.",
-        ),
-        Mistake(
-            along_axis_one,
-            "axis=1 is right for one sentence. Behind a batch, axis 1 is that of the words that "
-            "ask, or another one of the batch. Count from the end: axis −1.",
-        ),
-        Mistake(
-            matrices_turned,
-            "x was multiplied with the matrices turned around. They have the shape (d_model, d_k), "
-            "so the product is x @ W_query. (It is nn.Linear that keeps its weight the other way "
-            "round.)",
-        ),
-        Mistake(
-            weights_turned,
-            "The weights are right, but their columns were used as recipes. Each row is one: "
-            "weights @ v.",
-        ),
-        Mistake(
-            scores_of_keys,
-            "Queries and keys have changed places: the row belongs to the word that asks, with "
-            "W_query.",
-        ),
-        Mistake(
-            key_for_both,
-            "The keys were made with W_query too, so the scores are symmetric again. Use W_key for "
-            "them.",
-        ),
-        Mistake(
-            words_collected,
-            "The weights are right, but the words themselves were summed. Sum their values, "
-            "x @ W_value.",
-        ),
-        Mistake(
-            keys_collected,
-            "The weights are right, but the keys were summed. Sum the values, x @ W_value.",
-        ),
-        Mistake(
-            divided_after_softmax,
-            "The weights were divided by √d_k, not the scores. Divide before softmax; then the "
-            "rows sum to 1.",
-        ),
-        Mistake(
-            all_axes_turned,
-            "k.T turns all axes around, also those of the batch. np.swapaxes(k, -2, -1) exchanges "
-            "the last two and leaves the others alone.",
-        ),
-        Mistake(
-            weights_first,
-            "Both results are right, but they come back in the wrong order: first the context "
-            "vectors, then the weights.",
-        ),
-        Mistake(
-            contexts_only,
-            "The context vectors are right, but the weights are to be returned too: "
-            "`return contexts, weights`.",
-        ),
     ),
     hints=(
         "Three products come first, one with each matrix. After them it is the attention of "

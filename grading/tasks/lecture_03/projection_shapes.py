@@ -1,76 +1,72 @@
 """The shape of everything, for words of 256 numbers."""
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-RIGHT = [(5, 8, 32), (5, 8, 48), (5, 8, 8), (5, 8, 8), (5, 8, 48), (32, 256)]
+# %% the cell
+projection_shapes = ...  # a list of six tuples
+# BEGIN ANSWER
+projection_shapes = [(5, 8, 32), (5, 8, 48), (5, 8, 8), (5, 8, 8), (5, 8, 48), (32, 256)]
+# END ANSWER
+# %%
 
 
 def instead(**changes):
     """The right list with some entries replaced: `at0`, `at1`, …"""
-    return [changes.get(f"at{i}", shape) for i, shape in enumerate(RIGHT)]
+    return [changes.get(f"at{i}", shape) for i, shape in enumerate(projection_shapes)]
 
 
-TASK = Task(
-    name="projection_shapes",
-    lecture=3,
-    kind="predict",
-    points=6,
-    difficulty=1,
-    minutes=6,
+mistake(
+    "256 is the width of the words. A projection brings it to 32 for queries and keys, and to 48 "
+    "for values.",
+    instead(at0=(5, 8, 256), at1=(5, 8, 256), at4=(5, 8, 256)),
+)
+mistake(
+    "Values have a width of their own, here 48. Only queries and keys must be equally wide, "
+    "since they are compared.",
+    instead(at1=(5, 8, 32), at4=(5, 8, 32)),
+)
+mistake(
+    "The last product: a context vector is a weighted sum of values, so it is as wide as a value.",
+    instead(at4=(5, 8, 32)),
+)
+mistake(
+    "The last product: the sum runs over the 8 words, and the width of a value takes their place.",
+    instead(at4=(5, 8, 8)),
+)
+mistake(
+    "The last product: nothing brings the width back to 256. A context vector is as wide as a "
+    "value.",
+    instead(at4=(5, 8, 256)),
+)
+mistake(
+    "These scores compare columns. A dot product runs along the vectors, so 32 is summed over, "
+    "and a score is left for each pair of words.",
+    instead(at2=(5, 32, 32), at3=(5, 32, 32)),
+)
+mistake(
+    "The batch does not take part: each of its 5 sentences has a score for every pair of its 8 "
+    "words.",
+    instead(at2=(5, 8, 5), at3=(5, 8, 5)),
+)
+mistake(
+    "The weights: softmax keeps the shape. It sums over a row only to divide by the sum.",
+    instead(at3=(5, 8)),
+)
+mistake(
+    "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the other "
+    "way round, (d_out, d_in).",
+    instead(at5=(256, 32)),
+)
+mistake(
+    "This is right for one sentence. The batch of 5 stays in front of everything but the weight "
+    "of the layer.",
+    [shape[1:] if len(shape) == 3 else shape for shape in projection_shapes],
+)
+
+TASK = task(
+    plan("predict", points=6, difficulty=1, minutes=6),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
-    reference=RIGHT,
-    mistakes=(
-        Mistake(
-            instead(at0=(5, 8, 256), at1=(5, 8, 256), at4=(5, 8, 256)),
-            "256 is the width of the words. A projection brings it to 32 for queries and keys, "
-            "and to 48 for values.",
-        ),
-        Mistake(
-            instead(at1=(5, 8, 32), at4=(5, 8, 32)),
-            "Values have a width of their own, here 48. Only queries and keys must be equally "
-            "wide, since they are compared.",
-        ),
-        Mistake(
-            instead(at4=(5, 8, 32)),
-            "The last product: a context vector is a weighted sum of values, so it is as wide as "
-            "a value.",
-        ),
-        Mistake(
-            instead(at4=(5, 8, 8)),
-            "The last product: the sum runs over the 8 words, and the width of a value takes "
-            "their place.",
-        ),
-        Mistake(
-            instead(at4=(5, 8, 256)),
-            "The last product: nothing brings the width back to 256. A context vector is as wide "
-            "as a value.",
-        ),
-        Mistake(
-            instead(at2=(5, 32, 32), at3=(5, 32, 32)),
-            "These scores compare columns. A dot product runs along the vectors, so 32 is summed "
-            "over, and a score is left for each pair of words.",
-        ),
-        Mistake(
-            instead(at2=(5, 8, 5), at3=(5, 8, 5)),
-            "The batch does not take part: each of its 5 sentences has a score for every pair of "
-            "its 8 words.",
-        ),
-        Mistake(
-            instead(at3=(5, 8)),
-            "The weights: softmax keeps the shape. It sums over a row only to divide by the sum.",
-        ),
-        Mistake(
-            instead(at5=(256, 32)),
-            "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the "
-            "other way round, (d_out, d_in).",
-        ),
-        Mistake(
-            [shape[1:] if len(shape) == 3 else shape for shape in RIGHT],
-            "This is right for one sentence. The batch of 5 stays in front of everything but the "
-            "weight of the layer.",
-        ),
-    ),
     hints=(
         "Begin with one sentence: (8, 256) times (256, 32) is what? The batch stands in front.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",

@@ -2,21 +2,28 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers.attention import softmax
 
 
+# %% the cell
 def softness(q, k, divisor):
-    """The model answer."""
-    scores = q @ k.T / divisor
-    weights = softmax(scores)
-    logs = np.log(np.where(weights > 0, weights, 1.0))
-    entropy = -(weights * logs).sum(axis=-1)
+    """Variance of scores, mean entropy and mean largest weight of q (T_q, d_k), k (T_k, d_k)."""
+    # BEGIN ANSWER
+    scores = q @ k.T / divisor  # (T_q, T_k)
+    weights = softmax(scores)  # (T_q, T_k)
+    logs = np.log(np.where(weights > 0, weights, 1.0))  # (T_q, T_k)
+    entropy = -(weights * logs).sum(axis=-1)  # (T_q,)
     return scores.var(), entropy.mean(), weights.max(axis=-1).mean()
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def from_the_scores(q, k, divisor):
-    """Right, in another way: the entropy from the scores, without the logarithm of a weight."""
+    """The entropy from the scores, without the logarithm of a weight."""
     scores = q @ k.T / divisor
     moved = scores - scores.max(axis=1, keepdims=True)
     exp = np.exp(moved)
@@ -25,8 +32,9 @@ def from_the_scores(q, k, divisor):
     return scores.var(), entropy.mean(), (1 / total).mean()
 
 
+@also_right
 def by_torch(q, k, divisor):
-    """Right, in another way: torch's entr."""
+    """Torch's entr."""
     import torch
 
     scores = torch.from_numpy(q @ k.T) / divisor
@@ -48,86 +56,104 @@ def _entr(weights):
     return -weights * np.log(np.where(weights > 0, weights, 1.0))
 
 
+@mistake(
+    "Some weights are 0 in float64, and 0 · log 0 gives NaN. Such a weight adds nothing to the "
+    "entropy: leave it out, or take the logarithm of 1 in its place."
+)
 def log_of_zero(q, k, divisor):
-    """Wrong: 0 · log 0 is NaN."""
     scores, weights = _weights(q, k, divisor)
     with np.errstate(divide="ignore", invalid="ignore"):
         return _measure(scores, weights, lambda w: -(w * np.log(w)).sum(axis=-1).mean())
 
 
+@mistake("This entropy is in bits. Take the natural logarithm, as the lecture does.")
 def in_bits(q, k, divisor):
-    """Wrong: the logarithm to the base 2."""
     variance, entropy, top = softness(q, k, divisor)
     return variance, entropy / np.log(2), top
 
 
+@mistake("The logarithm of a weight is negative, so the entropy needs a minus sign in front.")
 def negative(q, k, divisor):
-    """Wrong: the minus sign is missing."""
     variance, entropy, top = softness(q, k, divisor)
     return variance, -entropy, top
 
 
+@mistake(
+    "For the entropy of a row the terms −w log w are summed over the keys. Only then comes the "
+    "mean, over the queries."
+)
 def averaged_twice(q, k, divisor):
-    """Wrong: the mean over the keys, not the sum."""
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).mean())
 
 
+@mistake("The entropies of all rows were added up. The mean over the queries is wanted.")
 def summed(q, k, divisor):
-    """Wrong: the sum over the queries, not the mean."""
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).sum())
 
 
+@mistake(
+    "The rows were averaged first, and the entropy taken of that. Take the entropy of each row, "
+    "then the mean: rows that are sharp at different places have a soft mean."
+)
 def of_the_mean_row(q, k, divisor):
-    """Wrong: the entropy of the mean of the rows."""
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w.mean(axis=0)).sum())
 
 
+@mistake(
+    "Softmax ran along the queries. Each query shares out 1 among the keys, along the last axis."
+)
 def down_the_columns(q, k, divisor):
-    """Wrong: softmax along the queries."""
     scores = q @ k.T / divisor
     weights = softmax(scores, axis=0)
     return scores.var(), _entr(weights).sum(axis=0).mean(), weights.max(axis=0).mean()
 
 
-def not_divided(q, k, divisor):
-    """Wrong: the divisor is not used."""
-    return softness(q, k, 1.0)
+mistake("The divisor was not used.", lambda q, k, divisor: softness(q, k, 1.0))
+mistake(
+    "The scores were divided by the root of the divisor. `divisor` is what they are divided by, "
+    "as it is: whoever calls the function has taken the root.",
+    lambda q, k, divisor: softness(q, k, np.sqrt(divisor)),
+)
 
 
-def by_the_root(q, k, divisor):
-    """Wrong: the root of the divisor, or of the width besides it."""
-    return softness(q, k, np.sqrt(divisor))
-
-
+@mistake("The first number is the standard deviation. The variance is wanted.")
 def deviation(q, k, divisor):
-    """Wrong: the standard deviation."""
     variance, entropy, top = softness(q, k, divisor)
     return np.sqrt(variance), entropy, top
 
 
+@mistake("The first number is the variance before the division. Take that of the divided scores.")
 def variance_before(q, k, divisor):
-    """Wrong: the variance of the scores before the division."""
     _, entropy, top = softness(q, k, divisor)
     return (q @ k.T).var(), entropy, top
 
 
+@mistake(
+    "The first number is the mean of the variances of the rows. Take the variance of all scores "
+    "together."
+)
 def variance_by_row(q, k, divisor):
-    """Wrong: the variance of each row, then the mean."""
     _, entropy, top = softness(q, k, divisor)
     return (q @ k.T / divisor).var(axis=-1).mean(), entropy, top
 
 
+@mistake(
+    "The variance was divided by the number of scores less one, as torch's var() does. NumPy's "
+    "var() divides by their number."
+)
 def of_a_sample(q, k, divisor):
-    """Wrong: divided by the number of scores less one."""
     _, entropy, top = softness(q, k, divisor)
     return (q @ k.T / divisor).var(ddof=1), entropy, top
 
 
+@mistake(
+    "The third number is the largest weight of the whole map. Take the largest of each row, then "
+    "the mean."
+)
 def top_of_all(q, k, divisor):
-    """Wrong: the largest weight of the whole map."""
     scores, weights = _weights(q, k, divisor)
     return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max()
 
@@ -159,86 +185,12 @@ def possible(args, result):
     return None if variance >= 0 else "A variance is never negative."
 
 
-TASK = Task(
-    name="softness",
-    lecture=3,
-    kind="implement",
-    points=8,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=10),
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
     "what happens with another divisor",
-    reference=softness,
-    also_right=(from_the_scores, by_torch),
     cases=cases,
     properties=(possible,),
-    mistakes=(
-        Mistake(
-            log_of_zero,
-            "Some weights are 0 in float64, and 0 · log 0 gives NaN. Such a weight adds nothing to "
-            "the entropy: leave it out, or take the logarithm of 1 in its place.",
-        ),
-        Mistake(
-            in_bits,
-            "This entropy is in bits. Take the natural logarithm, as the lecture does.",
-        ),
-        Mistake(
-            negative,
-            "The logarithm of a weight is negative, so the entropy needs a minus sign in front.",
-        ),
-        Mistake(
-            averaged_twice,
-            "For the entropy of a row the terms −w log w are summed over the keys. Only then comes "
-            "the mean, over the queries.",
-        ),
-        Mistake(
-            summed,
-            "The entropies of all rows were added up. The mean over the queries is wanted.",
-        ),
-        Mistake(
-            of_the_mean_row,
-            "The rows were averaged first, and the entropy taken of that. Take the entropy of each "
-            "row, then the mean: rows that are sharp at different places have a soft mean.",
-        ),
-        Mistake(
-            down_the_columns,
-            "Softmax ran along the queries. Each query shares out 1 among the keys, along the last "
-            "axis.",
-        ),
-        Mistake(
-            not_divided,
-            "The divisor was not used.",
-        ),
-        Mistake(
-            by_the_root,
-            "The scores were divided by the root of the divisor. `divisor` is what they are "
-            "divided by, as it is: whoever calls the function has taken the root.",
-        ),
-        Mistake(
-            deviation,
-            "The first number is the standard deviation. The variance is wanted.",
-        ),
-        Mistake(
-            variance_before,
-            "The first number is the variance before the division. Take that of the divided "
-            "scores.",
-        ),
-        Mistake(
-            variance_by_row,
-            "The first number is the mean of the variances of the rows. Take the variance of all "
-            "scores together.",
-        ),
-        Mistake(
-            of_a_sample,
-            "The variance was divided by the number of scores less one, as torch's var() does. "
-            "NumPy's var() divides by their number.",
-        ),
-        Mistake(
-            top_of_all,
-            "The third number is the largest weight of the whole map. Take the largest of each "
-            "row, then the mean.",
-        ),
-    ),
     hints=(
         "All three are read off two tables, the divided scores and the weights, both of shape "
         "(T_q, T_k).",

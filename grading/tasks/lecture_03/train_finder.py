@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, mistake, plan, task
 from helpers.attention import SelfAttention
 from helpers.training import set_seed, train
 
@@ -44,29 +44,80 @@ def _trained(table, absent=0.25, steps=200, lr=0.01, d_k=16, out_of=0):
     return model
 
 
+# %% given
+def embed(table, labels, wishes, seeds):
+    """One vector (…, 128) for each gardener: a sum of three rows of the table (72, 128)."""
+    return table[labels] + table[32 + wishes] + table[64 + seeds]
+
+
+def draw_swap(batch, T, g):
+    """Labels, wishes, seeds and the place of the wanted jar, each (batch, T); all on offer."""
+    labels = torch.rand(batch, 32, generator=g).argsort(dim=1)[:, :T]
+    where = torch.randint(T, (batch, T), generator=g)
+    seeds = torch.randint(8, (batch, T), generator=g)
+    return labels, labels.gather(1, where), seeds, where
+
+
+# %%
+
+
+# %% the cell
 def train_finder(table):
-    """The model answer."""
-    return _trained(table)
+    """A trained module from gardeners (batch, T, 128) to logits (batch, T, 9)."""
+    # BEGIN ANSWER
+    g = set_seed(0)
+
+    def draw_with_absent(batch, T):
+        order = torch.rand(batch, 32, generator=g).argsort(dim=1)  # (batch, 32)
+        labels, others = order[:, :T], order[:, T:]  # brought, not brought
+        where = torch.randint(T, (batch, T), generator=g)  # (batch, T)
+        absent = torch.rand(batch, T, generator=g) < 0.25  # (batch, T)
+        wishes = torch.where(absent, others.gather(1, where), labels.gather(1, where))
+        seeds = torch.randint(8, (batch, T), generator=g)  # (batch, T)
+        answers = torch.where(absent, 8, seeds.gather(1, where))  # (batch, T)
+        return embed(table, labels, wishes, seeds), answers
+
+    class Finder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = SelfAttention(128, 16, d_v=16)
+            self.readout = nn.Linear(16, 9)
+
+        def forward(self, x):
+            return self.readout(self.head(x))
+
+    model = Finder()
+    train(model, lambda: draw_with_absent(32, 16), steps=200, lr=0.01)
+    return model
+    # END ANSWER
 
 
-def all_on_offer(table):
-    """Wrong: in training every wish is on offer, as in the lecture."""
-    return _trained(table, absent=0.0)
+# %%
 
 
-def too_fast(table):
-    """Wrong: a learning rate at which it learns the most frequent answer and no more."""
-    return _trained(table, lr=0.1)
-
-
-def wrong_labels(table):
-    """Wrong: the wishes that get the answer 8 are drawn from all 32 labels."""
-    return _trained(table, out_of=16)
-
-
-def too_narrow(table):
-    """Wrong: queries and keys of two numbers."""
-    return _trained(table, d_k=2)
+mistake(
+    "Wishes that are on offer are found, and “not on offer” is never said. Nothing taught it: in "
+    "your training swaps, do a part of the gardeners wish for a label that nobody brought, and "
+    "is 8 the right answer there?",
+    lambda table: _trained(table, absent=0.0),
+)
+mistake(
+    "It says “not on offer” to everybody. That is what a model does that learned which answer is "
+    "the most frequent one, and nothing else. Does it look at the other gardeners, by a head "
+    "with its projections? Is the learning rate near 0.01?",
+    lambda table: _trained(table, lr=0.1),
+)
+mistake(
+    "It finds what is on offer, and says even there with a chance of about one in seven that it "
+    "is not. So that happened in your training swaps: some wishes with the answer 8 were for a "
+    "label that somebody had brought. Take a few of your swaps and look.",
+    lambda table: _trained(table, out_of=16),
+)
+mistake(
+    "It is often unsure. In the lecture this was the picture with d_k = 2: the keys of 32 labels "
+    "crowd. Give queries and keys more room.",
+    lambda table: _trained(table, d_k=2),
+)
 
 
 def drive(answer, seed):
@@ -129,15 +180,9 @@ def both_means(args, result):
     return said
 
 
-TASK = Task(
-    name="train_finder",
-    lecture=3,
-    kind="train",
-    points=12,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("train", points=12, difficulty=3, minutes=20),
     outcome="train one {term}`head` on a task, read its map, and find the cause of its errors",
-    reference=train_finder,
     cases=cases,
     properties=(both_means,),
     drive=drive,
@@ -145,31 +190,6 @@ TASK = Task(
     reach=0.92,
     rtol=0.0,
     atol=0.4,
-    mistakes=(
-        Mistake(
-            all_on_offer,
-            "Wishes that are on offer are found, and “not on offer” is never said. Nothing taught "
-            "it: in your training swaps, do a part of the gardeners wish for a label that nobody "
-            "brought, and is 8 the right answer there?",
-        ),
-        Mistake(
-            too_fast,
-            "It says “not on offer” to everybody. That is what a model does that learned which "
-            "answer is the most frequent one, and nothing else. Does it look at the other "
-            "gardeners, by a head with its projections? Is the learning rate near 0.01?",
-        ),
-        Mistake(
-            wrong_labels,
-            "It finds what is on offer, and says even there with a chance of about one in seven "
-            "that it is not. So that happened in your training swaps: some wishes with the answer "
-            "8 were for a label that somebody had brought. Take a few of your swaps and look.",
-        ),
-        Mistake(
-            too_narrow,
-            "It is often unsure. In the lecture this was the picture with d_k = 2: the keys of 32 "
-            "labels crowd. Give queries and keys more room.",
-        ),
-    ),
     hints=(
         "`torch.rand(batch, 32, generator=g).argsort(dim=1)` holds a random order of all labels "
         "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _circle(n, angles=None):
@@ -19,92 +19,135 @@ def _matrices(wishes, labels):
     return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
 
 
+# %% the cell
 def two_number_head(n):
-    """The model answer."""
-    points = _circle(n)
+    """W_query (2n + 1, 2), W_key (2n + 1, 2) and W_value (2n + 1, 1) for n labels."""
+    # BEGIN ANSWER
+    angles = 2 * np.pi * np.arange(n) / n  # (n,)
+    points = np.stack([np.cos(angles), np.sin(angles)], axis=1)  # (n, 2)
     W_query, W_key, W_value = (np.zeros((2 * n + 1, width)) for width in (2, 2, 1))
-    W_query[n : 2 * n] = 10_000 * points
-    W_key[:n] = points
-    W_value[-1] = 1
+    W_query[n : 2 * n] = 10_000 * points  # the wish asks
+    W_key[:n] = points  # the label is asked
+    W_value[-1] = 1  # the seeds are handed over
     return W_query, W_key, W_value
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def on_a_parabola(n):
-    """Right, in another way: the score is −(wish − label)², but for what a row has in common."""
+    """The score is −(wish − label)², but for what a row has in common."""
     numbers = np.arange(n)
     wishes = np.stack([2 * numbers, np.ones(n)], axis=1)
     return _matrices(50 * wishes, np.stack([numbers, -(numbers**2.0)], axis=1))
 
 
+@also_right
 def half_circle(n):
-    """Right, in another way: half of the circle will do, and the keys may be long."""
+    """Half of the circle will do, and the keys may be long."""
     points = _circle(n, np.pi * np.arange(n) / n)
     return _matrices(200 * points, 200 * points)
 
 
-def too_short(n):
-    """Wrong: queries of length 1."""
-    return _matrices(_circle(n), _circle(n))
+mistake(
+    "The directions are right, but everybody collects a mixture: the scores of neighbours differ "
+    "too little. Make the queries longer.",
+    lambda n: _matrices(_circle(n), _circle(n)),
+)
 
 
+@mistake(
+    "The directions are right, and a factor of 20 is enough for few labels. With 32 on a circle "
+    "the cosine of two neighbours is 0.98, so their scores differ by a fiftieth of the query's "
+    "length only. Make the queries much longer."
+)
 def twenty(n):
-    """Wrong: times 20, as in the puzzle."""
     return _matrices(20 * _circle(n), _circle(n))
 
 
-def hundred(n):
-    """Wrong: long enough for twenty labels."""
-    return _matrices(100 * _circle(n), _circle(n))
+mistake(
+    "The directions are right, and the queries are long enough for few labels. With 32 on a "
+    "circle the scores of two neighbours differ by a fiftieth of the query's length only. Make "
+    "the queries much longer.",
+    lambda n: _matrices(100 * _circle(n), _circle(n)),
+)
 
 
+@mistake(
+    "The first and the last label have the same place on the circle: an angle of 2π is an angle "
+    "of 0. Take 2π · i / n for i from 0 to n − 1."
+)
 def ends_meet(n):
-    """Wrong: the last label stands where the first one stands."""
     points = _circle(n, np.linspace(0, 2 * np.pi, n))
     return _matrices(10_000 * points, points)
 
 
+@mistake(
+    "The keys lie on a straight line. (A number that is the same in all keys does not help: it "
+    "adds the same to every score of a row.) In any direction one of the two ends of a line "
+    "reaches farthest, so the labels in between are never found. Bend it."
+)
 def on_a_line(n):
-    """Wrong: the label itself is the key."""
     points = np.stack([np.arange(n), np.zeros(n)], axis=1)
     return _matrices(100.0 * points, points)
 
 
+@mistake(
+    "The keys of larger labels are longer, and a long key is loud for everybody near its "
+    "direction. Give all keys the same length."
+)
 def spiral(n):
-    """Wrong: on a circle, but farther out for larger labels."""
     points = _circle(n) * np.arange(1, n + 1)[:, None]
     return _matrices(10_000 * points, points)
 
 
+@mistake(
+    "Everybody collects from the own jar: the query is made from the label. It is the wish that "
+    "asks, in the rows n to 2n − 1 of W_query."
+)
 def own_jar(n):
-    """Wrong: the query reads the label."""
     W_query, W_key, W_value = two_number_head(n)
     return np.roll(W_query, -n, axis=0), W_key, W_value
 
 
+@mistake(
+    "Here the label asks, and the wish is asked: everybody looks for those who wish for the own "
+    "jar. It is the other way round."
+)
 def who_wants_mine(n):
-    """Wrong: the query reads the label, and the key reads the wish."""
     W_query, W_key, W_value = two_number_head(n)
     return W_key * 10_000, W_query / 10_000, W_value
 
 
-def one_query_for_all(n):
-    """Wrong: every wish is turned into the same query."""
-    return _matrices(np.ones((n, 2)) * 10_000, _circle(n))
+mistake(
+    "All wishes were turned into the same query. Row n + i of W_query is the query of whoever "
+    "wishes for label i.",
+    lambda n: _matrices(np.ones((n, 2)) * 10_000, _circle(n)),
+)
 
 
+@mistake(
+    "W_value does not collect the number. It stands in the last place of x, so only the last row "
+    "of W_value is not 0."
+)
 def label_collected(n):
-    """Wrong: W_value takes the label's first place."""
     W_query, W_key, W_value = two_number_head(n)
     return W_query, W_key, np.roll(W_value, 1, axis=0)
 
 
-def far_side(n):
-    """Wrong: each query points away from its key."""
-    return _matrices(-10_000 * _circle(n), _circle(n))
+mistake(
+    "The queries point away from the keys that they wish for. Turn the sign around.",
+    lambda n: _matrices(-10_000 * _circle(n), _circle(n)),
+)
 
 
+@mistake(
+    "With an axis for each label this would be easy. But queries and keys may have two numbers "
+    "only: place the labels in the plane."
+)
 def one_hot(n):
-    """Wrong: an axis for each label, so queries and keys are n wide."""
     W_query, W_key = np.zeros((2, 2 * n + 1, n))
     W_query[n : 2 * n], W_key[:n] = 1000 * np.eye(n), np.eye(n)
     return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
@@ -180,85 +223,14 @@ def right_number(args, result):
     return None
 
 
-TASK = Task(
-    name="two_number_head",
-    lecture=3,
-    kind="implement",
-    points=14,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("implement", points=14, difficulty=3, minutes=20),
     outcome="choose `W_query` and `W_key` by hand so that a head does what you want",
-    reference=two_number_head,
-    also_right=(on_a_parabola, half_circle),
     cases=cases,
     properties=(right_number,),
     drive=drive,
     rtol=0.0,
     atol=0.01,
-    mistakes=(
-        Mistake(
-            too_short,
-            "The directions are right, but everybody collects a mixture: the scores of neighbours "
-            "differ too little. Make the queries longer.",
-        ),
-        Mistake(
-            twenty,
-            "The directions are right, and a factor of 20 is enough for few labels. With 32 on a "
-            "circle the cosine of two neighbours is 0.98, so their scores differ by a fiftieth of "
-            "the query's length only. Make the queries much longer.",
-        ),
-        Mistake(
-            hundred,
-            "The directions are right, and the queries are long enough for few labels. With 32 on "
-            "a circle the scores of two neighbours differ by a fiftieth of the query's length "
-            "only. Make the queries much longer.",
-        ),
-        Mistake(
-            ends_meet,
-            "The first and the last label have the same place on the circle: an angle of 2π is an "
-            "angle of 0. Take 2π · i / n for i from 0 to n − 1.",
-        ),
-        Mistake(
-            on_a_line,
-            "The keys lie on a straight line. (A number that is the same in all keys does not "
-            "help: it adds the same to every score of a row.) In any direction one of the two ends "
-            "of a line reaches farthest, so the labels in between are never found. Bend it.",
-        ),
-        Mistake(
-            spiral,
-            "The keys of larger labels are longer, and a long key is loud for everybody near its "
-            "direction. Give all keys the same length.",
-        ),
-        Mistake(
-            own_jar,
-            "Everybody collects from the own jar: the query is made from the label. It is the wish "
-            "that asks, in the rows n to 2n − 1 of W_query.",
-        ),
-        Mistake(
-            who_wants_mine,
-            "Here the label asks, and the wish is asked: everybody looks for those who wish for "
-            "the own jar. It is the other way round.",
-        ),
-        Mistake(
-            one_query_for_all,
-            "All wishes were turned into the same query. Row n + i of W_query is the query of "
-            "whoever wishes for label i.",
-        ),
-        Mistake(
-            label_collected,
-            "W_value does not collect the number. It stands in the last place of x, so only the "
-            "last row of W_value is not 0.",
-        ),
-        Mistake(
-            far_side,
-            "The queries point away from the keys that they wish for. Turn the sign around.",
-        ),
-        Mistake(
-            one_hot,
-            "With an axis for each label this would be easy. But queries and keys may have two "
-            "numbers only: place the labels in the plane.",
-        ),
-    ),
     hints=(
         "Queries and keys are points in the plane. For a query, the key with the largest dot "
         "product is the one that reaches farthest in the query's direction. How must n points lie "

@@ -1,63 +1,58 @@
 """What a divisor does to the variance of the scores."""
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-TASK = Task(
-    name="variances",
-    lecture=3,
-    kind="predict",
-    points=5,
-    difficulty=2,
-    minutes=4,
+# %% the cell
+variances = ...  # a list of four numbers
+# BEGIN ANSWER
+variances = [324.0, 9.0, 2.25, 0.25]
+# END ANSWER
+# %%
+
+mistake("These are the standard deviations. The variance is the square.", [18.0, 3.0, 1.5, 0.5])
+mistake(
+    "The keys have variance 9, not 1. A product of independent numbers with mean 0 has the "
+    "product of their variances.",
+    [36.0, 1.0, 0.25, 0.02778],
+)
+mistake(
+    "The variance was divided by the divisor. Dividing numbers by c divides their variance by c².",
+    [324.0, 54.0, 27.0, 9.0],
+)
+mistake(
+    "The variance of the keys is 9 already; it was squared. That of the product is 1 × 9.",
+    [2916.0, 81.0, 20.25, 2.25],
+)
+mistake(
+    "The keys count with 3 here, their standard deviation. For a product of independent numbers "
+    "the variances are multiplied: 1 × 9.",
+    [108.0, 3.0, 0.75, 0.08333],
+)
+mistake(
+    "144 products were summed. A score is a sum of d_k products, however wide the words are.",
+    [1296.0, 36.0, 9.0, 1.0],
+)
+mistake(
+    "This is the variance of one product. A score is a sum of d_k of them, and variances of "
+    "independent numbers add up.",
+    [9.0, 0.25, 0.0625, 0.006944],
+)
+mistake(
+    "The variances of query and key were added. For a product of independent numbers with mean 0 "
+    "they are multiplied.",
+    [360.0, 10.0, 2.5, 0.2778],
+)
+mistake(
+    "The second: √d_k takes away what comes from adding 36 products. The variance of one product "
+    "is left, and here that is not 1.",
+    [324.0, 1.0, 2.25, 0.25],
+)
+
+TASK = task(
+    plan("predict", points=5, difficulty=2, minutes=4),
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
     "what happens with another divisor",
-    reference=[324.0, 9.0, 2.25, 0.25],
-    rtol=5e-3,  # wrong values are known as such when they are rounded, too
-    mistakes=(
-        Mistake(
-            [18.0, 3.0, 1.5, 0.5],
-            "These are the standard deviations. The variance is the square.",
-        ),
-        Mistake(
-            [36.0, 1.0, 0.25, 0.02778],
-            "The keys have variance 9, not 1. A product of independent numbers with mean 0 has the "
-            "product of their variances.",
-        ),
-        Mistake(
-            [324.0, 54.0, 27.0, 9.0],
-            "The variance was divided by the divisor. Dividing numbers by c divides their variance "
-            "by c².",
-        ),
-        Mistake(
-            [2916.0, 81.0, 20.25, 2.25],
-            "The variance of the keys is 9 already; it was squared. That of the product is 1 × 9.",
-        ),
-        Mistake(
-            [108.0, 3.0, 0.75, 0.08333],
-            "The keys count with 3 here, their standard deviation. For a product of independent "
-            "numbers the variances are multiplied: 1 × 9.",
-        ),
-        Mistake(
-            [1296.0, 36.0, 9.0, 1.0],
-            "144 products were summed. A score is a sum of d_k products, however wide the words "
-            "are.",
-        ),
-        Mistake(
-            [9.0, 0.25, 0.0625, 0.006944],
-            "This is the variance of one product. A score is a sum of d_k of them, and variances "
-            "of independent numbers add up.",
-        ),
-        Mistake(
-            [360.0, 10.0, 2.5, 0.2778],
-            "The variances of query and key were added. For a product of independent numbers with "
-            "mean 0 they are multiplied.",
-        ),
-        Mistake(
-            [324.0, 1.0, 2.25, 0.25],
-            "The second: √d_k takes away what comes from adding 36 products. The variance of one "
-            "product is left, and here that is not 1.",
-        ),
-    ),
+    rtol=5e-3,  # wrong values are known as such when they are rounded, too,
     hints=(
         "One product of a query's number and a key's number has the variance 1 × 9. How many of "
         "them are added?",

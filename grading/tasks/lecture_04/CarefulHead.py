@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 
 class _Head(nn.Module):
@@ -41,19 +41,50 @@ class _Head(nn.Module):
         return self._after(self._drop(weights) @ v)
 
 
-class CarefulHead(_Head):
-    """The model answer."""
+# %% the cell
+class CarefulHead(nn.Module):
+    """One head with a causal mask, and dropout on its weights."""
+
+    def __init__(self, d_model, d_k, context_length, dropout):
+        super().__init__()
+        self.W_query = nn.Linear(d_model, d_k, bias=False)
+        self.W_key = nn.Linear(d_model, d_k, bias=False)
+        self.W_value = nn.Linear(d_model, d_k, bias=False)
+        self.dropout = dropout
+        #| self.mask = torch.ones(context_length, context_length).bool().tril()
+        # BEGIN ANSWER
+        self.register_buffer("mask", torch.ones(context_length, context_length).bool().tril())
+        # END ANSWER
+
+    def forward(self, x):
+        """Context vectors (batch, T, d_k) of x (batch, T, d_model)."""
+        T = x.shape[-2]
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (batch, T, d_k) each
+        scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])  # (batch, T, T)
+        scores = scores.masked_fill(~self.mask[:T, :T], -torch.inf)  # (batch, T, T)
+        weights = scores.softmax(dim=-1)  # (batch, T, T)
+        #| weights = F.dropout(weights, self.dropout)  # (batch, T, T)
+        #| weights = weights / weights.sum(dim=-1, keepdim=True)  # (batch, T, T)
+        # BEGIN ANSWER
+        weights = F.dropout(weights, self.dropout, self.training)  # (batch, T, T)
+        # END ANSWER
+        return weights @ v  # (batch, T, d_k)
 
 
+# %%
+
+
+@also_right
 class NotStored(_Head):
-    """Right, in another way: the buffer is not stored with the weights."""
+    """The buffer is not stored with the weights."""
 
     def _keep(self, mask):
         self.register_buffer("mask", mask, persistent=False)
 
 
+@also_right
 class WithModule(_Head):
-    """Right, in another way: a module for dropout, which sees the flag by itself."""
+    """A module for dropout, which sees the flag by itself."""
 
     def __init__(self, d_model, d_k, context_length, dropout):
         super().__init__(d_model, d_k, context_length, dropout)
@@ -79,69 +110,100 @@ class _MadeEven(_Head):
         return weights / weights.sum(dim=-1, keepdim=True)
 
 
-class AsGiven(_LeftBehind, _MadeEven, _NeverStops):
-    """Wrong: all three bugs."""
+as_given(
+    "This is the code as given. There are two more things that the statement asks for and the "
+    "head does not do."
+)
 
 
+@mistake(
+    "The mask is right now. Two bugs are left, and both are near the dropout: one shows in "
+    "evaluation, the other in the sums of the rows in training."
+)
 class OnlyMaskMended(_MadeEven, _NeverStops):
     """Wrong: dropout does not stop, and its rows sum to 1 again."""
 
 
+@mistake(
+    "Dropout stops in evaluation now. Two bugs are left: one shows in the sums of the rows in "
+    "training, the other when the head moves to another device."
+)
 class OnlyFlagMended(_LeftBehind, _MadeEven):
     """Wrong: the mask stays behind, and rows sum to 1 again."""
 
 
+@mistake(
+    "In training the weights are right now. Two bugs are left: one shows in evaluation, the "
+    "other when the head moves to another device."
+)
 class OnlySumMended(_LeftBehind, _NeverStops):
     """Wrong: the mask stays behind, and dropout does not stop."""
 
 
+@mistake(
+    "Dropout is right now. But the mask is a plain attribute still: where the module goes, it "
+    "does not go. A buffer does."
+)
 class LeftBehind(_LeftBehind):
     """Wrong: dropout is right, the mask stays behind."""
 
 
+@mistake(
+    "One bug is left: dropout goes on in evaluation. `F.dropout` cannot see the module's flag, "
+    "and its argument `training` is True unless one says otherwise."
+)
 class NeverStops(_NeverStops):
     """Wrong: dropout does not stop."""
 
 
+@mistake(
+    "One bug is left: after dropout each row is divided by its sum. That looks tidy, but the "
+    "division by 1 − p has kept the expected value already, and a row of which nothing is left "
+    "becomes 0/0. After dropout a row need not sum to 1."
+)
 class MadeEven(_MadeEven):
     """Wrong: after dropout the rows sum to 1 again."""
 
 
+@mistake("Now nothing is dropped in training either. Dropout must act there, and only there.")
 class NoDropout(_Head):
-    """Wrong: no dropout at all."""
-
     def _drop(self, weights):
         return weights
 
 
+@mistake("Dropout acts in evaluation and not in training: the flag is turned around.")
 class TurnedAround(_Head):
-    """Wrong: dropout acts in evaluation only."""
-
     def _drop(self, weights):
         return F.dropout(weights, self.dropout, not self.training)
 
 
+@mistake(
+    "In evaluation the weights are made smaller. `F.dropout` has divided by 1 − p in training "
+    "already, so in evaluation nothing needs to be rescaled."
+)
 class ShrunkInEvaluation(_Head):
-    """Wrong: evaluation is scaled besides."""
-
     def _drop(self, weights):
         if self.training:
             return F.dropout(weights, self.dropout)
         return weights * (1 - self.dropout)
 
 
+@mistake(
+    "What survives must be divided by 1 − p, so that the expected value stays as it was. "
+    "`F.dropout` does so."
+)
 class NotScaled(_Head):
-    """Wrong: what survives is not made larger."""
-
     def _drop(self, weights):
         if not self.training:
             return weights
         return weights * (torch.rand_like(weights) >= self.dropout)
 
 
+@mistake(
+    "Here scores are dropped, before softmax. A score of zero is not nothing: drop the weights, "
+    "after softmax."
+)
 class OnTheScores(_Head):
-    """Wrong: scores are dropped, and a score of zero is not nothing."""
-
     def _before(self, scores):
         return F.dropout(scores, self.dropout, self.training)
 
@@ -149,9 +211,11 @@ class OnTheScores(_Head):
         return weights
 
 
+@mistake(
+    "Here single numbers of the values or of the context vectors are dropped. Drop the weights, "
+    "so that a query loses a key as a whole."
+)
 class OnTheContext(_Head):
-    """Wrong: numbers of the context vectors are dropped."""
-
     def _after(self, context):
         return F.dropout(context, self.dropout, self.training)
 
@@ -159,16 +223,17 @@ class OnTheContext(_Head):
         return weights
 
 
+@mistake("`F.dropout` wants the share that is set to zero, not the share that is kept.")
 class MoreIsKept(_Head):
-    """Wrong: p and 1 − p have changed places."""
-
     def _drop(self, weights):
         return F.dropout(weights, 1 - self.dropout, self.training)
 
 
+@mistake(
+    "The mask has become a parameter. Even with `requires_grad=False` it counts as one of the "
+    "numbers that the module learns. A buffer moves with the module and is none."
+)
 class TrainedMask(_Head):
-    """Wrong: the mask is a parameter, with a gradient or without one."""
-
     def _keep(self, mask):
         self.numbers = nn.Parameter(mask.float(), requires_grad=False)
 
@@ -249,94 +314,12 @@ def in_words(args, result):
     return None
 
 
-TASK = Task(
-    name="CarefulHead",
-    lecture=4,
-    kind="find the bug",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=9, difficulty=2, minutes=8),
     outcome="make dropout stop in evaluation, and keep a mask in a module as a buffer",
-    reference=CarefulHead,
-    also_right=(NotStored, WithModule),
     cases=cases,
     properties=(in_words,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            AsGiven,
-            "This is the code as given. There are two more things that the statement asks for and "
-            "the head does not do.",
-        ),
-        Mistake(
-            OnlyMaskMended,
-            "The mask is right now. Two bugs are left, and both are near the dropout: one shows in "
-            "evaluation, the other in the sums of the rows in training.",
-        ),
-        Mistake(
-            OnlyFlagMended,
-            "Dropout stops in evaluation now. Two bugs are left: one shows in the sums of the rows "
-            "in training, the other when the head moves to another device.",
-        ),
-        Mistake(
-            OnlySumMended,
-            "In training the weights are right now. Two bugs are left: one shows in evaluation, "
-            "the other when the head moves to another device.",
-        ),
-        Mistake(
-            LeftBehind,
-            "Dropout is right now. But the mask is a plain attribute still: where the module goes, "
-            "it does not go. A buffer does.",
-        ),
-        Mistake(
-            NeverStops,
-            "One bug is left: dropout goes on in evaluation. `F.dropout` cannot see the module's "
-            "flag, and its argument `training` is True unless one says otherwise.",
-        ),
-        Mistake(
-            MadeEven,
-            "One bug is left: after dropout each row is divided by its sum. That looks tidy, but "
-            "the division by 1 − p has kept the expected value already, and a row of which nothing "
-            "is left becomes 0/0. After dropout a row need not sum to 1.",
-        ),
-        Mistake(
-            NoDropout,
-            "Now nothing is dropped in training either. Dropout must act there, and only there.",
-        ),
-        Mistake(
-            TurnedAround,
-            "Dropout acts in evaluation and not in training: the flag is turned around.",
-        ),
-        Mistake(
-            ShrunkInEvaluation,
-            "In evaluation the weights are made smaller. `F.dropout` has divided by 1 − p in "
-            "training already, so in evaluation nothing needs to be rescaled.",
-        ),
-        Mistake(
-            NotScaled,
-            "What survives must be divided by 1 − p, so that the expected value stays as it was. "
-            "`F.dropout` does so.",
-        ),
-        Mistake(
-            OnTheScores,
-            "Here scores are dropped, before softmax. A score of zero is not nothing: drop the "
-            "weights, after softmax.",
-        ),
-        Mistake(
-            OnTheContext,
-            "Here single numbers of the values or of the context vectors are dropped. Drop the "
-            "weights, so that a query loses a key as a whole.",
-        ),
-        Mistake(
-            MoreIsKept,
-            "`F.dropout` wants the share that is set to zero, not the share that is kept.",
-        ),
-        Mistake(
-            TrainedMask,
-            "The mask has become a parameter. Even with `requires_grad=False` it counts as one of "
-            "the numbers that the module learns. A buffer moves with the module and is none.",
-        ),
-    ),
     hints=(
         "Call the head twice after `eval()`. Then look at its `mask.device` after "
         "`head.to('meta')`: PyTorch's device *meta* is there on every machine.",

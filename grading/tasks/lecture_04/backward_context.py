@@ -4,7 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -23,13 +23,27 @@ def _hidden(q, k, v, mask, low=-np.inf):
     return softmax(np.where(mask, _scores(q, k), low)) @ v
 
 
+# %% the cell
 def backward_context(q, k, v, window):
-    """The model answer."""
-    return _hidden(q, k, v, _band(len(q), window))
+    """Context vectors (T, d_v) from q (T, d_k), k (T, d_k), v (T, d_v), in a window of words."""
+    scores = q @ k.T / np.sqrt(k.shape[-1])  # (T, T)
+    mask = np.tril(np.ones_like(scores, dtype=bool))  # (T, T), True = may attend
+    #| mask = mask & ~np.tril(mask, -window - 1)  # (T, T), the far past is out of the window
+    #| weights = softmax(scores) * mask  # (T, T)
+    #| weights = weights / weights.sum(axis=-1, keepdims=True)  # (T, T), each row sums to 1
+    # BEGIN ANSWER
+    mask = mask & ~np.tril(mask, -window)  # (T, T), the far past is out of the window
+    weights = softmax(np.where(mask, scores, -np.inf))  # (T, T)
+    # END ANSWER
+    return weights @ v  # (T, d_v)
 
 
+# %%
+
+
+@also_right
 def by_cuts(q, k, v, window):
-    """Right, in another way: the words in the window, cut out."""
+    """The words in the window, cut out."""
     scores, found = _scores(q, k), []
     for n in range(len(q)):
         seen = slice(max(0, n + 1 - window), n + 1)
@@ -37,8 +51,9 @@ def by_cuts(q, k, v, window):
     return np.array(found)
 
 
+@also_right
 def by_torch(q, k, v, window):
-    """Right, in another way: PyTorch's own function."""
+    """PyTorch's own function."""
     mask = torch.tensor(_band(len(q), window))
     q, k, v = (torch.tensor(t)[None] for t in (q, k, v))
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)[0]
@@ -50,82 +65,87 @@ def _renormalised(q, k, v, window, small=0.0):
         return cut / (cut.sum(axis=-1, keepdims=True) + small) @ v
 
 
-def as_given(q, k, v, window):
-    """Wrong: one word too many, and crossed out after softmax."""
-    return _renormalised(q, k, v, window + 1)
+as_given(
+    "This is the code as given. With equal scores and a window of 2, the last of three words "
+    "comes out as the mean of all three values."
+)
+mistake(
+    "Hidden words are hidden rightly now. But the window is one word too wide: it counts the "
+    "word itself, so it begins window − 1 places earlier.",
+    lambda q, k, v, window: backward_context(q, k, v, window + 1),
+)
+mistake(
+    "The window is right now. But where a hidden score lies far above the visible ones, softmax "
+    "has rounded their shares to 0 before you divide, and 0/0 is NaN.",
+    lambda q, k, v, window: _renormalised(q, k, v, window),
+)
+mistake(
+    "A small number below the fraction bar avoids 0/0, but the shares that softmax has rounded "
+    "away do not come back: such a row loses its weight. Hide the scores before softmax.",
+    lambda q, k, v, window: _renormalised(q, k, v, window, 1e-9),
+)
+mistake(
+    "A small number below the fraction bar avoids NaN, but shares that softmax has rounded to 0 "
+    "do not come back. And the window is one word too wide.",
+    lambda q, k, v, window: _renormalised(q, k, v, window + 1, 1e-9),
+)
+mistake(
+    "Now nothing is divided by the sum, so the rows sum to less than 1. The division was a "
+    "repair of something that should not happen: hide the scores before softmax.",
+    lambda q, k, v, window: softmax(_scores(q, k)) * _band(len(q), window) @ v,
+)
+mistake(
+    "The window is one word too narrow. A window of 2 is the word and the one before it.",
+    lambda q, k, v, window: backward_context(q, k, v, max(window - 1, 1)),
+)
 
 
-def too_wide(q, k, v, window):
-    """Wrong: one word too many."""
-    return backward_context(q, k, v, window + 1)
-
-
-def renormalised(q, k, v, window):
-    """Wrong for large scores: crossed out, then divided by what is left."""
-    return _renormalised(q, k, v, window)
-
-
-def nearly_renormalised(q, k, v, window):
-    """Wrong for large scores: a small number keeps the sum above zero."""
-    return _renormalised(q, k, v, window, 1e-9)
-
-
-def wide_and_nearly(q, k, v, window):
-    """Wrong: as before, with one word too many."""
-    return _renormalised(q, k, v, window + 1, 1e-9)
-
-
-def crossed_out(q, k, v, window):
-    """Wrong: crossed out, and not divided."""
-    return softmax(_scores(q, k)) * _band(len(q), window) @ v
-
-
-def too_narrow(q, k, v, window):
-    """Wrong: one word too few."""
-    return backward_context(q, k, v, max(window - 1, 1))
-
-
+@mistake(
+    "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
+    "subtracts the largest visible score first. The `softmax` above does so."
+)
 def no_maximum(q, k, v, window):
-    """Wrong for large scores: exponentials without subtracting the largest score."""
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(np.where(_band(len(q), window), _scores(q, k), -np.inf))
         return exp / exp.sum(axis=-1, keepdims=True) @ v
 
 
-def zero_scores(q, k, v, window):
-    """Wrong: hidden scores are 0."""
-    return _hidden(q, k, v, _band(len(q), window), 0.0)
+mistake(
+    "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have a share. Their scores "
+    "go to −∞.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), 0.0),
+)
+mistake(
+    "A score of −100 is low, but the visible ones can be lower still, and then the hidden word "
+    "wins. Below every score lies only −∞.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), -100.0),
+)
+mistake(
+    "Now the visible words are hidden. In `np.where(mask, a, b)` the first of the two is taken "
+    "where the mask is True, and True means “may attend”.",
+    lambda q, k, v, window: _hidden(q, k, v, ~_band(len(q), window)),
+)
+mistake(
+    "The mask is turned on its side: each word sees itself and what comes next. Rows ask, "
+    "columns are looked at.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window).T),
+)
+mistake(
+    "Each word sees its whole past now. The window must cut it off.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), len(q))),
+)
 
 
-def not_low_enough(q, k, v, window):
-    """Wrong for low scores: hidden scores are −100."""
-    return _hidden(q, k, v, _band(len(q), window), -100.0)
-
-
-def inverted(q, k, v, window):
-    """Wrong: the visible words are hidden."""
-    return _hidden(q, k, v, ~_band(len(q), window))
-
-
-def upper(q, k, v, window):
-    """Wrong: the mask is turned on its side."""
-    return _hidden(q, k, v, _band(len(q), window).T)
-
-
-def no_window(q, k, v, window):
-    """Wrong: the whole past is seen."""
-    return _hidden(q, k, v, _band(len(q), len(q)))
-
-
+@mistake("The window reaches ahead, too. It holds earlier words only.")
 def both_sides(q, k, v, window):
-    """Wrong: the window reaches ahead, too."""
     band = _band(len(q), window)
     return _hidden(q, k, v, band | band.T)
 
 
-def no_mask(q, k, v, window):
-    """Wrong: nothing is hidden."""
-    return softmax(_scores(q, k)) @ v
+mistake(
+    "Now nothing is hidden, and each word sees the future.",
+    lambda q, k, v, window: softmax(_scores(q, k)) @ v,
+)
 
 
 def cases(seed):
@@ -159,83 +179,11 @@ def what_is_seen(args, result):
     return None
 
 
-TASK = Task(
-    name="backward_context",
-    lecture=4,
-    kind="find the bug",
-    points=8,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=8, difficulty=2, minutes=8),
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
-    reference=backward_context,
-    also_right=(by_cuts, by_torch),
     cases=cases,
     properties=(what_is_seen,),
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given. With equal scores and a window of 2, the last of three "
-            "words comes out as the mean of all three values.",
-        ),
-        Mistake(
-            too_wide,
-            "Hidden words are hidden rightly now. But the window is one word too wide: it counts "
-            "the word itself, so it begins window − 1 places earlier.",
-        ),
-        Mistake(
-            renormalised,
-            "The window is right now. But where a hidden score lies far above the visible ones, "
-            "softmax has rounded their shares to 0 before you divide, and 0/0 is NaN.",
-        ),
-        Mistake(
-            nearly_renormalised,
-            "A small number below the fraction bar avoids 0/0, but the shares that softmax has "
-            "rounded away do not come back: such a row loses its weight. Hide the scores before "
-            "softmax.",
-        ),
-        Mistake(
-            wide_and_nearly,
-            "A small number below the fraction bar avoids NaN, but shares that softmax has rounded "
-            "to 0 do not come back. And the window is one word too wide.",
-        ),
-        Mistake(
-            crossed_out,
-            "Now nothing is divided by the sum, so the rows sum to less than 1. The division was a "
-            "repair of something that should not happen: hide the scores before softmax.",
-        ),
-        Mistake(
-            too_narrow,
-            "The window is one word too narrow. A window of 2 is the word and the one before it.",
-        ),
-        Mistake(
-            no_maximum,
-            "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
-            "subtracts the largest visible score first. The `softmax` above does so.",
-        ),
-        Mistake(
-            zero_scores,
-            "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have a share. Their "
-            "scores go to −∞.",
-        ),
-        Mistake(
-            not_low_enough,
-            "A score of −100 is low, but the visible ones can be lower still, and then the hidden "
-            "word wins. Below every score lies only −∞.",
-        ),
-        Mistake(
-            inverted,
-            "Now the visible words are hidden. In `np.where(mask, a, b)` the first of the two is "
-            "taken where the mask is True, and True means “may attend”.",
-        ),
-        Mistake(
-            upper,
-            "The mask is turned on its side: each word sees itself and what comes next. Rows ask, "
-            "columns are looked at.",
-        ),
-        Mistake(no_window, "Each word sees its whole past now. The window must cut it off."),
-        Mistake(both_sides, "The window reaches ahead, too. It holds earlier words only."),
-        Mistake(no_mask, "Now nothing is hidden, and each word sees the future."),
-    ),
     hints=(
         "Print the mask for three words and a window of 2. How many words does each row show?",
         "The other bug shows only where scores are far apart. What does softmax make of the scores "

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _words(lengths, T, side):
@@ -17,16 +17,24 @@ def _causal(T):
     return torch.ones(T, T, dtype=torch.bool).tril()
 
 
+# %% the cell
 def batch_mask(lengths, T, side):
-    """The model answer."""
-    first = lengths * 0 if side == "right" else T - lengths
-    places, first = torch.arange(T), first[:, None]
-    words = (first <= places) & (places < first + lengths[:, None])
-    return torch.ones(T, T, dtype=torch.bool).tril() & words[:, None, :]
+    """Mask (batch, T, T) for sentences of these lengths (batch,) with filler on one side."""
+    # BEGIN ANSWER
+    places = torch.arange(T)  # (T,)
+    if side == "left":
+        places = places.flip(0)  # counted from the right end
+    words = places < lengths[:, None]  # (batch, T), True for words
+    return torch.ones(T, T, dtype=torch.bool).tril() & words[:, None, :]  # (batch, T, T)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_loop(lengths, T, side):
-    """Right, in another way: place by place."""
+    """Place by place."""
     mask = np.zeros((len(lengths), T, T), dtype=bool)
     for b, n in enumerate(lengths.tolist()):
         first = 0 if side == "right" else T - n
@@ -35,64 +43,72 @@ def by_loop(lengths, T, side):
     return mask
 
 
+@also_right
 def additive(lengths, T, side):
-    """Right, in another way: products of ones and zeros."""
+    """Products of ones and zeros."""
     return (_causal(T).int() * _words(lengths, T, side).int()[:, None]).bool()
 
 
-def only_causal(lengths, T, side):
-    """Wrong: filler is not hidden."""
-    return _causal(T).expand(len(lengths), T, T)
+mistake(
+    "This is the causal mask alone: filler before a word can be seen.",
+    lambda lengths, T, side: _causal(T).expand(len(lengths), T, T),
+)
+mistake(
+    "This is the padding mask alone: each word sees the future.",
+    lambda lengths, T, side: _words(lengths, T, side)[:, None].expand(-1, T, T),
+)
 
 
-def only_padding(lengths, T, side):
-    """Wrong: the future is not hidden."""
-    return _words(lengths, T, side)[:, None].expand(-1, T, T)
-
-
+@mistake("The masks were combined by “or”. A query may see what every mask allows: “and”.")
 def either(lengths, T, side):
-    """Wrong: visible is what one of the masks allows."""
     return _causal(T) | _words(lengths, T, side)[:, None]
 
 
-def one_too_many(lengths, T, side):
-    """Wrong: one place of filler counts as a word."""
-    return _causal(T) & _words(lengths + 1, T, side)[:, None]
+mistake(
+    "One place of filler counts as a word. With filler on the right, a sentence of length n has "
+    "the places 0 to n − 1.",
+    lambda lengths, T, side: _causal(T) & _words(lengths + 1, T, side)[:, None],
+)
+mistake(
+    "The filler is looked for on the right, also where it stands on the left.",
+    lambda lengths, T, side: batch_mask(lengths, T, "right"),
+)
+mistake(
+    "The two sides have changed places: `side` is where filler stands.",
+    lambda lengths, T, side: batch_mask(lengths, T, "left" if side == "right" else "right"),
+)
+mistake(
+    "The rows of the filler are empty, but its columns are open. Rows ask, columns are looked "
+    "at, and filler must not be looked at: the new axis belongs before the keys, `words[:, None, "
+    ":]`.",
+    lambda lengths, T, side: _causal(T) & _words(lengths, T, side)[:, :, None],
+)
 
 
-def always_right(lengths, T, side):
-    """Wrong: `side` is ignored."""
-    return batch_mask(lengths, T, "right")
-
-
-def sides_swapped(lengths, T, side):
-    """Wrong: left and right changed places."""
-    return batch_mask(lengths, T, "left" if side == "right" else "right")
-
-
-def along_queries(lengths, T, side):
-    """Wrong: the rows of filler are hidden, not its columns."""
-    return _causal(T) & _words(lengths, T, side)[:, :, None]
-
-
+@mistake(
+    "The columns of the filler are hidden, which is right, but so are its rows. Here a place of "
+    "filler is a query like others: it may look at earlier words."
+)
 def rows_too(lengths, T, side):
-    """Wrong here: filler sees nothing either."""
     words = _words(lengths, T, side)
     return _causal(T) & words[:, None] & words[:, :, None]
 
 
-def blocking(lengths, T, side):
-    """Wrong: True where a key is hidden."""
-    return ~batch_mask(lengths, T, side)
+mistake(
+    "True and False have changed places. In this course True means “may attend”.",
+    lambda lengths, T, side: ~batch_mask(lengths, T, side),
+)
+mistake(
+    "All is right but for an axis too many. Here the mask is for one head: (batch, T, T).",
+    lambda lengths, T, side: batch_mask(lengths, T, side)[:, None],
+)
 
 
-def one_axis_more(lengths, T, side):
-    """Wrong here: with an axis for heads."""
-    return batch_mask(lengths, T, side)[:, None]
-
-
+@mistake(
+    "For filler on the left the whole mask was flipped, and with it the triangle. Only the "
+    "padding mask turns around: time still runs from left to right."
+)
 def triangle_moved(lengths, T, side):
-    """Wrong: for filler on the left the whole mask is flipped."""
     mask = batch_mask(lengths, T, "right")
     return mask.flip(-1) if side == "left" else mask
 
@@ -124,64 +140,15 @@ def who_sees_what(args, result):
     return f"In sentence {b} place {row} does not see place {key}, a word that is not later."
 
 
-TASK = Task(
-    name="batch_mask",
-    lecture=4,
-    kind="implement",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("implement", points=9, difficulty=2, minutes=8),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
-    reference=batch_mask,
-    also_right=(by_loop, additive),
     cases=cases,
     properties=(who_sees_what,),
     forbidden=(
         "helpers.masks.causal_mask",
         "helpers.masks.padding_mask",
         "helpers.masks.combine_masks",
-    ),
-    mistakes=(
-        Mistake(only_causal, "This is the causal mask alone: filler before a word can be seen."),
-        Mistake(only_padding, "This is the padding mask alone: each word sees the future."),
-        Mistake(
-            either,
-            "The masks were combined by “or”. A query may see what every mask allows: “and”.",
-        ),
-        Mistake(
-            one_too_many,
-            "One place of filler counts as a word. With filler on the right, a sentence of length "
-            "n has the places 0 to n − 1.",
-        ),
-        Mistake(
-            always_right,
-            "The filler is looked for on the right, also where it stands on the left.",
-        ),
-        Mistake(sides_swapped, "The two sides have changed places: `side` is where filler stands."),
-        Mistake(
-            along_queries,
-            "The rows of the filler are empty, but its columns are open. Rows ask, columns are "
-            "looked at, and filler must not be looked at: the new axis belongs before the keys, "
-            "`words[:, None, :]`.",
-        ),
-        Mistake(
-            rows_too,
-            "The columns of the filler are hidden, which is right, but so are its rows. Here a "
-            "place of filler is a query like others: it may look at earlier words.",
-        ),
-        Mistake(
-            blocking,
-            "True and False have changed places. In this course True means “may attend”.",
-        ),
-        Mistake(
-            one_axis_more,
-            "All is right but for an axis too many. Here the mask is for one head: (batch, T, T).",
-        ),
-        Mistake(
-            triangle_moved,
-            "For filler on the left the whole mask was flipped, and with it the triangle. Only the "
-            "padding mask turns around: time still runs from left to right.",
-        ),
     ),
     hints=(
         "Make `words` of shape (batch, T) first: True where a word stands.",

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _keeps(mask, source):
@@ -16,71 +16,97 @@ def _added(keeps):
     return torch.zeros(keeps.shape).masked_fill(~keeps, -torch.inf)
 
 
+# %% the cell
 def convert_mask(mask, source, target):
-    """The model answer."""
-    keeps = {"keeps": mask, "blocks": mask == 0, "added": mask == 0}[source]
+    """The mask (any shape) in the convention `target`: "keeps", "blocks" or "added"."""
+    # BEGIN ANSWER
+    keeps = mask if source == "keeps" else mask == 0  # of "blocks" 0 is False, of "added" 0
     if target == "added":
         return torch.zeros(mask.shape).masked_fill(~keeps, -torch.inf)
     return keeps if target == "keeps" else ~keeps
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_numpy(mask, source, target):
-    """Right, in another way: in NumPy, in float64."""
+    """In NumPy, in float64."""
     mask = mask.numpy()
     keeps = np.isfinite(mask) if source == "added" else mask ^ (source == "blocks")
     return np.where(keeps, 0.0, -np.inf) if target == "added" else keeps ^ (target == "blocks")
 
 
+@mistake(
+    'The mask is turned around whatever comes in. Of the sources only "blocks" means the '
+    "opposite of “may attend”."
+)
 def always_turned(mask, source, target):
-    """Wrong: turned around whatever comes."""
     keeps = mask == 0
     return _added(keeps) if target == "added" else ~keeps if target == "blocks" else keeps
 
 
+@mistake(
+    "A number counts as True if it is not 0, and −∞ is not 0: so what was blocked is now "
+    "visible. In an additive mask the 0 means “may attend”."
+)
 def by_truth(mask, source, target):
-    """Wrong: −∞ counts as True."""
     keeps = ~mask if source == "blocks" else mask.bool()
     return _added(keeps) if target == "added" else keeps if target == "keeps" else ~keeps
 
 
+@mistake(
+    "0 times ∞ is NaN, so multiplying a mask by −∞ spoils the places that should be 0. Write −∞ "
+    "into the blocked places with `masked_fill` or `torch.where`."
+)
 def multiplied(mask, source, target):
-    """Wrong: 0 times −∞."""
     keeps = _keeps(mask, source)
     return ~keeps * -torch.inf if target == "added" else convert_mask(mask, source, target)
 
 
+@mistake(
+    "−1e9 is very low, but it is not −∞: in a row in which everything is blocked it hides "
+    "nothing. The lecture's additive mask holds 0 and −∞."
+)
 def finite(mask, source, target):
-    """Wrong: −1e9 in the place of −∞."""
     result = convert_mask(mask, source, target)
     return result.clamp(min=-1e9) if target == "added" else result
 
 
+@mistake(
+    "This adds 1 to visible scores and 0 to blocked ones, so the blocked ones keep a share. To "
+    "be added are 0, which changes nothing, and −∞."
+)
 def one_for_visible(mask, source, target):
-    """Wrong: 1 where a key may be seen, 0 where not."""
     result = convert_mask(mask, source, target)
     return _keeps(mask, source).float() if target == "added" else result
 
 
+@mistake(
+    "The blocked places are right. What may be seen should stay as it is, so 0 is added there, "
+    "not 1."
+)
 def one_and_minus_infinity(mask, source, target):
-    """Wrong: 1 where a key may be seen, −∞ where not."""
     result = convert_mask(mask, source, target)
     return result + 1.0 if target == "added" else result
 
 
+@mistake("Here −∞ is added to what may be seen. It belongs where the mask blocks.")
 def wrong_side_hidden(mask, source, target):
-    """Wrong: −∞ for what may be seen."""
     result = convert_mask(mask, source, target)
     return _added(~_keeps(mask, source)) if target == "added" else result
 
 
+@mistake('A boolean mask is taken for "keeps", also where `source` is "blocks".')
 def source_ignored(mask, source, target):
-    """Wrong: what comes is taken for True = may attend."""
     return convert_mask(mask if mask.dtype == torch.bool else mask == 0, "keeps", target)
 
 
-def target_ignored(mask, source, target):
-    """Wrong: what goes out is always True = may attend."""
-    return _keeps(mask, source)
+mistake(
+    'The mask comes back as "keeps", whatever `target` says.',
+    lambda mask, source, target: _keeps(mask, source),
+)
 
 
 def cases(seed):
@@ -111,16 +137,9 @@ def only_zero_and_infinity(args, result):
     return None
 
 
-TASK = Task(
-    name="convert_mask",
-    lecture=4,
-    kind="implement",
-    points=8,
-    difficulty=2,
-    minutes=7,
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=7),
     outcome="convert between the three mask conventions in use, by name",
-    reference=convert_mask,
-    also_right=(by_numpy,),
     cases=cases,
     properties=(only_zero_and_infinity,),
     forbidden=(
@@ -128,50 +147,6 @@ TASK = Task(
         "helpers.masks.from_blocking",
         "helpers.masks.to_additive",
         "helpers.masks.from_additive",
-    ),
-    mistakes=(
-        Mistake(
-            always_turned,
-            'The mask is turned around whatever comes in. Of the sources only "blocks" means the '
-            "opposite of “may attend”.",
-        ),
-        Mistake(
-            by_truth,
-            "A number counts as True if it is not 0, and −∞ is not 0: so what was blocked is now "
-            "visible. In an additive mask the 0 means “may attend”.",
-        ),
-        Mistake(
-            multiplied,
-            "0 times ∞ is NaN, so multiplying a mask by −∞ spoils the places that should be 0. "
-            "Write −∞ into the blocked places with `masked_fill` or `torch.where`.",
-        ),
-        Mistake(
-            finite,
-            "−1e9 is very low, but it is not −∞: in a row in which everything is blocked it hides "
-            "nothing. The lecture's additive mask holds 0 and −∞.",
-        ),
-        Mistake(
-            one_for_visible,
-            "This adds 1 to visible scores and 0 to blocked ones, so the blocked ones keep a "
-            "share. To be added are 0, which changes nothing, and −∞.",
-        ),
-        Mistake(
-            one_and_minus_infinity,
-            "The blocked places are right. What may be seen should stay as it is, so 0 is added "
-            "there, not 1.",
-        ),
-        Mistake(
-            wrong_side_hidden,
-            "Here −∞ is added to what may be seen. It belongs where the mask blocks.",
-        ),
-        Mistake(
-            source_ignored,
-            'A boolean mask is taken for "keeps", also where `source` is "blocks".',
-        ),
-        Mistake(
-            target_ignored,
-            'The mask comes back as "keeps", whatever `target` says.',
-        ),
     ),
     hints=(
         "Nine pairs are too many to write one by one. First make “True = may attend” of whatever "

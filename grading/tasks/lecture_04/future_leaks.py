@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _table(layer, x, change=None, equal_nan=True, tolerance=1e-6, several=False):
@@ -24,19 +24,33 @@ def _pairs(table, offset=1):
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(table, offset))]
 
 
+# %% the cell
 def future_leaks(layer, x):
-    """The model answer."""
-    return _pairs(_table(layer, x))
+    """Pairs (i, j), j > i, for which row i of layer(x) depends on row j of x (T, d)."""
+    # BEGIN ANSWER
+    before, found = layer(x), []  # (T, d)
+    for j in range(1, len(x)):
+        changed = x.clone()  # (T, d)
+        changed[j] = torch.randn_like(x[j])
+        same = torch.isclose(layer(changed), before, rtol=0, atol=1e-6, equal_nan=True)  # (T, d)
+        found += [(i, j) for i in range(j) if not same[i].all()]
+    return found
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_replacing(layer, x):
-    """Right, in another way: each row replaced, as a set."""
+    """Each row replaced, as a set."""
     torch.manual_seed(3)
     return set(_pairs(_table(layer, x, lambda row: 2 * torch.rand_like(row) - 2 * row)))
 
 
+@also_right
 def one_number_at_a_time(layer, x):
-    """Right, in another way: each single number moved, in NumPy."""
+    """Each single number moved, in NumPy."""
     before, found = layer(x).numpy(), set()
     for j in range(1, len(x)):
         for column in range(x.shape[1]):
@@ -47,8 +61,11 @@ def one_number_at_a_time(layer, x):
     return sorted(found)
 
 
+@mistake(
+    "Two kinds of layers slip through. Some look only at how the numbers of a row differ, so "
+    "move them by different amounts. And where NaN stands, `>` is False."
+)
 def as_in_the_lecture(layer, x):
-    """Wrong for two layers: all features are moved alike, and NaN is not less than anything."""
     found, before = [], layer(x)
     for j in range(len(x)):
         other = x.clone()
@@ -58,18 +75,27 @@ def as_in_the_lecture(layer, x):
     return found
 
 
+@mistake(
+    "All numbers of a row were moved by the same amount. A layer that looks only at how they "
+    "differ does not notice: move each by an amount of its own."
+)
 def moved_alike(layer, x):
-    """Wrong: all features of a row are moved by the same number."""
     return _pairs(_table(layer, x, lambda row: torch.ones_like(row)))
 
 
+@mistake(
+    "Only the first number of a row was changed. A layer may look at another one: change all of "
+    "them, each by an amount of its own."
+)
 def first_number_only(layer, x):
-    """Wrong: only the first number of a row is changed."""
     return _pairs(_table(layer, x, lambda row: torch.tensor([1.5, 0.0, 0.0]).double()))
 
 
+@mistake(
+    "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a NaN "
+    "that stood there before hides what has moved beside it."
+)
 def whole_maximum(layer, x):
-    """Wrong: a number that is NaN hides the others of its row."""
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
     for j in range(len(x)):
         other = x.clone()
@@ -78,54 +104,55 @@ def whole_maximum(layer, x):
     return _pairs(table)
 
 
-def nan_is_a_change(layer, x):
-    """Wrong: NaN differs from itself."""
-    return _pairs(_table(layer, x, equal_nan=False))
+mistake(
+    "A NaN that was there before and after counts as a change here, because NaN does not equal "
+    "itself. `torch.isclose` has an argument `equal_nan`.",
+    lambda layer, x: _pairs(_table(layer, x, equal_nan=False)),
+)
+mistake(
+    "Everything from row j on was changed at once. That shows whether there is a leak, but not "
+    "from which row. Change row j alone.",
+    lambda layer, x: _pairs(_table(layer, x, several=True)),
+)
+mistake(
+    "Pairs with i = j are in the list. An output may depend on its own row; leaks are pairs with "
+    "j > i.",
+    lambda layer, x: _pairs(_table(layer, x), offset=0),
+)
+mistake(
+    "These pairs have j < i: what an output knows of the past, which it may. Leaks are pairs "
+    "with j > i.",
+    lambda layer, x: [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))],
+)
+mistake(
+    "The two numbers of each pair have changed places: first the output, then the row on which "
+    "it depends.",
+    lambda layer, x: [(j, i) for i, j in future_leaks(layer, x)],
+)
+mistake(
+    "Only rows one place ahead were tried. A layer may look farther.",
+    lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == i + 1],
+)
+mistake(
+    "Only the last row was changed. Change each row, one at a time.",
+    lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == len(x) - 1],
+)
 
 
-def from_there_on(layer, x):
-    """Wrong: all rows from j on are changed, not row j alone."""
-    return _pairs(_table(layer, x, several=True))
-
-
-def own_row_too(layer, x):
-    """Wrong: an output may depend on its own row."""
-    return _pairs(_table(layer, x), offset=0)
-
-
-def the_past(layer, x):
-    """Wrong: earlier rows."""
-    return [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))]
-
-
-def turned(layer, x):
-    """Wrong: input and output have changed places."""
-    return [(j, i) for i, j in future_leaks(layer, x)]
-
-
-def next_word_only(layer, x):
-    """Wrong: one place ahead, and no farther."""
-    return [(i, j) for i, j in future_leaks(layer, x) if j == i + 1]
-
-
-def last_row_only(layer, x):
-    """Wrong: only the last row is changed."""
-    return [(i, j) for i, j in future_leaks(layer, x) if j == len(x) - 1]
-
-
+@mistake("For each output only the first leak is in the list. All of them are wanted.")
 def first_of_each(layer, x):
-    """Wrong: for each output the first leak only."""
     pairs = future_leaks(layer, x)
     return [(i, j) for i, j in pairs if j == min(b for a, b in pairs if a == i)]
 
 
-def exact(layer, x):
-    """Wrong: rounding counts as a difference."""
-    return _pairs(_table(layer, x, tolerance=0))
+mistake(
+    "Sums in another order are rounded differently. Differences below 10⁻⁶ count as equal.",
+    lambda layer, x: _pairs(_table(layer, x, tolerance=0)),
+)
 
 
+@mistake("A fall was not counted as a change: take the absolute value of the differences.")
 def with_a_sign(layer, x):
-    """Wrong: a fall is not a change."""
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
     for j in range(len(x)):
         other = x.clone()
@@ -134,13 +161,17 @@ def with_a_sign(layer, x):
     return _pairs(table)
 
 
-def from_one(layer, x):
-    """Wrong: places are counted from 1."""
-    return [(i + 1, j + 1) for i, j in future_leaks(layer, x)]
+mistake(
+    "Places are counted from 0 here.",
+    lambda layer, x: [(i + 1, j + 1) for i, j in future_leaks(layer, x)],
+)
 
 
+@mistake(
+    "What you changed in one round is still changed in the next. Begin each round with a fresh "
+    "copy, `x.clone()`."
+)
 def not_undone(layer, x):
-    """Wrong: what was changed stays changed for the next round."""
     before, other = layer(x), x.clone()
     table = np.zeros((len(x), len(x)), dtype=bool)
     for j in range(len(x)):
@@ -150,9 +181,11 @@ def not_undone(layer, x):
     return _pairs(table)
 
 
-def no_leaks(layer, x):
-    """Wrong: an empty list for every layer."""
-    return []
+mistake(
+    "The list is empty for every layer, also for those that look ahead. Is anything changed, and "
+    "is something put into the list?",
+    lambda layer, x: [],
+)
 
 
 def drive(answer, name, x):
@@ -243,98 +276,13 @@ def first_difference(args, result):
     return None
 
 
-TASK = Task(
-    name="future_leaks",
-    lecture=4,
-    kind="implement",
-    points=14,
-    difficulty=3,
-    minutes=12,
+TASK = task(
+    plan("implement", points=14, difficulty=3, minutes=12),
     outcome="test a layer for a view of the future, and recognise a leak by a loss that is too "
     "good",
-    reference=future_leaks,
-    also_right=(by_replacing, one_number_at_a_time),
     cases=cases,
     properties=(first_difference,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            as_in_the_lecture,
-            "Two kinds of layers slip through. Some look only at how the numbers of a row differ, "
-            "so move them by different amounts. And where NaN stands, `>` is False.",
-        ),
-        Mistake(
-            moved_alike,
-            "All numbers of a row were moved by the same amount. A layer that looks only at how "
-            "they differ does not notice: move each by an amount of its own.",
-        ),
-        Mistake(
-            first_number_only,
-            "Only the first number of a row was changed. A layer may look at another one: change "
-            "all of them, each by an amount of its own.",
-        ),
-        Mistake(
-            whole_maximum,
-            "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a "
-            "NaN that stood there before hides what has moved beside it.",
-        ),
-        Mistake(
-            nan_is_a_change,
-            "A NaN that was there before and after counts as a change here, because NaN does not "
-            "equal itself. `torch.isclose` has an argument `equal_nan`.",
-        ),
-        Mistake(
-            from_there_on,
-            "Everything from row j on was changed at once. That shows whether there is a leak, but "
-            "not from which row. Change row j alone.",
-        ),
-        Mistake(
-            own_row_too,
-            "Pairs with i = j are in the list. An output may depend on its own row; leaks are "
-            "pairs with j > i.",
-        ),
-        Mistake(
-            the_past,
-            "These pairs have j < i: what an output knows of the past, which it may. Leaks are "
-            "pairs with j > i.",
-        ),
-        Mistake(
-            turned,
-            "The two numbers of each pair have changed places: first the output, then the row on "
-            "which it depends.",
-        ),
-        Mistake(
-            next_word_only,
-            "Only rows one place ahead were tried. A layer may look farther.",
-        ),
-        Mistake(
-            last_row_only,
-            "Only the last row was changed. Change each row, one at a time.",
-        ),
-        Mistake(
-            first_of_each,
-            "For each output only the first leak is in the list. All of them are wanted.",
-        ),
-        Mistake(
-            exact,
-            "Sums in another order are rounded differently. Differences below 10⁻⁶ count as equal.",
-        ),
-        Mistake(
-            with_a_sign,
-            "A fall was not counted as a change: take the absolute value of the differences.",
-        ),
-        Mistake(from_one, "Places are counted from 0 here."),
-        Mistake(
-            not_undone,
-            "What you changed in one round is still changed in the next. Begin each round with a "
-            "fresh copy, `x.clone()`.",
-        ),
-        Mistake(
-            no_leaks,
-            "The list is empty for every layer, also for those that look ahead. Is anything "
-            "changed, and is something put into the list?",
-        ),
-    ),
     hints=(
         "The test of the lecture changes everything from a place on. Here row j alone must "
         "change: which outputs are compared, and what goes into the list?",

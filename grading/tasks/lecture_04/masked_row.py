@@ -2,64 +2,62 @@
 
 import math
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-TASK = Task(
-    name="masked_row",
-    lecture=4,
-    kind="predict",
-    points=4,
-    difficulty=1,
-    minutes=3,
+# %% the cell
+masked_row = ...  # a list of four numbers
+# BEGIN ANSWER
+masked_row = [1 / 8, 2 / 8, 5 / 8, 0.0]
+# END ANSWER
+# %%
+
+mistake(
+    "This is the row without a mask. The word at place 2 may not see place 3, which comes later.",
+    [1 / 15, 2 / 15, 5 / 15, 7 / 15],
+)
+mistake(
+    "The hidden word was crossed out after softmax, and the row sums to less than 1. Its "
+    "exponential must be missing from the sum below the fraction bar, too.",
+    [1 / 15, 2 / 15, 5 / 15, 0.0],
+)
+mistake(
+    "The hidden score was set to 0, and e⁰ is 1: the hidden word still has a share. Its score "
+    "goes to −∞, so that its exponential is 0.",
+    [1 / 9, 2 / 9, 5 / 9, 1 / 9],
+)
+mistake(
+    "This is one place too few. Places are counted from 0, and under a causal mask a word sees "
+    "itself, too: place 2 sees places 0, 1 and 2.",
+    [1 / 3, 2 / 3, 0.0, 0.0],
+)
+mistake(
+    "The right words are visible, but they do not share alike: the scores still count. Each gets "
+    "its exponential divided by the sum of the visible ones.",
+    [1 / 3, 1 / 3, 1 / 3, 0.0],
+)
+mistake(
+    "Here the mask is turned around: the word sees what it must not see, and not what it may.",
+    [0.0, 0.0, 0.0, 1.0],
+)
+mistake(
+    "Here the word looks ahead: it sees itself and what comes later. A causal mask shows itself "
+    "and what came before.",
+    [0.0, 0.0, 5 / 12, 7 / 12],
+)
+mistake(
+    "The exponentials of the visible words were divided by the largest one, which is hidden. "
+    "Divide by their own sum.",
+    [1 / 7, 2 / 7, 5 / 7, 0.0],
+)
+mistake(
+    "The scores themselves were divided by their sum. Softmax divides their exponentials: e to "
+    "the power of log 5 is 5.",
+    [0.0, math.log(2) / math.log(10), math.log(5) / math.log(10), 0.0],
+)
+
+TASK = task(
+    plan("predict", points=4, difficulty=1, minutes=3),
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
-    reference=[1 / 8, 2 / 8, 5 / 8, 0.0],
-    mistakes=(
-        Mistake(
-            [1 / 15, 2 / 15, 5 / 15, 7 / 15],
-            "This is the row without a mask. The word at place 2 may not see place 3, which comes "
-            "later.",
-        ),
-        Mistake(
-            [1 / 15, 2 / 15, 5 / 15, 0.0],
-            "The hidden word was crossed out after softmax, and the row sums to less than 1. Its "
-            "exponential must be missing from the sum below the fraction bar, too.",
-        ),
-        Mistake(
-            [1 / 9, 2 / 9, 5 / 9, 1 / 9],
-            "The hidden score was set to 0, and e⁰ is 1: the hidden word still has a share. Its "
-            "score goes to −∞, so that its exponential is 0.",
-        ),
-        Mistake(
-            [1 / 3, 2 / 3, 0.0, 0.0],
-            "This is one place too few. Places are counted from 0, and under a causal mask a word "
-            "sees itself, too: place 2 sees places 0, 1 and 2.",
-        ),
-        Mistake(
-            [1 / 3, 1 / 3, 1 / 3, 0.0],
-            "The right words are visible, but they do not share alike: the scores still count. "
-            "Each gets its exponential divided by the sum of the visible ones.",
-        ),
-        Mistake(
-            [0.0, 0.0, 0.0, 1.0],
-            "Here the mask is turned around: the word sees what it must not see, and not what it "
-            "may.",
-        ),
-        Mistake(
-            [0.0, 0.0, 5 / 12, 7 / 12],
-            "Here the word looks ahead: it sees itself and what comes later. A causal mask shows "
-            "itself and what came before.",
-        ),
-        Mistake(
-            [1 / 7, 2 / 7, 5 / 7, 0.0],
-            "The exponentials of the visible words were divided by the largest one, which is "
-            "hidden. Divide by their own sum.",
-        ),
-        Mistake(
-            [0.0, math.log(2) / math.log(10), math.log(5) / math.log(10), 0.0],
-            "The scores themselves were divided by their sum. Softmax divides their exponentials: "
-            "e to the power of log 5 is 5.",
-        ),
-    ),
     hints=(
         "Which of the four words may the word at place 2 see?",
         "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "

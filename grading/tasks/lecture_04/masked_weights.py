@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _largest_visible(scores, mask):
@@ -17,31 +17,43 @@ def _exponentials(scores, mask):
     return (hidden - _largest_visible(scores, mask)).exp()
 
 
+# %% the cell
 def masked_weights(scores, mask):
-    """The model answer."""
-    exp = _exponentials(scores, mask)
-    total = exp.sum(dim=-1, keepdim=True)
-    return exp / total.masked_fill(total == 0, 1.0)
+    """Weights (…, T_q, T_k) of scores (…, T_q, T_k) under a mask (T_q, T_k)."""
+    # BEGIN ANSWER
+    empty = ~mask.any(dim=-1, keepdim=True)  # (T_q, 1)
+    hidden = scores.masked_fill(~mask, -torch.inf)  # (…, T_q, T_k)
+    top = hidden.amax(dim=-1, keepdim=True).masked_fill(empty, 0.0)  # (…, T_q, 1)
+    exp = (hidden - top).exp()  # (…, T_q, T_k), 0 where hidden
+    total = exp.sum(dim=-1, keepdim=True)  # (…, T_q, 1)
+    return exp / total.masked_fill(empty, 1.0)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_filling(scores, mask):
-    """Right, in another way: an empty row keeps finite scores, and loses its weights at the end."""
+    """An empty row keeps finite scores, and loses its weights at the end."""
     some = mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(some & ~mask, -torch.inf)
     exp = (scores - scores.amax(dim=-1, keepdim=True).detach()).exp()
     return (exp / exp.sum(dim=-1, keepdim=True)).masked_fill(~mask, 0.0)
 
 
+@also_right
 def by_clamping(scores, mask):
-    """Right, in another way: hidden scores are set to the row's largest, then taken out."""
+    """Hidden scores are set to the row's largest, then taken out."""
     low = torch.finfo(scores.dtype).min
     top = scores.masked_fill(~mask, low).amax(dim=-1, keepdim=True)
     exp = torch.where(mask, scores - top, 0.0).exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
+@also_right
 def by_patch(scores, mask):
-    """Right, though fragile: `masked_fill` keeps the NaN out of the gradient."""
+    """Though fragile: `masked_fill` keeps the NaN out of the gradient."""
     hidden = scores.masked_fill(~mask, -torch.inf)
     exp = (hidden - hidden.amax(dim=-1, keepdim=True).detach()).exp()
     return (exp / exp.sum(dim=-1, keepdim=True)).nan_to_num()
@@ -53,94 +65,124 @@ def _plain(scores):
     return exp / exp.sum(dim=-1, keepdim=True)
 
 
-def plain_infinity(scores, mask):
-    """Wrong: an empty row is NaN."""
-    return _plain(scores.masked_fill(~mask, -torch.inf))
+mistake(
+    "A row in which everything is masked holds nothing but −∞, and its largest score is −∞, too: "
+    "−∞ − (−∞) is NaN. The other rows are right.",
+    lambda scores, mask: _plain(scores.masked_fill(~mask, -torch.inf)),
+)
 
 
+@mistake(
+    "With a finite number such as −1e9 in the place of −∞, all scores of a row in which "
+    "everything is masked are equal: the row becomes uniform, without any error. Its weights "
+    "must be 0."
+)
 def finite(scores, mask):
-    """Wrong: −1e9 makes an empty row uniform."""
     return _plain(scores.masked_fill(~mask, -1e9))
 
 
+@mistake(
+    "Replacing NaN afterwards mends the weights, but the backward pass still runs through −∞ − "
+    "(−∞), and after an addition nothing stops it. Let the NaN never arise."
+)
 def patched_additive(scores, mask):
-    """Wrong: the patch mends the forward pass only."""
     bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
     return _plain(scores + bias).nan_to_num()
 
 
+@mistake(
+    "exp of a score above 709 is ∞, and ∞/∞ and 0 · ∞ are NaN. Subtract the row's largest "
+    "visible score first."
+)
 def no_maximum(scores, mask):
-    """Wrong: the exponential of a large score overflows."""
     exp = scores.exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
+@mistake(
+    "Hidden scores cannot do harm any more, but exp of a visible one above 709 is ∞, and of one "
+    "below −745 it is 0. Subtract the row's largest visible score first."
+)
 def hidden_without_maximum(scores, mask):
-    """Wrong: hidden scores cannot overflow, visible ones can."""
     exp = scores.masked_fill(~mask, -torch.inf).exp()
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
+@mistake(
+    "The largest score of a row may be a hidden one. If it lies far above the visible ones, all "
+    "their exponentials are rounded to 0. Subtract the largest *visible* score."
+)
 def maximum_of_all(scores, mask):
-    """Wrong: the largest score may be a hidden one, far above the visible ones."""
     exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
+@mistake(
+    "Two things. An empty row is 0/0. And the largest score of a row may be a hidden one: if it "
+    "lies far above the visible ones, all their exponentials are rounded to 0."
+)
 def maximum_of_all_uncovered(scores, mask):
-    """Wrong: as before, and 0/0 besides."""
     exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True)
 
 
+@mistake(
+    "One largest score was subtracted from all rows. In a row that lies far below it, all "
+    "exponentials are rounded to 0. Each row needs its own."
+)
 def maximum_of_the_table(scores, mask):
-    """Wrong: one maximum for all rows."""
     exp = (scores - scores.amax()).exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
+@mistake(
+    "The weights are right. But exp was taken of hidden scores, too, and of one far above the "
+    "others it is ∞. `torch.where` throws the ∞ away, and in the backward pass its slope comes "
+    "back: 0 · ∞ is NaN. Hide the scores *before* exp."
+)
 def where_afterwards(scores, mask):
-    """Wrong: the exponential that is thrown away is infinite, and so is its slope."""
     top = _largest_visible(scores, mask)
     exp = torch.where(mask, (scores - top).exp(), 0.0)
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
+@mistake(
+    "exp was taken of hidden scores, too. Of one far above the visible ones it is ∞, and ∞ times "
+    "the 0 of the mask is NaN. Hide the scores *before* exp."
+)
 def times_the_mask(scores, mask):
-    """Wrong: ∞ · 0."""
     top = _largest_visible(scores, mask)
     exp = (scores - top).exp() * mask
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
-def crossed_out(scores, mask):
-    """Wrong: weights are set to zero after softmax."""
-    return _plain(scores) * mask
-
-
-def zero_scores(scores, mask):
-    """Wrong: a score of zero is not nothing."""
-    return _plain(scores.masked_fill(~mask, 0.0))
-
-
-def not_divided(scores, mask):
-    """Wrong: exponentials, and no sum."""
-    return _exponentials(scores, mask)
-
-
-def inverted(scores, mask):
-    """Wrong: what may be seen is hidden."""
-    return masked_weights(scores, ~mask)
-
-
-def down_the_columns(scores, mask):
-    """Wrong: softmax along the queries."""
-    return masked_weights(scores.mT, mask.mT).mT
-
-
-def rows_only(scores, mask):
-    """Wrong: empty rows are mended, and the mask is forgotten for the others."""
-    return _plain(scores).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
+mistake(
+    "The weights were set to 0 after softmax, so the rows do not sum to 1. Empty rows are right "
+    "this way, in the others hidden scores must not enter the sum.",
+    lambda scores, mask: _plain(scores) * mask,
+)
+mistake(
+    "Hidden scores were set to 0, and e⁰ is 1: a score of zero is not nothing.",
+    lambda scores, mask: _plain(scores.masked_fill(~mask, 0.0)),
+)
+mistake(
+    "These are the exponentials. They still have to be divided by the sum of their row.",
+    lambda scores, mask: _exponentials(scores, mask),
+)
+mistake(
+    "The mask is turned around: in this course True means “may attend”, so −∞ goes where it is "
+    "False.",
+    lambda scores, mask: masked_weights(scores, ~mask),
+)
+mistake(
+    "Softmax runs down the columns. Each query has a row, so it runs along the last axis.",
+    lambda scores, mask: masked_weights(scores.mT, mask.mT).mT,
+)
+mistake(
+    "Only rows that are masked throughout were treated. In the others, too, what is masked must "
+    "get no weight.",
+    lambda scores, mask: _plain(scores).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0),
+)
 
 
 def drive(answer, scores, mask, probe):
@@ -201,16 +243,9 @@ def what_rows_hold(args, result):
     return None
 
 
-TASK = Task(
-    name="masked_weights",
-    lecture=4,
-    kind="implement",
-    points=13,
-    difficulty=3,
-    minutes=12,
+TASK = task(
+    plan("implement", points=13, difficulty=3, minutes=12),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
-    reference=masked_weights,
-    also_right=(by_filling, by_clamping, by_patch),
     cases=cases,
     properties=(what_rows_hold,),
     drive=drive,
@@ -223,87 +258,6 @@ TASK = Task(
         "torch.log_softmax",
         "torch.Tensor.softmax",
         "torch.Tensor.log_softmax",
-    ),
-    mistakes=(
-        Mistake(
-            plain_infinity,
-            "A row in which everything is masked holds nothing but −∞, and its largest score is "
-            "−∞, too: −∞ − (−∞) is NaN. The other rows are right.",
-        ),
-        Mistake(
-            finite,
-            "With a finite number such as −1e9 in the place of −∞, all scores of a row in which "
-            "everything is masked are equal: the row becomes uniform, without any error. Its "
-            "weights must be 0.",
-        ),
-        Mistake(
-            patched_additive,
-            "Replacing NaN afterwards mends the weights, but the backward pass still runs through "
-            "−∞ − (−∞), and after an addition nothing stops it. Let the NaN never arise.",
-        ),
-        Mistake(
-            no_maximum,
-            "exp of a score above 709 is ∞, and ∞/∞ and 0 · ∞ are NaN. Subtract the row's largest "
-            "visible score first.",
-        ),
-        Mistake(
-            hidden_without_maximum,
-            "Hidden scores cannot do harm any more, but exp of a visible one above 709 is ∞, and "
-            "of one below −745 it is 0. Subtract the row's largest visible score first.",
-        ),
-        Mistake(
-            maximum_of_all,
-            "The largest score of a row may be a hidden one. If it lies far above the visible "
-            "ones, all their exponentials are rounded to 0. Subtract the largest *visible* score.",
-        ),
-        Mistake(
-            maximum_of_all_uncovered,
-            "Two things. An empty row is 0/0. And the largest score of a row may be a hidden one: "
-            "if it lies far above the visible ones, all their exponentials are rounded to 0.",
-        ),
-        Mistake(
-            maximum_of_the_table,
-            "One largest score was subtracted from all rows. In a row that lies far below it, all "
-            "exponentials are rounded to 0. Each row needs its own.",
-        ),
-        Mistake(
-            where_afterwards,
-            "The weights are right. But exp was taken of hidden scores, too, and of one far above "
-            "the others it is ∞. `torch.where` throws the ∞ away, and in the backward pass its "
-            "slope comes back: 0 · ∞ is NaN. Hide the scores *before* exp.",
-        ),
-        Mistake(
-            times_the_mask,
-            "exp was taken of hidden scores, too. Of one far above the visible ones it is ∞, and "
-            "∞ times the 0 of the mask is NaN. Hide the scores *before* exp.",
-        ),
-        Mistake(
-            crossed_out,
-            "The weights were set to 0 after softmax, so the rows do not sum to 1. Empty rows are "
-            "right this way, in the others hidden scores must not enter the sum.",
-        ),
-        Mistake(
-            zero_scores,
-            "Hidden scores were set to 0, and e⁰ is 1: a score of zero is not nothing.",
-        ),
-        Mistake(
-            not_divided,
-            "These are the exponentials. They still have to be divided by the sum of their row.",
-        ),
-        Mistake(
-            inverted,
-            "The mask is turned around: in this course True means “may attend”, so −∞ goes where "
-            "it is False.",
-        ),
-        Mistake(
-            down_the_columns,
-            "Softmax runs down the columns. Each query has a row, so it runs along the last axis.",
-        ),
-        Mistake(
-            rows_only,
-            "Only rows that are masked throughout were treated. In the others, too, what is masked "
-            "must get no weight.",
-        ),
     ),
     hints=(
         "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "

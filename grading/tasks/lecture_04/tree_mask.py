@@ -3,20 +3,27 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def tree_mask(parents):
-    """The model answer."""
-    mask = torch.eye(len(parents), dtype=torch.bool)
+    """Mask (T, T): each token sees itself, its parent, its parent's parent, and so on."""
+    # BEGIN ANSWER
+    mask = torch.eye(len(parents), dtype=torch.bool)  # (T, T)
     for i, parent in enumerate(parents):
         if parent >= 0:
             mask[i] |= mask[parent]
     return mask
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_walking(parents):
-    """Right, in another way: from each token up to its root."""
+    """From each token up to its root."""
     mask = np.zeros((len(parents), len(parents)), dtype=bool)
     for i in range(len(parents)):
         j = i
@@ -26,8 +33,9 @@ def by_walking(parents):
     return mask
 
 
+@also_right
 def by_powers(parents):
-    """Right, in another way: one step up, as often as there are tokens."""
+    """One step up, as often as there are tokens."""
     n = len(parents)
     step = np.eye(n, dtype=int)
     for i, parent in enumerate(parents):
@@ -45,34 +53,46 @@ def _step(parents):
     return step
 
 
-def parent_only(parents):
-    """Wrong: the token and its parent."""
-    return torch.eye(len(parents), dtype=torch.bool) | _step(parents)
+mistake(
+    "Each token sees itself and its parent, and no farther. It needs its whole past: the "
+    "parent's parent, too, and so on to the beginning of its text.",
+    lambda parents: torch.eye(len(parents), dtype=torch.bool) | _step(parents),
+)
 
 
+@mistake(
+    "Each token sees itself, its parent and its grandparent. Its text goes on beyond: follow the "
+    "parents until there is none."
+)
 def two_steps(parents):
-    """Wrong: up to the grandparent."""
     step = _step(parents).int()
     return torch.eye(len(parents), dtype=torch.bool) | (step + step @ step > 0)
 
 
-def without_self(parents):
-    """Wrong: the ancestors only."""
-    return tree_mask(parents) & ~torch.eye(len(parents), dtype=torch.bool)
+mistake(
+    "Each token must see itself, too, as under every causal mask.",
+    lambda parents: tree_mask(parents) & ~torch.eye(len(parents), dtype=torch.bool),
+)
+mistake(
+    "The mask is turned on its side: each token sees what grows out of it. Rows ask, columns are "
+    "looked at.",
+    lambda parents: tree_mask(parents).T,
+)
 
 
-def descendants(parents):
-    """Wrong: turned on its side."""
-    return tree_mask(parents).T
-
-
+@mistake(
+    "This is the causal mask: each token sees everything that stands earlier in the list, also "
+    "other continuations, which in its own text were never written."
+)
 def causal(parents):
-    """Wrong: everything that stands earlier."""
     return torch.ones(len(parents), len(parents), dtype=torch.bool).tril()
 
 
+@mistake(
+    "Trees are kept apart, but within a tree each token sees everything earlier, also other "
+    "continuations. Only its own parents, and theirs, are its past."
+)
 def same_root(parents):
-    """Wrong: everything earlier that hangs on the same root."""
     mask = tree_mask(parents)
     roots = mask.int().argmax(dim=1)
     return (roots[:, None] == roots) & causal(parents)
@@ -82,28 +102,37 @@ def _depths(parents):
     return tree_mask(parents).sum(dim=1)
 
 
+@mistake(
+    "Each token sees all that have fewer ancestors than itself. Some of these belong to other "
+    "continuations."
+)
 def all_of_less_depth(parents):
-    """Wrong: everything that is nearer to a root, and itself."""
     depths = _depths(parents)
     return (depths < depths[:, None]) | torch.eye(len(parents), dtype=torch.bool)
 
 
+@mistake(
+    "Tokens see their siblings. These are other choices for the same place, so neither is in the "
+    "other's past."
+)
 def with_siblings(parents):
-    """Wrong: the other children of the same parent, too."""
     same = torch.tensor([[a == b >= 0 for b in parents] for a in parents])
     return tree_mask(parents) | (same & causal(parents))
 
 
+@mistake(
+    "−1 says that there is no parent. As an index it means the last place, so tokens without a "
+    "parent see the last one."
+)
 def last_is_the_parent(parents):
-    """Wrong: −1 is taken for a place, counted from the end."""
     mask = torch.eye(len(parents), dtype=torch.bool)
     for i, parent in enumerate(parents):
         mask[i] |= mask[parent]
     return mask
 
 
+@mistake("Whose parent stands at place 0 does not see it. Only −1 says that there is none.")
 def place_0_forgotten(parents):
-    """Wrong: 0 is taken for no parent."""
     mask = torch.eye(len(parents), dtype=torch.bool)
     for i, parent in enumerate(parents):
         if parent > 0:
@@ -111,17 +140,21 @@ def place_0_forgotten(parents):
     return mask
 
 
+@mistake(
+    "Each token sees everything that stands before its parent. Some of that belongs to other "
+    "continuations: follow the parents instead."
+)
 def up_to_the_parent(parents):
-    """Wrong: everything up to the parent's place."""
     mask = torch.eye(len(parents), dtype=torch.bool)
     for i, parent in enumerate(parents):
         mask[i, : parent + 1] = True
     return mask
 
 
-def blocking(parents):
-    """Wrong: True where a token is hidden."""
-    return ~tree_mask(parents)
+mistake(
+    "True and False have changed places. In this course True means “may attend”.",
+    lambda parents: ~tree_mask(parents),
+)
 
 
 def cases(seed):
@@ -150,74 +183,11 @@ def who_sees_whom(args, result):
     return f"Token {i} {does} token {j}; the text that ends with it has the places {path[::-1]}."
 
 
-TASK = Task(
-    name="tree_mask",
-    lecture=4,
-    kind="implement",
-    points=11,
-    difficulty=2,
-    minutes=7,
+TASK = task(
+    plan("implement", points=11, difficulty=2, minutes=7),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
-    reference=tree_mask,
-    also_right=(by_walking, by_powers),
     cases=cases,
     properties=(who_sees_whom,),
-    mistakes=(
-        Mistake(
-            parent_only,
-            "Each token sees itself and its parent, and no farther. It needs its whole past: the "
-            "parent's parent, too, and so on to the beginning of its text.",
-        ),
-        Mistake(
-            two_steps,
-            "Each token sees itself, its parent and its grandparent. Its text goes on beyond: "
-            "follow the parents until there is none.",
-        ),
-        Mistake(without_self, "Each token must see itself, too, as under every causal mask."),
-        Mistake(
-            descendants,
-            "The mask is turned on its side: each token sees what grows out of it. Rows ask, "
-            "columns are looked at.",
-        ),
-        Mistake(
-            causal,
-            "This is the causal mask: each token sees everything that stands earlier in the list, "
-            "also other continuations, which in its own text were never written.",
-        ),
-        Mistake(
-            same_root,
-            "Trees are kept apart, but within a tree each token sees everything earlier, also "
-            "other continuations. Only its own parents, and theirs, are its past.",
-        ),
-        Mistake(
-            all_of_less_depth,
-            "Each token sees all that have fewer ancestors than itself. Some of these belong to "
-            "other continuations.",
-        ),
-        Mistake(
-            with_siblings,
-            "Tokens see their siblings. These are other choices for the same place, so neither is "
-            "in the other's past.",
-        ),
-        Mistake(
-            last_is_the_parent,
-            "−1 says that there is no parent. As an index it means the last place, so tokens "
-            "without a parent see the last one.",
-        ),
-        Mistake(
-            place_0_forgotten,
-            "Whose parent stands at place 0 does not see it. Only −1 says that there is none.",
-        ),
-        Mistake(
-            up_to_the_parent,
-            "Each token sees everything that stands before its parent. Some of that belongs to "
-            "other continuations: follow the parents instead.",
-        ),
-        Mistake(
-            blocking,
-            "True and False have changed places. In this course True means “may attend”.",
-        ),
-    ),
     hints=(
         "Take the tokens one by one. What does token i see, if you know already what its parent "
         "sees?",

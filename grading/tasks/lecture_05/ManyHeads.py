@@ -6,12 +6,44 @@ import numpy as np
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
+from grading.tasks.lecture_05.merge_heads import merge_heads
+from grading.tasks.lecture_05.split_heads import split_heads
 from helpers.attention import masked_softmax, scaled_dot_product_attention
 
 
+# %% the cell
 class ManyHeads(nn.Module):
-    """The model answer."""
+    """Multi-head attention from `query` to `key`."""
+
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__()
+        # BEGIN ANSWER
+        self.n_heads, self.d_k = n_heads, d_k
+        self.W_query = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_key = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_value = nn.Linear(d_model, n_heads * d_v, bias=False)
+        self.W_out = nn.Linear(n_heads * d_v, d_out, bias=False)
+        # END ANSWER
+
+    def forward(self, query, key, mask):
+        """Output (batch, T_q, d_out) and weights (batch, n_heads, T_q, T_k)."""
+        # BEGIN ANSWER
+        q = split_heads(self.W_query(query), self.n_heads)  # (batch, n_heads, T_q, d_k)
+        k = split_heads(self.W_key(key), self.n_heads)  # (batch, n_heads, T_k, d_k)
+        v = split_heads(self.W_value(key), self.n_heads)  # (batch, n_heads, T_k, d_v)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)  # (batch, n_heads, T_q, T_k)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        return self.W_out(merge_heads(weights @ v)), weights
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
 
     def __init__(self, d_model, n_heads, d_k, d_v, d_out):
         super().__init__()
@@ -43,8 +75,9 @@ class ManyHeads(nn.Module):
         return self.W_query(query), self.W_key(key), self.W_value(key)
 
 
-class ByEinsum(ManyHeads):
-    """Right, in another way: axes by letters."""
+@also_right
+class ByEinsum(InParts):
+    """Axes by letters."""
 
     def forward(self, query, key, mask):
         """As the model answer."""
@@ -54,8 +87,9 @@ class ByEinsum(ManyHeads):
         return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2)), weights
 
 
-class ByList(ManyHeads):
-    """Right, in another way: one head after the other, each with its piece of W_out."""
+@also_right
+class ByList(InParts):
+    """One head after the other, each with its piece of W_out."""
 
     def forward(self, query, key, mask):
         """As the model answer."""
@@ -66,116 +100,99 @@ class ByList(ManyHeads):
         return out, torch.stack([weights for _, weights in heads], dim=1)
 
 
-class WrongCut(ManyHeads):
-    """Wrong: cut by view alone."""
-
+@mistake(
+    "The cut is made by `view` or `reshape` alone, so words are dealt out to the heads. Cut each "
+    "row, (batch, T, n_heads, d), and then exchange words and heads."
+)
+class WrongCut(InParts):
     def _split(self, x):
         return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
 
 
-class WrongJoin(ManyHeads):
-    """Wrong: joined without exchanging the axes back."""
-
+@mistake(
+    "The weights are right, and the join is not: before the heads are joined, the words must "
+    "come back in front of them."
+)
+class WrongJoin(InParts):
     def _join(self, context):
         return context.reshape(context.shape[0], context.shape[2], -1)
 
 
+@mistake(
+    "Both the cut and the join read the numbers in their order, without exchanging the axes of "
+    "words and heads."
+)
 class WrongBoth(WrongCut):
-    """Wrong: cut and join."""
-
     def _join(self, context):
         return context.reshape(context.shape[0], context.shape[2], -1)
 
 
-class AllWidths(ManyHeads):
-    """Wrong: divided by the root of the width of all heads."""
-
+@mistake(
+    "The scores are divided by the root of the width of all heads together. A score adds up the "
+    "d_k products of *one* head: divide by √d_k."
+)
+class AllWidths(InParts):
     def _divisor(self, q):
         return math.sqrt(q.shape[-1] * self.n_heads)
 
 
-class ModelWidth(ManyHeads):
-    """Wrong: divided by the root of d_model."""
-
+@mistake(
+    "The scores are divided by √d_model. A score adds up the d_k products of one head: divide by "
+    "√d_k."
+)
+class ModelWidth(InParts):
     def _divisor(self, q):
         return math.sqrt(self.W_query.in_features)
 
 
-class ValueWidth(ManyHeads):
-    """Wrong: divided by the root of d_v."""
-
+@mistake(
+    "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; values "
+    "take no part in it."
+)
+class ValueWidth(InParts):
     def _divisor(self, q):
         return math.sqrt(self.W_value.out_features / self.n_heads)
 
 
-class ByWidth(ManyHeads):
-    """Wrong: divided by d_k, not by its root."""
-
+@mistake("The scores are divided by d_k. It should be its root.")
+class ByWidth(InParts):
     def _divisor(self, q):
         return q.shape[-1]
 
 
-class ByNumber(ManyHeads):
-    """Wrong: divided by the root of the number of heads."""
-
+@mistake(
+    "The scores are divided by the root of the number of heads. Under the root stands the width "
+    "of one head, d_k."
+)
+class ByNumber(InParts):
     def _divisor(self, q):
         return math.sqrt(self.n_heads)
 
 
-class NotDivided(ManyHeads):
-    """Wrong: the scores as they are."""
-
+@mistake("The scores are not divided by √d_k.")
+class NotDivided(InParts):
     def _divisor(self, q):
         return 1.0
 
 
-class MaskForgotten(ManyHeads):
-    """Wrong: the mask is not used."""
-
-    def _weigh(self, scores, mask):
-        return scores.softmax(dim=-1)
-
-
-class MaskTurned(ManyHeads):
-    """Wrong: what may be seen is hidden."""
-
-    def _weigh(self, scores, mask):
-        return masked_softmax(scores, ~mask)
+@mistake(
+    "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 owns the "
+    "first ones."
+)
+class Interleaved(InParts):
+    def _split(self, x):
+        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 
 
-class CrossedOut(ManyHeads):
-    """Wrong: masked after softmax."""
-
-    def _weigh(self, scores, mask):
-        return scores.softmax(dim=-1) * mask
-
-
-class DownTheColumns(ManyHeads):
-    """Wrong: softmax along the queries."""
-
-    def _weigh(self, scores, mask):
-        scores = scores.masked_fill(~mask, -1e9).softmax(dim=-2)
-        return scores.masked_fill(~mask, 0.0)
-
-
-class AcrossHeads(ManyHeads):
-    """Wrong: softmax along the heads."""
-
-    def _weigh(self, scores, mask):
-        return scores.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
-
-
-class Turned(ManyHeads):
-    """Wrong: the weights come first."""
-
+@mistake("The two results come in the other order: first the output.")
+class Turned(InParts):
     def forward(self, query, key, mask):
         """As the model answer, in the other order."""
         return super().forward(query, key, mask)[::-1]
 
 
-class OnlyOutput(ManyHeads):
-    """Wrong: the scores come back, not the weights."""
-
+@mistake("The output is right. But with it come the scores, not the weights.")
+class OnlyOutput(InParts):
     def forward(self, query, key, mask):
         """As the model answer, with scores."""
         q, k, _ = (self._split(t) for t in self._project(query, key))
@@ -183,39 +200,73 @@ class OnlyOutput(ManyHeads):
         return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
 
 
-class ValuesOfQueries(ManyHeads):
-    """Wrong where the lengths are the same, and an error elsewhere: values from `query`."""
-
+@mistake("The values are made from `query`. What is looked at hands over its values: `key`.")
+class ValuesOfQueries(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(key), self.W_value(query)
 
 
-class QueriesOfKeys(ManyHeads):
-    """Wrong: query and key have changed places."""
-
+@mistake("`query` and `key` have changed places.")
+class QueriesOfKeys(InParts):
     def _project(self, query, key):
         return self.W_query(key), self.W_key(query), self.W_value(query)
 
 
-class Interleaved(ManyHeads):
-    """Wrong: head h owns every n-th number."""
+@mistake(
+    "The mask comes in and is not used. Multi-head attention that forgets it looks fine in every "
+    "test of shapes."
+)
+class MaskForgotten(InParts):
+    def _weigh(self, scores, mask):
+        return scores.softmax(dim=-1)
 
-    def _split(self, x):
-        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
+
+@mistake("The mask is turned around: here True means “may attend”, so −∞ goes where it is False.")
+class MaskTurned(InParts):
+    def _weigh(self, scores, mask):
+        return masked_softmax(scores, ~mask)
 
 
-class Averaged(ManyHeads):
-    """Wrong: the weights are averaged over the heads."""
+@mistake("The mask acts after softmax, so rows no longer sum to 1. Write −∞ into the scores.")
+class CrossedOut(InParts):
+    def _weigh(self, scores, mask):
+        return scores.softmax(dim=-1) * mask
 
+
+@mistake(
+    "Softmax runs along the queries. Each query shares out a weight of 1 among the keys, which "
+    "are the last axis."
+)
+class DownTheColumns(InParts):
+    def _weigh(self, scores, mask):
+        scores = scores.masked_fill(~mask, -1e9).softmax(dim=-2)
+        return scores.masked_fill(~mask, 0.0)
+
+
+@mistake(
+    "Softmax runs along the heads, so these compete with each other. It runs along the keys, in "
+    "each head for itself."
+)
+class AcrossHeads(InParts):
+    def _weigh(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
+
+
+@mistake(
+    "The output is right. But the weights were averaged over the heads: their shape is (batch, "
+    "n_heads, T_q, T_k)."
+)
+class Averaged(InParts):
     def forward(self, query, key, mask):
         """As the model answer, but for the weights."""
         out, weights = super().forward(query, key, mask)
         return out, weights.mean(dim=1)
 
 
-class NotMixed(ManyHeads):
-    """Wrong: W_out is not used."""
-
+@mistake(
+    "The heads are joined, and the end is missing: `W_out` mixes them and makes the output's width."
+)
+class NotMixed(InParts):
     def forward(self, query, key, mask):
         """As the model answer, but for W_out."""
         q, k, v = (self._split(t) for t in self._project(query, key))
@@ -223,17 +274,21 @@ class NotMixed(ManyHeads):
         return self._join(weights @ v), weights
 
 
-class NarrowOut(ManyHeads):
-    """Wrong: W_out is made for heads of width d_k."""
-
+@mistake(
+    "`W_out` is made for n_heads · d_k numbers. What is joined are the values' averages, n_heads "
+    "· d_v numbers for each word."
+)
+class NarrowOut(InParts):
     def __init__(self, d_model, n_heads, d_k, d_v, d_out):
         super().__init__(d_model, n_heads, d_k, d_v, d_out)
         self.W_out = nn.Linear(n_heads * d_k, d_out, bias=False)
 
 
-class OneHeadWide(ManyHeads):
-    """Wrong: the projections are wide enough for one head only."""
-
+@mistake(
+    "The projections are as wide as one head. One projection serves all heads: n_heads · d_k "
+    "outputs, and n_heads · d_v for values."
+)
+class OneHeadWide(InParts):
     def __init__(self, d_model, n_heads, d_k, d_v, d_out):
         super().__init__(d_model, n_heads, d_k, d_v, d_out)
         self.W_query = nn.Linear(d_model, d_k, bias=False)
@@ -241,9 +296,11 @@ class OneHeadWide(ManyHeads):
         self.W_value = nn.Linear(d_model, d_v, bias=False)
 
 
-class OnlySelf(ManyHeads):
-    """Wrong: keys and values come from the queries' sequence."""
-
+@mistake(
+    "Keys and values come from `query`. Only the queries do; keys and values come from `key`, "
+    "which may have another length."
+)
+class OnlySelf(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(query), self.W_value(query)
 
@@ -369,17 +426,10 @@ def where_it_goes_wrong(args, result):
     return "The weights are wrong, and not by the divisor alone: look at the cut and the mask."
 
 
-TASK = Task(
-    name="ManyHeads",
-    lecture=5,
-    kind="implement",
-    points=14,
-    difficulty=2,
-    minutes=12,
+TASK = task(
+    plan("implement", points=14, difficulty=2, minutes=12),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
-    reference=ManyHeads,
-    also_right=(ByEinsum, ByList),
     cases=cases,
     properties=(shapes, weights_are_weights, where_it_goes_wrong),
     drive=drive,
@@ -387,106 +437,6 @@ TASK = Task(
         "helpers.attention.MultiHeadAttention",
         "torch.nn.MultiheadAttention",
         "torch.nn.functional.multi_head_attention_forward",
-    ),
-    mistakes=(
-        Mistake(
-            WrongCut,
-            "The cut is made by `view` or `reshape` alone, so words are dealt out to the heads. "
-            "Cut each row, (batch, T, n_heads, d), and then exchange words and heads.",
-        ),
-        Mistake(
-            WrongJoin,
-            "The weights are right, and the join is not: before the heads are joined, the words "
-            "must come back in front of them.",
-        ),
-        Mistake(
-            WrongBoth,
-            "Both the cut and the join read the numbers in their order, without exchanging the "
-            "axes of words and heads.",
-        ),
-        Mistake(
-            AllWidths,
-            "The scores are divided by the root of the width of all heads together. A score adds "
-            "up the d_k products of *one* head: divide by √d_k.",
-        ),
-        Mistake(
-            ModelWidth,
-            "The scores are divided by √d_model. A score adds up the d_k products of one head: "
-            "divide by √d_k.",
-        ),
-        Mistake(
-            ValueWidth,
-            "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; "
-            "values take no part in it.",
-        ),
-        Mistake(ByWidth, "The scores are divided by d_k. It should be its root."),
-        Mistake(
-            ByNumber,
-            "The scores are divided by the root of the number of heads. Under the root stands the "
-            "width of one head, d_k.",
-        ),
-        Mistake(NotDivided, "The scores are not divided by √d_k."),
-        Mistake(
-            Interleaved,
-            "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 "
-            "owns the first ones.",
-        ),
-        Mistake(Turned, "The two results come in the other order: first the output."),
-        Mistake(OnlyOutput, "The output is right. But with it come the scores, not the weights."),
-        Mistake(
-            ValuesOfQueries,
-            "The values are made from `query`. What is looked at hands over its values: `key`.",
-        ),
-        Mistake(QueriesOfKeys, "`query` and `key` have changed places."),
-        Mistake(
-            MaskForgotten,
-            "The mask comes in and is not used. Multi-head attention that forgets it looks fine "
-            "in every test of shapes.",
-        ),
-        Mistake(
-            MaskTurned,
-            "The mask is turned around: here True means “may attend”, so −∞ goes where it is "
-            "False.",
-        ),
-        Mistake(
-            CrossedOut,
-            "The mask acts after softmax, so rows no longer sum to 1. Write −∞ into the scores.",
-        ),
-        Mistake(
-            DownTheColumns,
-            "Softmax runs along the queries. Each query shares out a weight of 1 among the keys, "
-            "which are the last axis.",
-        ),
-        Mistake(
-            AcrossHeads,
-            "Softmax runs along the heads, so these compete with each other. It runs along the "
-            "keys, in each head for itself.",
-        ),
-        Mistake(
-            Averaged,
-            "The output is right. But the weights were averaged over the heads: their shape is "
-            "(batch, n_heads, T_q, T_k).",
-        ),
-        Mistake(
-            NotMixed,
-            "The heads are joined, and the end is missing: `W_out` mixes them and makes the "
-            "output's width.",
-        ),
-        Mistake(
-            NarrowOut,
-            "`W_out` is made for n_heads · d_k numbers. What is joined are the values' averages, "
-            "n_heads · d_v numbers for each word.",
-        ),
-        Mistake(
-            OneHeadWide,
-            "The projections are as wide as one head. One projection serves all heads: "
-            "n_heads · d_k outputs, and n_heads · d_v for values.",
-        ),
-        Mistake(
-            OnlySelf,
-            "Keys and values come from `query`. Only the queries do; keys and values come from "
-            "`key`, which may have another length.",
-        ),
     ),
     hints=(
         "Your `split_heads` and `merge_heads` are there. What must happen between them?",

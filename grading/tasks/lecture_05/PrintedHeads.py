@@ -7,11 +7,55 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 
+# %% the cell
 class PrintedHeads(nn.Module):
-    """The model answer."""
+    """Multi-head self-attention, by einsum."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_model // n_heads
+        #| self.W_query = nn.Linear(self.d_k, self.d_k, bias=False)
+        #| self.W_key = nn.Linear(self.d_k, self.d_k, bias=False)
+        #| self.W_value = nn.Linear(self.d_k, self.d_k, bias=False)
+        # BEGIN ANSWER
+        self.W_query = nn.Linear(d_model, d_model, bias=False)
+        self.W_key = nn.Linear(d_model, d_model, bias=False)
+        self.W_value = nn.Linear(d_model, d_model, bias=False)
+        # END ANSWER
+        self.W_out = nn.Linear(d_model, d_model, bias=False)
+
+    def heads(self, W, x):
+        """What a projection makes of x (batch, T, d_model), (batch, T, n_heads, d_k)."""
+        cut = (*x.shape[:2], self.n_heads, self.d_k)
+        #| return W(x.view(cut))
+        # BEGIN ANSWER
+        return W(x).view(cut)
+        # END ANSWER
+
+    def forward(self, x, mask):
+        """Output (batch, T, d_model) of x (batch, T, d_model) under a mask (T, T)."""
+        q, k, v = (self.heads(W, x) for W in (self.W_query, self.W_key, self.W_value))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k)  # (batch, n_heads, T, T)
+        #| scores = scores / math.sqrt(x.shape[-1])
+        #| scores.masked_fill(~mask, -torch.inf)
+        # BEGIN ANSWER
+        scores = scores / math.sqrt(self.d_k)
+        scores = scores.masked_fill(~mask, -torch.inf)
+        # END ANSWER
+        weights = scores.softmax(dim=-1)  # (batch, n_heads, T, T)
+        context = torch.einsum("bhqk,bkhd->bqhd", weights, v)  # (batch, T, n_heads, d_k)
+        return self.W_out(context.flatten(2))
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
 
     shared = wide = blind = False
 
@@ -42,8 +86,9 @@ class PrintedHeads(nn.Module):
         return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
 
 
-class ByMatmul(PrintedHeads):
-    """Right, in another way: PyTorch's function for the middle part."""
+@also_right
+class ByMatmul(InParts):
+    """PyTorch's function for the middle part."""
 
     def forward(self, x, mask):
         """As the model answer."""
@@ -53,80 +98,94 @@ class ByMatmul(PrintedHeads):
         return self.W_out(context.transpose(1, 2).flatten(2))
 
 
-class AsGiven(PrintedHeads):
-    """Wrong: all three."""
-
-    shared = wide = blind = True
+as_given("This is the code as given. And when the shapes are right, two more things are not.")
 
 
-class OnlyMaskMended(PrintedHeads):
-    """Wrong: projection and divisor are left."""
-
+@mistake(
+    "The mask is right now, and two bugs are left. How wide is what each head reads of a word? "
+    "And how many products does a score add up?"
+)
+class OnlyMaskMended(InParts):
     shared = wide = True
 
 
-class OnlyDivisorMended(PrintedHeads):
-    """Wrong: projection and mask are left."""
-
+@mistake(
+    "The divisor is right now, and two bugs are left. How wide is what each head reads of a "
+    "word? And does the line with the mask change anything?"
+)
+class OnlyDivisorMended(InParts):
     shared = blind = True
 
 
-class OnlyProjectionMended(PrintedHeads):
-    """Wrong: divisor and mask are left."""
-
+@mistake(
+    "Each head reads the whole word now, and two bugs are left. How many products does a score "
+    "add up? And does the line with the mask change anything?"
+)
+class OnlyProjectionMended(InParts):
     wide = blind = True
 
 
-class ProjectionLeft(PrintedHeads):
-    """Wrong: the projection is left."""
-
+@mistake(
+    "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
+    "through the same small projection: each is blind for the rest of the word. Project the "
+    "whole word by d_model × d_model, and cut the result."
+)
+class ProjectionLeft(InParts):
     shared = True
 
 
-class DivisorLeft(PrintedHeads):
-    """Wrong: the divisor is left."""
-
+@mistake(
+    "Projections and mask are right. But a score adds up the d_k products of one head, so the "
+    "root of d_model is too large by a factor of √n_heads."
+)
+class DivisorLeft(InParts):
     wide = True
 
 
-class MaskLeft(PrintedHeads):
-    """Wrong: the mask is left."""
-
+@mistake(
+    "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves the "
+    "scores as they are (only `masked_fill_` changes them): its result is thrown away."
+)
+class MaskLeft(InParts):
     blind = True
 
 
-class NotDivided(PrintedHeads):
-    """Wrong: the division is gone."""
-
+@mistake("Projections and mask are right. But the division is gone; it should be by √d_k.")
+class NotDivided(InParts):
     def _weigh(self, scores, mask, d_model):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 
 
-class ByWidth(PrintedHeads):
-    """Wrong: divided by the width, not by its root."""
-
+@mistake("Projections and mask are right. But the scores are divided by d_k, not by its root.")
+class ByWidth(InParts):
     def _weigh(self, scores, mask, d_model):
         return super()._weigh(scores / math.sqrt(self.d_k), mask, d_model)
 
 
-class ByNumber(PrintedHeads):
-    """Wrong: divided by the root of the number of heads."""
-
+@mistake(
+    "Projections and mask are right. But under the root stands the number of heads; it should be "
+    "the width of one."
+)
+class ByNumber(InParts):
     def _weigh(self, scores, mask, d_model):
         scores = scores * math.sqrt(self.d_k / self.n_heads)
         return super()._weigh(scores, mask, d_model)
 
 
-class TurnedAround(PrintedHeads):
-    """Wrong: what may be seen is hidden."""
-
+@mistake(
+    "Projections and divisor are right. But the mask is turned around: True means “may attend”, "
+    "so −∞ goes where it is False."
+)
+class TurnedAround(InParts):
     def _weigh(self, scores, mask, d_model):
         return super()._weigh(scores, ~mask, d_model)
 
 
-class ZeroScores(PrintedHeads):
-    """Wrong: hidden scores are 0."""
-
+@mistake(
+    "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They go to "
+    "−∞."
+)
+class ZeroScores(InParts):
     def _weigh(self, scores, mask, d_model):
         return super()._weigh(scores.masked_fill(~mask, 0.0), torch.ones_like(mask), d_model)
 
@@ -190,87 +249,20 @@ def as_the_statement_says(args, result):
                 f"{name}.weight has the shape {tuple(came)}, where an nn.Linear from d_model to "
                 f"d_model has {tuple(wanted)}."
             )
-    for kind in (PrintedHeads, DivisorLeft, NotDivided, ByWidth):
+    for kind in (InParts, DivisorLeft, NotDivided, ByWidth):
         blind = drive(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
         if not mask.all() and np.allclose(result["output"], blind, rtol=1e-4, atol=1e-5):
             return "The output is the same as with a mask that hides nothing."
     return None
 
 
-TASK = Task(
-    name="PrintedHeads",
-    lecture=5,
-    kind="find the bug",
-    points=10,
-    difficulty=3,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=10, difficulty=3, minutes=8),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
-    reference=PrintedHeads,
-    also_right=(ByMatmul,),
     cases=cases,
     properties=(as_the_statement_says,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            AsGiven,
-            "This is the code as given. And when the shapes are right, two more things are not.",
-        ),
-        Mistake(
-            OnlyMaskMended,
-            "The mask is right now, and two bugs are left. How wide is what each head reads of a "
-            "word? And how many products does a score add up?",
-        ),
-        Mistake(
-            OnlyDivisorMended,
-            "The divisor is right now, and two bugs are left. How wide is what each head reads of "
-            "a word? And does the line with the mask change anything?",
-        ),
-        Mistake(
-            OnlyProjectionMended,
-            "Each head reads the whole word now, and two bugs are left. How many products does a "
-            "score add up? And does the line with the mask change anything?",
-        ),
-        Mistake(
-            ProjectionLeft,
-            "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
-            "through the same small projection: each is blind for the rest of the word. Project "
-            "the whole word by d_model × d_model, and cut the result.",
-        ),
-        Mistake(
-            DivisorLeft,
-            "Projections and mask are right. But a score adds up the d_k products of one head, so "
-            "the root of d_model is too large by a factor of √n_heads.",
-        ),
-        Mistake(
-            MaskLeft,
-            "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves "
-            "the scores as they are (only `masked_fill_` changes them): its result is thrown away.",
-        ),
-        Mistake(
-            NotDivided,
-            "Projections and mask are right. But the division is gone; it should be by √d_k.",
-        ),
-        Mistake(
-            ByWidth,
-            "Projections and mask are right. But the scores are divided by d_k, not by its root.",
-        ),
-        Mistake(
-            ByNumber,
-            "Projections and mask are right. But under the root stands the number of heads; it "
-            "should be the width of one.",
-        ),
-        Mistake(
-            TurnedAround,
-            "Projections and divisor are right. But the mask is turned around: True means “may "
-            "attend”, so −∞ goes where it is False.",
-        ),
-        Mistake(
-            ZeroScores,
-            "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They "
-            "go to −∞.",
-        ),
-    ),
     hints=(
         "One bug stood in print like this: see *Two defects in print*.",
         "One shows if you run the module with a mask and with one that hides nothing, and compare.",

@@ -2,22 +2,31 @@
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
-    """The model answer."""
-    keys, values = n_heads * d_k, n_heads * d_v
+    """Parameters, FLOPs, and numbers in the weights."""
+    # BEGIN ANSWER
+    keys, values = n_heads * d_k, n_heads * d_v  # the widths of all heads together
     parameters = 2 * d_model * keys + 2 * d_model * values
     if bias:
         parameters += 2 * keys + values + d_model
-    projections = T_q * d_model * keys + T_k * d_model * (keys + values) + T_q * values * d_model
-    attending = T_q * T_k * (keys + values)
-    return parameters, 2 * (projections + attending), n_heads * T_q * T_k
+    queries_and_out = T_q * d_model * keys + T_q * values * d_model
+    keys_and_values = T_k * d_model * keys + T_k * d_model * values
+    attending = T_q * T_k * keys + T_q * T_k * values
+    flops = 2 * (queries_and_out + keys_and_values + attending)
+    return parameters, flops, n_heads * T_q * T_k
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_modules(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
-    """Right, in another way: counted on a module, and product by product."""
+    """Counted on a module, and product by product."""
     from torch import nn
 
     sizes = [(d_model, n_heads * d_k)] * 2 + [(d_model, n_heads * d_v), (n_heads * d_v, d_model)]
@@ -102,11 +111,6 @@ def wide_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return flops + 2 * T_q * T_k * (n_heads - 1) * n_heads * (d_k + d_v)
 
 
-def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
-    """Wrong: d_v is taken to be d_k."""
-    return cost_of_heads(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
-
-
 def bias_of_joined(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Wrong: the bias of W_out is as wide as what is joined."""
     wrong = bias * (n_heads * d_v - d_model)
@@ -141,10 +145,6 @@ def one_head_attends(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Wrong: only one head attends."""
     flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
     return flops - 2 * T_q * T_k * (n_heads - 1) * (d_k + d_v)
-
-
-one_map = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k)
-square = _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: n_heads * T_q**2)
 
 
 def cases(seed):
@@ -197,86 +197,86 @@ def which_part(args, result):
     return None
 
 
-TASK = Task(
-    name="cost_of_heads",
-    lecture=5,
-    kind="implement",
-    points=9,
-    difficulty=2,
-    minutes=10,
+mistake("`W_out` has parameters, too: n_heads · d_v inputs.", _changed(0, no_output))
+mistake("A bias has a number for each *output* of its matrix.", _changed(0, bias_of_inputs))
+mistake("With `bias` all four matrices have one.", _changed(0, without_bias))
+mistake("The biases were counted, though `bias` is False.", _changed(0, always_bias))
+mistake(
+    "Three of the four biases were counted: `W_out` has one, too, of d_model numbers.",
+    _changed(0, no_bias_of_output),
+)
+mistake(
+    "The bias of `W_out` was given the width of what is joined. A bias has a number for each "
+    "*output*: d_model.",
+    _changed(0, bias_of_joined),
+)
+mistake(
+    "`W_out` was given T_k rows. What is joined belongs to the queries: T_q rows.",
+    _changed(1, output_of_keys),
+)
+mistake(
+    "The keys were given T_q rows. Keys and values belong to the T_k words.",
+    _changed(1, keys_of_queries),
+)
+mistake(
+    "The queries were given T_k rows. They belong to the T_q words that ask.",
+    _changed(1, queries_of_keys),
+)
+mistake(
+    "Not all projections have T_k rows: queries and output belong to the T_q words.",
+    _changed(1, all_rows_of_keys),
+)
+mistake(
+    "Scores and weighted sums were counted for one head. Each of the n_heads has its own.",
+    _changed(1, one_head_attends),
+)
+mistake(
+    "These are the multiplications alone. The lecture counts about as many additions, so 2 · a · "
+    "b · c for a product of (a, b) and (b, c).",
+    _changed(1, multiplications),
+)
+mistake(
+    "These are the four projections. Scores and weighted sum are products, too.",
+    _changed(1, no_attending),
+)
+mistake(
+    "The product with `W_out` is missing from the FLOPs: T_q rows go through it.",
+    _changed(1, no_output_flops),
+)
+mistake(
+    "Not all projections have T_q rows: keys and values are computed for T_k words.",
+    _changed(1, one_length),
+)
+mistake(
+    "The scores are counted, and the weighted sum of the values is not.",
+    _changed(1, scores_only),
+)
+mistake(
+    "Each head was given the width of all heads. A score adds up the d_k products of one head.",
+    _changed(1, wide_heads),
+)
+
+
+@mistake("d_v was taken to be the same as d_k. Here they may differ.")
+def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    return cost_of_heads(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
+
+
+mistake(
+    "There is a table of T_q × T_k weights for each head.",
+    _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k),
+)
+mistake(
+    "A table of weights has a row for each query and a column for each key.",
+    _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: n_heads * T_q**2),
+)
+
+TASK = task(
+    plan("implement", points=9, difficulty=2, minutes=10),
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
-    reference=cost_of_heads,
-    also_right=(by_modules,),
     cases=cases,
     properties=(which_part,),
-    mistakes=(
-        Mistake(_changed(0, no_output), "`W_out` has parameters, too: n_heads · d_v inputs."),
-        Mistake(
-            _changed(0, bias_of_inputs),
-            "A bias has a number for each *output* of its matrix.",
-        ),
-        Mistake(_changed(0, without_bias), "With `bias` all four matrices have one."),
-        Mistake(_changed(0, always_bias), "The biases were counted, though `bias` is False."),
-        Mistake(
-            _changed(0, no_bias_of_output),
-            "Three of the four biases were counted: `W_out` has one, too, of d_model numbers.",
-        ),
-        Mistake(
-            _changed(0, bias_of_joined),
-            "The bias of `W_out` was given the width of what is joined. A bias has a number for "
-            "each *output*: d_model.",
-        ),
-        Mistake(
-            _changed(1, output_of_keys),
-            "`W_out` was given T_k rows. What is joined belongs to the queries: T_q rows.",
-        ),
-        Mistake(
-            _changed(1, keys_of_queries),
-            "The keys were given T_q rows. Keys and values belong to the T_k words.",
-        ),
-        Mistake(
-            _changed(1, queries_of_keys),
-            "The queries were given T_k rows. They belong to the T_q words that ask.",
-        ),
-        Mistake(
-            _changed(1, all_rows_of_keys),
-            "Not all projections have T_k rows: queries and output belong to the T_q words.",
-        ),
-        Mistake(
-            _changed(1, one_head_attends),
-            "Scores and weighted sums were counted for one head. Each of the n_heads has its own.",
-        ),
-        Mistake(
-            _changed(1, multiplications),
-            "These are the multiplications alone. The lecture counts about as many additions, so "
-            "2 · a · b · c for a product of (a, b) and (b, c).",
-        ),
-        Mistake(
-            _changed(1, no_attending),
-            "These are the four projections. Scores and weighted sum are products, too.",
-        ),
-        Mistake(
-            _changed(1, no_output_flops),
-            "The product with `W_out` is missing from the FLOPs: T_q rows go through it.",
-        ),
-        Mistake(
-            _changed(1, one_length),
-            "Not all projections have T_q rows: keys and values are computed for T_k words.",
-        ),
-        Mistake(
-            _changed(1, scores_only),
-            "The scores are counted, and the weighted sum of the values is not.",
-        ),
-        Mistake(
-            _changed(1, wide_heads),
-            "Each head was given the width of all heads. A score adds up the d_k products of one "
-            "head.",
-        ),
-        Mistake(values_as_keys, "d_v was taken to be the same as d_k. Here they may differ."),
-        Mistake(one_map, "There is a table of T_q × T_k weights for each head."),
-        Mistake(square, "A table of weights has a row for each query and a column for each key."),
-    ),
     hints=(
         "Write down the six products with their shapes: four with a matrix of parameters, and "
         "two that attend.",

@@ -3,67 +3,84 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 
+# %% the cell
 def merge_heads(context):
-    """The model answer."""
+    """Join heads (batch, n_heads, T, d_v) to rows (batch, T, n_heads * d_v)."""
     batch, n_heads, T, d_v = context.shape
+    #| return context.reshape(batch, T, n_heads * d_v)
+    # BEGIN ANSWER
     return context.transpose(1, 2).reshape(batch, T, n_heads * d_v)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_cat(context):
-    """Right, in another way: the heads side by side."""
+    """The heads side by side."""
     return torch.cat(context.unbind(dim=1), dim=-1)
 
 
+@also_right
 def by_numpy(context):
-    """Right, in another way: in NumPy."""
+    """In NumPy."""
     return np.concatenate([context[:, h].numpy() for h in range(context.shape[1])], axis=-1)
 
 
-def as_given(context):
-    """Wrong: numbers read in their order."""
-    batch, n_heads, T, d_v = context.shape
-    return context.reshape(batch, T, n_heads * d_v)
+as_given(
+    "This is the code as given. The shape is right, and the rows are not: row 0 holds numbers of "
+    "several words."
+)
 
 
+@mistake(
+    "Two axes were exchanged, but the wrong ones: it is the words that must come in front of the "
+    "heads."
+)
 def turned_too_far(context):
-    """Wrong: words and numbers are exchanged."""
     batch, n_heads, T, d_v = context.shape
     return context.transpose(2, 3).reshape(batch, T, n_heads * d_v)
 
 
+@mistake(
+    "The steps are the right ones. But after `transpose` the numbers do not lie in order in "
+    "memory, and `view` never moves a number. `reshape` and `flatten` do, if they must."
+)
 def view_after_transpose(context):
-    """Wrong: the right steps, but `view` cannot read across a transpose."""
     batch, n_heads, T, d_v = context.shape
     return context.transpose(1, 2).view(batch, T, n_heads * d_v)
 
 
+@mistake(
+    "The numbers of the heads alternate now. Side by side means: all numbers of head 0, then all "
+    "of head 1."
+)
 def interleaved(context):
-    """Wrong: the numbers of the heads alternate."""
     batch, n_heads, T, d_v = context.shape
     return context.permute(0, 2, 3, 1).reshape(batch, T, n_heads * d_v)
 
 
-def averaged(context):
-    """Wrong: the mean of the heads."""
-    return context.mean(dim=1)
-
-
-def summed(context):
-    """Wrong: the sum of the heads."""
-    return context.sum(dim=1)
-
-
-def below_each_other(context):
-    """Wrong: the heads below each other."""
-    return context.flatten(1, 2)
-
-
-def not_joined(context):
-    """Wrong: words in front, and nothing joined."""
-    return context.transpose(1, 2)
+mistake(
+    "This is the mean over the heads, which mixes what they kept apart.",
+    lambda context: context.mean(dim=1),
+)
+mistake(
+    "This is the sum over the heads. Adding comes later, in `W_out`, where each head has a piece "
+    "of its own.",
+    lambda context: context.sum(dim=1),
+)
+mistake(
+    "Now the heads stand below each other, n_heads · T rows. There must be one row for each word.",
+    lambda context: context.flatten(1, 2),
+)
+mistake(
+    "The words are in front now. It remains to join the last two axes.",
+    lambda context: context.transpose(1, 2),
+)
 
 
 def cases(seed):
@@ -87,55 +104,11 @@ def each_word_its_own(args, result):
     return "Row 0 holds the right numbers in another order than wanted."
 
 
-TASK = Task(
-    name="merge_heads",
-    lecture=5,
-    kind="find the bug",
-    points=6,
-    difficulty=1,
-    minutes=4,
+TASK = task(
+    plan("find the bug", points=6, difficulty=1, minutes=4),
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
-    reference=merge_heads,
-    also_right=(by_cat, by_numpy),
     cases=cases,
     properties=(each_word_its_own,),
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given. The shape is right, and the rows are not: row 0 holds "
-            "numbers of several words.",
-        ),
-        Mistake(
-            turned_too_far,
-            "Two axes were exchanged, but the wrong ones: it is the words that must come in front "
-            "of the heads.",
-        ),
-        Mistake(
-            view_after_transpose,
-            "The steps are the right ones. But after `transpose` the numbers do not lie in order "
-            "in memory, and `view` never moves a number. `reshape` and `flatten` do, if they must.",
-        ),
-        Mistake(
-            interleaved,
-            "The numbers of the heads alternate now. Side by side means: all numbers of head 0, "
-            "then all of head 1.",
-        ),
-        Mistake(averaged, "This is the mean over the heads, which mixes what they kept apart."),
-        Mistake(
-            summed,
-            "This is the sum over the heads. Adding comes later, in `W_out`, where each head has "
-            "a piece of its own.",
-        ),
-        Mistake(
-            below_each_other,
-            "Now the heads stand below each other, n_heads · T rows. There must be one row for "
-            "each word.",
-        ),
-        Mistake(
-            not_joined,
-            "The words are in front now. It remains to join the last two axes.",
-        ),
-    ),
     hints=(
         "Print the result for the small numbers of the example. Row 0 should hold word 0.",
         "Which two axes must lie side by side, in which order, before they can be joined?",

@@ -3,82 +3,115 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def narrow_head(W_query, W_key, d):
-    """The model answer."""
-    U, S, Vt = np.linalg.svd(W_query @ W_key.T)
-    root = np.sqrt(S[:d]) * (d / W_query.shape[1]) ** 0.25
-    return U[:, :d] * root, Vt[:d].T * root
+    """Matrices (d_model, d), twice, with the scores of W_query and W_key (d_model, d_k)."""
+    # BEGIN ANSWER
+    table = W_query @ W_key.T / np.sqrt(W_query.shape[1])  # (d_model, d_model)
+    U, S, Vt = np.linalg.svd(table)  # table = U · S · Vt, S falling
+    root = np.sqrt(S[:d] * np.sqrt(d))  # (d,), a root of each strength for either side
+    return U[:, :d] * root, Vt[:d].T * root  # (d_model, d) each
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def one_sided(W_query, W_key, d):
-    """Right, in another way: everything on the side of the queries."""
+    """Everything on the side of the queries."""
     U, S, Vt = np.linalg.svd(W_query @ W_key.T / np.sqrt(W_query.shape[1]))
     return U[:, :d] * S[:d] * np.sqrt(d), Vt[:d].T
 
 
+@also_right
 def by_rows(W_query, W_key, d):
-    """Right, in another way: a basis of the rows of the table, and what it takes to make them."""
+    """A basis of the rows of the table, and what it takes to make them."""
     table = torch.tensor(W_query @ W_key.T)
     basis = torch.linalg.svd(table.T)[0][:, :d]
     return table @ basis * (d / W_query.shape[1]) ** 0.5, basis
 
 
-def first_columns(W_query, W_key, d):
-    """Wrong: the first columns."""
-    return W_query[:, :d], W_key[:, :d]
+mistake(
+    "Columns were cut off, and with them a part of each score. Look at the table W_Q W_Kᵀ "
+    "instead: which two narrow matrices have it as their product?",
+    lambda W_query, W_key, d: (W_query[:, :d], W_key[:, :d]),
+)
 
 
+@mistake(
+    "The products q·k are right. But the narrow head divides them by √d, and the wide one "
+    "divided by √d_k: make up for the difference."
+)
 def divisor_forgotten(W_query, W_key, d):
-    """Wrong: the narrow head divides by another root."""
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
     return U[:, :d] * np.sqrt(S[:d]), Vt[:d].T * np.sqrt(S[:d])
 
 
+@mistake(
+    "The difference of the divisors was made up for in the wrong direction: √d is smaller than "
+    "√d_k, so the narrow head must begin with *smaller* products."
+)
 def divisor_turned(W_query, W_key, d):
-    """Wrong: the correction goes the other way."""
     factor = np.sqrt(W_query.shape[1] / d)
     query, key = narrow_head(W_query, W_key, d)
     return query * factor**2, key
 
 
+@mistake(
+    "The difference of the divisors was made up for twice. A score is a product of query and "
+    "key: either one of them gets the factor √(d / d_k), or each its root."
+)
 def divisor_twice(W_query, W_key, d):
-    """Wrong: the correction is made on both sides."""
     factor = np.sqrt(d / W_query.shape[1])
     query, key = narrow_head(W_query, W_key, d)
     return query * factor, key
 
 
+@mistake(
+    "The directions are right, and their strengths are missing: the singular values S belong to "
+    "one of the two sides, or their roots to both."
+)
 def no_values(W_query, W_key, d):
-    """Wrong: the singular values are left out."""
     U, _, Vt = np.linalg.svd(W_query @ W_key.T)
     factor = (d / W_query.shape[1]) ** 0.5
     return U[:, :d] * factor, Vt[:d].T
 
 
+@mistake(
+    "The singular values are on both sides, so each counts squared. Put S on one side, or its "
+    "root on both."
+)
 def values_twice(W_query, W_key, d):
-    """Wrong: the singular values on both sides."""
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
     factor = (d / W_query.shape[1]) ** 0.5
     return U[:, :d] * S[:d] * factor, Vt[:d].T * S[:d]
 
 
+@mistake(
+    "NumPy returns the third factor transposed: the directions of the keys are the first *rows* "
+    "of Vᵀ, `Vt[:d].T`."
+)
 def wrong_vectors(W_query, W_key, d):
-    """Wrong: columns of Vt instead of its rows."""
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
     root = np.sqrt(S[:d]) * (d / W_query.shape[1]) ** 0.25
     return U[:, :d] * root, Vt[:, :d] * root
 
 
-def swapped(W_query, W_key, d):
-    """Wrong: queries and keys have changed places."""
-    return narrow_head(W_query, W_key, d)[::-1]
+mistake(
+    "Queries and keys have changed places.",
+    lambda W_query, W_key, d: narrow_head(W_query, W_key, d)[::-1],
+)
 
 
+@mistake(
+    "Each matrix was made narrow for itself. But a score needs both, and two heads with the same "
+    "table W_Q W_Kᵀ have the same scores. Take the table apart."
+)
 def each_for_itself(W_query, W_key, d):
-    """Wrong: each matrix is made narrow for itself."""
     (U, S, _), (V, R, _) = np.linalg.svd(W_query), np.linalg.svd(W_key)
     n = min(d, len(S), len(R))
     query, key = np.zeros((len(W_query), d)), np.zeros((len(W_query), d))
@@ -86,9 +119,10 @@ def each_for_itself(W_query, W_key, d):
     return query, key
 
 
-def unchanged(W_query, W_key, d):
-    """Wrong: as wide as before."""
-    return W_query, W_key
+mistake(
+    "These are the matrices as they came, as wide as before.",
+    lambda W_query, W_key, d: (W_query, W_key),
+)
 
 
 def drive(answer, W_query, W_key, d, x, y):
@@ -134,66 +168,15 @@ def the_same_factor(args, result):
     return None
 
 
-TASK = Task(
-    name="narrow_head",
-    lecture=5,
-    kind="implement",
-    points=12,
-    difficulty=3,
-    minutes=12,
+TASK = task(
+    plan("implement", points=12, difficulty=3, minutes=12),
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
-    reference=narrow_head,
-    also_right=(one_sided, by_rows),
     cases=cases,
     properties=(the_same_factor,),
     drive=drive,
     rtol=1e-4,
     atol=1e-6,
-    mistakes=(
-        Mistake(
-            first_columns,
-            "Columns were cut off, and with them a part of each score. Look at the table "
-            "W_Q W_Kᵀ instead: which two narrow matrices have it as their product?",
-        ),
-        Mistake(
-            divisor_forgotten,
-            "The products q·k are right. But the narrow head divides them by √d, and the wide one "
-            "divided by √d_k: make up for the difference.",
-        ),
-        Mistake(
-            divisor_turned,
-            "The difference of the divisors was made up for in the wrong direction: √d is smaller "
-            "than √d_k, so the narrow head must begin with *smaller* products.",
-        ),
-        Mistake(
-            divisor_twice,
-            "The difference of the divisors was made up for twice. A score is a product of query "
-            "and key: either one of them gets the factor √(d / d_k), or each its root.",
-        ),
-        Mistake(
-            no_values,
-            "The directions are right, and their strengths are missing: the singular values S "
-            "belong to one of the two sides, or their roots to both.",
-        ),
-        Mistake(
-            values_twice,
-            "The singular values are on both sides, so each counts squared. Put S on one side, or "
-            "its root on both.",
-        ),
-        Mistake(
-            wrong_vectors,
-            "NumPy returns the third factor transposed: the directions of the keys are the first "
-            "*rows* of Vᵀ, `Vt[:d].T`.",
-        ),
-        Mistake(swapped, "Queries and keys have changed places."),
-        Mistake(
-            each_for_itself,
-            "Each matrix was made narrow for itself. But a score needs both, and two heads with "
-            "the same table W_Q W_Kᵀ have the same scores. Take the table apart.",
-        ),
-        Mistake(unchanged, "These are the matrices as they came, as wide as before."),
-    ),
     hints=(
         "A score is x W_Q W_Kᵀ yᵀ, divided by a root. What do you have to know of the two "
         "matrices, and what not?",

@@ -3,64 +3,72 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def split_heads(x, n_heads):
-    """The model answer."""
+    """Cut x (batch, T, n_heads * d) into heads (batch, n_heads, T, d)."""
+    # BEGIN ANSWER
     batch, T, width = x.shape
-    return x.view(batch, T, n_heads, width // n_heads).transpose(1, 2)
+    cut = x.view(batch, T, n_heads, width // n_heads)  # (batch, T, n_heads, d)
+    return cut.transpose(1, 2)  # (batch, n_heads, T, d)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_chunks(x, n_heads):
-    """Right, in another way: pieces of the last axis, stacked."""
+    """Pieces of the last axis, stacked."""
     return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
 
 
+@also_right
 def by_hand(x, n_heads):
-    """Right, in another way: head by head."""
+    """Head by head."""
     d = x.shape[-1] // n_heads
     return np.stack([x[:, :, h * d : (h + 1) * d].numpy() for h in range(n_heads)], axis=1)
 
 
-def view_only(x, n_heads):
-    """Wrong: the shape is right, the words are dealt out to the heads."""
-    return x.reshape(x.shape[0], n_heads, x.shape[1], -1)
-
-
-def not_transposed(x, n_heads):
-    """Wrong: the heads stand behind the words."""
-    return x.unflatten(-1, (n_heads, -1))
-
-
-def interleaved(x, n_heads):
-    """Wrong: head h gets the numbers h, h + n_heads, …"""
-    return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
-
-
-def heads_first(x, n_heads):
-    """Wrong: the heads stand in front of the batch."""
-    return torch.stack(x.chunk(n_heads, dim=-1))
-
-
-def words_last(x, n_heads):
-    """Wrong: words and numbers have changed places."""
-    return split_heads(x, n_heads).transpose(-2, -1)
-
-
-def whole_word(x, n_heads):
-    """Wrong: each head gets the whole row."""
-    return x[:, None].expand(-1, n_heads, -1, -1)
-
-
-def backward(x, n_heads):
-    """Wrong: the last piece is head 0."""
-    return split_heads(x, n_heads).flip(1)
-
-
-def width_for_heads(x, n_heads):
-    """Wrong: as many heads as a head should be wide."""
-    return split_heads(x, x.shape[-1] // n_heads)
+mistake(
+    "The shape is right, the content is not. `view` and `reshape` read the numbers in their "
+    "order, so the first head gets the first words, whole. Cut each row first, (batch, T, "
+    "n_heads, d), and then exchange two axes.",
+    lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1),
+)
+mistake(
+    "Each row is cut rightly. Now the axis of the heads must come in front of that of the words: "
+    "`transpose(1, 2)`.",
+    lambda x, n_heads: x.unflatten(-1, (n_heads, -1)),
+)
+mistake(
+    "Each head gets every n-th number of a row. It should get a piece: the first d numbers "
+    "belong to head 0, the next d to head 1. In the `view`, the heads stand before their width.",
+    lambda x, n_heads: x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2),
+)
+mistake(
+    "The content is right, but the heads stand in front of the batch. Batch comes first.",
+    lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1)),
+)
+mistake(
+    "Words and numbers have changed places in the end. The shape is (batch, n_heads, T, d).",
+    lambda x, n_heads: split_heads(x, n_heads).transpose(-2, -1),
+)
+mistake(
+    "Each head got the whole row. The row has the numbers of all heads side by side, and each "
+    "head needs its own piece.",
+    lambda x, n_heads: x[:, None].expand(-1, n_heads, -1, -1),
+)
+mistake(
+    "The pieces are right, but the last one has become head 0.",
+    lambda x, n_heads: split_heads(x, n_heads).flip(1),
+)
+mistake(
+    "Number and width of the heads have changed places: `n_heads` says how many there are.",
+    lambda x, n_heads: split_heads(x, x.shape[-1] // n_heads),
+)
 
 
 def cases(seed):
@@ -74,56 +82,11 @@ def cases(seed):
     return found
 
 
-TASK = Task(
-    name="split_heads",
-    lecture=5,
-    kind="implement",
-    points=5,
-    difficulty=1,
-    minutes=3,
+TASK = task(
+    plan("implement", points=5, difficulty=1, minutes=3),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
-    reference=split_heads,
-    also_right=(by_chunks, by_hand),
     cases=cases,
-    mistakes=(
-        Mistake(
-            view_only,
-            "The shape is right, the content is not. `view` and `reshape` read the numbers in "
-            "their order, so the first head gets the first words, whole. Cut each row first, "
-            "(batch, T, n_heads, d), and then exchange two axes.",
-        ),
-        Mistake(
-            not_transposed,
-            "Each row is cut rightly. Now the axis of the heads must come in front of that of the "
-            "words: `transpose(1, 2)`.",
-        ),
-        Mistake(
-            interleaved,
-            "Each head gets every n-th number of a row. It should get a piece: the first d numbers "
-            "belong to head 0, the next d to head 1. In the `view`, the heads stand before their "
-            "width.",
-        ),
-        Mistake(
-            heads_first,
-            "The content is right, but the heads stand in front of the batch. Batch comes first.",
-        ),
-        Mistake(
-            words_last,
-            "Words and numbers have changed places in the end. The shape is "
-            "(batch, n_heads, T, d).",
-        ),
-        Mistake(
-            whole_word,
-            "Each head got the whole row. The row has the numbers of all heads side by side, and "
-            "each head needs its own piece.",
-        ),
-        Mistake(backward, "The pieces are right, but the last one has become head 0."),
-        Mistake(
-            width_for_heads,
-            "Number and width of the heads have changed places: `n_heads` says how many there are.",
-        ),
-    ),
     hints=(
         "It takes two steps: one cuts every row into pieces, the other exchanges two axes.",
         "`view` needs the width of a head. How is it found from `x` and `n_heads`?",

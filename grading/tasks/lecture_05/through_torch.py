@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
+from helpers import masks
 
 PARTS = ("W_query", "W_key", "W_value")
 
@@ -20,14 +21,28 @@ def _module(state, d_model, n_heads, parts=PARTS, **options):
     return module
 
 
+# %% the cell
 def through_torch(state, x, mask, n_heads):
-    """The model answer."""
-    module = _module(state, x.shape[-1], n_heads)
-    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+    """Output (batch, T, d_model) and weights (batch, n_heads, T, T) by nn.MultiheadAttention."""
+    # BEGIN ANSWER
+    module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
+    names = ("W_query", "W_key", "W_value")
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([state[f"{name}.weight"] for name in names]))
+        module.in_proj_bias.copy_(torch.cat([state[f"{name}.bias"] for name in names]))
+        module.out_proj.weight.copy_(state["W_out.weight"])
+        module.out_proj.bias.copy_(state["W_out.bias"])
+    blocking = masks.to_blocking(mask)  # (T, T), True = is blocked
+    return module(x, x, x, attn_mask=blocking, average_attn_weights=False)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def additive(state, x, mask, n_heads):
-    """Right, in another way: a mask to be added, and load_state_dict."""
+    """A mask to be added, and load_state_dict."""
     module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True, dtype=x.dtype)
     module.load_state_dict(
         {
@@ -41,8 +56,9 @@ def additive(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=bias, average_attn_weights=False)
 
 
+@also_right
 def by_hand(state, x, mask, n_heads):
-    """Right, in another way: without PyTorch's module."""
+    """Without PyTorch's module."""
     q, k, v = (F.linear(x, state[f"{p}.weight"], state[f"{p}.bias"]) for p in PARTS)
     q, k, v = (t.unflatten(-1, (n_heads, -1)).transpose(1, 2) for t in (q, k, v))
     scores = q @ k.mT / q.shape[-1] ** 0.5
@@ -51,85 +67,111 @@ def by_hand(state, x, mask, n_heads):
     return F.linear(joined, state["W_out.weight"], state["W_out.bias"]), weights
 
 
+@mistake(
+    "The mask was handed over as it is. In `nn.MultiheadAttention` True *blocks*: convert it, "
+    "`masks.to_blocking(mask)`."
+)
 def mask_as_it_is(state, x, mask, n_heads):
-    """Wrong: the mask says the opposite."""
     module = _module(state, x.shape[-1], n_heads)
     return module(x, x, x, attn_mask=mask, average_attn_weights=False)
 
 
+@mistake("The mask was not handed over: it goes into `attn_mask`.")
 def mask_forgotten(state, x, mask, n_heads):
-    """Wrong: no mask."""
     return _module(state, x.shape[-1], n_heads)(x, x, x, average_attn_weights=False)
 
 
+@mistake(
+    "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Hand over truth "
+    "values, with True for what is blocked."
+)
 def ones_added(state, x, mask, n_heads):
-    """Wrong: a mask of ones and zeros is added."""
     module = _module(state, x.shape[-1], n_heads)
     return module(x, x, x, attn_mask=mask.to(x.dtype), average_attn_weights=False)
 
 
+@mistake(
+    "The output is right. But by default the weights come averaged over the heads: ask for "
+    "`average_attn_weights=False`."
+)
 def averaged(state, x, mask, n_heads):
-    """Wrong: the default."""
     return _module(state, x.shape[-1], n_heads)(x, x, x, attn_mask=~mask)
 
 
+@mistake(
+    "The output is right. But these are the averaged weights, written once for each head. Ask "
+    "for `average_attn_weights=False`."
+)
 def summed_over_heads(state, x, mask, n_heads):
-    """Wrong: the average, once for each head."""
     out, weights = averaged(state, x, mask, n_heads)
     return out, weights[:, None].expand(-1, n_heads, -1, -1)
 
 
+@mistake("The module takes the first axis for the words. With `batch_first=True` it has our axes.")
 def words_first(state, x, mask, n_heads):
-    """Wrong: the batch is taken for the words."""
     module = _module(state, x.shape[-1], n_heads, batch_first=False)
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
+@mistake("In `in_proj_weight` and `in_proj_bias` queries come first, then keys, then values.")
 def keys_first(state, x, mask, n_heads):
-    """Wrong: keys before queries."""
     module = _module(state, x.shape[-1], n_heads, parts=("W_key", "W_query", "W_value"))
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
+@mistake(
+    "The values were put first. In `in_proj_weight` and `in_proj_bias` the order is queries, "
+    "keys, values."
+)
 def values_first(state, x, mask, n_heads):
-    """Wrong: values before queries and keys."""
     module = _module(state, x.shape[-1], n_heads, parts=("W_value", "W_query", "W_key"))
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
+@mistake(
+    "The matrices were transposed. Both modules keep them as `nn.Linear` does, with a row for "
+    "each output."
+)
 def turned(state, x, mask, n_heads):
-    """Wrong: each matrix is transposed."""
     state = {name: value.mT if value.dim() == 2 else value for name, value in state.items()}
     return through_torch(state, x, mask, n_heads)
 
 
+@mistake(
+    "The biases of queries, keys and values were not copied: they belong into `in_proj_bias`, in "
+    "this order."
+)
 def no_bias(state, x, mask, n_heads):
-    """Wrong: the biases of the projections are not copied."""
     zero = {f"{part}.bias": torch.zeros_like(state[f"{part}.bias"]) for part in PARTS}
     return through_torch(state | zero, x, mask, n_heads)
 
 
+@mistake(
+    "The weights were copied, the biases were not: there is `in_proj_bias`, and `out_proj.bias`."
+)
 def no_bias_at_all(state, x, mask, n_heads):
-    """Wrong: no bias is copied."""
     zero = {name: torch.zeros_like(value) for name, value in state.items() if value.dim() == 1}
     return through_torch(state | zero, x, mask, n_heads)
 
 
-def one_head(state, x, mask, n_heads):
-    """Wrong: all heads as one."""
-    return through_torch(state, x, mask, 1)
-
-
+@mistake(
+    "The module still has the random weights that it was made with. Copy those of `state` into it."
+)
 def not_copied(state, x, mask, n_heads):
-    """Wrong: the weights that the new module drew."""
     module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
+@mistake("The new module has the precision float32, and `x` has float64: `.double()`.")
 def other_precision(state, x, mask, n_heads):
-    """Wrong: the new module has float32."""
     module = _module(state, x.shape[-1], n_heads).float()
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+mistake(
+    "All heads were treated as one: hand over `num_heads`.",
+    lambda state, x, mask, n_heads: through_torch(state, x, mask, 1),
+)
 
 
 def drive(answer, state, x, mask, n_heads):
@@ -174,85 +216,13 @@ def mask_is_kept(args, result):
     return None
 
 
-TASK = Task(
-    name="through_torch",
-    lecture=5,
-    kind="implement",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("implement", points=9, difficulty=2, minutes=8),
     outcome="copy weights to and from `nn.MultiheadAttention`, with masks and averaged weights",
-    reference=through_torch,
-    also_right=(additive, by_hand),
     cases=cases,
     properties=(mask_is_kept,),
     drive=drive,
     forbidden=("helpers.attention.MultiHeadAttention",),
-    mistakes=(
-        Mistake(
-            mask_as_it_is,
-            "The mask was handed over as it is. In `nn.MultiheadAttention` True *blocks*: convert "
-            "it, `masks.to_blocking(mask)`.",
-        ),
-        Mistake(mask_forgotten, "The mask was not handed over: it goes into `attn_mask`."),
-        Mistake(
-            ones_added,
-            "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Hand over "
-            "truth values, with True for what is blocked.",
-        ),
-        Mistake(
-            averaged,
-            "The output is right. But by default the weights come averaged over the heads: ask "
-            "for `average_attn_weights=False`.",
-        ),
-        Mistake(
-            summed_over_heads,
-            "The output is right. But these are the averaged weights, written once for each head. "
-            "Ask for `average_attn_weights=False`.",
-        ),
-        Mistake(
-            words_first,
-            "The module takes the first axis for the words. With `batch_first=True` it has our "
-            "axes.",
-        ),
-        Mistake(
-            keys_first,
-            "In `in_proj_weight` and `in_proj_bias` queries come first, then keys, then values.",
-        ),
-        Mistake(
-            values_first,
-            "The values were put first. In `in_proj_weight` and `in_proj_bias` the order is "
-            "queries, keys, values.",
-        ),
-        Mistake(
-            turned,
-            "The matrices were transposed. Both modules keep them as `nn.Linear` does, with a row "
-            "for each output.",
-        ),
-        Mistake(
-            no_bias,
-            "The biases of queries, keys and values were not copied: they belong into "
-            "`in_proj_bias`, in this order.",
-        ),
-        Mistake(
-            no_bias_at_all,
-            "The weights were copied, the biases were not: there is `in_proj_bias`, and "
-            "`out_proj.bias`.",
-        ),
-        Mistake(
-            not_copied,
-            "The module still has the random weights that it was made with. Copy those of `state` "
-            "into it.",
-        ),
-        Mistake(
-            other_precision,
-            "The new module has the precision float32, and `x` has float64: `.double()`.",
-        ),
-        Mistake(
-            one_head,
-            "All heads were treated as one: hand over `num_heads`.",
-        ),
-    ),
     hints=(
         "The section *PyTorch's own* does this once, with a module of ours in the place of "
         "`state`.",

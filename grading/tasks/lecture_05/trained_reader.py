@@ -5,7 +5,7 @@ from unittest import mock
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 from helpers import data
 from helpers.models import AttentionReader
 from helpers.training import IGNORE, set_seed, train
@@ -29,44 +29,60 @@ def _trained(seed, n_heads, steps):
     return model
 
 
+# %% given
+def three_relations_batch(batch, generator):
+    """Tokens (batch, 12), and targets (batch, 36) for the questions before, flagged and first."""
+    tokens, targets = data.two_relations_batch(batch, 12, generator)  # (batch, 12), (batch, 24)
+    first = torch.full((batch, 12), IGNORE)  # (batch, 12)
+    first[:, 6:] = tokens[:, :1] % 52  # a token is a symbol, plus 52 if it has the flag
+    return tokens, torch.cat([targets, first], dim=1)
+
+
+# %%
+
+
+# %% the cell
 def trained_reader(seed):
-    """The model answer."""
-    return _trained(seed, n_heads=4, steps=300)
+    """A trained AttentionReader for three questions."""
+    generator = set_seed(seed)
+    #| model = AttentionReader(52, 12, n_heads=1, n_questions=3)
+    #| train(model, lambda: three_relations_batch(64, generator), steps=100, lr=5e-3)
+    # BEGIN ANSWER
+    model = AttentionReader(52, 12, n_heads=4, n_questions=3)
+    train(model, lambda: three_relations_batch(64, generator), steps=300, lr=5e-3)
+    # END ANSWER
+    return model
 
 
+# %%
+
+
+@also_right
 def six_heads(seed):
-    """Right, in another way: more heads."""
+    """More heads."""
     return _trained(seed, n_heads=6, steps=300)
 
 
-def not_trained(seed):
-    """Wrong: weights as they were drawn."""
-    return _trained(seed, n_heads=4, steps=0)
-
-
-def as_given(seed):
-    """Wrong: one head, and few steps."""
-    return _trained(seed, n_heads=1, steps=100)
-
-
-def few_steps(seed):
-    """Wrong: enough heads, and few steps."""
-    return _trained(seed, n_heads=4, steps=100)
-
-
-def one_head(seed):
-    """Wrong: one head."""
-    return _trained(seed, n_heads=1, steps=300)
-
-
-def two_heads(seed):
-    """Wrong: two heads."""
-    return _trained(seed, n_heads=2, steps=300)
-
-
-def three_heads(seed):
-    """Wrong: as many heads as questions, of which two fall on the same place."""
-    return _trained(seed, n_heads=3, steps=300)
+mistake("This model has not been trained.", lambda seed: _trained(seed, n_heads=4, steps=0))
+as_given("This is the code as given. Hardly any place has all three answers right.")
+mistake(
+    "The heads are enough, but 100 steps are not: the questions are still being learned.",
+    lambda seed: _trained(seed, n_heads=4, steps=100),
+)
+mistake(
+    "The steps are enough. But one head has one row of weights for three questions, and it "
+    "spends it on what helps most.",
+    lambda seed: _trained(seed, n_heads=1, steps=300),
+)
+mistake(
+    "The steps are enough. But two heads look at two things, and there are three to look at.",
+    lambda seed: _trained(seed, n_heads=2, steps=300),
+)
+mistake(
+    "As many heads as questions can be enough, and here they are not: nothing makes the heads "
+    "divide the work, and two of them have fallen on the same thing.",
+    lambda seed: _trained(seed, n_heads=3, steps=300),
+)
 
 
 def drive(answer, seed, tokens):
@@ -123,47 +139,14 @@ def cases(seed):
     return [Case((begin, tokens), f"begun with seed {begin}") for begin in (1, 3)]
 
 
-TASK = Task(
-    name="trained_reader",
-    lecture=5,
-    kind="train",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("train", points=9, difficulty=2, minutes=8),
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
-    reference=trained_reader,
-    also_right=(six_heads,),
     cases=cases,
     properties=(shares,),
     drive=drive,
     score=score,
     reach=0.95,
-    mistakes=(
-        Mistake(not_trained, "This model has not been trained."),
-        Mistake(
-            as_given,
-            "This is the code as given. Hardly any place has all three answers right.",
-        ),
-        Mistake(
-            few_steps,
-            "The heads are enough, but 100 steps are not: the questions are still being learned.",
-        ),
-        Mistake(
-            one_head,
-            "The steps are enough. But one head has one row of weights for three questions, and it "
-            "spends it on what helps most.",
-        ),
-        Mistake(
-            two_heads,
-            "The steps are enough. But two heads look at two things, and there are three to look "
-            "at.",
-        ),
-        Mistake(
-            three_heads,
-            "As many heads as questions can be enough, and here they are not: nothing makes the "
-            "heads divide the work, and two of them have fallen on the same thing.",
-        ),
-    ),
     hints=(
         "`check` says how often each of the three questions is answered rightly. If one of them "
         "is not learned while the others are, more steps will hardly help.",

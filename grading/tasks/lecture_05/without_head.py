@@ -3,77 +3,99 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def without_head(W_out, head, n_heads):
-    """The model answer."""
+    """A copy of W_out (d_out, n_heads * d_v) in which one head has no effect."""
+    # BEGIN ANSWER
     d_v = W_out.shape[1] // n_heads
-    changed = W_out.clone()
+    changed = W_out.clone()  # (d_out, n_heads * d_v)
     changed[:, head * d_v : (head + 1) * d_v] = 0
     return changed
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_pieces(W_out, head, n_heads):
-    """Right, in another way: a factor for each head."""
+    """A factor for each head."""
     factors = torch.ones(n_heads)
     factors[head] = 0
     return W_out * factors.repeat_interleave(W_out.shape[1] // n_heads)
 
 
+@also_right
 def by_numpy(W_out, head, n_heads):
-    """Right, in another way: in NumPy."""
+    """In NumPy."""
     pieces = np.split(W_out.numpy(), n_heads, axis=1)
     return np.concatenate([p * (i != head) for i, p in enumerate(pieces)], axis=1)
 
 
+@mistake(
+    "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs, and the heads are "
+    "what comes in: columns."
+)
 def rows(W_out, head, n_heads):
-    """Wrong: rows instead of columns."""
     d, changed = -(-W_out.shape[0] // n_heads), W_out.clone()
     changed[head * d : (head + 1) * d] = 0
     return changed
 
 
+@mistake(
+    "The matrix itself was changed, and with it the model: the head would be off for good. "
+    "Change a copy, `W_out.clone()`."
+)
 def in_place(W_out, head, n_heads):
-    """Wrong: the matrix itself is changed."""
     d_v = W_out.shape[1] // n_heads
     W_out[:, head * d_v : (head + 1) * d_v] = 0
     return W_out
 
 
+@mistake(
+    "Every n-th column was set to zero. The heads stand side by side, so a head has d_v columns "
+    "in a row."
+)
 def interleaved(W_out, head, n_heads):
-    """Wrong: every n-th column."""
     changed = W_out.clone()
     changed[:, head::n_heads] = 0
     return changed
 
 
+@mistake("Only one column was set to zero. A head has d_v of them.")
 def one_column(W_out, head, n_heads):
-    """Wrong: one column only."""
     changed = W_out.clone()
     changed[:, head] = 0
     return changed
 
 
-def all_others(W_out, head, n_heads):
-    """Wrong: the head is the only one that stays."""
-    return W_out - without_head(W_out, head, n_heads)
+mistake(
+    "Here the head is the only one that is left. It should be the only one that is off.",
+    lambda W_out, head, n_heads: W_out - without_head(W_out, head, n_heads),
+)
+mistake(
+    "Another head is off than wanted. Heads are counted from 0 here.",
+    lambda W_out, head, n_heads: without_head(W_out, head - 1 if head else n_heads - 1, n_heads),
+)
 
 
-def from_one(W_out, head, n_heads):
-    """Wrong: heads counted from 1."""
-    return without_head(W_out, head - 1 if head else n_heads - 1, n_heads)
-
-
+@mistake(
+    "The columns were taken out, and what the heads bring no longer fits. Set them to zero, and "
+    "the shape stays."
+)
 def cut_out(W_out, head, n_heads):
-    """Wrong: the columns are taken away."""
     pieces = W_out.chunk(n_heads, dim=1)
     return torch.cat([p for i, p in enumerate(pieces) if i != head], dim=1)
 
 
-def made_up_for(W_out, head, n_heads):
-    """Wrong here: the others are made larger."""
-    return without_head(W_out, head, n_heads) * n_heads / (n_heads - 1)
+mistake(
+    "The other heads were made louder to make up for it. Then you would measure that change, "
+    "too. Leave them as they are.",
+    lambda W_out, head, n_heads: without_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
+)
 
 
 def cases(seed):
@@ -100,54 +122,11 @@ def which_columns(args, result):
     return None
 
 
-TASK = Task(
-    name="without_head",
-    lecture=5,
-    kind="implement",
-    points=6,
-    difficulty=1,
-    minutes=4,
+TASK = task(
+    plan("implement", points=6, difficulty=1, minutes=4),
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
-    reference=without_head,
-    also_right=(by_pieces, by_numpy),
     cases=cases,
     properties=(which_columns,),
-    mistakes=(
-        Mistake(
-            rows,
-            "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs, and the heads "
-            "are what comes in: columns.",
-        ),
-        Mistake(
-            in_place,
-            "The matrix itself was changed, and with it the model: the head would be off for good. "
-            "Change a copy, `W_out.clone()`.",
-        ),
-        Mistake(
-            interleaved,
-            "Every n-th column was set to zero. The heads stand side by side, so a head has d_v "
-            "columns in a row.",
-        ),
-        Mistake(
-            one_column,
-            "Only one column was set to zero. A head has d_v of them.",
-        ),
-        Mistake(
-            all_others,
-            "Here the head is the only one that is left. It should be the only one that is off.",
-        ),
-        Mistake(from_one, "Another head is off than wanted. Heads are counted from 0 here."),
-        Mistake(
-            cut_out,
-            "The columns were taken out, and what the heads bring no longer fits. Set them to "
-            "zero, and the shape stays.",
-        ),
-        Mistake(
-            made_up_for,
-            "The other heads were made louder to make up for it. Then you would measure that "
-            "change, too. Leave them as they are.",
-        ),
-    ),
     hints=(
         "`W_out` gets the context vectors of all heads side by side, head 0 first. Which of its "
         "numbers meet those of head 0, and which those of the next?",

@@ -5,25 +5,35 @@ import math
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 class FadingHead:
-    """The model answer."""
+    """One causal ALiBi head with equal scores, read word by word."""
 
     def __init__(self, slope):
+        """Begin a text, with this slope."""
+        # BEGIN ANSWER
         self.fade = math.exp(-slope)
         self.total, self.weight = 0.0, 0.0
+        # END ANSWER
 
     def step(self, v):
-        """One word."""
-        self.total = self.fade * self.total + v
+        """The context vector (d_v,) of the next word, whose value is v (d_v,)."""
+        # BEGIN ANSWER
+        self.total = self.fade * self.total + v  # (d_v,)
         self.weight = self.fade * self.weight + 1.0
-        return self.total / self.weight
+        return self.total / self.weight  # (d_v,)
+        # END ANSWER
 
 
+# %%
+
+
+@also_right
 class RunningMean:
-    """Right, in another way: only the mean and the weight are kept."""
+    """Only the mean and the weight are kept."""
 
     def __init__(self, slope):
         self.fade, self.weight, self.mean = math.exp(-slope), 0.0, 0.0
@@ -35,8 +45,9 @@ class RunningMean:
         return self.mean
 
 
+@also_right
 class OneVector:
-    """Right, in another way: a column of ones goes along with the values."""
+    """A column of ones goes along with the values."""
 
     def __init__(self, slope):
         self.slope, self.state = slope, None
@@ -48,9 +59,11 @@ class OneVector:
         return self.state[:-1] / self.state[-1]
 
 
+@mistake(
+    "The numbers are right, but all words are kept. What happens to their weights from one word "
+    "to the next?"
+)
 class KeepsAll:
-    """Wrong: right numbers, and a memory that grows with the text."""
-
     def __init__(self, slope):
         self.slope, self.seen = slope, []
 
@@ -61,9 +74,12 @@ class KeepsAll:
         return (-self.slope * distance).softmax(dim=0) @ torch.stack(self.seen)
 
 
+@mistake(
+    "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had been "
+    "endless zeros before the text: the first context vectors are too small. Keep the sum of the "
+    "weights as well, and divide by it."
+)
 class MovingAverage:
-    """Wrong: shares of 1 − r and r, from a state of zeros."""
-
     def __init__(self, slope):
         self.fade, self.state = math.exp(-slope), 0.0
 
@@ -73,9 +89,11 @@ class MovingAverage:
         return self.state
 
 
+@mistake(
+    "A moving average with the shares r and 1 − r, begun with the first word, gives that word "
+    "the weight of an endless past. Keep the sum of the weights as well, and divide by it."
+)
 class MovingFromFirst:
-    """Wrong: shares of 1 − r and r, from the first word."""
-
     def __init__(self, slope):
         self.fade, self.state = math.exp(-slope), None
 
@@ -86,9 +104,11 @@ class MovingFromFirst:
         return self.state
 
 
+@mistake(
+    "These are sums. Softmax makes the weights sum to 1, so keep the sum of the weights, too, "
+    "and divide by it."
+)
 class NotDivided:
-    """Wrong: sums that fade."""
-
     def __init__(self, slope):
         self.fade, self.total = math.exp(-slope), 0.0
 
@@ -98,9 +118,11 @@ class NotDivided:
         return self.total
 
 
+@mistake(
+    "The sum fades, and it was divided by the number of words. But words far away count less "
+    "than 1 each. Let the divisor fade in the same way."
+)
 class DividedByCount:
-    """Wrong: divided by the number of words."""
-
     def __init__(self, slope):
         self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
 
@@ -110,18 +132,22 @@ class DividedByCount:
         return self.total / self.count
 
 
+@mistake(
+    "The divided sum was kept as the state, so it is divided again with every word. Keep the sum "
+    "as it is, and divide only what is returned."
+)
 class DividedState(FadingHead):
-    """Wrong: the divided sum is kept, and goes on from there."""
-
     def step(self, v):
         """One word."""
         self.total = super().step(v)
         return self.total
 
 
+@mistake(
+    "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a slope of "
+    "0. Add the weights up as the words come."
+)
 class ClosedForm:
-    """Wrong: the sum of the weights by a formula that fails where nothing fades."""
-
     def __init__(self, slope):
         self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
 
@@ -132,9 +158,10 @@ class ClosedForm:
         return self.total * (1 - self.fade) / below
 
 
+@mistake(
+    "This is the plain average of all words: nothing fades. That is right for a slope of 0 only."
+)
 class PlainAverage:
-    """Wrong: nothing fades."""
-
     def __init__(self, slope):
         self.total, self.count = 0.0, 0
 
@@ -144,40 +171,44 @@ class PlainAverage:
         return self.total / self.count
 
 
+@mistake(
+    "The slope itself was taken for the factor. It is subtracted from the *score*; what does "
+    "softmax make of that for the weight?"
+)
 class SlopeAsFactor(FadingHead):
-    """Wrong: the slope itself is taken for the factor."""
-
     def __init__(self, slope):
         super().__init__(slope)
         self.fade = slope
 
 
+@mistake(
+    "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: the "
+    "factor is e to the power of −slope."
+)
 class OneLessSlope(FadingHead):
-    """Wrong: 1 − slope for the factor."""
-
     def __init__(self, slope):
         super().__init__(slope)
         self.fade = 1 - slope
 
 
+@mistake("The base is wrong: softmax takes powers of e, not of 2.")
 class HalfAsFactor(FadingHead):
-    """Wrong: 2 to the power of −slope."""
-
     def __init__(self, slope):
         super().__init__(slope)
         self.fade = 2.0**-slope
 
 
+@mistake("The sign is wrong: old words grow louder with each step, not fainter.")
 class Growing(FadingHead):
-    """Wrong: the sign of the slope."""
-
     def __init__(self, slope):
         super().__init__(-slope)
 
 
+@mistake(
+    "New words get ever larger weights, until a number overflows and NaN comes out. Let the old "
+    "ones shrink instead: only their ratio counts."
+)
 class Overflowing:
-    """Wrong: new words get ever larger weights, instead of old ones ever smaller."""
-
     def __init__(self, slope):
         self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
 
@@ -189,9 +220,12 @@ class Overflowing:
         return self.total / self.weight
 
 
+@mistake(
+    "The formula is right, but new words get ever larger weights, which grow without end: after "
+    "some 700 words math.exp can no longer hold them. Only the ratio of the weights counts. "
+    "Could the newest weight stay the same, and the old ones shrink?"
+)
 class OverflowingInMath:
-    """Wrong: the same with `math.exp`, which stops where a tensor becomes infinite."""
-
     def __init__(self, slope):
         self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
 
@@ -203,9 +237,12 @@ class OverflowingInMath:
         return self.total / self.weight
 
 
+@mistake(
+    "The formula is right, but new words get ever larger weights, which grow without end: after "
+    "some 700 words no power of e holds them. Only the ratio of the weights counts. Could the "
+    "newest weight stay the same, and the old ones shrink?"
+)
 class OverflowingInPowers(OverflowingInMath):
-    """Wrong: the same as a power, which stops with another message."""
-
     def step(self, v):
         """One word."""
         new = math.e ** (self.slope * self.t)
@@ -214,9 +251,11 @@ class OverflowingInPowers(OverflowingInMath):
         return self.total / self.weight
 
 
+@mistake(
+    "The new word does not take part in its own context vector. Attention is causal here, and a "
+    "word sees itself, at distance 0."
+)
 class WithoutItself(FadingHead):
-    """Wrong: the new word is taken in after the result is made."""
-
     def step(self, v):
         """One word."""
         out = self.total / self.weight if self.weight else v
@@ -224,8 +263,8 @@ class WithoutItself(FadingHead):
         return out
 
 
+@mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
 def shared(slope):
-    """Wrong: all heads write into one memory."""
     shared.heads = getattr(shared, "heads", 0) + 1
     if shared.heads % 2:
         shared.state = [0.0, 0.0]
@@ -304,108 +343,13 @@ def no_nan(args, result):
     )
 
 
-TASK = Task(
-    name="FadingHead",
-    lecture=6,
-    kind="implement",
-    points=14,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("implement", points=14, difficulty=3, minutes=20),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
-    reference=FadingHead,
-    also_right=(RunningMean, OneVector),
     cases=cases,
     properties=(memory, no_nan),
     drive=drive,
-    mistakes=(
-        Mistake(
-            KeepsAll,
-            "The numbers are right, but all words are kept. What happens to their weights from one "
-            "word to the next?",
-        ),
-        Mistake(
-            MovingAverage,
-            "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had "
-            "been endless zeros before the text: the first context vectors are too small. Keep the "
-            "sum of the weights as well, and divide by it.",
-        ),
-        Mistake(
-            MovingFromFirst,
-            "A moving average with the shares r and 1 − r, begun with the first word, gives that "
-            "word the weight of an endless past. Keep the sum of the weights as well, and divide "
-            "by it.",
-        ),
-        Mistake(
-            NotDivided,
-            "These are sums. Softmax makes the weights sum to 1, so keep the sum of the weights, "
-            "too, and divide by it.",
-        ),
-        Mistake(
-            DividedByCount,
-            "The sum fades, and it was divided by the number of words. But words far away count "
-            "less than 1 each. Let the divisor fade in the same way.",
-        ),
-        Mistake(
-            DividedState,
-            "The divided sum was kept as the state, so it is divided again with every word. Keep "
-            "the sum as it is, and divide only what is returned.",
-        ),
-        Mistake(
-            ClosedForm,
-            "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a "
-            "slope of 0. Add the weights up as the words come.",
-        ),
-        Mistake(
-            PlainAverage,
-            "This is the plain average of all words: nothing fades. That is right for a slope of 0 "
-            "only.",
-        ),
-        Mistake(
-            SlopeAsFactor,
-            "The slope itself was taken for the factor. It is subtracted from the *score*; what "
-            "does softmax make of that for the weight?",
-        ),
-        Mistake(
-            OneLessSlope,
-            "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: "
-            "the factor is e to the power of −slope.",
-        ),
-        Mistake(
-            HalfAsFactor,
-            "The base is wrong: softmax takes powers of e, not of 2.",
-        ),
-        Mistake(
-            Growing,
-            "The sign is wrong: old words grow louder with each step, not fainter.",
-        ),
-        Mistake(
-            Overflowing,
-            "New words get ever larger weights, until a number overflows and NaN comes out. Let "
-            "the old ones shrink instead: only their ratio counts.",
-        ),
-        Mistake(
-            OverflowingInMath,
-            "The formula is right, but new words get ever larger weights, which grow without end: "
-            "after some 700 words math.exp can no longer hold them. Only the ratio of the weights "
-            "counts. Could the newest weight stay the same, and the old ones shrink?",
-        ),
-        Mistake(
-            OverflowingInPowers,
-            "The formula is right, but new words get ever larger weights, which grow without end: "
-            "after some 700 words no power of e holds them. Only the ratio of the weights counts. "
-            "Could the newest weight stay the same, and the old ones shrink?",
-        ),
-        Mistake(
-            WithoutItself,
-            "The new word does not take part in its own context vector. Attention is causal here, "
-            "and a word sees itself, at distance 0.",
-        ),
-        Mistake(
-            shared,
-            "Two heads write into one memory. Make the state in __init__, and keep it in self.",
-        ),
-    ),
     hints=(
         "Write down the three weights of the third word, before they are divided by their sum. "
         "Then those of the fourth. What has become of the old three?",

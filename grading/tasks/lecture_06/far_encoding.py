@@ -4,21 +4,28 @@ import numpy as np
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from helpers import positions
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
     Positions,
-    RotaryPositions,
     SinusoidalPositions,
 )
 
 VOCAB = 16
 
 
+# %% the cell
 def far_encoding():
-    """The model answer: hands that all turn a good deal within the training texts."""
-    return RotaryPositions(base=2.0)
+    """A new encoding, with which narrow heads keep a distance on long texts."""
+    #| return positions.RotaryPositions()
+    # BEGIN ANSWER
+    return positions.RotaryPositions(base=2.0)
+    # END ANSWER
+
+
+# %%
 
 
 class _Table(Positions):
@@ -32,34 +39,34 @@ class _Table(Positions):
         return torch.where(distance < 16, added, -30.0)
 
 
+@also_right
 def table_of_distances():
-    """Right, in another way: a trained number for each distance, and far words are shut out."""
+    """A trained number for each distance, and far words are shut out."""
     return _Table()
 
 
-def as_given():
-    """Wrong: eight hands, most of which hardly turn within 15 words."""
-    return RotaryPositions()
-
-
-def none():
-    """Wrong: no positions."""
-    return Positions()
-
-
-def sinusoidal():
-    """Wrong: codes that do not carry the distance to places that were not trained."""
-    return SinusoidalPositions()
-
-
-def long_table():
-    """Wrong: rows beyond the training texts were never trained."""
-    return LearnedPositions(64, 64)
-
-
-def near_wins():
-    """Wrong: no distance can be singled out."""
-    return ALiBiPositions(2)
+as_given(
+    "These are the lecture's rotary positions, as given. In heads of 16 features they have ghosts."
+)
+mistake(
+    "This is no encoding. One causal layer sees a bag then, and cannot single out a distance "
+    "even in short texts.",
+    lambda: Positions(),
+)
+mistake(
+    "Sinusoidal codes can be computed for any place. But as in the lecture's first task, what "
+    "training finds on 16 places does not hold beyond them.",
+    lambda: SinusoidalPositions(),
+)
+mistake(
+    "The table is long enough, but training reaches its first 16 rows only. The others stay as "
+    "they were made.",
+    lambda: LearnedPositions(64, 64),
+)
+mistake(
+    "With ALiBi the nearest word wins in each head. It cannot single out a distance.",
+    lambda: ALiBiPositions(2),
+)
 
 
 def drive(answer, tokens, targets, asked):
@@ -154,48 +161,15 @@ def where_it_fails(args, result):
     return said
 
 
-TASK = Task(
-    name="far_encoding",
-    lecture=6,
-    kind="train",
-    points=10,
-    difficulty=3,
-    minutes=15,
+TASK = task(
+    plan("train", points=10, difficulty=3, minutes=15),
     outcome="read a table of accuracies on texts longer than the training texts, without naming a "
     "winner that the figures do not show",
-    reference=far_encoding,
-    also_right=(table_of_distances,),
     cases=cases,
     drive=drive,
     properties=(where_it_fails,),
     score=share_right,
     reach=0.95,
-    mistakes=(
-        Mistake(
-            as_given,
-            "These are the lecture's rotary positions, as given. In heads of 16 features they have "
-            "ghosts.",
-        ),
-        Mistake(
-            none,
-            "This is no encoding. One causal layer sees a bag then, and cannot single out a "
-            "distance even in short texts.",
-        ),
-        Mistake(
-            sinusoidal,
-            "Sinusoidal codes can be computed for any place. But as in the lecture's first task, "
-            "what training finds on 16 places does not hold beyond them.",
-        ),
-        Mistake(
-            long_table,
-            "The table is long enough, but training reaches its first 16 rows only. The others "
-            "stay as they were made.",
-        ),
-        Mistake(
-            near_wins,
-            "With ALiBi the nearest word wins in each head. It cannot single out a distance.",
-        ),
-    ),
     hints=(
         "The lecture explains the ghosts by the speeds of the hands. Write down the speeds of all "
         "eight. Which of them turn by much within 15 words, the longest distance that training "

@@ -1,19 +1,28 @@
 """The matrix that moves every sinusoidal code by n places."""
 
+import math
+
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def moving_matrix(n, d_model):
-    """The model answer."""
-    M = torch.zeros(d_model, d_model, dtype=torch.float64)
+    """The matrix (d_model, d_model) that takes the code of each place t to that of t + n."""
+    # BEGIN ANSWER
+    M = torch.zeros(d_model, d_model, dtype=torch.float64)  # (d_model, d_model)
     for i in range(d_model // 2):
-        angle = torch.tensor(n * 10_000 ** (-2 * i / d_model), dtype=torch.float64)
-        sin, cos = angle.sin(), angle.cos()
-        M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[cos, -sin], [sin, cos]])
+        angle = n * 10_000 ** (-2 * i / d_model)
+        sin, cos = math.sin(angle), math.cos(angle)
+        block = torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64)  # (2, 2)
+        M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block
     return M
+    # END ANSWER
+
+
+# %%
 
 
 def _codes(places, d_model):
@@ -23,58 +32,73 @@ def _codes(places, d_model):
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
+@also_right
 def by_steps(n, d_model):
-    """Right, in another way: the matrix of one step, as often as needed."""
+    """The matrix of one step, as often as needed."""
     return torch.linalg.matrix_power(moving_matrix(1, d_model), n)
 
 
+@also_right
 def by_diagonals(n, d_model):
-    """Right, in another way: three diagonals, in NumPy."""
+    """Three diagonals, in NumPy."""
     angles = n * 10_000 ** (-np.arange(0, d_model, 2) / d_model)
     beside = np.zeros(d_model - 1)
     beside[::2] = np.sin(angles)
     return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
 
 
-def other_way(n, d_model):
-    """Wrong: moves by −n."""
-    return moving_matrix(n, d_model).T
+mistake(
+    "This moves n places in the other direction. Codes are rows and stand on the left of M; for "
+    "columns the matrix would be the transpose. And in each pair the sine comes first. Compute "
+    "sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
+    lambda n, d_model: moving_matrix(n, d_model).T,
+)
+mistake(
+    "This moves by one place, whatever n is. The angle is n times the speed.",
+    lambda n, d_model: moving_matrix(1, d_model),
+)
+mistake(
+    "`M ** n` raises each entry to the power of n. Moving n times means M @ M @ …, which is "
+    "torch.linalg.matrix_power(M, n); or take n times the angle in the first place.",
+    lambda n, d_model: moving_matrix(1, d_model) ** n,
+)
+mistake(
+    "n times the matrix of one step makes codes n times as long. What must be multiplied by n is "
+    "the angle.",
+    lambda n, d_model: n * moving_matrix(1, d_model),
+)
 
 
-def one_step(n, d_model):
-    """Wrong: moves by one place, whatever n is."""
-    return moving_matrix(1, d_model)
-
-
-def power_of_each_entry(n, d_model):
-    """Wrong: each entry to the power of n."""
-    return moving_matrix(1, d_model) ** n
-
-
-def n_times_one_step(n, d_model):
-    """Wrong: n times the matrix of one step."""
-    return n * moving_matrix(1, d_model)
-
-
+@mistake(
+    "This is for codes with all sines on the left and all cosines on the right. Here sine and "
+    "cosine of a hand stand side by side, so its block is at the rows and columns 2i and 2i + 1."
+)
 def for_two_halves(n, d_model):
-    """Wrong: for codes whose sines stand on the left and whose cosines stand on the right."""
     order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])
     return moving_matrix(n, d_model)[order][:, order]
 
 
+@mistake(
+    "The slow hands turn too far: the speed of hand i is 10000 to the power of −2i / d_model, "
+    "and the 2 is missing."
+)
 def wrong_speeds(n, d_model):
-    """Wrong: the 2 in the exponent is missing."""
     angles = n * 10_000 ** (-np.arange(d_model // 2) / d_model)
     return _of_angles(angles)
 
 
-def one_speed(n, d_model):
-    """Wrong: all hands turn as the first."""
-    return _of_angles(np.full(d_model // 2, float(n)))
+mistake(
+    "All hands are turned by n radians. That is right for the first one only: each has a speed "
+    "of its own.",
+    lambda n, d_model: _of_angles(np.full(d_model // 2, float(n))),
+)
 
 
+@mistake(
+    "Both sines have the same sign, and such a matrix is no turn: it does not keep lengths. One "
+    "of the two has a minus."
+)
 def both_plus(n, d_model):
-    """Wrong: no minus sign, so this is no rotation."""
     M = moving_matrix(n, d_model)
     return M.tril() + M.tril(-1).T
 
@@ -113,17 +137,10 @@ def moves_codes(args, result):
     return None
 
 
-TASK = Task(
-    name="moving_matrix",
-    lecture=6,
-    kind="implement",
-    points=9,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("implement", points=9, difficulty=2, minutes=10),
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
-    reference=moving_matrix,
-    also_right=(by_steps, by_diagonals),
     cases=cases,
     properties=(moves_codes,),
     forbidden=(
@@ -133,48 +150,6 @@ TASK = Task(
         "numpy.linalg.pinv",
     ),
     atol=1e-4,
-    mistakes=(
-        Mistake(
-            other_way,
-            "This moves n places in the other direction. Codes are rows and stand on the left of "
-            "M; for columns the matrix would be the transpose. And in each pair the sine comes "
-            "first. Compute sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
-        ),
-        Mistake(
-            one_step, "This moves by one place, whatever n is. The angle is n times the speed."
-        ),
-        Mistake(
-            power_of_each_entry,
-            "`M ** n` raises each entry to the power of n. Moving n times means M @ M @ …, which "
-            "is torch.linalg.matrix_power(M, n); or take n times the angle in the first place.",
-        ),
-        Mistake(
-            n_times_one_step,
-            "n times the matrix of one step makes codes n times as long. What must be multiplied "
-            "by n is the angle.",
-        ),
-        Mistake(
-            for_two_halves,
-            "This is for codes with all sines on the left and all cosines on the right. Here sine "
-            "and cosine of a hand stand side by side, so its block is at the rows and columns 2i "
-            "and 2i + 1.",
-        ),
-        Mistake(
-            wrong_speeds,
-            "The slow hands turn too far: the speed of hand i is 10000 to the power of "
-            "−2i / d_model, and the 2 is missing.",
-        ),
-        Mistake(
-            one_speed,
-            "All hands are turned by n radians. That is right for the first one only: each has a "
-            "speed of its own.",
-        ),
-        Mistake(
-            both_plus,
-            "Both sines have the same sign, and such a matrix is no turn: it does not keep "
-            "lengths. One of the two has a minus.",
-        ),
-    ),
     hints=(
         "The lecture's figure of the fitted matrix shows the form: blocks of 2 × 2 on the "
         "diagonal, zeros elsewhere. Which angle belongs to block i?",

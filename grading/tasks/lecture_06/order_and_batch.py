@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _same(a, b):
@@ -24,13 +24,27 @@ def _minds_batch(layer, x):
     return not all(_same(layer(x[b : b + 1])[0], out[b]) for b in range(len(x)))
 
 
+# %% the cell
 def order_and_batch(layer, x):
-    """The model answer."""
-    return {"order": _minds_order(layer, x), "batch": _minds_batch(layer, x)}
+    """Whether a layer minds the order of the words in x (batch, T, d), and the batch."""
+    # BEGIN ANSWER
+    out, orders = layer(x), [torch.randperm(x.shape[1]) for _ in range(20)]
+
+    def same(a, b):
+        return torch.allclose(a, b, rtol=0, atol=1e-6)
+
+    order = not all(same(layer(x[:, places]), out[:, places]) for places in orders)
+    batch = not all(same(layer(x[b : b + 1])[0], out[b]) for b in range(len(x)))
+    return {"order": order, "batch": batch}
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_neighbours(layer, x):
-    """Right, in another way: neighbours change places, and batches of every beginning."""
+    """Neighbours change places, and batches of every beginning."""
     out, T = layer(x), x.shape[1]
     order = batch = False
     for t in range(T - 1):
@@ -44,21 +58,28 @@ def by_neighbours(layer, x):
     return {"order": order, "batch": batch}
 
 
+@also_right
 def sentence_by_sentence(layer, x):
-    """Right, in another way: first the batch, then the order of each sentence alone."""
+    """First the batch, then the order of each sentence alone."""
     alone = [layer(sentence[None]) for sentence in x]
     batch = not torch.allclose(torch.cat(alone), layer(x), rtol=1e-7, atol=1e-9)
     return {"batch": batch, "order": any(_minds_order(layer, sentence[None]) for sentence in x)}
 
 
+@mistake(
+    "Only the backward order was tried. A layer that goes by distance on both sides passes that, "
+    "since each pair keeps its distance. Try many random orders."
+)
 def backward_only(layer, x):
-    """Wrong: only the backward order is tried."""
     order = not _same(layer(x.flip(1)), layer(x).flip(1))
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "One random order is not enough. A layer that treats the last word in its own way does not "
+    "mind an order that leaves it last."
+)
 def one_order(layer, x):
-    """Wrong: one random order, which may be one that the layer does not mind."""
     # Another order for other words, and the same in each run: a wrong answer must be repeatable.
     generator = torch.Generator().manual_seed(int(x.abs().sum() * 1e6) % 2**31)
     order = torch.randperm(x.shape[1], generator=generator)
@@ -68,73 +89,96 @@ def one_order(layer, x):
     }
 
 
+@mistake(
+    "Only the first two words changed places. A layer that treats the last word in its own way "
+    "passes that. Try many random orders of all words."
+)
 def first_two_only(layer, x):
-    """Wrong: only the first two words change places."""
     places = torch.tensor([1, 0, *range(2, x.shape[1])])
     order = not _same(layer(x[:, places]), layer(x)[:, places])
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "Words were only moved on in a circle, where each keeps its neighbours. A layer that copies "
+    "the word on the left passes that. Try many random orders."
+)
 def shifts_only(layer, x):
-    """Wrong: all words move on in a circle."""
     order = not all(
         _same(layer(x.roll(n, dims=1)), layer(x).roll(n, dims=1)) for n in range(x.shape[1])
     )
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "Here an output must not move at all. But if words change places, so do their outputs: "
+    "compare layer(x[:, order]) with layer(x)[:, order]."
+)
 def must_not_change(layer, x):
-    """Wrong: the outputs are not put into the new order."""
     order = not all(_same(layer(x[:, order]), layer(x)) for order in _orders(x.shape[1]))
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "Sums in another order are rounded differently, so equal outputs may differ in the last "
+    "digit. Compare with torch.allclose."
+)
 def exact(layer, x):
-    """Wrong: rounding counts as a difference."""
     out = layer(x)
     order = not all(torch.equal(layer(x[:, o]), out[:, o]) for o in _orders(x.shape[1]))
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "For “order” the sentences were scrambled: axis 0 is the batch. The words are on axis 1: "
+    "x[:, order]."
+)
 def sentences_scrambled(layer, x):
-    """Wrong: the sentences are scrambled, not the words."""
     out = layer(x)
     order = not all(_same(layer(x[order]), out[order]) for order in _orders(len(x)))
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
+@mistake(
+    "Only sentence 0 was tried alone. It stands first in both cases, so it has the same number: "
+    "a code for each sentence passes that. Try every sentence alone."
+)
 def first_sentence_only(layer, x):
-    """Wrong: only sentence 0 is tried alone, and it stands first in any case."""
     batch = not _same(layer(x[:1])[0], layer(x)[0])
     return {"order": _minds_order(layer, x), "batch": batch}
 
 
+@mistake(
+    "This finds a code for the number of the sentence, but not that a sentence depends on its "
+    "company: a layer that subtracts the mean of the batch treats all places alike."
+)
 def sentences_swapped(layer, x):
-    """Wrong: sentences change places, but keep their company."""
     out = layer(x)
     batch = not all(_same(layer(x[order]), out[order]) for order in _orders(len(x)))
     return {"order": _minds_order(layer, x), "batch": batch}
 
 
+@mistake(
+    "Two different sentences were compared with each other, and they differ in any case. Compare "
+    "each sentence with itself: once in the batch, once alone."
+)
 def different_sentences(layer, x):
-    """Wrong: two different sentences are compared with each other."""
     out = layer(x)
     return {"order": _minds_order(layer, x), "batch": not _same(out[0], out[1])}
 
 
-def twice_in_a_row(layer, x):
-    """Wrong: the batch is run twice, and nothing about it changes."""
-    return {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))}
-
-
-def turned_around(layer, x):
-    """Wrong: True and False have changed places."""
-    return {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)}
-
-
-def names_swapped(layer, x):
-    """Wrong: each answer stands under the other's name."""
-    return {"order": _minds_batch(layer, x), "batch": _minds_order(layer, x)}
+mistake(
+    "The same batch was run twice, so nothing could differ. Change what else is in the batch.",
+    lambda layer, x: {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))},
+)
+mistake(
+    "True and False have changed places: True means that the layer minds it.",
+    lambda layer, x: {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)},
+)
+mistake(
+    "Both tests are right, but each result stands under the other's name.",
+    lambda layer, x: {"order": _minds_batch(layer, x), "batch": _minds_order(layer, x)},
+)
 
 
 def drive(answer, name, x):
@@ -242,85 +286,13 @@ def which_way(args, result):
     return None
 
 
-TASK = Task(
-    name="order_and_batch",
-    lecture=6,
-    kind="implement",
-    points=12,
-    difficulty=3,
-    minutes=18,
+TASK = task(
+    plan("implement", points=12, difficulty=3, minutes=18),
     outcome="test whether a layer can tell the order of its words, and say what a causal mask "
     "alone tells",
-    reference=order_and_batch,
-    also_right=(by_neighbours, sentence_by_sentence),
     cases=cases,
     properties=(which_way,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            backward_only,
-            "Only the backward order was tried. A layer that goes by distance on both sides passes "
-            "that, since each pair keeps its distance. Try many random orders.",
-        ),
-        Mistake(
-            one_order,
-            "One random order is not enough. A layer that treats the last word in its own way does "
-            "not mind an order that leaves it last.",
-        ),
-        Mistake(
-            first_two_only,
-            "Only the first two words changed places. A layer that treats the last word in its own "
-            "way passes that. Try many random orders of all words.",
-        ),
-        Mistake(
-            shifts_only,
-            "Words were only moved on in a circle, where each keeps its neighbours. A layer that "
-            "copies the word on the left passes that. Try many random orders.",
-        ),
-        Mistake(
-            must_not_change,
-            "Here an output must not move at all. But if words change places, so do their outputs: "
-            "compare layer(x[:, order]) with layer(x)[:, order].",
-        ),
-        Mistake(
-            exact,
-            "Sums in another order are rounded differently, so equal outputs may differ in the "
-            "last digit. Compare with torch.allclose.",
-        ),
-        Mistake(
-            sentences_scrambled,
-            "For “order” the sentences were scrambled: axis 0 is the batch. The words are on "
-            "axis 1: x[:, order].",
-        ),
-        Mistake(
-            first_sentence_only,
-            "Only sentence 0 was tried alone. It stands first in both cases, so it has the same "
-            "number: a code for each sentence passes that. Try every sentence alone.",
-        ),
-        Mistake(
-            sentences_swapped,
-            "This finds a code for the number of the sentence, but not that a sentence depends on "
-            "its company: a layer that subtracts the mean of the batch treats all places alike.",
-        ),
-        Mistake(
-            different_sentences,
-            "Two different sentences were compared with each other, and they differ in any case. "
-            "Compare each sentence with itself: once in the batch, once alone.",
-        ),
-        Mistake(
-            twice_in_a_row,
-            "The same batch was run twice, so nothing could differ. Change what else is in the "
-            "batch.",
-        ),
-        Mistake(
-            turned_around,
-            "True and False have changed places: True means that the layer minds it.",
-        ),
-        Mistake(
-            names_swapped,
-            "Both tests are right, but each result stands under the other's name.",
-        ),
-    ),
     hints=(
         "Two questions, two functions. For “order”, the equation is layer(x[:, order]) = "
         "layer(x)[:, order], for every order.",

@@ -1,47 +1,46 @@
 """Rotary scores by hand: a hand that turns by a quarter of a turn for each word."""
 
-from grading.task import Mistake, Task
+from grading.author import mistake, plan, task
 
-TASK = Task(
-    name="quarter_turns",
-    lecture=6,
-    kind="predict",
-    points=5,
-    difficulty=1,
-    minutes=6,
+# %% the cell
+quarter_turns = ...  # a list of three numbers
+# BEGIN ANSWER
+quarter_turns = [-13.0, -13.0, 13.0]
+# END ANSWER
+# %%
+
+mistake(
+    "All three have the wrong sign. Either this turns the other way: a quarter turn takes (a, b) "
+    "to (−b, a), and so (1, 0) to (0, 1). Or query and key have changed places.",
+    [13.0, 13.0, -13.0],
+)
+mistake(
+    "The first two are right. But three places to the right is not three places to the left: the "
+    "query is then turned three quarters *less* than the key.",
+    [-13.0, -13.0, -13.0],
+)
+mistake(
+    "These are the scores without any turn. Query and key are turned by their places first.",
+    [11.0, 11.0, 11.0],
+)
+mistake(
+    "Here only the query was turned. The key is turned by its own place, too.",
+    [-11.0, -11.0, -13.0],
+)
+mistake(
+    "Here only the key was turned. The query is turned by its own place, too.",
+    [13.0, 13.0, -11.0],
+)
+mistake(
+    "In the first and the second the distance is the same, so the score is too. Four quarter "
+    "turns are none: what is left of 106, and of 103?",
+    [-13.0, 13.0, 13.0],
+)
+
+TASK = task(
+    plan("predict", points=5, difficulty=1, minutes=6),
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
-    reference=[-13.0, -13.0, 13.0],
-    mistakes=(
-        Mistake(
-            [13.0, 13.0, -13.0],
-            "All three have the wrong sign. Either this turns the other way: a quarter turn takes "
-            "(a, b) to (−b, a), and so (1, 0) to (0, 1). Or query and key have changed places.",
-        ),
-        Mistake(
-            [-13.0, -13.0, -13.0],
-            "The first two are right. But three places to the right is not three places to the "
-            "left: the query is then turned three quarters *less* than the key.",
-        ),
-        Mistake(
-            [11.0, 11.0, 11.0],
-            "These are the scores without any turn. Query and key are turned by their places "
-            "first.",
-        ),
-        Mistake(
-            [-11.0, -11.0, -13.0],
-            "Here only the query was turned. The key is turned by its own place, too.",
-        ),
-        Mistake(
-            [13.0, 13.0, -11.0],
-            "Here only the key was turned. The query is turned by its own place, too.",
-        ),
-        Mistake(
-            [-13.0, 13.0, 13.0],
-            "In the first and the second the distance is the same, so the score is too. Four "
-            "quarter turns are none: what is left of 106, and of 103?",
-        ),
-    ),
     hints=(
         "Four quarter turns change nothing, so place 6 turns as place 2 does.",
         "After the first score you need not turn anything twice: what is different in the second, "

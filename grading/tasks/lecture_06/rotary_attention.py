@@ -1,9 +1,12 @@
 """Find the bugs: what is turned, and by which places."""
 
+import math
+
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from helpers import positions
 from helpers.positions import RotaryPositions
 
 
@@ -18,62 +21,90 @@ def _attend(q, k, v):
     return (q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-1) @ v
 
 
+# %% given
+def turn(x, start):
+    """The words x (…, T, d), turned by the places start, start + 1, …"""
+    front = x.new_zeros(*x.shape[:-2], start, x.shape[-1])  # (…, start, d)
+    words = torch.cat([front, x], dim=-2)  # (…, start + T, d)
+    return positions.RotaryPositions().rotate(words, words)[0][..., start:, :]  # (…, T, d)
+
+
+# %%
+
+
+# %% the cell
 def rotary_attention(q, k, v):
-    """The model answer."""
-    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), v)
+    """Context vectors (batch, heads, T_q, d_v); the queries are the last T_q of T_k words."""
+    T_q, T_k = q.shape[-2], k.shape[-2]
+    #| q, k, v = turn(q, 0), turn(k, 0), turn(v, 0)
+    # BEGIN ANSWER
+    q, k = turn(q, T_k - T_q), turn(k, 0)  # (batch, heads, T_q or T_k, d_k)
+    # END ANSWER
+    scores = q @ k.mT / math.sqrt(q.shape[-1])  # (batch, heads, T_q, T_k)
+    return scores.softmax(dim=-1) @ v  # (batch, heads, T_q, d_v)
 
 
+# %%
+
+
+@also_right
 def by_the_helper(q, k, v):
-    """Right, in another way: the helper knows that the queries stand last."""
+    """The helper knows that the queries stand last."""
     q, k = RotaryPositions().rotate(q, k)
     return torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
 
+@also_right
 def from_the_end(q, k, v):
-    """Right, in another way: only distances count, so all places may be moved alike."""
+    """Only distances count, so all places may be moved alike."""
     T_q, T_k = q.shape[-2], k.shape[-2]
     return _attend(_turn(q, 100 + T_k - T_q), _turn(k, 100), v)
 
 
-def as_given(q, k, v):
-    """Wrong: queries from place 0, and the values are turned."""
-    return _attend(_turn(q, 0), _turn(k, 0), _turn(v, 0))
+as_given(
+    "This is the code as given: the query of the statement's example does not get the context "
+    "vector that stands there."
+)
+mistake(
+    "The values are right now. But the queries are still turned as if they stood at the places "
+    "0, 1, …, and they are the *last* of the T_k places.",
+    lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
+)
+mistake(
+    "The places are right now. But the values are still turned: what a word hands over must not "
+    "depend on where it stands.",
+    lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0)),
+)
+mistake(
+    "The queries are turned as if they were new words after all keys. They are among the T_k "
+    "words: with one query and ten keys, it stands at place 9.",
+    lambda q, k, v: _attend(_turn(q, k.shape[-2]), _turn(k, 0), v),
+)
+mistake(
+    "The keys are not turned. A score depends on the distance alone only if both sides are turned.",
+    lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v),
+)
+mistake(
+    "Nothing is turned any more, so order plays no part. Queries and keys need it.",
+    lambda q, k, v: _attend(q, k, v),
+)
 
 
-def queries_from_zero(q, k, v):
-    """Wrong: the values are mended, the places of the queries are not."""
-    return _attend(_turn(q, 0), _turn(k, 0), v)
-
-
-def values_turned(q, k, v):
-    """Wrong: the places are mended, the values are still turned."""
-    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0))
-
-
-def queries_after_the_keys(q, k, v):
-    """Wrong: as if the queries were new words after all keys."""
-    return _attend(_turn(q, k.shape[-2]), _turn(k, 0), v)
-
-
-def keys_not_turned(q, k, v):
-    """Wrong: only the queries are turned."""
-    return _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v)
-
-
-def nothing_turned(q, k, v):
-    """Wrong: no positions at all."""
-    return _attend(q, k, v)
-
-
+@mistake(
+    "Both bugs are mended. But there is a causal mask besides, and here every query may look at "
+    "all words."
+)
 def masked(q, k, v):
-    """Wrong here: the places are right, and there is a causal mask besides."""
     q, k = RotaryPositions().rotate(q, k)
     seen = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril(k.shape[-2] - q.shape[-2])
     return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
 
 
+@mistake(
+    "The values are turned, and the context vectors turned back. That makes what a word hands "
+    "over depend on its distance. Rotary positions leave the values as they are."
+)
 def turned_back(q, k, v):
-    """Wrong: values are turned, and the result is turned back for the place of the query."""
     T_q, T_k = q.shape[-2], k.shape[-2]
     out = _attend(_turn(q, T_k - T_q), _turn(k, 0), _turn(v, 0))
     mirror = torch.tensor([1.0, -1.0], dtype=v.dtype).repeat(v.shape[-1] // 2)
@@ -115,60 +146,12 @@ def among_the_values(args, result):
     return None
 
 
-TASK = Task(
-    name="rotary_attention",
-    lecture=6,
-    kind="find the bug",
-    points=9,
-    difficulty=2,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=9, difficulty=2, minutes=8),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
-    reference=rotary_attention,
-    also_right=(by_the_helper, from_the_end),
     cases=cases,
     properties=(among_the_values,),
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given: the query of the statement's example does not get the "
-            "context vector that stands there.",
-        ),
-        Mistake(
-            queries_from_zero,
-            "The values are right now. But the queries are still turned as if they stood at the "
-            "places 0, 1, …, and they are the *last* of the T_k places.",
-        ),
-        Mistake(
-            values_turned,
-            "The places are right now. But the values are still turned: what a word hands over "
-            "must not depend on where it stands.",
-        ),
-        Mistake(
-            queries_after_the_keys,
-            "The queries are turned as if they were new words after all keys. They are among the "
-            "T_k words: with one query and ten keys, it stands at place 9.",
-        ),
-        Mistake(
-            keys_not_turned,
-            "The keys are not turned. A score depends on the distance alone only if both sides are "
-            "turned.",
-        ),
-        Mistake(
-            nothing_turned,
-            "Nothing is turned any more, so order plays no part. Queries and keys need it.",
-        ),
-        Mistake(
-            masked,
-            "Both bugs are mended. But there is a causal mask besides, and here every query may "
-            "look at all words.",
-        ),
-        Mistake(
-            turned_back,
-            "The values are turned, and the context vectors turned back. That makes what a word "
-            "hands over depend on its distance. Rotary positions leave the values as they are.",
-        ),
-    ),
     hints=(
         "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: at which place "
         "does this one word stand?",

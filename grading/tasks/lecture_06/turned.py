@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _angles(places, width):
@@ -11,24 +11,35 @@ def _angles(places, width):
     return places[:, None] * speeds
 
 
+# %% the cell
 def turned(x, places):
-    """The model answer."""
-    angles = _angles(places, x.shape[-1])
-    cos, sin = angles.cos(), angles.sin()
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+    """The vectors x (…, T, d_k), each turned by its place; places (T,)."""
+    # BEGIN ANSWER
+    d_k = x.shape[-1]
+    speeds = 10_000 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)  # (d_k / 2,)
+    angles = places[:, None] * speeds  # (T, d_k / 2)
+    cos, sin = angles.cos(), angles.sin()  # (T, d_k / 2) each
+    a, b = x[..., 0::2], x[..., 1::2]  # (…, T, d_k / 2) each
+    pairs = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (…, T, d_k / 2, 2)
+    return pairs.flatten(-2)  # (…, T, d_k)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_complex_numbers(x, places):
-    """Right, in another way: a turn is a multiplication by a complex number of length 1."""
+    """A turn is a multiplication by a complex number of length 1."""
     angles = _angles(places, x.shape[-1])
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     product = pairs * torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(product).flatten(-2)
 
 
+@also_right
 def by_loop(x, places):
-    """Right, in another way: pair by pair, each feature at its own column."""
+    """Pair by pair, each feature at its own column."""
     out, d_k = torch.zeros_like(x), x.shape[-1]
     for i in range(0, d_k, 2):
         angle = places * 10_000 ** (-i / d_k)
@@ -37,8 +48,9 @@ def by_loop(x, places):
     return out
 
 
+@also_right
 def by_matrices(x, places):
-    """Right, in another way: a block matrix for each place, in single precision."""
+    """A block matrix for each place, in single precision."""
     rows = []
     for n, t in enumerate(places.tolist()):
         angles = _angles(torch.tensor([t]), x.shape[-1])[0]
@@ -53,27 +65,39 @@ def _by(x, angles):
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
+@mistake(
+    "Feature i was paired with feature i + d_k / 2. Many models do so, and their scores depend "
+    "on distance alone just as well. But here neighbours are pairs: (0, 1), (2, 3), … Weights "
+    "trained with one pairing do not work with the other."
+)
 def half_apart(x, places):
-    """Wrong: feature i goes with feature i + d_k / 2."""
     angles = _angles(places, x.shape[-1])
     cos, sin = angles.cos(), angles.sin()
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
+@mistake(
+    "The numbers are right, but not where they stand: all first features of the pairs on the "
+    "left, all second ones on the right. Each must go back to its own column."
+)
 def pairs_taken_apart(x, places):
-    """Wrong: pairs are turned rightly, and the results are put into two halves."""
     out = turned(x, places)
     return torch.cat([out[..., 0::2], out[..., 1::2]], dim=-1)
 
 
-def other_way(x, places):
-    """Wrong: turned back."""
-    return turned(x, -places)
+mistake(
+    "This turns the other way. (1, 0) at place 2 must become (cos 2, sin 2), which is (−0.42, "
+    "0.91). Which of the two lines has the minus?",
+    lambda x, places: turned(x, -places),
+)
 
 
+@mistake(
+    "The second line uses the first feature of the pair *after* it was turned. Keep both old "
+    "features until both new ones are computed."
+)
 def overwritten(x, places):
-    """Wrong: the second line uses what the first has overwritten."""
     angles = _angles(places, x.shape[-1])
     out = x.clone()
     out[..., 0::2] = out[..., 0::2] * angles.cos() - out[..., 1::2] * angles.sin()
@@ -81,55 +105,69 @@ def overwritten(x, places):
     return out
 
 
+@mistake("Both sums have a plus. That is no turn: it changes lengths. One of them has a minus.")
 def no_minus(x, places):
-    """Wrong: both sums have a plus."""
     angles = _angles(places, x.shape[-1])
     cos, sin = angles.cos(), angles.sin()
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos + b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
+@mistake(
+    "The second feature of each pair is b cos α − a sin α here. In a turn it is b cos α + a sin "
+    "α: only the first of the two has a minus."
+)
 def minus_in_the_second(x, places):
-    """Wrong: the second sum has the minus, too, and on the wrong side."""
     angles = _angles(places, x.shape[-1])
     cos, sin = angles.cos(), angles.sin()
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, b * cos - a * sin], dim=-1).flatten(-2)
 
 
+@mistake(
+    "Neighbouring features are paired, but their angles are laid out for halves: angle 0, 1, …, "
+    "0, 1, … Both features of a pair need the same angle, so each angle comes twice side by side."
+)
 def two_conventions(x, places):
-    """Wrong: neighbours are pairs in the features, and halves in the angles."""
     angles = _angles(places, x.shape[-1]).repeat(1, 2)
     partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
     return x * angles.cos() + partner * angles.sin()
 
 
+@mistake(
+    "Each feature was multiplied by its own cosine or sine. In a turn the two features of a pair "
+    "mix: each new one is made of both old ones."
+)
 def codes_multiplied(x, places):
-    """Wrong: each feature times its sinusoidal code."""
     angles = _angles(places, x.shape[-1])
     return x * torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(-2)
 
 
-def one_speed(x, places):
-    """Wrong: all pairs are turned by the same angle."""
-    return _by(x, places[:, None].double())
+mistake(
+    "All pairs turn by the same angle. Pair i turns by place · 10000 to the power of −2i / d_k.",
+    lambda x, places: _by(x, places[:, None].double()),
+)
 
 
+@mistake("The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is missing.")
 def exponent_halved(x, places):
-    """Wrong: the 2 in the exponent is missing."""
     hands = torch.arange(x.shape[-1] // 2, dtype=torch.float64)
     return _by(x, places[:, None] * 10_000 ** (-hands / x.shape[-1]))
 
 
+@mistake(
+    "The slow pairs turn too little: there is a 2 too many in the exponent. If your count goes "
+    "0, 2, 4, … it holds the 2 already."
+)
 def exponent_doubled(x, places):
-    """Wrong: a 2 too many in the exponent."""
     features = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
     return _by(x, places[:, None] * 10_000 ** (-2 * features / x.shape[-1]))
 
 
-def numbers_of_the_rows(x, places):
-    """Wrong: 0, 1, 2, … whatever the places are."""
-    return turned(x, torch.arange(x.shape[-2]))
+mistake(
+    "The words were turned as if they stood at the places 0, 1, 2, … The places are given.",
+    lambda x, places: turned(x, torch.arange(x.shape[-2])),
+)
 
 
 def cases(seed):
@@ -162,83 +200,14 @@ def lengths_are_kept(args, result):
     return None
 
 
-TASK = Task(
-    name="turned",
-    lecture=6,
-    kind="implement",
-    points=9,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("implement", points=9, difficulty=2, minutes=10),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
-    reference=turned,
-    also_right=(by_complex_numbers, by_loop, by_matrices),
     cases=cases,
     properties=(lengths_are_kept,),
     forbidden=("helpers.positions._turn", "helpers.positions.RotaryPositions.rotate"),
     atol=1e-4,
-    mistakes=(
-        Mistake(
-            half_apart,
-            "Feature i was paired with feature i + d_k / 2. Many models do so, and their scores "
-            "depend on distance alone just as well. But here neighbours are pairs: (0, 1), (2, 3), "
-            "… Weights trained with one pairing do not work with the other.",
-        ),
-        Mistake(
-            pairs_taken_apart,
-            "The numbers are right, but not where they stand: all first features of the pairs on "
-            "the left, all second ones on the right. Each must go back to its own column.",
-        ),
-        Mistake(
-            other_way,
-            "This turns the other way. (1, 0) at place 2 must become (cos 2, sin 2), which is "
-            "(−0.42, 0.91). Which of the two lines has the minus?",
-        ),
-        Mistake(
-            overwritten,
-            "The second line uses the first feature of the pair *after* it was turned. Keep both "
-            "old features until both new ones are computed.",
-        ),
-        Mistake(
-            no_minus,
-            "Both sums have a plus. That is no turn: it changes lengths. One of them has a minus.",
-        ),
-        Mistake(
-            minus_in_the_second,
-            "The second feature of each pair is b cos α − a sin α here. In a turn it is "
-            "b cos α + a sin α: only the first of the two has a minus.",
-        ),
-        Mistake(
-            two_conventions,
-            "Neighbouring features are paired, but their angles are laid out for halves: angle 0, "
-            "1, …, 0, 1, … Both features of a pair need the same angle, so each angle comes twice "
-            "side by side.",
-        ),
-        Mistake(
-            codes_multiplied,
-            "Each feature was multiplied by its own cosine or sine. In a turn the two features of "
-            "a pair mix: each new one is made of both old ones.",
-        ),
-        Mistake(
-            one_speed,
-            "All pairs turn by the same angle. Pair i turns by place · 10000 to the power of "
-            "−2i / d_k.",
-        ),
-        Mistake(
-            exponent_halved,
-            "The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is "
-            "missing.",
-        ),
-        Mistake(
-            exponent_doubled,
-            "The slow pairs turn too little: there is a 2 too many in the exponent. If your count "
-            "goes 0, 2, 4, … it holds the 2 already.",
-        ),
-        Mistake(
-            numbers_of_the_rows,
-            "The words were turned as if they stood at the places 0, 1, 2, … The places are given.",
-        ),
-    ),
     hints=(
         "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
         "`x[..., 0::2]`, up to the axes in front.",

@@ -1,58 +1,35 @@
 """What each encoding does, where, and at what cost."""
 
-from grading.task import Mistake, Task
+from grading.author import plan, task
 
-TASK = Task(
-    name="where_order_enters",
-    lecture=6,
-    kind="choose",
-    points=7,
-    difficulty=2,
-    minutes=8,
+# %% the cell
+where_order_enters = ...  # a set of letters
+# BEGIN ANSWER
+where_order_enters = {"b", "c", "d", "g"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=7, difficulty=2, minutes=8),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
-    reference={"b", "c", "d", "g"},
-    mistakes=(
-        Mistake(
-            "a",
-            "Queries and keys are made anew in every layer, and they are turned there. Before the "
-            "first layer there is nothing to turn yet.",
-        ),
-        Mistake(
-            "b",
-            "The code was added to the word's vector, and query, key and value are all made of "
-            "that sum.",
-        ),
-        Mistake(
-            "c",
-            "Every pair of words keeps its distance when a sentence is read backward, and the "
-            "penalty knows nothing else. So the outputs are the same, in reverse order.",
-        ),
-        Mistake(
-            "d",
-            "Rotary positions turn queries and keys only, and the vectors of words in front of the "
-            "first layer hold no place.",
-        ),
-        Mistake(
-            "e",
-            "In the lecture one causal layer was no better than a coin. To the question mark, "
-            "which stands last, the mask hides nothing, so it sees a bag.",
-        ),
-        Mistake(
-            "f",
-            "Nothing was trained at rows that no text reached: they stay bit for bit as they were "
-            "made. The model adds noise there.",
-        ),
-        Mistake(
-            "g",
-            "It adds one number to each score, and there are T² of them in a head.",
-        ),
-        Mistake(
-            "h",
-            "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
-            "places did not find it in the lecture: accuracy fell at 2×.",
-        ),
-    ),
+    reasons={
+        "a": "Queries and keys are made anew in every layer, and they are turned there. Before "
+        "the first layer there is nothing to turn yet.",
+        "b": "The code was added to the word's vector, and query, key and value are all made of "
+        "that sum.",
+        "c": "Every pair of words keeps its distance when a sentence is read backward, and the "
+        "penalty knows nothing else. So the outputs are the same, in reverse order.",
+        "d": "Rotary positions turn queries and keys only, and the vectors of words in front of "
+        "the first layer hold no place.",
+        "e": "In the lecture one causal layer was no better than a coin. To the question mark, "
+        "which stands last, the mask hides nothing, so it sees a bag.",
+        "f": "Nothing was trained at rows that no text reached: they stay bit for bit as they "
+        "were made. The model adds noise there.",
+        "g": "It adds one number to each score, and there are T² of them in a head.",
+        "h": "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
+        "places did not find it in the lecture: accuracy fell at 2×.",
+    },
     hints=(
         "For (b) and (d): of which vector is a value made, and does the place stand in it?",
         "(e), (f) and (h) were measured in the lecture, each in a cell of its own.",

@@ -3,66 +3,87 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from helpers import positions
 from helpers.positions import SinusoidalPositions, sinusoidal_codes
 
 
+# %% the cell
 def with_places(x):
-    """The model answer."""
+    """The words x (T, batch, d_model), each with the code of its place added."""
+    #| T, d_model = x.shape[1:]
+    #| codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
+    #| return x + codes
+    # BEGIN ANSWER
     T, _, d_model = x.shape
-    codes = sinusoidal_codes(T, d_model, dtype=x.dtype)
-    return x + codes[:, None]
+    codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
+    return x + codes[:, None]  # (T, batch, d_model)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def batch_first_and_back(x):
-    """Right, in another way: the axes are exchanged, and exchanged back."""
+    """The axes are exchanged, and exchanged back."""
     return SinusoidalPositions().embed(x.transpose(0, 1)).transpose(0, 1)
 
 
+@also_right
 def by_word(x):
-    """Right, in another way: place by place."""
+    """Place by place."""
     codes = sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)
     return torch.stack([words + code for words, code in zip(x, codes, strict=True)])
 
 
-def as_given(x):
-    """Wrong: axis 1 holds the sentences."""
-    return x + sinusoidal_codes(x.shape[1], x.shape[2], dtype=x.dtype)
+as_given = as_given(
+    "This is the code as given: both words of the example come out alike, though they stand at "
+    "two places."
+)
+
+mistake(
+    "There is a code for each word now, but codes of shape (T, d_model) are added to x of shape "
+    "(T, batch, d_model) along its last two axes, which are not theirs. Give the codes an axis "
+    "of size 1 where the sentences stand.",
+    lambda x: x + sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype),
+)
+mistake(
+    "The codes are right, but the result is (batch, T, d_model). It must come back in the shape "
+    "in which it went in: exchange the axes once more.",
+    lambda x: SinusoidalPositions().embed(x.transpose(0, 1)),
+)
 
 
-def without_an_axis(x):
-    """Wrong: codes of the words, but (T, d_model) meets (batch, d_model)."""
-    return x + sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)
-
-
-def not_turned_back(x):
-    """Wrong: right codes, and the result is batch first."""
-    return SinusoidalPositions().embed(x.transpose(0, 1))
-
-
+@mistake(
+    "reshape keeps the numbers in a row and cuts them up anew, so words of one sentence land in "
+    "another. To exchange two axes, use transpose."
+)
 def reshaped(x):
-    """Wrong: reshape deals the words out anew, it does not exchange axes."""
     T, batch, d_model = x.shape
     return SinusoidalPositions().embed(x.reshape(batch, T, d_model)).reshape(T, batch, d_model)
 
 
-def both_axes(x):
-    """Wrong: the bug is still there, and a right line besides."""
-    return with_places(as_given(x))
+mistake(
+    "The codes of the places are there, and those of the sentences still are too. What depends "
+    "on the number of the sentence must go.",
+    lambda x: with_places(as_given(x)),
+)
+mistake(
+    "All words got the code of place 0, wherever they stand. So order still plays no part.",
+    lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
+)
+mistake(
+    "The first word got the code of place 1. Places are counted from 0.",
+    lambda x: x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None],
+)
 
 
-def place_zero_only(x):
-    """Wrong: all words of all sentences get the same code."""
-    return x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype)
-
-
-def counted_from_one(x):
-    """Wrong: the first word gets the code of place 1."""
-    return x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None]
-
-
+@mistake(
+    "The words were counted through the whole batch, so the same place has another code in each "
+    "sentence. Each sentence begins at place 0."
+)
 def one_count_for_all(x):
-    """Wrong: the words are counted on from sentence to sentence."""
     T, batch, d_model = x.shape
     return x + sinusoidal_codes(T * batch, d_model, dtype=x.dtype).view(T, batch, d_model)
 
@@ -96,59 +117,11 @@ def same_for_all_sentences(args, result):
     return None
 
 
-TASK = Task(
-    name="with_places",
-    lecture=6,
-    kind="find the bug",
-    points=8,
-    difficulty=1,
-    minutes=8,
+TASK = task(
+    plan("find the bug", points=8, difficulty=1, minutes=8),
     outcome="find a bug that encodes the number of the sentence instead of the place of the word",
-    reference=with_places,
-    also_right=(batch_first_and_back, by_word),
     cases=cases,
     properties=(same_for_all_sentences,),
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given: both words of the example come out alike, though they "
-            "stand at two places.",
-        ),
-        Mistake(
-            without_an_axis,
-            "There is a code for each word now, but codes of shape (T, d_model) are added to x of "
-            "shape (T, batch, d_model) along its last two axes, which are not theirs. Give the "
-            "codes an axis of size 1 where the sentences stand.",
-        ),
-        Mistake(
-            not_turned_back,
-            "The codes are right, but the result is (batch, T, d_model). It must come back in the "
-            "shape in which it went in: exchange the axes once more.",
-        ),
-        Mistake(
-            reshaped,
-            "reshape keeps the numbers in a row and cuts them up anew, so words of one sentence "
-            "land in another. To exchange two axes, use transpose.",
-        ),
-        Mistake(
-            both_axes,
-            "The codes of the places are there, and those of the sentences still are too. What "
-            "depends on the number of the sentence must go.",
-        ),
-        Mistake(
-            place_zero_only,
-            "All words got the code of place 0, wherever they stand. So order still plays no part.",
-        ),
-        Mistake(
-            counted_from_one,
-            "The first word got the code of place 1. Places are counted from 0.",
-        ),
-        Mistake(
-            one_count_for_all,
-            "The words were counted through the whole batch, so the same place has another code in "
-            "each sentence. Each sentence begins at place 0.",
-        ),
-    ),
     hints=(
         "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are alike?",
         "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "

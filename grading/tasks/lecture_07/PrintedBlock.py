@@ -4,14 +4,47 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 from helpers import masks
 from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
 
 
+# %% the cell
 class PrintedBlock(nn.Module):
-    """The model answer."""
+    """A post-norm block."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.norm_attention = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_feed_forward = nn.LayerNorm(d_model)
+        self.dropout = dropout
+
+    def forward(self, X, mask):
+        """H (batch, T, d_model), of X (batch, T, d_model) under a mask (T, T)."""
+        #| T1 = F.dropout(self.attention(X, mask=mask), self.dropout)
+        #| T2 = self.norm_attention(T1)
+        #| T3 = X + T2
+        #| T4 = F.dropout(self.feed_forward(T3), self.dropout)
+        #| T5 = T4 + X
+        # BEGIN ANSWER
+        T1 = F.dropout(self.attention(X, mask=mask), self.dropout, training=self.training)
+        T2 = X + T1
+        T3 = self.norm_attention(T2)
+        T4 = F.dropout(self.feed_forward(T3), self.dropout, training=self.training)
+        T5 = T4 + T3
+        # END ANSWER
+        return self.norm_feed_forward(T5)
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
 
     always = early = False
     second = "T3"
@@ -48,8 +81,9 @@ class PrintedBlock(nn.Module):
         return self.norm_feed_forward(T5)
 
 
-class ByModules(PrintedBlock):
-    """Right, in another way: a module for dropout."""
+@also_right
+class ByModules(InParts):
+    """A module for dropout."""
 
     def __init__(self, d_model, n_heads, d_ff, dropout):
         super().__init__(d_model, n_heads, d_ff, dropout)
@@ -59,8 +93,9 @@ class ByModules(PrintedBlock):
         return self.drop(x)
 
 
-class ByCondition(PrintedBlock):
-    """Right, in another way: dropped by hand, in training only."""
+@also_right
+class ByCondition(InParts):
+    """Dropped by hand, in training only."""
 
     def _drop(self, x):
         if not self.training:
@@ -68,148 +103,162 @@ class ByCondition(PrintedBlock):
         return x * (torch.rand_like(x) >= self.dropout) / (1 - self.dropout)
 
 
-class StreamDropped(PrintedBlock):
-    """Wrong: dropout after the additions, so the stream itself is hit."""
+as_given(
+    "This is the code as given, with three bugs. In the example (1, −1) comes out, with the "
+    "signs exchanged. In the other cases two calls differ, also in evaluation."
+)
 
+
+@mistake(
+    "Dropout is right now, and two bugs are left. Write the six equations beside the lines, and "
+    "compare what each line reads."
+)
+class OnlyDropoutMended(InParts):
+    early = True
+    second = "X"
+
+
+@mistake(
+    "The norm is right now, and two bugs are left. Where does the second residual connection "
+    "start? And why do two calls differ in evaluation?"
+)
+class OnlyNormMended(InParts):
+    always = True
+    second = "X"
+
+
+@mistake(
+    "The second residual connection is right now, and two bugs are left. What does the first "
+    "norm read? And why do two calls differ in evaluation?"
+)
+class OnlyStreamMended(InParts):
+    always = early = True
+
+
+@mistake(
+    "One bug is left: `F.dropout` does not know whether the block is being trained. What does it "
+    "do if nobody tells it?"
+)
+class DropoutLeft(InParts):
+    always = True
+
+
+@mistake(
+    "One bug is left: only what attention found is normalised, and then X is added. In post-norm "
+    "the norm reads something else."
+)
+class NormLeft(InParts):
+    early = True
+
+
+@mistake(
+    "One bug is left: the second residual connection starts at X. So what attention found "
+    "reaches the end only through the feed-forward network."
+)
+class StreamLeft(InParts):
+    second = "X"
+
+
+@mistake(
+    "One bug is left: the second residual connection starts at T². Look at the fifth equation."
+)
+class FromBeforeTheNorm(InParts):
+    second = "T2"
+
+
+@mistake(
+    "The second residual connection is gone: the last norm reads only what the feed-forward "
+    "network computed."
+)
+class NothingKept(InParts):
+    second = "nothing"
+
+
+@mistake("The second residual connection starts at T¹, so X is lost. Look at the fifth equation.")
+class FromAttention(InParts):
+    second = "T1"
+
+
+@mistake("In evaluation all is right. But in training nothing is dropped any more.")
+class NeverDropped(InParts):
+    def _drop(self, x):
+        return x
+
+
+@mistake(
+    "In evaluation all is right. But in training nothing is dropped of what the feed-forward "
+    "network adds."
+)
+class OneDropped(InParts):
+    def _fed(self, x):
+        return self.feed_forward(x)
+
+
+@mistake("In evaluation all is right. But in training nothing is dropped of what attention adds.")
+class OtherDropped(InParts):
+    def _attended(self, X, mask):
+        return self.attention(X, mask=mask)
+
+
+@mistake(
+    "In evaluation all is right. But dropout acts after the additions, so it also drops what was "
+    "in the stream before. Drop what a part adds, and then add."
+)
+class StreamDropped(InParts):
     def forward(self, X, mask):
         """As the model answer, but for the place of dropout."""
         T3 = self.norm_attention(self._drop(X + self.attention(X, mask=mask)))
         return self.norm_feed_forward(self._drop(self.feed_forward(T3) + T3))
 
 
-class NormedStream(PrintedBlock):
-    """Wrong: X is normalised, and then T1 is added."""
-
+@mistake(
+    "X was normalised, and what attention found was added to that. What does the norm read in "
+    "the third equation?"
+)
+class NormedStream(InParts):
     def _after(self, X, T1):
         return self.norm_attention(X) + T1
 
 
-class WithoutStream(PrintedBlock):
-    """Wrong: dropout is mended; the second residual connection starts where X is not in it yet."""
-
+@mistake(
+    "Dropout is right now, and two bugs are left. One of them is the order of a norm and an "
+    "addition. Write the six equations beside the lines."
+)
+class WithoutStream(InParts):
     def forward(self, X, mask):
         """As the code as given, with T2 in the place of X in the last sum."""
         T2 = self.norm_attention(self._attended(X, mask))
         return self.norm_feed_forward(self._fed(X + T2) + T2)
 
 
-class AsGiven(PrintedBlock):
-    """Wrong: all three."""
-
-    always = early = True
-    second = "X"
-
-
-class OnlyDropoutMended(PrintedBlock):
-    """Wrong: norm and stream are left."""
-
-    early = True
-    second = "X"
-
-
-class OnlyNormMended(PrintedBlock):
-    """Wrong: dropout and stream are left."""
-
-    always = True
-    second = "X"
-
-
-class OnlyStreamMended(PrintedBlock):
-    """Wrong: dropout and norm are left."""
-
-    always = early = True
-
-
-class DropoutLeft(PrintedBlock):
-    """Wrong: dropout is left."""
-
-    always = True
-
-
-class NormLeft(PrintedBlock):
-    """Wrong: the norm is left."""
-
-    early = True
-
-
-class StreamLeft(PrintedBlock):
-    """Wrong: the second residual connection is left."""
-
-    second = "X"
-
-
-class FromBeforeTheNorm(PrintedBlock):
-    """Wrong: the second residual connection starts before the first norm."""
-
-    second = "T2"
-
-
-class NothingKept(PrintedBlock):
-    """Wrong: the second residual connection is gone."""
-
-    second = "nothing"
-
-
-class FromAttention(PrintedBlock):
-    """Wrong: the second residual connection starts at T1."""
-
-    second = "T1"
-
-
-class NeverDropped(PrintedBlock):
-    """Wrong: no dropout at all."""
-
-    def _drop(self, x):
-        return x
-
-
-class OneDropped(PrintedBlock):
-    """Wrong: dropout after attention only."""
-
-    def _fed(self, x):
-        return self.feed_forward(x)
-
-
-class OtherDropped(PrintedBlock):
-    """Wrong: dropout after the feed-forward network only."""
-
-    def _attended(self, X, mask):
-        return self.attention(X, mask=mask)
-
-
-class TurnedAround(PrintedBlock):
-    """Wrong: dropout in evaluation only."""
-
+@mistake("Now it drops in evaluation, and not in training.")
+class TurnedAround(InParts):
     def _drop(self, x):
         return F.dropout(x, self.dropout, training=not self.training)
 
 
-class OneSideMended(PrintedBlock):
-    """Wrong: one of the two dropouts always acts."""
-
+@mistake("One of the two dropouts is mended. The other one still acts in evaluation.")
+class OneSideMended(InParts):
     def _fed(self, x):
         return F.dropout(self.feed_forward(x), self.dropout)
 
 
-class PreNorm(PrintedBlock):
-    """Wrong: pre-norm."""
-
+@mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")
+class PreNorm(InParts):
     def forward(self, X, mask):
         """As the model answer, with the norms before the parts."""
         T3 = X + self._attended(self.norm_attention(X), mask)
         return T3 + self._fed(self.norm_feed_forward(T3))
 
 
-class NoLastNorm(PrintedBlock):
-    """Wrong: without the second norm."""
-
+@mistake("The last norm is missing: H is what it puts out.")
+class NoLastNorm(InParts):
     def _last(self, T5):
         return T5
 
 
-class MaskForgotten(PrintedBlock):
-    """Wrong: without the mask."""
-
+@mistake("The mask comes in and is not used.")
+class MaskForgotten(InParts):
     def _attended(self, X, mask):
         return self._drop(self.attention(X))
 
@@ -298,112 +347,13 @@ def what_is_seen(args, result):
     return None
 
 
-TASK = Task(
-    name="PrintedBlock",
-    lecture=7,
-    kind="find the bug",
-    points=11,
-    difficulty=2,
-    minutes=14,
+TASK = task(
+    plan("find the bug", points=11, difficulty=2, minutes=14),
     outcome="write a post-norm block as six equations with one line of code each, turn it into "
     "pre-norm, and copy its weights to PyTorch's own layer",
-    reference=PrintedBlock,
-    also_right=(ByModules, ByCondition),
     cases=cases,
     properties=(what_is_seen,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            AsGiven,
-            "This is the code as given, with three bugs. In the example (1, −1) comes out, with "
-            "the signs exchanged. In the other cases two calls differ, also in evaluation.",
-        ),
-        Mistake(
-            OnlyDropoutMended,
-            "Dropout is right now, and two bugs are left. Write the six equations beside the "
-            "lines, and compare what each line reads.",
-        ),
-        Mistake(
-            OnlyNormMended,
-            "The norm is right now, and two bugs are left. Where does the second residual "
-            "connection start? And why do two calls differ in evaluation?",
-        ),
-        Mistake(
-            OnlyStreamMended,
-            "The second residual connection is right now, and two bugs are left. What does the "
-            "first norm read? And why do two calls differ in evaluation?",
-        ),
-        Mistake(
-            DropoutLeft,
-            "One bug is left: `F.dropout` does not know whether the block is being trained. What "
-            "does it do if nobody tells it?",
-        ),
-        Mistake(
-            NormLeft,
-            "One bug is left: only what attention found is normalised, and then X is added. In "
-            "post-norm the norm reads something else.",
-        ),
-        Mistake(
-            StreamLeft,
-            "One bug is left: the second residual connection starts at X. So what attention found "
-            "reaches the end only through the feed-forward network.",
-        ),
-        Mistake(
-            FromBeforeTheNorm,
-            "One bug is left: the second residual connection starts at T². Look at the fifth "
-            "equation.",
-        ),
-        Mistake(
-            NothingKept,
-            "The second residual connection is gone: the last norm reads only what the "
-            "feed-forward network computed.",
-        ),
-        Mistake(
-            FromAttention,
-            "The second residual connection starts at T¹, so X is lost. Look at the fifth "
-            "equation.",
-        ),
-        Mistake(
-            NeverDropped,
-            "In evaluation all is right. But in training nothing is dropped any more.",
-        ),
-        Mistake(
-            OneDropped,
-            "In evaluation all is right. But in training nothing is dropped of what the "
-            "feed-forward network adds.",
-        ),
-        Mistake(
-            OtherDropped,
-            "In evaluation all is right. But in training nothing is dropped of what attention "
-            "adds.",
-        ),
-        Mistake(
-            StreamDropped,
-            "In evaluation all is right. But dropout acts after the additions, so it also drops "
-            "what was in the stream before. Drop what a part adds, and then add.",
-        ),
-        Mistake(
-            NormedStream,
-            "X was normalised, and what attention found was added to that. What does the norm "
-            "read in the third equation?",
-        ),
-        Mistake(
-            WithoutStream,
-            "Dropout is right now, and two bugs are left. One of them is the order of a norm and "
-            "an addition. Write the six equations beside the lines.",
-        ),
-        Mistake(TurnedAround, "Now it drops in evaluation, and not in training."),
-        Mistake(
-            OneSideMended,
-            "One of the two dropouts is mended. The other one still acts in evaluation.",
-        ),
-        Mistake(
-            PreNorm,
-            "This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.",
-        ),
-        Mistake(NoLastNorm, "The last norm is missing: H is what it puts out."),
-        Mistake(MaskForgotten, "The mask comes in and is not used."),
-    ),
     hints=(
         "Two of the bugs: write the six equations of *The block in six equations* beside the lines "
         "of `forward`, and compare what each one reads.",

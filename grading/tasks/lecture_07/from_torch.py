@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers import masks
 
 PARTS = ("W_query", "W_key", "W_value")
@@ -16,20 +16,34 @@ NAMES = {
 }
 
 
+# %% the cell
 def from_torch(state):
-    """The model answer."""
+    """The weights of nn.TransformerEncoderLayer, under the names of TransformerBlock."""
+    # BEGIN ANSWER
+    parts = {
+        "self_attn.out_proj": "attention.W_out",
+        "linear1": "feed_forward.widen",
+        "linear2": "feed_forward.narrow",
+        "norm1": "norm_attention",
+        "norm2": "norm_feed_forward",
+    }
     ours = {}
     for kind in ("weight", "bias"):
-        pieces = state[f"self_attn.in_proj_{kind}"].chunk(3)
-        for part, piece in zip(PARTS, pieces, strict=True):
+        pieces = state[f"self_attn.in_proj_{kind}"].chunk(3)  # queries, keys, values
+        for part, piece in zip(("W_query", "W_key", "W_value"), pieces, strict=True):
             ours[f"attention.{part}.{kind}"] = piece
-        for theirs, name in NAMES.items():
+        for theirs, name in parts.items():
             ours[f"{name}.{kind}"] = state[f"{theirs}.{kind}"]
     return ours
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_slices(state):
-    """Right, in another way: each by its rows, in NumPy."""
+    """Each by its rows, in NumPy."""
     d = state["norm1.weight"].shape[0]
     ours = {}
     for name, value in state.items():
@@ -190,86 +204,71 @@ def which_are_wrong(args, result):
     return f"Other numbers are expected in {', '.join(odd[:3])}{more}." if odd else None
 
 
-TASK = Task(
-    name="from_torch",
-    lecture=7,
-    kind="implement",
-    points=8,
-    difficulty=2,
-    minutes=10,
+mistake(
+    "Queries and keys have changed places. Which of the three stands on top in `in_proj_weight`?",
+    _put(("W_key", "W_query", "W_value")),
+)
+mistake(
+    "The three pieces of `in_proj` were taken in another order than they stand in.",
+    _put(("W_value", "W_query", "W_key")),
+)
+mistake("Keys and values have changed places.", _put(("W_query", "W_value", "W_key")))
+mistake("Queries and values have changed places.", _put(("W_value", "W_key", "W_query")))
+mistake(
+    "The rows of `in_proj` were dealt out in turn. The three matrices stand below each other, "
+    "each as a whole.",
+    _changed(_dealt_out),
+)
+mistake(
+    "The matrices of attention were transposed. Both sides keep a matrix with a row for each "
+    "output.",
+    _changed(_turned),
+)
+mistake(
+    "The matrices from `in_proj_weight` were transposed. They have a row for each output, as "
+    "ours have.",
+    _changed(_turned_in),
+)
+mistake(
+    "`W_out.weight` was transposed. It has a row for each output there, too.",
+    _changed(_turned_out),
+)
+mistake(
+    "The two norms have changed places. Their shapes are the same, so nothing complains.",
+    _changed(_norms_swapped),
+)
+mistake("Both norms have got the numbers of `norm1`.", _changed(_one_norm))
+mistake(
+    "`in_proj_bias` holds three biases, below each other like the matrices.",
+    _changed(_biases_not_cut),
+)
+mistake(
+    "`in_proj_weight` holds three matrices, each for itself as large as one of ours.",
+    _changed(_not_cut),
+)
+mistake(
+    "The biases of queries, keys and values are 0. They stand in `in_proj_bias`.",
+    _changed(_no_biases),
+)
+mistake(
+    "These are PyTorch's names. A block of the course has others: print those of its "
+    "`state_dict()`.",
+    _changed(_not_changed),
+)
+mistake("`linear1` is the layer that comes first.", _changed(_networks_swapped))
+mistake(
+    "The matrices of the feed-forward network were transposed. Both sides have a row for each "
+    "output.",
+    _changed(_networks_turned),
+)
+
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=10),
     outcome="write a post-norm block as six equations with one line of code each, turn it into "
     "pre-norm, and copy its weights to PyTorch's own layer",
-    reference=from_torch,
-    also_right=(by_slices,),
     cases=cases,
     properties=(which_are_wrong,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            _put(("W_key", "W_query", "W_value")),
-            "Queries and keys have changed places. Which of the three stands on top in "
-            "`in_proj_weight`?",
-        ),
-        Mistake(
-            _put(("W_value", "W_query", "W_key")),
-            "The three pieces of `in_proj` were taken in another order than they stand in.",
-        ),
-        Mistake(
-            _put(("W_query", "W_value", "W_key")),
-            "Keys and values have changed places.",
-        ),
-        Mistake(
-            _put(("W_value", "W_key", "W_query")),
-            "Queries and values have changed places.",
-        ),
-        Mistake(
-            _changed(_dealt_out),
-            "The rows of `in_proj` were dealt out in turn. The three matrices stand below each "
-            "other, each as a whole.",
-        ),
-        Mistake(
-            _changed(_turned),
-            "The matrices of attention were transposed. Both sides keep a matrix with a row for "
-            "each output.",
-        ),
-        Mistake(
-            _changed(_turned_in),
-            "The matrices from `in_proj_weight` were transposed. They have a row for each output, "
-            "as ours have.",
-        ),
-        Mistake(
-            _changed(_turned_out),
-            "`W_out.weight` was transposed. It has a row for each output there, too.",
-        ),
-        Mistake(
-            _changed(_norms_swapped),
-            "The two norms have changed places. Their shapes are the same, so nothing complains.",
-        ),
-        Mistake(_changed(_one_norm), "Both norms have got the numbers of `norm1`."),
-        Mistake(
-            _changed(_biases_not_cut),
-            "`in_proj_bias` holds three biases, below each other like the matrices.",
-        ),
-        Mistake(
-            _changed(_not_cut),
-            "`in_proj_weight` holds three matrices, each for itself as large as one of ours.",
-        ),
-        Mistake(
-            _changed(_no_biases),
-            "The biases of queries, keys and values are 0. They stand in `in_proj_bias`.",
-        ),
-        Mistake(
-            _changed(_not_changed),
-            "These are PyTorch's names. A block of the course has others: print those of its "
-            "`state_dict()`.",
-        ),
-        Mistake(_changed(_networks_swapped), "`linear1` is the layer that comes first."),
-        Mistake(
-            _changed(_networks_turned),
-            "The matrices of the feed-forward network were transposed. Both sides have a row for "
-            "each output.",
-        ),
-    ),
     hints=(
         "`copy_weights` in the lecture goes the other way. Each of its lines has a counterpart.",
         "What `torch.cat` has joined, `chunk` takes apart.",

@@ -3,25 +3,34 @@
 import numpy as np
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def mixed_by_stack(weights, residual):
-    """The model answer."""
-    mixed = np.eye(weights.shape[-1])
+    """The matrix M (T, T) of a stack with the weights (n_layers, T, T)."""
+    # BEGIN ANSWER
+    mixed = np.eye(weights.shape[-1])  # (T, T): no layer yet
     for layer in weights:
-        mixed = layer @ mixed + residual * mixed
+        added = layer @ mixed  # (T, T)
+        mixed = mixed + added if residual else added
     return mixed
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_product(weights, residual):
-    """Right, in another way: in torch, a product of matrices from the last to the first."""
+    """In torch, a product of matrices from the last to the first."""
     layers = torch.from_numpy(weights) + residual * torch.eye(weights.shape[-1])
     return torch.linalg.multi_dot([*layers.flip(0), torch.eye(weights.shape[-1]).double()])
 
 
+@also_right
 def one_word_at_a_time(weights, residual):
-    """Right, in another way: each word alone is sent through the stack."""
+    """Each word alone is sent through the stack."""
     columns = []
     for x in np.eye(weights.shape[-1]):
         for layer in weights:
@@ -30,58 +39,64 @@ def one_word_at_a_time(weights, residual):
     return np.stack(columns, axis=1)
 
 
-def first_layer_last(weights, residual):
-    """Wrong: the order of the layers."""
-    return mixed_by_stack(weights[::-1], residual)
+mistake(
+    "The layers act in the wrong order. In a product of matrices, the one that stands next to X "
+    "acts first.",
+    lambda weights, residual: mixed_by_stack(weights[::-1], residual),
+)
+mistake(
+    "Rows and columns are exchanged: row i of the matrix says of what the new word i is made.",
+    lambda weights, residual: mixed_by_stack(weights, residual).T,
+)
+mistake(
+    "The matrices were multiplied number by number. Which product applies one layer after the "
+    "other?",
+    lambda weights, residual: (weights + residual * np.eye(weights.shape[-1])).prod(axis=0),
+)
+mistake(
+    "`residual` makes no difference here: what was there before a layer is lost.",
+    lambda weights, residual: mixed_by_stack(weights, False),
+)
+mistake(
+    "`residual` makes no difference here: it may also be False.",
+    lambda weights, residual: mixed_by_stack(weights, True),
+)
+mistake(
+    "There is one residual connection here, around the whole stack. Each layer has one of its own.",
+    lambda weights, residual: mixed_by_stack(weights, False) + residual * np.eye(weights.shape[-1]),
+)
 
 
-def transposed(weights, residual):
-    """Wrong: rows and columns exchanged."""
-    return mixed_by_stack(weights, residual).T
-
-
-def entry_by_entry(weights, residual):
-    """Wrong: multiplied number by number."""
-    return (weights + residual * np.eye(weights.shape[-1])).prod(axis=0)
-
-
-def never_kept(weights, residual):
-    """Wrong: no residual connection."""
-    return mixed_by_stack(weights, False)
-
-
-def always_kept(weights, residual):
-    """Wrong: always a residual connection."""
-    return mixed_by_stack(weights, True)
-
-
-def kept_once(weights, residual):
-    """Wrong: one residual connection around the whole stack."""
-    return mixed_by_stack(weights, False) + residual * np.eye(weights.shape[-1])
-
-
+@mistake(
+    "The sum was divided by 2 in each layer. A residual connection adds, and leaves it at that."
+)
 def half_kept(weights, residual):
-    """Wrong: the mean of the two."""
     return mixed_by_stack(weights, residual) / (2.0 if residual else 1.0) ** len(weights)
 
 
+@mistake(
+    "Every layer reads the words as they came into the stack. It reads what the layer before it "
+    "left."
+)
 def all_read_the_input(weights, residual):
-    """Wrong: every layer reads the words as they came in."""
     return weights.sum(axis=0) + np.eye(weights.shape[-1]) if residual else weights[-1]
 
 
-def added_up(weights, residual):
-    """Wrong: the layers are added up."""
-    return weights.sum(axis=0) + residual * np.eye(weights.shape[-1])
+mistake(
+    "The matrices of the layers were added up. Each layer works on what the one before it left.",
+    lambda weights, residual: weights.sum(axis=0) + residual * np.eye(weights.shape[-1]),
+)
+mistake(
+    "This is what the last layer does. The others act before it.",
+    lambda weights, residual: weights[-1] + residual * np.eye(weights.shape[-1]),
+)
 
 
-def last_only(weights, residual):
-    """Wrong: the last layer."""
-    return weights[-1] + residual * np.eye(weights.shape[-1])
-
-
+@mistake(
+    "1 was added to every number of the matrix. Which matrix gives each word back unchanged, and "
+    "nothing of the others?"
+)
 def ones_everywhere(weights, residual):
-    """Wrong: 1 is added to each number."""
     mixed = np.eye(weights.shape[-1])
     for layer in weights:
         mixed = (layer + residual) @ mixed
@@ -115,66 +130,11 @@ def sums_of_rows(args, result):
     return None
 
 
-TASK = Task(
-    name="mixed_by_stack",
-    lecture=7,
-    kind="implement",
-    points=8,
-    difficulty=1,
-    minutes=10,
+TASK = task(
+    plan("implement", points=8, difficulty=1, minutes=10),
     outcome="show by measurement two things that a stack of attention layers cannot do",
-    reference=mixed_by_stack,
-    also_right=(by_product, one_word_at_a_time),
     cases=cases,
     properties=(sums_of_rows,),
-    mistakes=(
-        Mistake(
-            first_layer_last,
-            "The layers act in the wrong order. In a product of matrices, the one that stands "
-            "next to X acts first.",
-        ),
-        Mistake(
-            transposed,
-            "Rows and columns are exchanged: row i of the matrix says of what the new word i is "
-            "made.",
-        ),
-        Mistake(
-            entry_by_entry,
-            "The matrices were multiplied number by number. Which product applies one layer after "
-            "the other?",
-        ),
-        Mistake(
-            never_kept,
-            "`residual` makes no difference here: what was there before a layer is lost.",
-        ),
-        Mistake(always_kept, "`residual` makes no difference here: it may also be False."),
-        Mistake(
-            kept_once,
-            "There is one residual connection here, around the whole stack. Each layer has one of "
-            "its own.",
-        ),
-        Mistake(
-            half_kept,
-            "The sum was divided by 2 in each layer. A residual connection adds, and leaves it at "
-            "that.",
-        ),
-        Mistake(
-            all_read_the_input,
-            "Every layer reads the words as they came into the stack. It reads what the layer "
-            "before it left.",
-        ),
-        Mistake(
-            added_up,
-            "The matrices of the layers were added up. Each layer works on what the one before "
-            "it left.",
-        ),
-        Mistake(last_only, "This is what the last layer does. The others act before it."),
-        Mistake(
-            ones_everywhere,
-            "1 was added to every number of the matrix. Which matrix gives each word back "
-            "unchanged, and nothing of the others?",
-        ),
-    ),
     hints=(
         "Write down what comes out of two layers, first without residual connections: a matrix "
         "times a matrix times X.",

@@ -3,23 +3,35 @@
 import torch
 import torch.nn.functional as F
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def norm_words(x, weight, bias, eps):
-    """The model answer."""
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = ((x - mean) ** 2).mean(dim=-1, keepdim=True)
-    return weight * (x - mean) / (variance + eps).sqrt() + bias
+    """Layer norm of each word; x is (batch, T, d_model)."""
+    mean = x.mean(dim=-1, keepdim=True)  # (batch, T, 1)
+    #| deviation = x.std(dim=-1, keepdim=True)  # (batch, T, 1)
+    #| normed = (x - mean) / (deviation + eps)  # (batch, T, d_model)
+    #| return weight * (normed + bias)
+    # BEGIN ANSWER
+    variance = x.var(dim=-1, keepdim=True, correction=0)  # (batch, T, 1)
+    normed = (x - mean) / (variance + eps).sqrt()  # (batch, T, d_model)
+    return weight * normed + bias
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_torch(x, weight, bias, eps):
-    """Right, in another way: PyTorch's function."""
+    """PyTorch's function."""
     return F.layer_norm(x, weight.shape, weight, bias, eps)
 
 
+@also_right
 def by_mean_of_squares(x, weight, bias, eps):
-    """Right, in another way: the variance as mean of squares less the square of the mean."""
+    """The variance as mean of squares less the square of the mean."""
     mean = x.mean(dim=2, keepdim=True)
     variance = (x * x).mean(dim=2, keepdim=True) - mean * mean
     return (x - mean) * torch.rsqrt(variance + eps) * weight + bias
@@ -38,45 +50,85 @@ def _version(counted=False, outside=False, shifted=False):
     return answer
 
 
-def along_words(x, weight, bias, eps):
-    """Wrong: mean and variance along the words."""
-    return weight * F.layer_norm(x.mT, (x.shape[1],), eps=eps).mT + bias
+mistake(
+    "This is the code as given, with three bugs. Already the two numbers of the example come out "
+    "wrong. Work it out by hand beside the code, line by line.",
+    _version(True, True, True),
+)
+mistake(
+    "The deviation is right now, and two bugs are left. Where does eps stand in the equation, "
+    "and what does the shift meet there?",
+    _version(outside=True, shifted=True),
+)
+mistake(
+    "eps is in its place now, and two bugs are left. What is the deviation of (3, 7)? And what "
+    "does the shift meet?",
+    _version(counted=True, shifted=True),
+)
+mistake(
+    "Scale and shift are right now, and two bugs are left. What is the deviation of (3, 7)? And "
+    "where does eps stand?",
+    _version(counted=True, outside=True),
+)
+mistake(
+    "One bug is left, in the deviation. It is too large by a factor that depends only on the "
+    "number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
+    _version(counted=True),
+)
+mistake(
+    "One bug is left: eps is added to the deviation. Compare with the equation, and with what "
+    "stands under its root.",
+    _version(outside=True),
+)
+mistake(
+    "One bug is left: the shift is scaled along with the word. What comes last in the equation?",
+    _version(shifted=True),
+)
+mistake(
+    "Mean and deviation are taken along the words, and so the words see each other. Which axis "
+    "holds the numbers of one word?",
+    lambda x, weight, bias, eps: weight * F.layer_norm(x.mT, (x.shape[1],), eps=eps).mT + bias,
+)
+mistake(
+    "Mean and deviation are taken of all words of a sequence together. Each word has its own.",
+    lambda x, weight, bias, eps: weight * F.layer_norm(x, x.shape[1:], eps=eps) + bias,
+)
 
 
-def over_both(x, weight, bias, eps):
-    """Wrong: mean and variance of all words of a sequence."""
-    return weight * F.layer_norm(x, x.shape[1:], eps=eps) + bias
-
-
+@mistake("It is divided by the variance. In the equation there is a root.")
 def not_rooted(x, weight, bias, eps):
-    """Wrong: divided by the variance."""
     centred = x - x.mean(dim=-1, keepdim=True)
     return weight * centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) + bias
 
 
+@mistake(
+    "`std` is a root already, and another root was taken of it. Under the root stands the variance."
+)
 def rooted_twice(x, weight, bias, eps):
-    """Wrong: the root of the deviation."""
     deviation = x.std(dim=-1, keepdim=True, correction=0)
     return weight * (x - x.mean(dim=-1, keepdim=True)) / (deviation + eps).sqrt() + bias
 
 
-def no_eps(x, weight, bias, eps):
-    """Wrong: eps is left out."""
-    return norm_words(x, weight, bias, 0.0)
+mistake(
+    "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
+    lambda x, weight, bias, eps: norm_words(x, weight, bias, 0.0),
+)
+mistake(
+    "eps was squared. It is added to the variance as it is.",
+    lambda x, weight, bias, eps: norm_words(x, weight, bias, eps**2),
+)
 
 
-def squared_eps(x, weight, bias, eps):
-    """Wrong: eps squared."""
-    return norm_words(x, weight, bias, eps**2)
-
-
+@mistake("The mean is used for the deviation, but it is still in what is divided.")
 def not_centred(x, weight, bias, eps):
-    """Wrong: the mean stays in."""
     return weight * x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt() + bias
 
 
+@mistake(
+    "The squares are added up and not averaged: the output is too small by the root of the "
+    "number of entries."
+)
 def summed(x, weight, bias, eps):
-    """Wrong: the sum of the squares."""
     centred = x - x.mean(dim=-1, keepdim=True)
     return weight * centred / ((centred**2).sum(dim=-1, keepdim=True) + eps).sqrt() + bias
 
@@ -135,87 +187,13 @@ def what_is_odd(args, result):
     return None
 
 
-TASK = Task(
-    name="norm_words",
-    lecture=7,
-    kind="find the bug",
-    points=8,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("find the bug", points=8, difficulty=2, minutes=10),
     outcome="write a residual connection and a layer norm, and say which of three illnesses of "
     "deep stacks each of them cures, and which it does not",
-    reference=norm_words,
-    also_right=(by_torch, by_mean_of_squares),
     cases=cases,
     properties=(what_is_odd,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            _version(True, True, True),
-            "This is the code as given, with three bugs. Already the two numbers of the example "
-            "come out wrong. Work it out by hand beside the code, line by line.",
-        ),
-        Mistake(
-            _version(outside=True, shifted=True),
-            "The deviation is right now, and two bugs are left. Where does eps stand in the "
-            "equation, and what does the shift meet there?",
-        ),
-        Mistake(
-            _version(counted=True, shifted=True),
-            "eps is in its place now, and two bugs are left. What is the deviation of (3, 7)? And "
-            "what does the shift meet?",
-        ),
-        Mistake(
-            _version(counted=True, outside=True),
-            "Scale and shift are right now, and two bugs are left. What is the deviation of "
-            "(3, 7)? And where does eps stand?",
-        ),
-        Mistake(
-            _version(counted=True),
-            "One bug is left, in the deviation. It is too large by a factor that depends only on "
-            "the number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
-        ),
-        Mistake(
-            _version(outside=True),
-            "One bug is left: eps is added to the deviation. Compare with the equation, and with "
-            "what stands under its root.",
-        ),
-        Mistake(
-            _version(shifted=True),
-            "One bug is left: the shift is scaled along with the word. What comes last in the "
-            "equation?",
-        ),
-        Mistake(
-            along_words,
-            "Mean and deviation are taken along the words, and so the words see each other. Which "
-            "axis holds the numbers of one word?",
-        ),
-        Mistake(
-            over_both,
-            "Mean and deviation are taken of all words of a sequence together. Each word has its "
-            "own.",
-        ),
-        Mistake(not_rooted, "It is divided by the variance. In the equation there is a root."),
-        Mistake(
-            rooted_twice,
-            "`std` is a root already, and another root was taken of it. Under the root stands the "
-            "variance.",
-        ),
-        Mistake(
-            no_eps,
-            "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
-        ),
-        Mistake(squared_eps, "eps was squared. It is added to the variance as it is."),
-        Mistake(
-            not_centred,
-            "The mean is used for the deviation, but it is still in what is divided.",
-        ),
-        Mistake(
-            summed,
-            "The squares are added up and not averaged: the output is too small by the root of "
-            "the number of entries.",
-        ),
-    ),
     hints=(
         "Take the word (3, 7) and eps = 5, and work it out by the equation of *Layer norm*. Then "
         "print each line of the code.",

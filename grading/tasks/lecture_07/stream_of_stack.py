@@ -4,24 +4,32 @@ from itertools import pairwise
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers import masks
 from helpers.blocks import TransformerStack
 
 
+# %% the cell
 def stream_of_stack(blocks, last, x, mask):
-    """The model answer."""
-    written = [x]
+    """Output (batch, T, d_model) of a pre-norm stack, and the list of contributions."""
+    # BEGIN ANSWER
+    contributions = [x]
     for block in blocks:
-        written.append(block.attention(block.norm_attention(x), mask=mask))
-        x = x + written[-1]
-        written.append(block.feed_forward(block.norm_feed_forward(x)))
-        x = x + written[-1]
-    return last(x), written
+        found = block.attention(block.norm_attention(x), mask=mask)  # (batch, T, d_model)
+        x = x + found  # (batch, T, d_model)
+        computed = block.feed_forward(block.norm_feed_forward(x))  # (batch, T, d_model)
+        x = x + computed  # (batch, T, d_model)
+        contributions += [found, computed]
+    return last(x), contributions
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_differences(blocks, last, x, mask):
-    """Right, in another way: the switch of the helper, and differences of the stream."""
+    """The switch of the helper, and differences of the stream."""
     streams = [x]
     for block in blocks:
         block.norm = "pre"
@@ -31,8 +39,9 @@ def by_differences(blocks, last, x, mask):
     return last(x), torch.stack([streams[0], *added])
 
 
+@also_right
 def by_sums(blocks, last, x, mask):
-    """Right, in another way: the stream is summed up anew each time."""
+    """The stream is summed up anew each time."""
     written = [x]
     for block in blocks:
         for norm, part in (
@@ -75,25 +84,6 @@ def _changed(**changes):
     return answer
 
 
-def mask_as_key(blocks, last, x, mask):
-    """Wrong: the mask stands where the keys are expected."""
-    return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
-
-
-def called(blocks, last, x, mask):
-    """Wrong: the blocks themselves are called."""
-    written = [x]
-    for block in blocks:
-        written.append(block(written[-1], mask))
-    return last(written[-1]), written
-
-
-def streams(blocks, last, x, mask):
-    """Wrong: the stream itself."""
-    out, written = stream_of_stack(blocks, last, x, mask)
-    return out, [sum(written[: n + 1]) for n in range(len(written))]
-
-
 def _in_place(copied):
     """Wrong: the stream is changed in place, and it is the first entry of the list."""
 
@@ -108,38 +98,6 @@ def _in_place(copied):
         return last(x), written
 
     return answer
-
-
-def without_input(blocks, last, x, mask):
-    """Wrong: x is not among the contributions."""
-    out, written = stream_of_stack(blocks, last, x, mask)
-    return out, written[1:]
-
-
-def by_block(blocks, last, x, mask):
-    """Wrong: one contribution for each block."""
-    out, written = stream_of_stack(blocks, last, x, mask)
-    return out, [x, *(a + b for a, b in zip(written[1::2], written[2::2], strict=True))]
-
-
-def normed_contributions(blocks, last, x, mask):
-    """Wrong: what the parts read."""
-    out, written, read, x = None, [x], x, x
-    for block in blocks:
-        read = block.norm_attention(x)
-        written.append(read)
-        x = x + block.attention(read, mask=mask)
-        read = block.norm_feed_forward(x)
-        written.append(read)
-        x = x + block.feed_forward(read)
-    out = last(x)
-    return out, written
-
-
-def with_output(blocks, last, x, mask):
-    """Wrong: the output is among the contributions."""
-    out, written = stream_of_stack(blocks, last, x, mask)
-    return out, [*written, out]
 
 
 def drive(answer, sizes, state, x, mask):
@@ -208,111 +166,138 @@ def does_it_add_up(args, result):
     return None
 
 
-TASK = Task(
-    name="stream_of_stack",
-    lecture=7,
-    kind="implement",
-    points=11,
-    difficulty=2,
-    minutes=14,
+mistake(
+    "The contributions are right. But the stream leaves the stack as it is, in any size: what "
+    "has a pre-norm stack at its end?",
+    _changed(no_last=True),
+)
+mistake(
+    "This is post-norm: the stream itself is normalised, twice in each block.",
+    _changed(post=True, no_last=True),
+)
+mistake(
+    "This is post-norm, with one more norm at the end. In pre-norm nothing normalises the stream "
+    "between the blocks.",
+    _changed(post=True),
+)
+mistake(
+    "`last` acts after each block. It stands at the end of the whole stack, once.",
+    _changed(each=True),
+)
+mistake(
+    "The norm has replaced the stream: the part's result is added to the *normalised* words. It "
+    "is added to the words as they were before.",
+    _changed(replaced=True),
+)
+mistake(
+    "Both parts of a block read the same stream. Feed-forward comes second: what attention wrote "
+    "is there by then.",
+    _changed(parallel=True),
+)
+mistake(
+    "Attention reads the stream as it is. In pre-norm a norm stands before it.",
+    _changed(raw_attention=True),
+)
+mistake(
+    "Feed-forward reads the stream as it is. In pre-norm a norm stands before it.",
+    _changed(raw_feed_forward=True),
+)
+mistake(
+    "The parts read the stream as it is: the norms of the blocks are not used.",
+    _changed(raw_attention=True, raw_feed_forward=True),
+)
+mistake("The two norms of a block have changed places.", _changed(swapped=True))
+mistake("The mask comes in and is not used.", _changed(blind=True))
+mistake(
+    "Feed-forward reads only what attention found. It reads the stream, through a norm.",
+    _changed(found_only=True),
+)
+
+
+@mistake(
+    "The second argument of `MultiHeadAttention` is the sequence that is looked at. Hand over "
+    "the mask by its name."
+)
+def mask_as_key(blocks, last, x, mask):
+    return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
+
+
+@mistake("The blocks themselves were called, and these are post-norm. Call their four parts.")
+def called(blocks, last, x, mask):
+    written = [x]
+    for block in blocks:
+        written.append(block(written[-1], mask))
+    return last(written[-1]), written
+
+
+@mistake(
+    "The output is right. But these are the streams, each with all that came before. A "
+    "contribution is what one part *adds*."
+)
+def streams(blocks, last, x, mask):
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [sum(written[: n + 1]) for n in range(len(written))]
+
+
+mistake(
+    "The output is right. But `x += …` changes the very tensor that stands first in your list. "
+    "`x = x + …` makes a new one.",
+    _in_place(copied=False),
+)
+mistake(
+    "The output is right, and the `x` of the caller is as it was. But your copy stands first in "
+    "the list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
+    _in_place(copied=True),
+)
+
+
+@mistake(
+    "The output is right. But `x` is the first contribution: without it the others do not add up "
+    "to the stream."
+)
+def without_input(blocks, last, x, mask):
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, written[1:]
+
+
+@mistake("The output is right. But each block makes two contributions, one with each part.")
+def by_block(blocks, last, x, mask):
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [x, *(a + b for a, b in zip(written[1::2], written[2::2], strict=True))]
+
+
+@mistake(
+    "The output is right. But this is what the parts *read*. A contribution is what a part puts "
+    "out."
+)
+def normed_contributions(blocks, last, x, mask):
+    out, written, read, x = None, [x], x, x
+    for block in blocks:
+        read = block.norm_attention(x)
+        written.append(read)
+        x = x + block.attention(read, mask=mask)
+        read = block.norm_feed_forward(x)
+        written.append(read)
+        x = x + block.feed_forward(read)
+    out = last(x)
+    return out, written
+
+
+@mistake(
+    "All is right, and there is one entry too many: the output is not written into the stream."
+)
+def with_output(blocks, last, x, mask):
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [*written, out]
+
+
+TASK = task(
+    plan("implement", points=11, difficulty=2, minutes=14),
     outcome="write a post-norm block as six equations with one line of code each, turn it into "
     "pre-norm, and copy its weights to PyTorch's own layer",
-    reference=stream_of_stack,
-    also_right=(by_differences, by_sums),
     cases=cases,
     properties=(does_it_add_up,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            _changed(no_last=True),
-            "The contributions are right. But the stream leaves the stack as it is, in any size: "
-            "what has a pre-norm stack at its end?",
-        ),
-        Mistake(
-            _changed(post=True, no_last=True),
-            "This is post-norm: the stream itself is normalised, twice in each block.",
-        ),
-        Mistake(
-            _changed(post=True),
-            "This is post-norm, with one more norm at the end. In pre-norm nothing normalises "
-            "the stream between the blocks.",
-        ),
-        Mistake(
-            _changed(each=True),
-            "`last` acts after each block. It stands at the end of the whole stack, once.",
-        ),
-        Mistake(
-            _changed(replaced=True),
-            "The norm has replaced the stream: the part's result is added to the *normalised* "
-            "words. It is added to the words as they were before.",
-        ),
-        Mistake(
-            _changed(parallel=True),
-            "Both parts of a block read the same stream. Feed-forward comes second: what "
-            "attention wrote is there by then.",
-        ),
-        Mistake(
-            _changed(raw_attention=True),
-            "Attention reads the stream as it is. In pre-norm a norm stands before it.",
-        ),
-        Mistake(
-            _changed(raw_feed_forward=True),
-            "Feed-forward reads the stream as it is. In pre-norm a norm stands before it.",
-        ),
-        Mistake(
-            _changed(raw_attention=True, raw_feed_forward=True),
-            "The parts read the stream as it is: the norms of the blocks are not used.",
-        ),
-        Mistake(_changed(swapped=True), "The two norms of a block have changed places."),
-        Mistake(_changed(blind=True), "The mask comes in and is not used."),
-        Mistake(
-            _changed(found_only=True),
-            "Feed-forward reads only what attention found. It reads the stream, through a norm.",
-        ),
-        Mistake(
-            mask_as_key,
-            "The second argument of `MultiHeadAttention` is the sequence that is looked at. Hand "
-            "over the mask by its name.",
-        ),
-        Mistake(
-            called,
-            "The blocks themselves were called, and these are post-norm. Call their four parts.",
-        ),
-        Mistake(
-            streams,
-            "The output is right. But these are the streams, each with all that came before. A "
-            "contribution is what one part *adds*.",
-        ),
-        Mistake(
-            _in_place(copied=False),
-            "The output is right. But `x += …` changes the very tensor that stands first in your "
-            "list. `x = x + …` makes a new one.",
-        ),
-        Mistake(
-            _in_place(copied=True),
-            "The output is right, and the `x` of the caller is as it was. But your copy stands "
-            "first in the list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
-        ),
-        Mistake(
-            without_input,
-            "The output is right. But `x` is the first contribution: without it the others do not "
-            "add up to the stream.",
-        ),
-        Mistake(
-            by_block,
-            "The output is right. But each block makes two contributions, one with each part.",
-        ),
-        Mistake(
-            normed_contributions,
-            "The output is right. But this is what the parts *read*. A contribution is what a part "
-            "puts out.",
-        ),
-        Mistake(
-            with_output,
-            "All is right, and there is one entry too many: the output is not written into the "
-            "stream.",
-        ),
-    ),
     hints=(
         "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
         "Attention reads `block.norm_attention(x)`. What it puts out is added to `x` itself.",

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _row(*numbers):
@@ -15,90 +15,115 @@ def _network(starts, slopes, base=0.0):
     return _row(*[1.0] * len(starts)), b_1, _row(*slopes).T, torch.tensor([base]).double()
 
 
+# %% the cell
 def way_round(hours):
-    """The model answer."""
+    """W_1 (1, d_ff), b_1 (d_ff,), W_2 (d_ff, 1) and b_2 (1,), with d_ff of at most 4."""
+    # BEGIN ANSWER
     half = hours / 2
-    return _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
+    W_1 = torch.ones(1, 4)  # (1, d_ff)
+    b_1 = torch.tensor([hours, half, 0.0, -half])  # (d_ff,): bends at -hours, -half, 0 and half
+    W_2 = torch.tensor([[1.0], [-2.0], [2.0], [-2.0]])  # (d_ff, 1): how the slope changes there
+    return W_1, b_1, W_2, torch.zeros(1)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def from_the_right(hours):
-    """Right, in another way: read from the other end."""
+    """Read from the other end."""
     half = hours / 2
     W_1, b_1, W_2, b_2 = _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
     return -W_1, b_1, W_2, b_2
 
 
+@also_right
 def from_the_middle(hours):
-    """Right, in another way: both sides alike, from the middle."""
+    """Both sides alike, from the middle."""
     half = hours / 2
     starts = torch.tensor([0.0, 0.0, -half, -half], dtype=torch.float64)
     return _row(1, -1, 1, -1), starts, _row(1, 1, -2, -2).T, torch.zeros(1)
 
 
+@also_right
 def scaled(hours):
-    """Right, in another way: as lists, with the size in the second matrix."""
+    """As lists, with the size in the second matrix."""
     return [[2 / hours] * 4], [2, 1, 0, -1], [[s * hours / 2] for s in (1, -2, 2, -2)], [0]
 
 
+@mistake(
+    "This is the absolute value. It is right up to half of the way round; from there on, the "
+    "other way is shorter."
+)
 def absolute(hours):
-    """Wrong: the absolute value."""
     return _row(1, -1), torch.zeros(2).double(), _row(1, 1).T, torch.zeros(1)
 
 
-def always_twelve(hours):
-    """Wrong: a clock of 12 hours."""
-    return way_round(12)
+mistake("These are the weights for 12 hours, whatever `hours` is.", lambda hours: way_round(12))
+mistake(
+    "For differences above 0 it is right. Below 0 no hidden number is at work, and the output "
+    "is 0.",
+    lambda hours: _network((0.0, hours / 2), (1.0, -2.0)),
+)
 
 
-def only_forward(hours):
-    """Wrong: nothing for negative differences."""
-    return _network((0.0, hours / 2), (1.0, -2.0))
-
-
+@mistake(
+    "Between the bends the output stays level. To turn a slope of 1 around, it has to change by "
+    "more than 1."
+)
 def levels_off(hours):
-    """Wrong: the slope becomes 0, and does not turn around."""
     half = hours / 2
     return _network((-hours, -half, 0.0, half), (1.0, -1.0, 1.0, -1.0))
 
 
+@mistake(
+    "This is the absolute value, and level from hours / 2 on. There it has to come down again."
+)
 def capped(hours):
-    """Wrong: the absolute value, capped at half of the way round."""
     half = hours / 2
     return _row(1, -1, 1, -1), -_row(0, 0, half, half)[0], _row(1, 1, -1, -1).T, torch.zeros(1)
 
 
+@mistake(
+    "The matrices lie on their side. `nn.Linear` keeps them so; here `d * W_1` and `hidden @ "
+    "W_2` are computed as they stand in the task."
+)
 def on_their_side(hours):
-    """Wrong: matrices as nn.Linear keeps them."""
     W_1, b_1, W_2, b_2 = way_round(hours)
     return W_1.T, b_1, W_2.T, b_2
 
 
+@mistake("Nearly: if `hours` is odd, the bend does not lie at a whole number. `//` rounds.")
 def whole_bend(hours):
-    """Wrong: the bend at a whole number."""
     half = hours // 2
     return _network((-hours, -half, 0.0, half), (1.0, -2.0, 2.0, -2.0))
 
 
+@mistake(
+    "On the far left the line starts level: no hidden number is at work there. Draw what you "
+    "want at differences below −hours / 2. And look at the signs of `b_1`: ReLU(d + b) bends "
+    "where d + b is 0."
+)
 def three_bends(hours):
-    """Wrong: no way up to the first bend."""
     half = hours / 2
     return _network((-half, 0.0, half), (-2.0, 2.0, -2.0))
 
 
+@mistake("This is the longer way round.")
 def long_way(hours):
-    """Wrong: the longer way."""
     W_1, b_1, W_2, b_2 = way_round(hours)
     return W_1, b_1, -W_2, b_2 + hours
 
 
+@mistake("The output is negative where the difference is. A way is never shorter than 0.")
 def signed(hours):
-    """Wrong: the way there and back, with its sign, but for the jumps."""
     half = hours / 2
     return _network((-hours, -half, half), (-1.0, 2.0, -2.0), 0.0)
 
 
+@mistake("The weights are right, and some hidden numbers are never at work: leave them out.")
 def six_numbers(hours):
-    """Wrong: more hidden numbers than allowed."""
     half = hours / 2
     return _network((-hours, -half, 0.0, half, hours, hours), (1.0, -2.0, 2.0, -2.0, 1.0, 1.0))
 
@@ -155,67 +180,13 @@ def which_difference(args, result):
     return None
 
 
-TASK = Task(
-    name="way_round",
-    lecture=7,
-    kind="implement",
-    points=10,
-    difficulty=2,
-    minutes=15,
+TASK = task(
+    plan("implement", points=10, difficulty=2, minutes=15),
     outcome="choose the weights of a feed-forward network by hand, so that it computes what no "
     "single head can",
-    reference=way_round,
-    also_right=(from_the_right, from_the_middle, scaled),
     cases=cases,
     properties=(which_difference,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            absolute,
-            "This is the absolute value. It is right up to half of the way round; from there on, "
-            "the other way is shorter.",
-        ),
-        Mistake(always_twelve, "These are the weights for 12 hours, whatever `hours` is."),
-        Mistake(
-            only_forward,
-            "For differences above 0 it is right. Below 0 no hidden number is at work, and the "
-            "output is 0.",
-        ),
-        Mistake(
-            levels_off,
-            "Between the bends the output stays level. To turn a slope of 1 around, it has to "
-            "change by more than 1.",
-        ),
-        Mistake(
-            capped,
-            "This is the absolute value, and level from hours / 2 on. There it has to come down "
-            "again.",
-        ),
-        Mistake(
-            on_their_side,
-            "The matrices lie on their side. `nn.Linear` keeps them so; here `d * W_1` and "
-            "`hidden @ W_2` are computed as they stand in the task.",
-        ),
-        Mistake(
-            whole_bend,
-            "Nearly: if `hours` is odd, the bend does not lie at a whole number. `//` rounds.",
-        ),
-        Mistake(
-            three_bends,
-            "On the far left the line starts level: no hidden number is at work there. Draw what "
-            "you want at differences below −hours / 2. And look at the signs of `b_1`: ReLU(d + b) "
-            "bends where d + b is 0.",
-        ),
-        Mistake(long_way, "This is the longer way round."),
-        Mistake(
-            signed,
-            "The output is negative where the difference is. A way is never shorter than 0.",
-        ),
-        Mistake(
-            six_numbers,
-            "The weights are right, and some hidden numbers are never at work: leave them out.",
-        ),
-    ),
     hints=(
         "Draw the output against d, from −hours to hours. Where does the slope change, and by how "
         "much?",

@@ -4,16 +4,33 @@ import math
 
 import numpy as np
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 def _count(d, n_blocks, vocab, tied):
     return n_blocks * (12 * d * d + 13 * d) + 2 * d + vocab * d * (1 if tied else 2)
 
 
+# %% the cell
 def widest_model(budget, n_blocks, n_heads, vocab, tied):
-    """The model answer."""
-    return _widest(_count)(budget, n_blocks, n_heads, vocab, tied)
+    """The largest d_model for at most `budget` parameters, and the number of parameters."""
+    # BEGIN ANSWER
+    n_tables = 1 if tied else 2  # embedding, and readout
+
+    def count(d):
+        attention = 4 * (d * d + d)
+        network = 2 * d * 4 * d + 4 * d + d
+        norms = 2 * 2 * d
+        return n_blocks * (attention + network + norms) + 2 * d + n_tables * vocab * d
+
+    d = n_heads
+    while count(d + n_heads) <= budget:
+        d += n_heads
+    return d, count(d)
+    # END ANSWER
+
+
+# %%
 
 
 def _widest(count, step=None, strictly=False, beyond=False):
@@ -30,8 +47,9 @@ def _widest(count, step=None, strictly=False, beyond=False):
     return answer
 
 
+@also_right
 def by_equation(budget, n_blocks, n_heads, vocab, tied):
-    """Right, in another way: the quadratic equation is solved, and rounded down."""
+    """The quadratic equation is solved, and rounded down."""
     a, b = 12 * n_blocks, 13 * n_blocks + 2 + vocab * (2 - tied)
     root = (math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)
     d = int(root) // n_heads * n_heads
@@ -40,8 +58,9 @@ def by_equation(budget, n_blocks, n_heads, vocab, tied):
     return d, _count(d, n_blocks, vocab, tied)
 
 
+@also_right
 def by_parts(budget, n_blocks, n_heads, vocab, tied):
-    """Right, in another way: each part for itself, and halving."""
+    """Each part for itself, and halving."""
 
     def count(d):
         attention, network, norms = 4 * (d * d + d), 8 * d * d + 5 * d, 4 * d
@@ -59,34 +78,73 @@ def _off(blocks=0, last=0):
     return lambda d, n, vocab, tied: _count(d, n, vocab, tied) + n * blocks * d + last * d
 
 
-no_norms = _widest(_off(blocks=-4, last=-2))
-no_last_norm = _widest(_off(last=-2))
-norms_halved = _widest(_off(blocks=-2, last=-1))
-no_biases = _widest(_off(blocks=-9))
-attention_alone_unbiased = _widest(_off(blocks=-4))
-narrow_bias_wide = _widest(_off(blocks=3))
 rounded = _widest(lambda d, n, vocab, tied: 12 * n * d * d + vocab * d * (2 - tied))
-no_words = _widest(lambda d, n, vocab, tied: _count(d, n, 0, tied))
-never_tied = _widest(lambda d, n, vocab, tied: _count(d, n, vocab, False))
-always_tied = _widest(lambda d, n, vocab, tied: _count(d, n, vocab, True))
-biased_readout = _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) + vocab * (not tied))
-any_width = _widest(_count, step=1)
-strictly_below = _widest(_count, strictly=True)
-first_above = _widest(_count, beyond=True)
+
+mistake(
+    "The norms are not counted. Each has a scale and a shift.",
+    _widest(_off(blocks=-4, last=-2)),
+)
+mistake(
+    "The blocks are counted rightly. But a pre-norm stack has one more norm, at its end.",
+    _widest(_off(last=-2)),
+)
+mistake("A norm has a scale *and* a shift.", _widest(_off(blocks=-2, last=-1)))
+mistake(
+    "The biases of the blocks are not counted: all six matrices have one.",
+    _widest(_off(blocks=-9)),
+)
+mistake("The four matrices of attention have biases, too.", _widest(_off(blocks=-4)))
+mistake(
+    "The second matrix of the feed-forward network has a bias of d_model numbers: one for each "
+    "*output*.",
+    _widest(_off(blocks=3)),
+)
+mistake(
+    "12 · d_model² leaves out the biases and the norms. Here the exact count is wanted.",
+    rounded,
+)
+mistake(
+    "Embedding and readout are not counted.",
+    _widest(lambda d, n, vocab, tied: _count(d, n, 0, tied)),
+)
+mistake(
+    "If they are tied, embedding and readout are *one* matrix.",
+    _widest(lambda d, n, vocab, tied: _count(d, n, vocab, False)),
+)
+mistake(
+    "If they are not tied, the readout is a matrix of its own.",
+    _widest(lambda d, n, vocab, tied: _count(d, n, vocab, True)),
+)
+mistake(
+    "The readout has no bias here.",
+    _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) + vocab * (not tied)),
+)
+mistake(
+    "The heads share d_model evenly, so it has to be a multiple of their number.",
+    _widest(_count, step=1),
+)
+mistake(
+    "A budget may be used up to the last parameter: *at most*.",
+    _widest(_count, strictly=True),
+)
+mistake(
+    "This is the first width that is too large. One step back.",
+    _widest(_count, beyond=True),
+)
 
 
+@mistake("Two numbers are wanted: the width, and the count of parameters.")
 def width_alone(budget, n_blocks, n_heads, vocab, tied):
-    """Wrong: only the width."""
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0]
 
 
+@mistake("The two numbers are in the other order: the width comes first.")
 def other_order(budget, n_blocks, n_heads, vocab, tied):
-    """Wrong: the count first."""
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[::-1]
 
 
+@mistake("The width is right. The second number is what this model really has, not the budget.")
 def budget_returned(budget, n_blocks, n_heads, vocab, tied):
-    """Wrong: the budget in place of the count."""
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0], budget
 
 
@@ -120,59 +178,11 @@ def what_is_odd(args, result):
     return f"The count for d_model = {d} is right. But a wider model fits, too."
 
 
-TASK = Task(
-    name="widest_model",
-    lecture=7,
-    kind="implement",
-    points=10,
-    difficulty=2,
-    minutes=14,
+TASK = task(
+    plan("implement", points=10, difficulty=2, minutes=14),
     outcome="count a block's parameters and operations by a formula, and use the count as a test",
-    reference=widest_model,
-    also_right=(by_equation, by_parts),
     cases=cases,
     properties=(what_is_odd,),
-    mistakes=(
-        Mistake(no_norms, "The norms are not counted. Each has a scale and a shift."),
-        Mistake(
-            no_last_norm,
-            "The blocks are counted rightly. But a pre-norm stack has one more norm, at its end.",
-        ),
-        Mistake(norms_halved, "A norm has a scale *and* a shift."),
-        Mistake(no_biases, "The biases of the blocks are not counted: all six matrices have one."),
-        Mistake(
-            attention_alone_unbiased,
-            "The four matrices of attention have biases, too.",
-        ),
-        Mistake(
-            narrow_bias_wide,
-            "The second matrix of the feed-forward network has a bias of d_model numbers: one for "
-            "each *output*.",
-        ),
-        Mistake(
-            rounded,
-            "12 · d_model² leaves out the biases and the norms. Here the exact count is wanted.",
-        ),
-        Mistake(no_words, "Embedding and readout are not counted."),
-        Mistake(never_tied, "If they are tied, embedding and readout are *one* matrix."),
-        Mistake(always_tied, "If they are not tied, the readout is a matrix of its own."),
-        Mistake(biased_readout, "The readout has no bias here."),
-        Mistake(
-            any_width,
-            "The heads share d_model evenly, so it has to be a multiple of their number.",
-        ),
-        Mistake(
-            strictly_below,
-            "A budget may be used up to the last parameter: *at most*.",
-        ),
-        Mistake(first_above, "This is the first width that is too large. One step back."),
-        Mistake(width_alone, "Two numbers are wanted: the width, and the count of parameters."),
-        Mistake(other_order, "The two numbers are in the other order: the width comes first."),
-        Mistake(
-            budget_returned,
-            "The width is right. The second number is what this model really has, not the budget.",
-        ),
-    ),
     hints=(
         "First write a function that counts, for a given width. `parameter_formula` in the lecture "
         "counts one block.",

@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 from helpers.models import TransformerModel
 
 LAYERS = ("attention.W_query", "attention.W_key", "attention.W_value")
@@ -56,11 +56,41 @@ def _version(**wrong):
     return answer
 
 
-without_means = _version()
+# %% the cell
+def without_means(state):
+    """Weights with which RMSNorm does what layer norm did."""
+    # BEGIN ANSWER
+    ours = {name: value.clone() for name, value in state.items() if "norm" not in name}
+
+    def fold(norm, layer):
+        """Let a linear layer do what the scale and the shift before it did."""
+        gain, shift = state[f"{norm}.weight"], state[f"{norm}.bias"]  # (d_model,) each
+        weight = state[f"{layer}.weight"]  # (d_out, d_model)
+        ours[f"{layer}.weight"] = weight * gain
+        ours[f"{layer}.bias"] = state[f"{layer}.bias"] + weight @ shift
+
+    for name in state:
+        block, _, part = name.removesuffix(".weight").rpartition(".")
+        if name.endswith("norm_attention.weight"):
+            for layer in ("W_query", "W_key", "W_value"):
+                fold(f"{block}.{part}", f"{block}.attention.{layer}")
+        if name.endswith("norm_feed_forward.weight"):
+            fold(f"{block}.{part}", f"{block}.feed_forward.widen")
+        if ".W_out." in name or ".narrow." in name:  # outputs are the first axis of both
+            ours[name] = state[name] - state[name].mean(dim=0)
+    fold("stack.norm", "readout")
+    words = state["embedding.weight"]  # (vocab, d_model)
+    ours["embedding.weight"] = words - words.mean(dim=1, keepdim=True)
+    return ours
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_matrix(state):
-    """Right, in another way: the mean is taken away by a matrix, after and not before."""
+    """The mean is taken away by a matrix, after and not before."""
     ours = dict(state)
     d = state["embedding.weight"].shape[1]
     centre = torch.eye(d).to(state["embedding.weight"]) - 1 / d
@@ -82,8 +112,9 @@ def by_matrix(state):
     return ours
 
 
+@also_right
 def in_numpy(state):
-    """Right, in another way: in NumPy, and the matrices centred on both sides."""
+    """In NumPy, and the matrices centred on both sides."""
     ours = {name: value.numpy() for name, value in without_means(state).items()}
     for name in ours:
         if any(f".{layer}.weight" in name for layer in (*LAYERS, "feed_forward.widen")):
@@ -170,110 +201,87 @@ def where_it_goes_wrong(args, result):
     )
 
 
-TASK = Task(
-    name="without_means",
-    lecture=7,
-    kind="implement",
-    points=16,
-    difficulty=3,
-    minutes=30,
+mistake(
+    "Scales and shifts are in the linear layers, and the stream still has a mean. Who writes "
+    "into the stream?",
+    _version(not_centred=("all",)),
+)
+mistake(
+    "The blocks write without a mean now. But who wrote into the stream before the first block?",
+    _version(not_centred=("embedding",)),
+)
+mistake(
+    "The stream begins without a mean. But each block writes into it, twice.",
+    _version(not_centred=("attention.W_out", "feed_forward.narrow")),
+)
+mistake(
+    "What attention writes into the stream still has a mean.",
+    _version(not_centred=("attention.W_out",)),
+)
+mistake(
+    "What the feed-forward network writes into the stream still has a mean.",
+    _version(not_centred=("feed_forward.narrow",)),
+)
+mistake(
+    "The matrices write without a mean now, and their biases still have one.",
+    _version(not_centred=("bias",)),
+)
+mistake(
+    "The matrices that write were centred along the wrong axis. The d_model numbers that they "
+    "write are their outputs: the rows.",
+    _version(rows_centred=True),
+)
+mistake(
+    "The embedding was centred over the vocabulary. Each *word's* vector is to have the mean 0.",
+    _version(vocabulary=True),
+)
+mistake(
+    "The scales are folded in, and the shifts are lost. What does a linear layer make of a "
+    "constant vector that is added to its input?",
+    _version(no_shift=True),
+)
+mistake(
+    "The shift was added to the bias as it is. But it stood *before* the matrix.",
+    _version(raw_shift=True),
+)
+mistake(
+    "The shift went through the matrix after the scale had been folded into that. In layer norm "
+    "the shift is not scaled: use the matrix as it was.",
+    _version(twice=True),
+)
+mistake("The shifts are folded in, and the scales are lost.", _version(no_gain=True))
+mistake(
+    "The scale belongs to the *inputs* of a linear layer: to the columns of its weight.",
+    _version(rows=True),
+)
+mistake(
+    "The norms in the blocks are folded in. There is one more norm, and something reads it.",
+    _version(no_last=True),
+)
+mistake(
+    "The norm before the feed-forward network is lost: who reads it?",
+    _version(attention_only=True),
+)
+mistake("Only the queries got scale and shift. Who else reads that norm?", _version(parts=1))
+mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
+mistake("The two norms of a block have changed places.", _version(swapped=True))
+mistake(
+    "The means are taken away in the right places. But the scales and shifts are gone, and "
+    "nothing makes up for them.",
+    _version(no_shift=True, no_gain=True),
+)
+mistake(
+    "The norms' numbers are gone, and nothing was done to make up for it.",
+    lambda state: {n: v for n, v in state.items() if "norm" not in n},
+)
+
+TASK = task(
+    plan("implement", points=16, difficulty=3, minutes=30),
     outcome="write a residual connection and a layer norm, and say which of three illnesses of "
     "deep stacks each of them cures, and which it does not",
-    reference=without_means,
-    also_right=(by_matrix, in_numpy),
     cases=cases,
     properties=(where_it_goes_wrong,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            _version(not_centred=("all",)),
-            "Scales and shifts are in the linear layers, and the stream still has a mean. Who "
-            "writes into the stream?",
-        ),
-        Mistake(
-            _version(not_centred=("embedding",)),
-            "The blocks write without a mean now. But who wrote into the stream before the first "
-            "block?",
-        ),
-        Mistake(
-            _version(not_centred=("attention.W_out", "feed_forward.narrow")),
-            "The stream begins without a mean. But each block writes into it, twice.",
-        ),
-        Mistake(
-            _version(not_centred=("attention.W_out",)),
-            "What attention writes into the stream still has a mean.",
-        ),
-        Mistake(
-            _version(not_centred=("feed_forward.narrow",)),
-            "What the feed-forward network writes into the stream still has a mean.",
-        ),
-        Mistake(
-            _version(not_centred=("bias",)),
-            "The matrices write without a mean now, and their biases still have one.",
-        ),
-        Mistake(
-            _version(rows_centred=True),
-            "The matrices that write were centred along the wrong axis. The d_model numbers that "
-            "they write are their outputs: the rows.",
-        ),
-        Mistake(
-            _version(vocabulary=True),
-            "The embedding was centred over the vocabulary. Each *word's* vector is to have the "
-            "mean 0.",
-        ),
-        Mistake(
-            _version(no_shift=True),
-            "The scales are folded in, and the shifts are lost. What does a linear layer make of a "
-            "constant vector that is added to its input?",
-        ),
-        Mistake(
-            _version(raw_shift=True),
-            "The shift was added to the bias as it is. But it stood *before* the matrix.",
-        ),
-        Mistake(
-            _version(twice=True),
-            "The shift went through the matrix after the scale had been folded into that. In layer "
-            "norm the shift is not scaled: use the matrix as it was.",
-        ),
-        Mistake(
-            _version(no_gain=True),
-            "The shifts are folded in, and the scales are lost.",
-        ),
-        Mistake(
-            _version(rows=True),
-            "The scale belongs to the *inputs* of a linear layer: to the columns of its weight.",
-        ),
-        Mistake(
-            _version(no_last=True),
-            "The norms in the blocks are folded in. There is one more norm, and something reads "
-            "it.",
-        ),
-        Mistake(
-            _version(attention_only=True),
-            "The norm before the feed-forward network is lost: who reads it?",
-        ),
-        Mistake(
-            _version(parts=1),
-            "Only the queries got scale and shift. Who else reads that norm?",
-        ),
-        Mistake(
-            _version(parts=2),
-            "Queries and keys got scale and shift, and the values did not.",
-        ),
-        Mistake(
-            _version(swapped=True),
-            "The two norms of a block have changed places.",
-        ),
-        Mistake(
-            _version(no_shift=True, no_gain=True),
-            "The means are taken away in the right places. But the scales and shifts are gone, and "
-            "nothing makes up for them.",
-        ),
-        Mistake(
-            lambda state: {n: v for n, v in state.items() if "norm" not in n},
-            "The norms' numbers are gone, and nothing was done to make up for it.",
-        ),
-    ),
     hints=(
         "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
         "word with mean 0 and variance 1. Multiply out. Which matrix meets z, and what is "

@@ -4,7 +4,9 @@ import math
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
+from helpers.masks import causal_mask
+from helpers.positions import RotaryPositions
 
 
 def _turn(x, start):
@@ -16,8 +18,48 @@ def _turn(x, start):
     return RotaryPositions().rotate(words, words)[0][..., start:, :]
 
 
+# %% given
+def turn(x, start):
+    """The words x (T, d), turned by the places start, start + 1, …"""
+    front = x.new_zeros(start, x.shape[-1])  # (start, d)
+    words = torch.cat([front, x])  # (start + T, d)
+    return RotaryPositions().rotate(words, words)[0][start:]  # (T, d)
+
+
+# %%
+
+
+# %% the cell
 class CachedHead:
-    """The model answer; what the wrong ones below change stands in methods of its own."""
+    """One causal rotary head that keeps keys and values."""
+
+    def __init__(self, W_query, W_key, W_value):
+        """Begin a text."""
+        # BEGIN ANSWER
+        self.W_query, self.W_key, self.W_value = W_query, W_key, W_value
+        self.keys = self.values = None
+        # END ANSWER
+
+    def read(self, x):
+        """Context vectors (n, d_v) of the next words x (n, d_model)."""
+        # BEGIN ANSWER
+        start = 0 if self.keys is None else len(self.keys)
+        q, k, v = turn(self.W_query(x), start), turn(self.W_key(x), start), self.W_value(x)
+        if start:
+            k, v = torch.cat([self.keys, k]), torch.cat([self.values, v])  # (T, …)
+        self.keys, self.values = k, v
+        scores = q @ k.T / math.sqrt(k.shape[-1])  # (n, T)
+        hidden = ~causal_mask(len(x), len(k))  # (n, T)
+        return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ v  # (n, d_v)
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InParts:
+    """In parts, of which the mistakes replace one or another."""
 
     def __init__(self, W_query, W_key, W_value):
         self.W_query, self.W_key, self.W_value = W_query, W_key, W_value
@@ -51,8 +93,9 @@ class CachedHead:
         return scores.softmax(dim=-1) @ self.values
 
 
-class TurnsLater(CachedHead):
-    """Right, in another way: keys are kept as they are, and all are turned in each call."""
+@also_right
+class TurnsLater(InParts):
+    """Keys are kept as they are, and all are turned in each call."""
 
     def read(self, x):
         """Read the next words."""
@@ -64,8 +107,9 @@ class TurnsLater(CachedHead):
         return scores.softmax(dim=-1) @ self.values
 
 
-class WordByWord(CachedHead):
-    """Right, in another way: one word at a time, without a mask."""
+@also_right
+class WordByWord(InParts):
+    """One word at a time, without a mask."""
 
     def read(self, x):
         """Read the next words."""
@@ -73,8 +117,9 @@ class WordByWord(CachedHead):
         return torch.cat([read(word[None]) for word in x])
 
 
-class NewestFirst(CachedHead):
-    """Right, in another way: keys lie in the order of their age, and so do mask and values."""
+@also_right
+class NewestFirst(InParts):
+    """Keys lie in the order of their age, and so do mask and values."""
 
     def joined(self, old, new):
         """New ones in front."""
@@ -85,9 +130,11 @@ class NewestFirst(CachedHead):
         return super().mask(n, T).flip(1)
 
 
-class ReadsAgain(CachedHead):
-    """Wrong: keeps the words, and projects all of them again."""
-
+@mistake(
+    "The words themselves are kept, and all of them are projected again in each call. That is "
+    "the work which the cache is to save: keep keys and values."
+)
+class ReadsAgain(InParts):
     def __init__(self, W_query, W_key, W_value):
         super().__init__(W_query, W_key, W_value)
         self.words = None
@@ -99,33 +146,38 @@ class ReadsAgain(CachedHead):
         return super().read(self.words)[-len(x) :]
 
 
-class FromZero(CachedHead):
-    """Wrong: each piece begins at place 0."""
-
+@mistake(
+    "Each piece is turned as if it stood at the beginning. The first word of a piece stands "
+    "where the cache ends."
+)
+class FromZero(InParts):
     def places(self, start, n):
         """Where the new queries and keys stand."""
         return 0, 0
 
 
-class QueryFromZero(CachedHead):
-    """Wrong: the queries begin at place 0."""
-
+@mistake(
+    "The keys stand where they should. But the queries of each piece are turned as if it stood "
+    "at the beginning."
+)
+class QueryFromZero(InParts):
     def places(self, start, n):
         """Where the new queries and keys stand."""
         return 0, start
 
 
-class OneBehind(CachedHead):
-    """Wrong: queries stand where the cache ends after the piece."""
-
+@mistake(
+    "The queries stand too far to the right, by the number of words in the piece. Take the "
+    "length of the cache *before* the new keys go into it, for both."
+)
+class OneBehind(InParts):
     def places(self, start, n):
         """Where the new queries and keys stand."""
         return start + n, start
 
 
-class PiecesCounted(CachedHead):
-    """Wrong: counts pieces, not words."""
-
+@mistake("The places count the calls. They have to count words: a piece may have several.")
+class PiecesCounted(InParts):
     count = -1
 
     def places(self, start, n):
@@ -134,9 +186,8 @@ class PiecesCounted(CachedHead):
         return self.count, self.count
 
 
-class NoPositions(CachedHead):
-    """Wrong: nothing is turned."""
-
+@mistake("Nothing is turned: this head does not know the order of the words.")
+class NoPositions(InParts):
     def read(self, x):
         """Read the next words."""
         n = len(x)
@@ -147,25 +198,27 @@ class NoPositions(CachedHead):
         return scores.softmax(dim=-1) @ self.values
 
 
-class NoMask(CachedHead):
-    """Wrong: the words of a piece see later ones."""
-
+@mistake(
+    "With one new word no mask is needed. With several, the first of them must not see the others."
+)
+class NoMask(InParts):
     def mask(self, n, T):
         """Who sees whom: (n, T)."""
         return torch.ones(n, T, dtype=torch.bool)
 
 
-class MaskFromLeft(CachedHead):
-    """Wrong: the triangle begins at the first key."""
-
+@mistake(
+    "The triangle of the mask begins at the first key, so new words hardly see what is kept. The "
+    "*last* row has to see everything: align the triangle on the right."
+)
+class MaskFromLeft(InParts):
     def mask(self, n, T):
         """Who sees whom: (n, T)."""
         return torch.ones(n, T).tril().bool()
 
 
-class WithoutItself(CachedHead):
-    """Wrong: a word does not see itself, but the first."""
-
+@mistake("A word does not see itself here. In causal attention it does.")
+class WithoutItself(InParts):
     def mask(self, n, T):
         """Who sees whom: (n, T)."""
         seen = torch.arange(T) < torch.arange(T - n, T)[:, None]
@@ -173,26 +226,25 @@ class WithoutItself(CachedHead):
         return seen
 
 
-class NewInFront(CachedHead):
-    """Wrong: new keys and values go in front of the old ones."""
-
+@mistake(
+    "New keys and values are put in front of the old ones, and the mask takes them for the oldest."
+)
+class NewInFront(InParts):
     def joined(self, old, new):
         """New ones in front."""
         return new if old is None else torch.cat([new, old])
 
 
-class PieceOnly(CachedHead):
-    """Wrong: nothing is kept."""
-
+@mistake("Nothing is kept: each piece sees itself only.")
+class PieceOnly(InParts):
     def read(self, x):
         """Read the next words."""
         self.keys = self.values = None
         return super().read(x)
 
 
-class LastPieceOnly(CachedHead):
-    """Wrong: only the last piece is kept."""
-
+@mistake("Only the last piece is kept. The cache has to grow with each call.")
+class LastPieceOnly(InParts):
     def read(self, x):
         """Read the next words."""
         out = super().read(x)
@@ -200,9 +252,10 @@ class LastPieceOnly(CachedHead):
         return out
 
 
-class ValuesTurned(CachedHead):
-    """Wrong: values are turned, too."""
-
+@mistake(
+    "The values were turned, too. A place should change who looks at whom, not what is handed over."
+)
+class ValuesTurned(InParts):
     def read(self, x):
         """Read the next words."""
         plain, start = self.W_value, 0 if self.keys is None else len(self.keys)
@@ -213,9 +266,11 @@ class ValuesTurned(CachedHead):
             self.W_value = plain
 
 
-class TurnedTwice(CachedHead):
-    """Wrong: kept keys are turned again in each call."""
-
+@mistake(
+    "Keys that have been turned are kept, and turned once more in the next call. Keep them "
+    "turned and turn new ones only, or keep them as they are."
+)
+class TurnedTwice(InParts):
     def read(self, x):
         """Read the next words."""
         n, start = len(x), 0 if self.keys is None else len(self.keys)
@@ -227,9 +282,11 @@ class TurnedTwice(CachedHead):
         return scores.softmax(dim=-1) @ self.values
 
 
-class MaskedAfter(CachedHead):
-    """Wrong: the mask comes after softmax."""
-
+@mistake(
+    "The mask comes after softmax, so the weights of a row no longer sum to 1. Hide scores "
+    "before softmax."
+)
+class MaskedAfter(InParts):
     def read(self, x):
         """Read the next words."""
         n, start = len(x), 0 if self.keys is None else len(self.keys)
@@ -240,34 +297,30 @@ class MaskedAfter(CachedHead):
         return (weights * self.mask(n, start + n)) @ self.values
 
 
-class KeysOnly(CachedHead):
-    """Wrong: values are not kept."""
-
+@mistake("The keys of earlier words are there, and their values are not. Both have to be kept.")
+class KeysOnly(InParts):
     def read(self, x):
         """Read the next words."""
         self.values = None
         return super().read(x)
 
 
-class NotDivided(CachedHead):
-    """Wrong: scores are not divided."""
-
+@mistake("The scores are not divided by √d_k.")
+class NotDivided(InParts):
     def width(self, k):
         """What the scores are divided by."""
         return 1.0
 
 
-class ByWidth(CachedHead):
-    """Wrong: divided by d_k, not by its root."""
-
+@mistake("The scores are divided by d_k. It should be its root.")
+class ByWidth(InParts):
     def width(self, k):
         """What the scores are divided by."""
         return k.shape[-1]
 
 
-class AllAtOnce(CachedHead):
-    """Wrong: everything so far is returned."""
-
+@mistake("All context vectors so far are returned. Asked are those of the new words.")
+class AllAtOnce(InParts):
     def read(self, x):
         """Read the next words."""
         new = super().read(x)
@@ -275,14 +328,16 @@ class AllAtOnce(CachedHead):
         return self.contexts
 
 
+@mistake(
+    "Two heads keep their things in one place. Make the cache in `__init__`, and keep it in `self`."
+)
 def one_drawer(W_query, W_key, W_value):
-    """Wrong: all heads keep things in one place."""
     one_drawer.heads = getattr(one_drawer, "heads", 0) + 1
     if one_drawer.heads % 2:
         one_drawer.kept = [None, None]
     kept = one_drawer.kept
 
-    class Head(CachedHead):
+    class Head(InParts):
         def read(self, x):
             self.keys, self.values = kept
             out = super().read(x)
@@ -369,101 +424,13 @@ def which_call(args, result):
     return None
 
 
-TASK = Task(
-    name="CachedHead",
-    lecture=8,
-    kind="implement",
-    points=13,
-    difficulty=3,
-    minutes=20,
+TASK = task(
+    plan("implement", points=13, difficulty=3, minutes=20),
     outcome="write with a {term}`key-value cache`, show that the words are the same, and measure "
     "what it saves",
-    reference=CachedHead,
-    also_right=(TurnsLater, WordByWord, NewestFirst),
     cases=cases,
     properties=(which_call,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            ReadsAgain,
-            "The words themselves are kept, and all of them are projected again in each call. That "
-            "is the work which the cache is to save: keep keys and values.",
-        ),
-        Mistake(
-            FromZero,
-            "Each piece is turned as if it stood at the beginning. The first word of a piece "
-            "stands where the cache ends.",
-        ),
-        Mistake(
-            QueryFromZero,
-            "The keys stand where they should. But the queries of each piece are turned as if it "
-            "stood at the beginning.",
-        ),
-        Mistake(
-            OneBehind,
-            "The queries stand too far to the right, by the number of words in the piece. Take the "
-            "length of the cache *before* the new keys go into it, for both.",
-        ),
-        Mistake(
-            PiecesCounted,
-            "The places count the calls. They have to count words: a piece may have several.",
-        ),
-        Mistake(NoPositions, "Nothing is turned: this head does not know the order of the words."),
-        Mistake(
-            NoMask,
-            "With one new word no mask is needed. With several, the first of them must not see the "
-            "others.",
-        ),
-        Mistake(
-            MaskFromLeft,
-            "The triangle of the mask begins at the first key, so new words hardly see what is "
-            "kept. The *last* row has to see everything: align the triangle on the right.",
-        ),
-        Mistake(
-            WithoutItself,
-            "A word does not see itself here. In causal attention it does.",
-        ),
-        Mistake(
-            NewInFront,
-            "New keys and values are put in front of the old ones, and the mask takes them for the "
-            "oldest.",
-        ),
-        Mistake(PieceOnly, "Nothing is kept: each piece sees itself only."),
-        Mistake(
-            LastPieceOnly,
-            "Only the last piece is kept. The cache has to grow with each call.",
-        ),
-        Mistake(
-            ValuesTurned,
-            "The values were turned, too. A place should change who looks at whom, not what is "
-            "handed over.",
-        ),
-        Mistake(
-            TurnedTwice,
-            "Keys that have been turned are kept, and turned once more in the next call. Keep them "
-            "turned and turn new ones only, or keep them as they are.",
-        ),
-        Mistake(
-            MaskedAfter,
-            "The mask comes after softmax, so the weights of a row no longer sum to 1. Hide scores "
-            "before softmax.",
-        ),
-        Mistake(
-            KeysOnly,
-            "The keys of earlier words are there, and their values are not. Both have to be kept.",
-        ),
-        Mistake(NotDivided, "The scores are not divided by √d_k."),
-        Mistake(ByWidth, "The scores are divided by d_k. It should be its root."),
-        Mistake(
-            AllAtOnce,
-            "All context vectors so far are returned. Asked are those of the new words.",
-        ),
-        Mistake(
-            one_drawer,
-            "Two heads keep their things in one place. Make the cache in `__init__`, and keep it "
-            "in `self`.",
-        ),
-    ),
     hints=(
         "Begin with one word a call, as in the lecture, and count in the keys how many words have "
         "been read.",

@@ -5,27 +5,37 @@ import math
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 
+# %% the cell
 class TiedModel(nn.Module):
-    """The model answer."""
+    """A language model in which reading and writing share one table."""
 
     def __init__(self, vocab, d_model, stack):
+        """For `vocab` words of width `d_model`."""
         super().__init__()
         self.embedding = nn.Embedding(vocab, d_model)
         self.stack = stack
+        #| self.readout = nn.Linear(d_model, vocab)
+        #| self.readout.weight.data.copy_(self.embedding.weight)
+        # BEGIN ANSWER
         self.readout = nn.Linear(d_model, vocab, bias=False)
         self.readout.weight = self.embedding.weight
+        # END ANSWER
 
     def forward(self, tokens):
-        """Logits."""
+        """Logits (batch, T, vocab) of tokens (batch, T)."""
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        return self.readout(self.stack(x))
+        return self.readout(self.stack(x))  # (batch, T, vocab)
 
 
+# %%
+
+
+@also_right
 class WithoutReadout(nn.Module):
-    """Right, in another way: the table is used twice."""
+    """The table is used twice."""
 
     def __init__(self, vocab, d_model, stack):
         super().__init__()
@@ -37,27 +47,26 @@ class WithoutReadout(nn.Module):
         return self.stack(self.factor * self.embedding(tokens)) @ self.embedding.weight.T
 
 
+@also_right
 class OtherWay(TiedModel):
-    """Right, in another way: the embedding takes the readout's table."""
+    """The embedding takes the readout's table."""
 
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
         self.embedding.weight = self.readout.weight
 
 
-class AsGiven(TiedModel):
-    """Wrong: a copy, and biases."""
-
-    def __init__(self, vocab, d_model, stack):
-        super().__init__(vocab, d_model, stack)
-        self.readout = nn.Linear(d_model, vocab)
-        with torch.no_grad():
-            self.readout.weight.copy_(self.embedding.weight)
+as_given(
+    "This is the code as given: it has too many numbers to train, and whoever puts another table "
+    "into `model.embedding` gets words written by the old one."
+)
 
 
+@mistake(
+    "The readout has the right form now. But there are still two tables, which are equal at the "
+    "start and go their own ways as soon as one of them changes."
+)
 class CopyLeft(TiedModel):
-    """Wrong: a copy."""
-
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
         self.readout = nn.Linear(d_model, vocab, bias=False)
@@ -65,44 +74,55 @@ class CopyLeft(TiedModel):
             self.readout.weight.copy_(self.embedding.weight)
 
 
+@mistake(
+    "There is one table now. But the logits are more than dot products with it: what else has an "
+    "`nn.Linear`?"
+)
 class BiasLeft(TiedModel):
-    """Wrong: biases."""
-
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
         self.readout = nn.Linear(d_model, vocab)
         self.readout.weight = self.embedding.weight
 
 
+@mistake(
+    "A row of the table belongs to a word, and a logit is a dot product with that row. So (…, "
+    "d_model) has to be multiplied by a matrix of shape (d_model, vocab)."
+)
 class NotTransposed(TiedModel):
-    """Wrong: the shapes do not fit."""
-
     def forward(self, tokens):
         """Logits."""
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
         return self.stack(x) @ self.embedding.weight
 
 
+@mistake(
+    "The two weights lie in the same place of memory, but they are two parameters: each gets a "
+    "gradient of its own, and Adam would keep two histories. Let both names stand for one "
+    "`nn.Parameter`."
+)
 class SameStorage(CopyLeft):
-    """Wrong: two parameters over the same numbers."""
-
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
         self.readout.weight.data = self.embedding.weight.data
 
 
+@mistake(
+    "The logits are right before training, and wrong after a step. Something cuts the gradient "
+    "of the table's second use: `detach`, `.data` or `no_grad`."
+)
 class Frozen(TiedModel):
-    """Wrong: no gradient comes to the table from its second use."""
-
     def forward(self, tokens):
         """Logits."""
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
         return self.stack(x) @ self.embedding.weight.detach().T
 
 
+@mistake(
+    "Copying in every call keeps the numbers equal. But what training finds out about the "
+    "readout is overwritten, and the second table is still there. Use one parameter twice."
+)
 class CopiedEachTime(CopyLeft):
-    """Wrong: the copy is made anew in each call, and stays a parameter."""
-
     def forward(self, tokens):
         """Logits."""
         with torch.no_grad():
@@ -110,42 +130,42 @@ class CopiedEachTime(CopyLeft):
         return super().forward(tokens)
 
 
+@mistake("The table is tied. But the factor √d_model on the way in is gone.")
 class NotScaled(TiedModel):
-    """Wrong: no factor on the way in."""
-
     def forward(self, tokens):
         """Logits."""
         return self.readout(self.stack(self.embedding(tokens)))
 
 
+@mistake(
+    "The table is tied. But on the way in the vectors are divided by √d_model, not multiplied."
+)
 class Divided(TiedModel):
-    """Wrong: divided by the root."""
-
     def forward(self, tokens):
         """Logits."""
         x = self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
         return self.readout(self.stack(x))
 
 
+@mistake(
+    "The table is tied. But the factor √d_model stands on the way out as well. It belongs to the "
+    "way in only."
+)
 class ScaledTwice(TiedModel):
-    """Wrong: the factor on the way out, too."""
-
     def forward(self, tokens):
         """Logits."""
         return super().forward(tokens) * math.sqrt(self.embedding.embedding_dim)
 
 
+@mistake("The table is tied. But the factor on the way in is the root of d_model.")
 class ScaledByWidth(TiedModel):
-    """Wrong: the width, not its root."""
-
     def forward(self, tokens):
         """Logits."""
         return self.readout(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
 
 
+@mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
 class Probabilities(TiedModel):
-    """Wrong: softmax is taken."""
-
     def forward(self, tokens):
         """Probabilities."""
         return super().forward(tokens).softmax(dim=-1)
@@ -215,82 +235,15 @@ def size_first(args, result):
     return None
 
 
-TASK = Task(
-    name="TiedModel",
-    lecture=8,
-    kind="find the bug",
-    points=9,
-    difficulty=2,
-    minutes=10,
+TASK = task(
+    plan("find the bug", points=9, difficulty=2, minutes=10),
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
-    reference=TiedModel,
-    also_right=(WithoutReadout, OtherWay),
     cases=cases,
     properties=(size_first,),
     drive=drive,
     rtol=1e-6,
     atol=1e-8,
-    mistakes=(
-        Mistake(
-            AsGiven,
-            "This is the code as given: it has too many numbers to train, and whoever puts another "
-            "table into `model.embedding` gets words written by the old one.",
-        ),
-        Mistake(
-            CopyLeft,
-            "The readout has the right form now. But there are still two tables, which are equal "
-            "at the start and go their own ways as soon as one of them changes.",
-        ),
-        Mistake(
-            BiasLeft,
-            "There is one table now. But the logits are more than dot products with it: what else "
-            "has an `nn.Linear`?",
-        ),
-        Mistake(
-            NotTransposed,
-            "A row of the table belongs to a word, and a logit is a dot product with that row. So "
-            "(…, d_model) has to be multiplied by a matrix of shape (d_model, vocab).",
-        ),
-        Mistake(
-            SameStorage,
-            "The two weights lie in the same place of memory, but they are two parameters: each "
-            "gets a gradient of its own, and Adam would keep two histories. Let both names stand "
-            "for one `nn.Parameter`.",
-        ),
-        Mistake(
-            Frozen,
-            "The logits are right before training, and wrong after a step. Something cuts the "
-            "gradient of the table's second use: `detach`, `.data` or `no_grad`.",
-        ),
-        Mistake(
-            CopiedEachTime,
-            "Copying in every call keeps the numbers equal. But what training finds out about the "
-            "readout is overwritten, and the second table is still there. Use one parameter twice.",
-        ),
-        Mistake(
-            NotScaled,
-            "The table is tied. But the factor √d_model on the way in is gone.",
-        ),
-        Mistake(
-            Divided,
-            "The table is tied. But on the way in the vectors are divided by √d_model, not "
-            "multiplied.",
-        ),
-        Mistake(
-            ScaledTwice,
-            "The table is tied. But the factor √d_model stands on the way out as well. It belongs "
-            "to the way in only.",
-        ),
-        Mistake(
-            ScaledByWidth,
-            "The table is tied. But the factor on the way in is the root of d_model.",
-        ),
-        Mistake(
-            Probabilities,
-            "These are probabilities. The model returns logits; the loss takes the softmax.",
-        ),
-    ),
     hints=(
         "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
         "it has. How much should it be?",

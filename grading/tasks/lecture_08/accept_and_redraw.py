@@ -2,20 +2,28 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def accept_and_redraw(p, q):
-    """The model answer."""
-    shared = torch.minimum(p, q)
-    accept = torch.where(q > 0, shared / q.clamp(min=1e-300), 0.0)
-    missing = p - shared
-    rest = missing.sum(dim=-1, keepdim=True)
-    return accept, torch.where(rest > 1e-12, missing / rest.clamp(min=1e-300), p)
+    """accept and instead, (batch, vocab) each, for probabilities p and q (batch, vocab)."""
+    # BEGIN ANSWER
+    shared = torch.minimum(p, q)  # (batch, vocab)
+    accept = torch.where(q > 0, shared / q.clamp(min=1e-300), 0.0)  # (batch, vocab)
+    missing = p - shared  # (batch, vocab)
+    rest = missing.sum(dim=-1, keepdim=True)  # (batch, 1)
+    instead = torch.where(rest > 1e-12, missing / rest.clamp(min=1e-12), p)  # (batch, vocab)
+    return accept, instead
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_loop(p, q):
-    """Right, in another way: word by word."""
+    """Word by word."""
     accept, instead = torch.zeros_like(p), torch.zeros_like(p)
     for b in range(len(p)):
         for j in range(p.shape[1]):
@@ -27,8 +35,9 @@ def by_loop(p, q):
     return accept, instead
 
 
+@also_right
 def by_numpy(p, q):
-    """Right, in another way: in NumPy, and divided by what is rejected."""
+    """In NumPy, and divided by what is rejected."""
     import numpy as np
 
     p, q = p.numpy(), q.numpy()
@@ -54,54 +63,103 @@ def _missing(p, q):
     return (p - q).clamp(min=0)
 
 
-def nan_where_never_proposed(p, q):
-    """Wrong: 0 / 0."""
-    return (p / q).clamp(max=1), accept_and_redraw(p, q)[1]
+mistake(
+    "The acceptance is right. But whoever redraws from p itself gives the words that were "
+    "accepted a second chance. Which part of p is still missing?",
+    _with(instead=lambda p, q: p),
+)
+mistake(
+    "A rejected proposal was replaced from q again. That is what was just rejected.",
+    _with(instead=lambda p, q: q),
+)
+mistake(
+    "The absolute value also counts words of which q proposes *too many*. Only what is missing "
+    "may come instead.",
+    _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
+)
+mistake(
+    "`instead` has the right ratios, but it is to be a distribution: its rows sum to 1.",
+    _with(instead=_missing),
+)
 
 
-def nan_where_equal(p, q):
-    """Wrong: 0 / 0, where both are the same."""
-    missing = _missing(p, q)
-    return accept_and_redraw(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
-
-
-def nan_in_both(p, q):
-    """Wrong: both of these."""
-    return nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]
-
-
-def one_if_not_proposed(p, q):
-    """Wrong here: 1 for a word that is never proposed."""
-    accept, instead = accept_and_redraw(p, q)
-    return torch.where(q > 0, accept, 1.0), instead
-
-
-def both_edges(p, q):
-    """Wrong: 1 for a word that is never proposed, and zeros where both are the same."""
-    accept, instead = one_if_not_proposed(p, q)
-    return accept, instead * ((p - q).abs() > 1e-12).any(dim=-1, keepdim=True)
-
-
+@mistake("`instead` was divided by the sum over the whole batch. Each row has its own.")
 def over_batch(p, q):
-    """Wrong: divided by the sum over the whole batch."""
     accept, _ = accept_and_redraw(p, q)
     missing = _missing(p, q)
     return accept, missing / missing.sum().clamp(min=1e-300)
 
 
-def always_p(p, q):
-    """Wrong: everything is rejected, and drawn from p."""
-    return torch.zeros_like(p), p
+mistake(
+    "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
+    _with(accept=_ratio),
+)
+mistake(
+    "`accept` is how often a word is proposed *and* accepted. Asked is how often it is accepted "
+    "once it has been proposed.",
+    _with(accept=torch.minimum),
+)
+mistake(
+    "Each proposal is accepted with its probability under p. Many more can be accepted: think of "
+    "p = q.",
+    _with(accept=lambda p, q: p),
+)
+mistake(
+    "The ratio stands on its head: words that q proposes too often are always accepted.",
+    _with(accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)),
+)
+mistake(
+    "Every word is accepted equally often, as often as proposals are on average. But a word that "
+    "q proposes too often has to be rejected more often than others.",
+    _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
+)
+mistake(
+    "A word that q proposes too often is never accepted here. A part of its proposals can be.",
+    lambda p, q: (((p >= q) & (q > 0)).to(p.dtype), accept_and_redraw(p, q)[1]),
+)
 
 
-def turned_round(p, q):
-    """Wrong: p and q changed places."""
-    return accept_and_redraw(q, p)
+@mistake("Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.")
+def nan_where_never_proposed(p, q):
+    return (p / q).clamp(max=1), accept_and_redraw(p, q)[1]
 
 
-def all_or_nothing(p, q):
-    """Wrong: accepts whatever the better model likes at least as much."""
-    return ((p >= q) & (q > 0)).to(p.dtype), accept_and_redraw(p, q)[1]
+@mistake("Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.")
+def nan_where_equal(p, q):
+    missing = _missing(p, q)
+    return accept_and_redraw(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
+
+
+mistake(
+    "Twice something was divided by 0: where q is 0, and where a row of p equals that of q. The "
+    "statement says what is wanted there.",
+    lambda p, q: (nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]),
+)
+
+
+@mistake("A word with q = 0 is never proposed. The statement wants 0 for it.")
+def one_if_not_proposed(p, q):
+    accept, instead = accept_and_redraw(p, q)
+    return torch.where(q > 0, accept, 1.0), instead
+
+
+@mistake(
+    "Two special cases are left: a word with q = 0, and a row in which p equals q. The statement "
+    "says what is wanted there."
+)
+def both_edges(p, q):
+    accept, instead = one_if_not_proposed(p, q)
+    return accept, instead * ((p - q).abs() > 1e-12).any(dim=-1, keepdim=True)
+
+
+mistake(
+    "What comes out is right. But nothing is ever accepted, so the cheap model is of no use.",
+    lambda p, q: (torch.zeros_like(p), p),
+)
+mistake(
+    "p and q have changed places: this would turn proposals of p into words of q.",
+    lambda p, q: accept_and_redraw(q, p),
+)
 
 
 def cases(seed):
@@ -165,106 +223,14 @@ def comes_out(args, result):
     return None
 
 
-TASK = Task(
-    name="accept_and_redraw",
-    lecture=8,
-    kind="implement",
-    points=14,
-    difficulty=3,
-    minutes=25,
+TASK = task(
+    plan("implement", points=14, difficulty=3, minutes=25),
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
-    reference=accept_and_redraw,
-    also_right=(by_loop, by_numpy),
     cases=cases,
     properties=(comes_out,),
     rtol=1e-6,
     atol=1e-8,
-    mistakes=(
-        Mistake(
-            _with(instead=lambda p, q: p),
-            "The acceptance is right. But whoever redraws from p itself gives the words that were "
-            "accepted a second chance. Which part of p is still missing?",
-        ),
-        Mistake(
-            _with(instead=lambda p, q: q),
-            "A rejected proposal was replaced from q again. That is what was just rejected.",
-        ),
-        Mistake(
-            _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
-            "The absolute value also counts words of which q proposes *too many*. Only what is "
-            "missing may come instead.",
-        ),
-        Mistake(
-            _with(instead=_missing),
-            "`instead` has the right ratios, but it is to be a distribution: its rows sum to 1.",
-        ),
-        Mistake(
-            over_batch,
-            "`instead` was divided by the sum over the whole batch. Each row has its own.",
-        ),
-        Mistake(
-            _with(accept=_ratio),
-            "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
-        ),
-        Mistake(
-            _with(accept=torch.minimum),
-            "`accept` is how often a word is proposed *and* accepted. Asked is how often it is "
-            "accepted once it has been proposed.",
-        ),
-        Mistake(
-            _with(accept=lambda p, q: p),
-            "Each proposal is accepted with its probability under p. Many more can be accepted: "
-            "think of p = q.",
-        ),
-        Mistake(
-            _with(
-                accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)
-            ),
-            "The ratio stands on its head: words that q proposes too often are always accepted.",
-        ),
-        Mistake(
-            _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
-            "Every word is accepted equally often, as often as proposals are on average. But a "
-            "word that q proposes too often has to be rejected more often than others.",
-        ),
-        Mistake(
-            all_or_nothing,
-            "A word that q proposes too often is never accepted here. A part of its proposals can "
-            "be.",
-        ),
-        Mistake(
-            nan_where_never_proposed,
-            "Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.",
-        ),
-        Mistake(
-            nan_where_equal,
-            "Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.",
-        ),
-        Mistake(
-            nan_in_both,
-            "Twice something was divided by 0: where q is 0, and where a row of p equals that of "
-            "q. The statement says what is wanted there.",
-        ),
-        Mistake(
-            one_if_not_proposed,
-            "A word with q = 0 is never proposed. The statement wants 0 for it.",
-        ),
-        Mistake(
-            both_edges,
-            "Two special cases are left: a word with q = 0, and a row in which p equals q. The "
-            "statement says what is wanted there.",
-        ),
-        Mistake(
-            always_p,
-            "What comes out is right. But nothing is ever accepted, so the cheap model is of no "
-            "use.",
-        ),
-        Mistake(
-            turned_round,
-            "p and q have changed places: this would turn proposals of p into words of q.",
-        ),
-    ),
     hints=(
         "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
         "it come in the end? Of which word are there too many?",

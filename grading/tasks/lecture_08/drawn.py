@@ -2,33 +2,42 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def drawn(probabilities, chances):
-    """The model answer."""
-    sums = probabilities.cumsum(dim=-1)
-    words = (sums <= chances[:, None]).sum(dim=-1)
-    ids = torch.arange(probabilities.shape[-1])
-    last = (ids * (probabilities > 0)).amax(dim=-1)
+    """Ids (batch,) of words drawn from probabilities (batch, vocab) by chances (batch,)."""
+    # BEGIN ANSWER
+    sums = probabilities.cumsum(dim=-1)  # (batch, vocab)
+    words = (sums <= chances[:, None]).sum(dim=-1)  # (batch,)
+    ids = torch.arange(probabilities.shape[-1])  # (vocab,)
+    last = (ids * (probabilities > 0)).amax(dim=-1)  # (batch,), the last possible word
     return torch.minimum(words, last)
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_search(probabilities, chances):
-    """Right, in another way: torch's search."""
+    """Torch's search."""
     sums = probabilities.cumsum(dim=-1)
     sums = sums.masked_fill(sums >= sums[:, -1:], 2.0)
     return torch.searchsorted(sums, chances[:, None], right=True)[:, 0]
 
 
+@also_right
 def divided(probabilities, chances):
-    """Right, in another way: the sums are divided by the last one, so that they end at 1."""
+    """The sums are divided by the last one, so that they end at 1."""
     sums = probabilities.cumsum(dim=-1)
     return torch.searchsorted(sums / sums[:, -1:], chances[:, None], right=True)[:, 0]
 
 
+@also_right
 def by_steps(probabilities, chances):
-    """Right, in another way: what is left of the chance, word by word."""
+    """What is left of the chance, word by word."""
     found = []
     for row, chance in zip(probabilities.tolist(), chances.tolist(), strict=True):
         reached, word = 0.0, None
@@ -41,68 +50,88 @@ def by_steps(probabilities, chances):
     return torch.tensor(found)
 
 
+@mistake(
+    "A chance that equals a sum falls into the field *before* it here. A field begins at the sum "
+    "of the probabilities before it, and that point belongs to it."
+)
 def from_left(probabilities, chances):
-    """Wrong: the search of the lecture, which takes the first sum that is not below the chance."""
     sums = probabilities.cumsum(dim=-1)
     words = torch.searchsorted(sums, chances[:, None])[:, 0]
     return words.clamp(max=probabilities.shape[-1] - 1)
 
 
+@mistake(
+    "Rounding can leave the last sum a little below 1, and a chance above it falls off the end. "
+    "Which word should it be then?"
+)
 def beyond(probabilities, chances):
-    """Wrong: a chance above the last sum falls off the end."""
     return (probabilities.cumsum(dim=-1) <= chances[:, None]).sum(dim=-1)
 
 
+@mistake(
+    "What fell off the end became the last word of the vocabulary. It may be impossible. Take "
+    "the last word whose probability is above 0."
+)
 def clamped(probabilities, chances):
-    """Wrong: what falls off becomes the last word, which may be impossible."""
     return beyond(probabilities, chances).clamp(max=probabilities.shape[-1] - 1)
 
 
+@mistake(
+    "Where no sum lies above the chance, `argmax` finds nothing and says 0. That happens when "
+    "rounding leaves the last sum a little below 1."
+)
 def by_argmax(probabilities, chances):
-    """Wrong: where no sum is above the chance, argmax gives 0."""
     return (probabilities.cumsum(dim=-1) > chances[:, None]).int().argmax(dim=-1)
 
 
-def one_off(probabilities, chances):
-    """Wrong: the last sum that is not above the chance."""
-    return (drawn(probabilities, chances) - 1).clamp(min=0)
+mistake(
+    "This is the word before the right one: count the sums up to the chance.",
+    lambda probabilities, chances: (drawn(probabilities, chances) - 1).clamp(min=0),
+)
 
 
+@mistake("This is greedy: the chance plays no part.")
 def greedy(probabilities, chances):
-    """Wrong: always the likeliest."""
     return probabilities.argmax(dim=-1)
 
 
+@mistake(
+    "The number is a place in the sorted row. Sorting is not needed: keep the words in the order "
+    "of their ids."
+)
 def sorted_first(probabilities, chances):
-    """Wrong: ids of the sorted row."""
     return drawn(probabilities.sort(dim=-1, descending=True).values, chances)
 
 
+@mistake(
+    "This draws fairly, but the fields lie in the order of their size. They are to lie in the "
+    "order of the ids."
+)
 def in_order_of_size(probabilities, chances):
-    """Wrong here: the fields lie in another order."""
     falling, order = probabilities.sort(dim=-1, descending=True, stable=True)
     return order.gather(-1, drawn(falling, chances)[:, None])[:, 0]
 
 
-def first_above(probabilities, chances):
-    """Wrong: compares single probabilities."""
-    return (probabilities > chances[:, None]).int().argmax(dim=-1)
+mistake(
+    "The chance is compared with single probabilities. Compare it with their sums from the left.",
+    lambda probabilities, chances: (probabilities > chances[:, None]).int().argmax(dim=-1),
+)
+mistake(
+    "All rows use the first chance. Row b has a chance of its own.",
+    lambda probabilities, chances: drawn(probabilities, chances[:1].expand(len(probabilities))),
+)
 
 
-def one_chance(probabilities, chances):
-    """Wrong: all rows use the first chance."""
-    return drawn(probabilities, chances[:1].expand(len(probabilities)))
-
-
+@mistake("The sums go down the batch (axis 0). They have to go along the words of each row.")
 def down_the_batch(probabilities, chances):
-    """Wrong: sums over the batch."""
     sums = probabilities.cumsum(dim=0)
     return (sums <= chances[:, None]).sum(dim=-1).clamp(max=probabilities.shape[-1] - 1)
 
 
-def kept_axis(probabilities, chances):
-    """Wrong: an axis too many."""
-    return drawn(probabilities, chances)[:, None]
+mistake(
+    "The words are right, with an axis too many: (batch,) is wanted.",
+    lambda probabilities, chances: drawn(probabilities, chances)[:, None],
+)
 
 
 def cases(seed):
@@ -144,65 +173,13 @@ def possible(args, result):
     return None
 
 
-TASK = Task(
-    name="drawn",
-    lecture=8,
-    kind="implement",
-    points=8,
-    difficulty=2,
-    minutes=12,
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=12),
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
-    reference=drawn,
-    also_right=(by_search, divided, by_steps),
     cases=cases,
     properties=(possible,),
     forbidden=("torch.multinomial",),
-    mistakes=(
-        Mistake(
-            from_left,
-            "A chance that equals a sum falls into the field *before* it here. A field begins at "
-            "the sum of the probabilities before it, and that point belongs to it.",
-        ),
-        Mistake(
-            beyond,
-            "Rounding can leave the last sum a little below 1, and a chance above it falls off the "
-            "end. Which word should it be then?",
-        ),
-        Mistake(
-            clamped,
-            "What fell off the end became the last word of the vocabulary. It may be impossible. "
-            "Take the last word whose probability is above 0.",
-        ),
-        Mistake(
-            by_argmax,
-            "Where no sum lies above the chance, `argmax` finds nothing and says 0. That happens "
-            "when rounding leaves the last sum a little below 1.",
-        ),
-        Mistake(one_off, "This is the word before the right one: count the sums up to the chance."),
-        Mistake(greedy, "This is greedy: the chance plays no part."),
-        Mistake(
-            sorted_first,
-            "The number is a place in the sorted row. Sorting is not needed: keep the words in "
-            "the order of their ids.",
-        ),
-        Mistake(
-            in_order_of_size,
-            "This draws fairly, but the fields lie in the order of their size. They are to lie in "
-            "the order of the ids.",
-        ),
-        Mistake(
-            first_above,
-            "The chance is compared with single probabilities. Compare it with their sums from "
-            "the left.",
-        ),
-        Mistake(one_chance, "All rows use the first chance. Row b has a chance of its own."),
-        Mistake(
-            down_the_batch,
-            "The sums go down the batch (axis 0). They have to go along the words of each row.",
-        ),
-        Mistake(kept_axis, "The words are right, with an axis too many: (batch,) is wanted."),
-    ),
     hints=(
         "Draw the example as a line from 0 to 1, with a mark at each sum. At which mark does the "
         "field of word 1 begin, and at which does it end?",

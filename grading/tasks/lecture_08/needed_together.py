@@ -1,27 +1,36 @@
 """Find the smallest set of heads that a skill cannot do without."""
 
+import itertools
 from itertools import combinations
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, mistake, plan, task
 
 
+# %% the cell
 def needed_together(score, heads, limit):
-    """The model answer."""
+    """The smallest list of heads without which the score is below the limit."""
+    # BEGIN ANSWER
     for size in range(len(heads) + 1):
-        tried = [list(off) for off in combinations(heads, size)]
-        worst = min(tried, key=score)
+        sets = [list(off) for off in itertools.combinations(heads, size)]
+        worst = min(sets, key=score)
         if score(worst) < limit:
             return worst
+    # END ANSWER
 
 
+# %%
+
+
+@also_right
 def by_sorting(score, heads, limit):
-    """Right, in another way: all sets, the best one by size and score."""
+    """All sets, the best one by size and score."""
     sets = [off for size in range(len(heads) + 1) for off in combinations(heads, size)]
     return list(min((off for off in sets if score(off) < limit), key=lambda s: (len(s), score(s))))
 
 
+@also_right
 def as_set(score, heads, limit):
-    """Right, in another way: a set, found by counting in binary."""
+    """A set, found by counting in binary."""
     found = None
     for number in range(2 ** len(heads)):
         off = {head for i, head in enumerate(heads) if number >> i & 1}
@@ -31,27 +40,39 @@ def as_set(score, heads, limit):
     return found[1]
 
 
+@mistake(
+    "This is the head whose loss *alone* hurts most. Where several can stand in for each other, "
+    "no head alone brings the score down."
+)
 def singly(score, heads, limit):
-    """Wrong: the head whose loss alone hurts most."""
     return [min(heads, key=lambda head: score([head]))]
 
 
+@mistake(
+    "Each head was tried alone, and those that hurt were put together. Heads that stand in for "
+    "each other do not hurt alone."
+)
 def all_that_hurt(score, heads, limit):
-    """Wrong: all heads whose loss alone brings it below the limit, or hurts at all."""
     below = [head for head in heads if score([head]) < limit]
     return below or [head for head in heads if score([head]) < score([]) - 1e-9]
 
 
+@mistake(
+    "In each round the head is added that hurts most *then*. A pair that hurts only together is "
+    "overlooked, and the set becomes larger than needed."
+)
 def worst_first(score, heads, limit):
-    """Wrong: greedy, one more head at a time."""
     off = []
     while score(off) >= limit:
         off.append(min((h for h in heads if h not in off), key=lambda head: score([*off, head])))
     return off
 
 
+@mistake(
+    "All heads were switched off, and put back one by one as long as the score stayed below. "
+    "What is left cannot be made smaller, and yet another set may be."
+)
 def leaving_out(score, heads, limit):
-    """Wrong: begins with all heads, and puts back one after the other."""
     off = list(heads)
     for head in heads:
         rest = [h for h in off if h != head]
@@ -60,44 +81,53 @@ def leaving_out(score, heads, limit):
     return off
 
 
+@mistake(
+    "This is the set with the lowest score of all. Asked is the *smallest* set that brings it "
+    "below the limit."
+)
 def lowest_of_all(score, heads, limit):
-    """Wrong: the set with the lowest score, whatever its size."""
     sets = [off for size in range(len(heads) + 1) for off in combinations(heads, size)]
     return list(min(sets, key=score))
 
 
+@mistake(
+    "The number of heads is right. But of the sets of this size, the one with the lowest score "
+    "is asked for, and not the first."
+)
 def first_found(score, heads, limit):
-    """Wrong: the first set of the smallest size."""
     for size in range(len(heads) + 1):
         for off in combinations(heads, size):
             if score(off) < limit:
                 return list(off)
 
 
+@mistake("A score that equals the limit is not below it.")
 def limit_counts(score, heads, limit):
-    """Wrong: a score at the limit counts as below."""
     for size in range(len(heads) + 1):
         worst = min((list(off) for off in combinations(heads, size)), key=score)
         if score(worst) <= limit:
             return worst
 
 
+@mistake(
+    "If the score is below the limit with all heads on, nothing needs to be switched off: the "
+    "set of no heads is the smallest."
+)
 def never_none(score, heads, limit):
-    """Wrong: at least one head is switched off."""
     for size in range(1, len(heads) + 1):
         worst = min((list(off) for off in combinations(heads, size)), key=score)
         if score(worst) < limit:
             return worst
 
 
+@mistake("Sets of three heads and more have to be tried, too.")
 def pairs_at_most(score, heads, limit):
-    """Wrong: at most two heads."""
     sets = [off for size in range(3) for off in combinations(heads, size)]
     return list(min(sets, key=lambda off: (score(off) >= limit, len(off), score(off))))
 
 
+@mistake("Only heads that follow one another in the list were tried together.")
 def neighbours(score, heads, limit):
-    """Wrong: only heads that follow one another in the list."""
     for size in range(len(heads) + 1):
         tried = [list(heads[i : i + size]) for i in range(len(heads) - size + 1)]
         worst = min(tried, key=score)
@@ -105,14 +135,16 @@ def neighbours(score, heads, limit):
             return worst
 
 
+@mistake("These are the heads that stay on. Return those that are switched off.")
 def only_these(score, heads, limit):
-    """Wrong: the heads that stay on."""
     off = needed_together(score, heads, limit)
     return [head for head in heads if head not in off]
 
 
+@mistake(
+    "Only heads of the same layer were switched off together. They may be in different layers."
+)
 def one_layer(score, heads, limit):
-    """Wrong: heads of one layer at a time."""
     found = []
     for layer in sorted({head[0] for head in heads}):
         own = [head for head in heads if head[0] == layer]
@@ -203,74 +235,13 @@ def says_what(args, result):
     return None
 
 
-TASK = Task(
-    name="needed_together",
-    lecture=8,
-    kind="implement",
-    points=10,
-    difficulty=2,
-    minutes=15,
+TASK = task(
+    plan("implement", points=10, difficulty=2, minutes=15),
     outcome="measure {term}`agreement`, find the heads that do it, and say what weights prove and "
     "what switching off proves",
-    reference=needed_together,
-    also_right=(by_sorting, as_set),
     cases=cases,
     properties=(says_what,),
     drive=drive,
-    mistakes=(
-        Mistake(
-            singly,
-            "This is the head whose loss *alone* hurts most. Where several can stand in for each "
-            "other, no head alone brings the score down.",
-        ),
-        Mistake(
-            all_that_hurt,
-            "Each head was tried alone, and those that hurt were put together. Heads that stand in "
-            "for each other do not hurt alone.",
-        ),
-        Mistake(
-            worst_first,
-            "In each round the head is added that hurts most *then*. A pair that hurts only "
-            "together is overlooked, and the set becomes larger than needed.",
-        ),
-        Mistake(
-            leaving_out,
-            "All heads were switched off, and put back one by one as long as the score stayed "
-            "below. What is left cannot be made smaller, and yet another set may be.",
-        ),
-        Mistake(
-            lowest_of_all,
-            "This is the set with the lowest score of all. Asked is the *smallest* set that brings "
-            "it below the limit.",
-        ),
-        Mistake(
-            first_found,
-            "The number of heads is right. But of the sets of this size, the one with the lowest "
-            "score is asked for, and not the first.",
-        ),
-        Mistake(
-            limit_counts,
-            "A score that equals the limit is not below it.",
-        ),
-        Mistake(
-            never_none,
-            "If the score is below the limit with all heads on, nothing needs to be switched off: "
-            "the set of no heads is the smallest.",
-        ),
-        Mistake(pairs_at_most, "Sets of three heads and more have to be tried, too."),
-        Mistake(
-            neighbours,
-            "Only heads that follow one another in the list were tried together.",
-        ),
-        Mistake(
-            only_these, "These are the heads that stay on. Return those that are switched off."
-        ),
-        Mistake(
-            one_layer,
-            "Only heads of the same layer were switched off together. They may be in different "
-            "layers.",
-        ),
-    ),
     hints=(
         "`itertools.combinations(heads, size)` gives all sets of one size.",
         "Go from small sets to large ones, and begin with the set of no heads at all.",

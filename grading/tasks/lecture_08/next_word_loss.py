@@ -2,37 +2,50 @@
 
 import torch
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, also_right, as_given, mistake, plan, task
 
 PAD = 0
 
 
+# %% the cell
 def next_word_loss(logits, tokens):
-    """The model answer."""
-    targets = tokens[:, 1:]
-    log_p = logits[:, :-1].log_softmax(dim=-1)
-    of_target = log_p.gather(-1, targets[..., None])[..., 0]
-    asked = targets != PAD
+    """Mean loss in nats; logits (batch, T, vocab), tokens (batch, T)."""
+    #| targets = tokens.roll(-1, dims=1)  # (batch, T)
+    #| log_p = logits.log_softmax(dim=-1)  # (batch, T, vocab)
+    #| of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T)
+    #| asked = tokens != 0  # (batch, T)
+    # BEGIN ANSWER
+    targets = tokens[:, 1:]  # (batch, T - 1)
+    log_p = logits[:, :-1].log_softmax(dim=-1)  # (batch, T - 1, vocab)
+    of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T - 1)
+    asked = targets != 0  # (batch, T - 1)
+    # END ANSWER
     return -(of_target * asked).sum() / asked.sum()
 
 
+# %%
+
+
+@also_right
 def by_torch(logits, tokens):
-    """Right, in another way: torch's loss, which leaves out one index."""
+    """Torch's loss, which leaves out one index."""
     from torch.nn.functional import cross_entropy
 
     return cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD)
 
 
+@also_right
 def by_course(logits, tokens):
-    """Right, in another way: by the helpers."""
+    """By the helpers."""
     from helpers.data import next_word_batch
     from helpers.training import masked_cross_entropy
 
     return masked_cross_entropy(logits, next_word_batch(tokens)[1])
 
 
+@also_right
 def one_by_one(logits, tokens):
-    """Right, in another way: a loop, in float64."""
+    """A loop, in float64."""
     found = [
         -torch.log(row[t].double().softmax(dim=0)[text[t + 1]])
         for row, text in zip(logits, tokens, strict=True)
@@ -47,105 +60,130 @@ def _mean(logits, targets, asked):
     return -(of_target * asked).sum() / asked.sum()
 
 
-def as_given(logits, tokens):
-    """Wrong: the targets run round, and the words that are read are counted."""
-    return _mean(logits, tokens.roll(-1, dims=1), tokens != PAD)
+as_given(
+    "This is the code as given: its mean over the small example has one number more than there "
+    "are words to be asked for."
+)
 
 
+@mistake(
+    "Filler is no longer asked for. But in a text without filler the mean still has one number "
+    "more than it should: which target stands at its last place?"
+)
 def runs_round(logits, tokens):
-    """Wrong: only the words that count are mended."""
     targets = tokens.roll(-1, dims=1)
     return _mean(logits, targets, targets != PAD)
 
 
-def asks_for_filler(logits, tokens):
-    """Wrong: only the shift is mended."""
-    return _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD)
-
-
+@mistake(
+    "Texts with filler are right now. But in a text without filler the mean has one number more "
+    "than it should: which target stands at its last place?"
+)
 def both_words(logits, tokens):
-    """Wrong: a whole text's last step still goes round, though filler is left out."""
     targets = tokens.roll(-1, dims=1)
     return _mean(logits, targets, (targets != PAD) & (tokens != PAD))
 
 
+mistake(
+    "Texts without filler are right now. But in the small example the mean still has one number "
+    "too many: look at the last word of the text, and at what it is asked for.",
+    lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
+)
+
+
+@mistake(
+    "Nothing goes round any more. But the mean still has one number too many for each text: what "
+    "is its last word asked for?"
+)
 def filler_at_the_end(logits, tokens):
-    """Wrong: the last place is given filler as its target, and the words read are counted."""
     targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1))
     return _mean(logits, targets, tokens != PAD)
 
 
+@mistake(
+    "The sum is right, and it is divided by the number of words. The first word of each text is "
+    "not asked for."
+)
 def divided_by_words(logits, tokens):
-    """Wrong: the right sum, divided by the number of words."""
     targets = tokens[:, 1:]
     return next_word_loss(logits, tokens) * (targets != PAD).sum() / (tokens != PAD).sum()
 
 
-def two_on(logits, tokens):
-    """Wrong: the word after the next one."""
-    return _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD)
+mistake(
+    "Each place is asked for the word after the next one. Shift logits and targets against each "
+    "other by one only.",
+    lambda logits, tokens: _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD),
+)
+mistake(
+    "Each word is its own target here. A model that copies its input would have no loss, and "
+    "would have learned nothing.",
+    lambda logits, tokens: _mean(logits, tokens, tokens != PAD),
+)
+mistake(
+    "The shift goes the wrong way: each place has to name the word *before* it, which it has "
+    "already seen. Which logits belong to the target at place t?",
+    lambda logits, tokens: _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD),
+)
+mistake(
+    "Targets and logits fit together. But filler is asked for as if it were a word.",
+    lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:])),
+)
 
 
-def not_shifted(logits, tokens):
-    """Wrong: each word is its own target."""
-    return _mean(logits, tokens, tokens != PAD)
-
-
-def shifted_back(logits, tokens):
-    """Wrong: each word has to name the one before it."""
-    return _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD)
-
-
-def filler_in_mean(logits, tokens):
-    """Wrong: filler is a target like any other."""
-    return _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:]))
-
-
+@mistake("Filler adds nothing to the sum. But it is still counted when the sum is divided.")
 def divided_by_all(logits, tokens):
-    """Wrong: filler adds nothing, and is counted."""
     targets = tokens[:, 1:]
     return _mean(logits[:, :-1], targets, targets != PAD) * (targets != PAD).double().mean()
 
 
+@mistake(
+    "This is the mean of the texts' means. Then a word of a short text counts more than one of a "
+    "long text. Take one mean over all words that are asked for."
+)
 def mean_of_texts(logits, tokens):
-    """Wrong: the mean of the texts' means."""
     rows = zip(logits, tokens, strict=True)
     return torch.stack([next_word_loss(row[None], text[None]) for row, text in rows]).mean()
 
 
-def summed(logits, tokens):
-    """Wrong: the sum."""
-    return next_word_loss(logits, tokens) * (tokens[:, 1:] != PAD).sum()
+mistake(
+    "This is the sum. The loss is the mean over the words asked for.",
+    lambda logits, tokens: next_word_loss(logits, tokens) * (tokens[:, 1:] != PAD).sum(),
+)
 
 
+@mistake(
+    "The logits were taken as they are. They become logarithms of probabilities by log-softmax."
+)
 def no_softmax(logits, tokens):
-    """Wrong: logits taken for logarithms of probabilities."""
     targets = tokens[:, 1:]
     of_target = logits[:, :-1].gather(-1, targets[..., None])[..., 0]
     return -of_target[targets != PAD].mean()
 
 
+@mistake(
+    "Softmax goes over the places of a text here. Over which axis must the probabilities sum to 1?"
+)
 def softmax_over_texts(logits, tokens):
-    """Wrong: softmax over the positions."""
     targets = tokens[:, 1:]
     log_p = logits[:, :-1].log_softmax(dim=1)
     return -log_p.gather(-1, targets[..., None])[..., 0][targets != PAD].mean()
 
 
-def positive_sign(logits, tokens):
-    """Wrong: the sign."""
-    return -next_word_loss(logits, tokens)
+mistake(
+    "The sign is wrong: a surprise is never below 0.",
+    lambda logits, tokens: -next_word_loss(logits, tokens),
+)
 
 
+@mistake("Probabilities were averaged before the logarithm. Take the logarithm of each first.")
 def log_of_mean(logits, tokens):
-    """Wrong: the logarithm of the mean probability."""
     targets = tokens[:, 1:]
     p = logits[:, :-1].softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
     return -p[targets != PAD].mean().log()
 
 
+@mistake("This is the perplexity. Asked is the loss, its logarithm.")
 def perplexity(logits, tokens):
-    """Wrong: the exponential of the loss."""
     return next_word_loss(logits, tokens).exp()
 
 
@@ -172,95 +210,11 @@ def cases(seed):
     return found
 
 
-TASK = Task(
-    name="next_word_loss",
-    lecture=8,
-    kind="find the bug",
-    points=9,
-    difficulty=1,
-    minutes=10,
+TASK = task(
+    plan("find the bug", points=9, difficulty=1, minutes=10),
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
-    reference=next_word_loss,
-    also_right=(by_torch, by_course, one_by_one),
     cases=cases,
-    mistakes=(
-        Mistake(
-            as_given,
-            "This is the code as given: its mean over the small example has one number more than "
-            "there are words to be asked for.",
-        ),
-        Mistake(
-            runs_round,
-            "Filler is no longer asked for. But in a text without filler the mean still has one "
-            "number more than it should: which target stands at its last place?",
-        ),
-        Mistake(
-            both_words,
-            "Texts with filler are right now. But in a text without filler the mean has one number "
-            "more than it should: which target stands at its last place?",
-        ),
-        Mistake(
-            asks_for_filler,
-            "Texts without filler are right now. But in the small example the mean still has one "
-            "number too many: look at the last word of the text, and at what it is asked for.",
-        ),
-        Mistake(
-            filler_at_the_end,
-            "Nothing goes round any more. But the mean still has one number too many for each "
-            "text: what is its last word asked for?",
-        ),
-        Mistake(
-            divided_by_words,
-            "The sum is right, and it is divided by the number of words. The first word of each "
-            "text is not asked for.",
-        ),
-        Mistake(
-            two_on,
-            "Each place is asked for the word after the next one. Shift logits and targets against "
-            "each other by one only.",
-        ),
-        Mistake(
-            not_shifted,
-            "Each word is its own target here. A model that copies its input would have no loss, "
-            "and would have learned nothing.",
-        ),
-        Mistake(
-            shifted_back,
-            "The shift goes the wrong way: each place has to name the word *before* it, which it "
-            "has already seen. Which logits belong to the target at place t?",
-        ),
-        Mistake(
-            filler_in_mean,
-            "Targets and logits fit together. But filler is asked for as if it were a word.",
-        ),
-        Mistake(
-            divided_by_all,
-            "Filler adds nothing to the sum. But it is still counted when the sum is divided.",
-        ),
-        Mistake(
-            mean_of_texts,
-            "This is the mean of the texts' means. Then a word of a short text counts more than "
-            "one of a long text. Take one mean over all words that are asked for.",
-        ),
-        Mistake(summed, "This is the sum. The loss is the mean over the words asked for."),
-        Mistake(
-            no_softmax,
-            "The logits were taken as they are. They become logarithms of probabilities by "
-            "log-softmax.",
-        ),
-        Mistake(
-            softmax_over_texts,
-            "Softmax goes over the places of a text here. Over which axis must the probabilities "
-            "sum to 1?",
-        ),
-        Mistake(positive_sign, "The sign is wrong: a surprise is never below 0."),
-        Mistake(
-            log_of_mean,
-            "Probabilities were averaged before the logarithm. Take the logarithm of each first.",
-        ),
-        Mistake(perplexity, "This is the perplexity. Asked is the loss, its logarithm."),
-    ),
     hints=(
         "Write the words of the small example in a row, and below each what it is asked for. "
         "Then do the same for a text without filler.",

@@ -6,7 +6,10 @@ import math
 import torch
 from torch import nn
 
-from grading.task import Case, Mistake, Task
+from grading.author import Case, mistake, plan, task
+from helpers.data import next_word_batch
+from helpers.models import LanguageModel
+from helpers.training import set_seed, train
 
 VOCAB = 99
 
@@ -26,21 +29,39 @@ def _trained(texts, make_batch, steps, n_layers=2, lr=5e-3, start=0.05):
     return model
 
 
+# %% the cell
 def train_writer(texts):
-    """The model answer."""
-    from helpers.data import next_word_batch
+    """A LanguageModel, trained on texts (n, T) with filler on the right."""
+    # BEGIN ANSWER
+    generator = set_seed(0)
+    model = LanguageModel(99, 32, n_layers=2, n_heads=4)
+    nn.init.normal_(model.embedding.weight, std=0.05)
 
-    return _trained(texts, next_word_batch, 1000)
+    def make_batch():
+        rows = torch.randint(len(texts), (32,), generator=generator)  # (32,)
+        return next_word_batch(texts[rows])
+
+    train(model, make_batch, steps=1000, lr=5e-3, warmup=30)
+    return model
+    # END ANSWER
 
 
+# %%
+
+
+@mistake(
+    "The model says the word that it has just read once more. What is the target at each place, "
+    "the word itself or the next one?"
+)
 def not_shifted(texts):
-    """Wrong: each word is its own target."""
     return _trained(texts, lambda x: (x, x.masked_fill(x == 0, -100)), 60)
 
 
+@mistake(
+    "The model says the word *before* the one that it has just read: the targets are shifted the "
+    "wrong way."
+)
 def shifted_back(texts):
-    """Wrong: each word is asked for the one before it."""
-
     def make(x):
         targets = torch.full_like(x, -100)
         targets[:, 1:] = x[:, :-1].masked_fill(x[:, 1:] == 0, -100)
@@ -49,8 +70,11 @@ def shifted_back(texts):
     return _trained(texts, make, 300)
 
 
+@mistake(
+    "The loss is near ln 99 = 4.60, as that of a model that knows nothing. Has it been trained "
+    "before it is returned?"
+)
 def untrained(texts):
-    """Wrong: the model before training."""
     from helpers.models import LanguageModel
 
     torch.manual_seed(0)
@@ -59,8 +83,11 @@ def untrained(texts):
     return model
 
 
+@mistake(
+    "It knows which word follows which, and its verbs are hardly better than a coin. Agreement "
+    "comes late. More steps, or a second block?"
+)
 def too_short(texts):
-    """Wrong: pairs of words are learned, and agreement is not."""
     from helpers.data import next_word_batch
 
     return _trained(texts, next_word_batch, 100)
@@ -148,16 +175,10 @@ def after_training(args, result):
     return said + (": agreement is not learned yet." if loss < 2.2 and verbs < 9 else ".")
 
 
-TASK = Task(
-    name="train_writer",
-    lecture=8,
-    kind="train",
-    points=10,
-    difficulty=2,
-    minutes=15,
+TASK = task(
+    plan("train", points=10, difficulty=2, minutes=15),
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
-    reference=train_writer,
     cases=cases,
     properties=(after_training,),
     drive=drive,
@@ -165,28 +186,6 @@ TASK = Task(
     reach=0.94,
     rtol=0.0,
     atol=1.5,
-    mistakes=(
-        Mistake(
-            not_shifted,
-            "The model says the word that it has just read once more. What is the target at each "
-            "place, the word itself or the next one?",
-        ),
-        Mistake(
-            shifted_back,
-            "The model says the word *before* the one that it has just read: the targets are "
-            "shifted the wrong way.",
-        ),
-        Mistake(
-            untrained,
-            "The loss is near ln 99 = 4.60, as that of a model that knows nothing. Has it been "
-            "trained before it is returned?",
-        ),
-        Mistake(
-            too_short,
-            "It knows which word follows which, and its verbs are hardly better than a coin. "
-            "Agreement comes late. More steps, or a second block?",
-        ),
-    ),
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
         "It returns tokens and targets; `next_word_batch` makes both of some texts.",

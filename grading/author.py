@@ -1,0 +1,143 @@
+"""What the file of a task is written with.
+
+A file `tasks/lecture_NN/NAME.py` holds, from the top:
+
+- between `# %% the cell` and `# %%` what stands in the notebook before the check, with the marks
+  of `generate`: the model answer, and what a student finds in its place. This is its one home. What
+  the notebook defines for it in a cell of its own stands between `# %% given` and `# %%`;
+- right answers in another way, each under `@also_right`;
+- known mistakes, each under `@mistake("what went wrong")`, the likeliest first. A value, or an
+  answer that is made by a call, is handed over: `mistake("what went wrong", answer)`. In a task to
+  find bugs the first one is `as_given("…")`: the cell as a student finds it;
+- the cases, and what else the task needs; at the end `TASK = task(…)`, which collects all these.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from grading.task import Case, Kind, Mistake, Task
+from helpers.checks import require
+
+__all__ = ["Case", "also_right", "as_given", "mistake", "plan", "task"]
+
+BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
+CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILINE)
+
+_right: dict[str, list[object]] = defaultdict(list)
+_mistakes: dict[str, list[Mistake]] = defaultdict(list)
+"""What the decorators have collected, by the file (the module's name) in which they stand."""
+
+
+def _here(depth: int = 2) -> dict:
+    """The names of the file from which the caller was called."""
+    return sys._getframe(depth).f_globals
+
+
+def also_right(answer: object) -> object:
+    """A right answer, written in another way."""
+    _right[_here()["__name__"]].append(answer)
+    return answer
+
+
+def mistake(why: str, *answers: object) -> Callable[[object], object]:
+    """A known mistake: a decorator for a working wrong answer, with what went wrong in it.
+
+    Args:
+        why: the sentence that a student reads.
+        answers: the wrong answers themselves, where there is nothing to decorate.
+    """
+    known = _mistakes[_here()["__name__"]]
+    known += [Mistake(answer, why) for answer in answers]
+
+    def decorate(answer: object) -> object:
+        known.append(Mistake(answer, why))
+        return answer
+
+    return decorate
+
+
+def as_given(why: str) -> object:
+    """The first known mistake of a task to find bugs: the cell as a student finds it."""
+    here = _here()
+    names = dict(here)
+    path = Path(here["__file__"])
+    exec(compile(stub(cell_of(path)), f"{path.name} as given", "exec"), names)
+    answer = names[path.stem]
+    _mistakes[here["__name__"]].append(Mistake(answer, why))
+    return answer
+
+
+def plan(kind: Kind, *, points: int, difficulty: int, minutes: int) -> dict[str, object]:
+    """What the student plans with; the fields are those of `Task`."""
+    return {"kind": kind, "points": points, "difficulty": difficulty, "minutes": minutes}
+
+
+def task(
+    plan: Mapping[str, object], *, reasons: Mapping[str, str] | None = None, **facts: object
+) -> Task:
+    """The task of this file, with all that was collected for it.
+
+    Args:
+        plan: kind, points, difficulty and minutes.
+        reasons: for "choose", the reason of each option by its letter.
+        facts: the other fields of `Task`. Name and lecture are those of the file, and the
+            reference is what the file calls by that name.
+    """
+    here = _here()
+    file = here["__name__"]
+    _, _, folder, name = file.rsplit(".", 3)
+    mistakes = [Mistake(letter, why) for letter, why in (reasons or {}).items()]
+    return Task(
+        name=name,
+        lecture=int(folder.removeprefix("lecture_")),
+        reference=here[name],
+        also_right=tuple(_right.pop(file, ())),
+        mistakes=(*mistakes, *_mistakes.pop(file, ())),
+        **plan,
+        **facts,
+    )
+
+
+def cell_of(path: Path) -> str:
+    """What stands in the notebook before the check, by the task's file.
+
+    Raises:
+        ValueError: if the file marks no such part, or several.
+    """
+    found = [text for mark, text in _cells(path) if mark == "the cell"]
+    require(len(found) == 1, f"{path.name}, parts marked '# %% the cell'", len(found), "1")
+    return found[0]
+
+
+def given_in(path: Path) -> list[str]:
+    """Other cells of the notebook that the task's file holds."""
+    return [text for mark, text in _cells(path) if mark == "given"]
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    text = path.read_text(encoding="utf-8")
+    return [(mark, cell.strip("\n")) for mark, cell in CELL.findall(text)]
+
+
+def stub(source: str) -> str:
+    """What a student finds of a code cell.
+
+    Raises:
+        ValueError: if begin and end marks do not pair up.
+    """
+    kept, inside = [], False
+    for number, line in enumerate(source.splitlines(), 1):
+        word = line.strip()
+        if word in (BEGIN, END):
+            pairs = inside == (word == END)
+            require(pairs, f"line {number}", repr(word), f"{BEGIN!r} and {END!r} in turn")
+            inside = not inside
+        elif not inside:
+            kept.append(re.sub(rf"^(\s*){re.escape(STUB)}", r"\1", line))
+    require(not inside, "the end of a cell", f"an open {BEGIN!r}", repr(END))
+    return "\n".join(kept).rstrip()

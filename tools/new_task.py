@@ -1,0 +1,127 @@
+"""Begin a task: `make task LECTURE=4 NAME=hidden_words` makes its file and its cells.
+
+The file is `grading/tasks/lecture_04/hidden_words.py`; the cells stand at the end of the notebook
+in `solutions/`, from where they may be moved. `make exercises` then numbers them and makes the
+students' notebook. The example that it begins with is a task already: its checks pass.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FILE = '''\
+"""What the task is about, in a line."""
+
+import numpy as np
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def {name}(x):
+    """The numbers x (n,), doubled."""
+    # BEGIN ANSWER
+    return 2 * x
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_adding(x):
+    """As a sum."""
+    return x + x
+
+
+mistake("Each number was squared. Twice 3 is 6.", lambda x: x**2)
+mistake("The numbers came back as they were.", lambda x: x)
+mistake("The numbers were halved.", lambda x: x / 2)
+mistake("The sign is wrong.", lambda x: -2 * x)
+mistake("2 was added to each number. It is to be doubled.", lambda x: x + 2)
+
+
+def cases(seed):
+    """An example to check by hand; then random numbers."""
+    rng = np.random.default_rng(seed)
+    return [Case((np.array([3.0, -1.0]),), "the example"), Case((rng.normal(size=5),))]
+
+
+TASK = task(
+    plan("implement", points=5, difficulty=1, minutes=5),
+    outcome="one of the lecture's outcomes, in its words",
+    cases=cases,
+    hints=("Try it with two numbers on paper.",),
+)
+'''
+
+STATEMENT = """\
+## A heading
+
+<!-- task: {name} -->
+
+Write `{name}(x)`. It gets a NumPy array of numbers, of shape (n,), and returns them doubled.
+
+For instance, `{name}(np.array([3.0, -1.0]))` returns `[6.0, -2.0]`."""
+
+
+def begin(root: Path, lecture: int, name: str) -> list[Path]:
+    """Write the file and the cells of a task.
+
+    Raises:
+        ValueError: if the name is no name, is taken, or the lecture has no exercises.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"NAME={name}: a Python name is needed, such as hidden_words")
+    tasks = root / "grading" / "tasks"
+    taken = sorted(tasks.glob(f"*/{name}.py"))
+    if taken:
+        raise ValueError(f"NAME={name}: there is {taken[0].relative_to(root)} already")
+    notebooks = sorted((root / "solutions").glob(f"{lecture:02d}_*.ipynb"))
+    if not notebooks:
+        raise ValueError(f"LECTURE={lecture}: there is no notebook solutions/{lecture:02d}_….ipynb")
+    file = tasks / f"lecture_{lecture:02d}" / f"{name}.py"
+    if not file.parent.is_dir():
+        file.parent.mkdir()
+        text = f'"""Tasks of Exercises {lecture}."""\n'
+        (file.parent / "__init__.py").write_text(text, encoding="utf-8")
+    file.write_text(FILE.format(name=name), encoding="utf-8")
+    notebook = nbformat.read(notebooks[0], as_version=4)
+    answer = nbformat.v4.new_markdown_cell("Why the model answer is as it is.")
+    answer.metadata["tags"] = ["model-answer"]
+    cells = [
+        nbformat.v4.new_markdown_cell(STATEMENT.format(name=name)),
+        nbformat.v4.new_code_cell(f'check("{name}")'),
+        answer,
+    ]
+    last = notebook.cells[-1].source.startswith("progress(")
+    end = len(notebook.cells) - last
+    notebook.cells[end:end] = cells
+    notebooks[0].write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
+    return [file, notebooks[0]]
+
+
+def main() -> int:
+    """Begin the task that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lecture", type=int)
+    parser.add_argument("name")
+    given = parser.parse_args()
+    try:
+        file, notebook = (p.relative_to(ROOT) for p in begin(ROOT, given.lecture, given.name))
+    except ValueError as error:
+        print(error)
+        return 1
+    print(f"{file}: written, with an example to replace")
+    print(f"{notebook}: three cells more, at the end; move them where the task belongs")
+    print(f"Then: make exercises, make execute NB={notebook}, and")
+    print(f'      .venv/bin/python -m pytest tests/test_grading.py -k "{given.name}"')
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
