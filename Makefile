@@ -9,7 +9,14 @@ SITE := _build/html/index.html
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
 
-book: .venv/book.stamp ## build the site (the first time, install what it needs)
+# Pages hold what others say (sources, terms, headings), and a build renews only those that changed
+# themselves: what all share makes it start afresh, and so does `make test`.
+SHARED := _config.yml _toc.yml references.bib glossary.md $(wildcard _ext/* _static/* _templates/*)
+
+_build/shared.stamp: $(SHARED)
+	@rm -rf _build && mkdir _build && touch $@
+
+book: .venv/book.stamp _build/shared.stamp ## build the site (the first time, install what it needs)
 	@$(BIN)/jupyter-book build -W -n --keep-going --quiet . || { \
 	  echo "The site has faults: the lines above with WARNING or ERROR name the file and line."; exit 1; }
 	@echo "The site is built. Open file://$(CURDIR)/$(SITE) or run: make serve"
@@ -22,7 +29,9 @@ check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=mod
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/check.py \
 	  $(addprefix NB=,$(NB)) $(addprefix FILE=,$(FILE)) $(addprefix TASK=,$(TASK))
 
-test: system .venv/full.stamp book ## check everything: code, notebooks, exercises, site
+test: system .venv/full.stamp ## check everything: code, notebooks, exercises, site
+	@rm -rf _build
+	@$(MAKE) --no-print-directory book
 	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadfile || { \
 	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
 

@@ -16,6 +16,8 @@ from tools.execute import is_folded, predicted
 MEDIAN_LINES, USUAL_LINES, MOST_LINES = 6, 20, 40
 PROSE_WORDS = (70, 130)
 IGNORED_SHARE = 0.10
+WIDEST = 74
+"""Characters of code that the page has room for."""
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -150,6 +152,28 @@ def cells_too_long(notebook: NotebookNode) -> list[str]:
     if lines[-1] > MOST_LINES:
         complaints.append(f"a code cell has {lines[-1]} lines, more than {MOST_LINES}")
     return complaints
+
+
+def lines_too_wide(notebook: NotebookNode) -> list[str]:
+    """Visible code fits the page: what is wider is cut there."""
+    return [
+        f"cell {cell.execution_count}: {len(line)} characters, more than {WIDEST}: {line}"
+        for cell in code_cells(notebook)
+        if not times.HIDDEN & set(tags(cell))
+        for line in cell.source.splitlines()
+        if len(line) > WIDEST
+    ]
+
+
+def ids_shared(stored: dict) -> list[str]:
+    """Each cell has an id of its own. Reading by nbformat would mend this without a word."""
+    ids = [cell.get("id") for cell in stored["cells"]]
+    return [
+        f"cell {n} has no id of its own ({name}): jupytext --update gave a new cell that of its "
+        "neighbour; make address gives it another"
+        for n, name in enumerate(ids)
+        if name is None or name in ids[:n]
+    ]
 
 
 def prose_out_of_range(notebook: NotebookNode) -> list[str]:

@@ -4,6 +4,7 @@ A check that cannot fail proves nothing. Each fault is planted in a copy, togeth
 that must notice it; the same check passes on the copy before.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -100,6 +101,10 @@ def prediction_of_nothing(notebook):
         cell.outputs = []
 
 
+def line_of_75_characters(notebook):
+    talking_cell(notebook).source += "\nx = " + "1" * 71
+
+
 NOTEBOOK_FAULTS = [
     (cell_not_run, rules.not_run),
     (outputs_cleared, rules.without_output),
@@ -115,6 +120,7 @@ NOTEBOOK_FAULTS = [
     (output_folded_for_nothing, rules.predictions_given_away),
     (prediction_of_nothing, rules.predictions_given_away),
     (cell_of_fifty_lines, rules.cells_too_long),
+    (line_of_75_characters, rules.lines_too_wide),
 ]
 
 
@@ -125,6 +131,12 @@ def test_a_notebook_rule_notices(plant, rule):
     before = set(rule(notebook))
     plant(notebook)
     assert set(rule(notebook)) > before
+
+
+def test_an_id_that_two_cells_share_is_noticed():
+    stored = json.loads(SMALL.read_text(encoding="utf-8"))
+    stored["cells"][4]["id"] = stored["cells"][3]["id"]
+    assert len(rules.ids_shared(stored)) == 1
 
 
 # ------------------------------------------------------------------ faults that nbval must see

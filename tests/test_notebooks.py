@@ -1,8 +1,18 @@
 """Committed notebooks are run, clean and shaped as the course promises."""
 
+import json
+import tomllib
+
 import nbformat
 import pytest
-from notebook_rules import EVERY_LECTURE, EVERY_NOTEBOOK, IN_AN_EVENING
+from conftest import ROOT
+from notebook_rules import (
+    EVERY_LECTURE,
+    EVERY_NOTEBOOK,
+    IN_AN_EVENING,
+    ids_shared,
+    lines_too_wide,
+)
 
 from tools import address
 
@@ -20,6 +30,25 @@ def test_notebook(path, rule):
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
 def test_lecture(path, rule):
     assert rule(nbformat.read(path, as_version=4)) == []
+
+
+@pytest.mark.parametrize("path", address.notebooks(), ids=lambda path: path.stem)
+def test_every_cell_has_an_id_of_its_own(path):
+    assert ids_shared(json.loads(path.read_text(encoding="utf-8"))) == []
+
+
+STILL_WIDE = set(tomllib.loads((ROOT / "lectures/ruff.toml").read_text())["format"]["exclude"])
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "lectures").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_code_fits_the_page(path):
+    wide = lines_too_wide(nbformat.read(path, as_version=4))
+    if path.name in STILL_WIDE:
+        assert wide, f"take {path.name} out of lectures/ruff.toml, then: make format"
+    else:
+        assert wide == []
 
 
 def test_address_and_version_stand_once():
