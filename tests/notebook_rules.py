@@ -9,6 +9,7 @@ import statistics
 
 from nbformat import NotebookNode
 
+from helpers.plotting import COLORS
 from tools import times
 from tools.address import colab_cell
 from tools.execute import is_folded, predicted
@@ -154,6 +155,79 @@ def cells_too_long(notebook: NotebookNode) -> list[str]:
     return complaints
 
 
+def measured_figures_empty(notebook: NotebookNode) -> list[str]:
+    """nbval does not compare measured figures, so each must show at least something in colour."""
+    complaints = []
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            page = str(output.get("data", {}).get("text/html", ""))
+            for figure in re.findall(r"<figure[^>]*data-measured.*?</figure>", page, re.DOTALL):
+                if not any(color in figure for color in COLORS):
+                    complaints.append(
+                        f"cell {cell.execution_count}: a measured figure shows no data"
+                    )
+    return complaints
+
+
+NUMBER = re.compile(r"(?<![\w.,])(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?")
+DECIMAL = re.compile(r"(?<![\w.,])\d*\.\d+(?!\.?\d)")
+NO_QUOTE = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", re.DOTALL)
+CALCULATED = re.compile(r"[=×÷/]|to the power")
+
+
+def shown(cells: list[NotebookNode]) -> list[float]:
+    """The numbers that stand in code, in what it prints, and in what figures say in words."""
+    texts = []
+    for cell in cells:
+        if cell.cell_type == "code" and "quiz(" not in cell.source:
+            texts.append(cell.source)
+            for output in cell.outputs:
+                data = output.get("data", {})
+                page = str(data.get("text/html", ""))
+                texts += [str(output.get("text", "")), str(data.get("text/plain", ""))]
+                texts += re.findall(r'aria-label="([^"]*)"', page)
+                texts += re.findall(r"<t[dh][^>]*>([^<]+)<", page)
+    found = NUMBER.findall("\n".join(texts).replace("−", "-"))
+    return [float(number.replace(",", "")) for number in found]
+
+
+def quotes(text: str) -> list[str]:
+    """The numbers with a decimal point that a text may quote.
+
+    What is calculated in the paragraph (with =, ×, ÷, /), taken from a source, or part of a formula
+    is no quotation.
+    """
+    found = []
+    for paragraph in re.split(r"\n\s*\n", text):
+        bare = NO_QUOTE.sub("", paragraph)
+        if "{cite" not in paragraph and not CALCULATED.search(bare):
+            found += DECIMAL.findall(bare)
+    return found
+
+
+def numbers_not_shown(notebook: NotebookNode) -> list[str]:
+    """A number in prose that quotes an output is one that a cell of its section shows, rounded.
+
+    Sections that look back over the page (from *In one page* on) may quote every cell before.
+    """
+    sections: list[list[NotebookNode]] = [[]]
+    complaints, back = [], False
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and re.search(r"^## ", cell.source, re.MULTILINE):
+            sections.append([])
+        sections[-1].append(cell)
+    for section in filter(None, sections):
+        back |= "## In one page" in section[0].source
+        there = shown(notebook.cells if back else section)
+        for cell in section:
+            for number in quotes(cell.source) if cell.cell_type == "markdown" else []:
+                near = 0.500001 * 10 ** -len(number.partition(".")[2])
+                if not any(abs(x - float(number)) < near for x in there):
+                    heading = re.findall(r"^## (.*)$", section[0].source, re.MULTILINE)
+                    complaints.append(f"{heading[:1]}: no cell of this section shows {number}")
+    return complaints
+
+
 def lines_too_wide(notebook: NotebookNode) -> list[str]:
     """Visible code fits the page: what is wider is cut there."""
     return [
@@ -230,6 +304,7 @@ EVERY_NOTEBOOK = (
     bad_form,
     predictions_given_away,
     figures_without_words,
+    measured_figures_empty,
 )
 EVERY_LECTURE = (cells_too_long, prose_out_of_range, parts_missing)
 IN_AN_EVENING = (times_stale, not_core_and_deeper)

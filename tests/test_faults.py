@@ -6,6 +6,7 @@ that must notice it; the same check passes on the copy before.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -101,6 +102,22 @@ def prediction_of_nothing(notebook):
         cell.outputs = []
 
 
+def number_of_no_output(notebook):
+    text = next(c for c in notebook.cells if c.cell_type == "markdown" and "## " in c.source)
+    text.source += "\n\nThe model is right in 0.8731 of the cases."
+
+
+def measured_figure_emptied(notebook):
+    """Axes and ticks stay, what was measured goes."""
+    for cell in rules.code_cells(notebook):
+        for output in cell.outputs:
+            page = output.get("data", {}).get("text/html", "")
+            if "data-measured" in page:
+                output["data"]["text/html"] = re.sub(r"#[0-9a-f]{6}", "currentColor", page)
+                return
+    raise AssertionError("the notebook has no measured figure")
+
+
 def line_of_75_characters(notebook):
     talking_cell(notebook).source += "\nx = " + "1" * 71
 
@@ -121,6 +138,8 @@ NOTEBOOK_FAULTS = [
     (prediction_of_nothing, rules.predictions_given_away),
     (cell_of_fifty_lines, rules.cells_too_long),
     (line_of_75_characters, rules.lines_too_wide),
+    (number_of_no_output, rules.numbers_not_shown),
+    (measured_figure_emptied, rules.measured_figures_empty),
 ]
 
 
@@ -218,6 +237,24 @@ CODE_FAULTS = {
         "colab.research.google.com/github/",
         "colab.research.google.com/github/somebody-else/",
         "tests/test_notebooks.py",
+    ),
+    "a band of one deviation in place of worst to best": (
+        "helpers/plotting.py",
+        "ax.fill_between(x, y.min(axis=0), y.max(axis=0)",
+        "ax.fill_between(x, y.mean(axis=0) - y.std(axis=0), y.mean(axis=0) + y.std(axis=0)",
+        "tests/test_plotting_quiz.py",
+    ),
+    "the version of the citation": (
+        "CITATION.cff",
+        "version: 0.1.0",
+        "version: 0.1.1",
+        "tests/test_documents.py",
+    ),
+    "a limit of the sandbox in prose": (
+        "instructors.md",
+        "60 s a cell",
+        "90 s a cell",
+        "tests/test_documents.py",
     ),
     "a line that ruff would format": (
         "helpers/checks.py",

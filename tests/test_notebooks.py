@@ -12,6 +12,7 @@ from notebook_rules import (
     IN_AN_EVENING,
     ids_shared,
     lines_too_wide,
+    numbers_not_shown,
 )
 
 from tools import address
@@ -49,6 +50,22 @@ def test_code_fits_the_page(path):
         assert wide, f"take {path.name} out of lectures/ruff.toml, then: make format"
     else:
         assert wide == []
+
+
+NOT_YET_SHOWN = {
+    "02_self_attention_without_weights",
+    "03_queries_keys_values",
+    "05_multi_head_attention",
+    "06_order",
+    "08_language_model",
+}
+"""Lectures with numbers in prose that no cell of the section shows; who mends one takes it out."""
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_numbers_in_prose_are_those_of_the_outputs(path):
+    complaints = numbers_not_shown(nbformat.read(path, as_version=4))
+    assert bool(complaints) == (path.stem in NOT_YET_SHOWN), complaints
 
 
 def test_address_and_version_stand_once():

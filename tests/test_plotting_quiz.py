@@ -146,7 +146,8 @@ def test_show_displays_and_closes(monkeypatch):
 
 def test_series_band_reaches_from_worst_to_best():
     _, ax = plt.subplots()
-    plotting.plot_series(ax, [0, 1], {"runs": [[1.0, 2.0], [3.0, 6.0]], "one": [0.0, 1.0]})
+    runs = [[1.0, 2.0], [3.0, 6.0], [2.0, 4.0]]  # three: of two, a deviation reaches as far
+    plotting.plot_series(ax, [0, 1], {"runs": runs, "one": [0.0, 1.0]})
     mean, one = ax.lines
     assert mean.get_ydata().tolist() == [2.0, 4.0]
     assert one.get_ydata().tolist() == [0.0, 1.0]

@@ -1,0 +1,84 @@
+"""What the documents say in numbers is what the code has: versions, limits, lectures, commands."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from grading.classroom.sandbox import Limits
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+DOCUMENTS = sorted(ROOT.glob("*.md"))
+MiB, GiB = 1 << 20, 1 << 30
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def said(name: str, pattern: str) -> list[str]:
+    """What a document says at each place of this form."""
+    found = re.findall(pattern, " ".join(text(name).split()))
+    assert found, f"{name} no longer says {pattern!r}: look for it anew"
+    return found
+
+
+def test_the_citation_has_the_version():
+    assert yaml.safe_load(text("CITATION.cff"))["version"] == PROJECT["version"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_versions_are_those_of_the_requirements(path):
+    pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)", text("requirements.txt"), re.MULTILINE))
+    for package, version in re.findall(r"\b([\w-]+)==(\d[\w.]*\w)", text(path.name)):
+        assert version == pinned[package], package
+
+
+def test_python_is_the_one_that_the_package_wants():
+    wanted = PROJECT["requires-python"].removeprefix(">=")
+    assert said("README.md", r"Python (3\.\d+) or newer") == [wanted]
+    assert re.findall(r"Python (3\.\d+) or newer", text("Makefile")) == [wanted]
+
+
+LIMITS = {
+    r"\((\d+) s a cell": Limits.cell,
+    r"(\d+) s a task,": Limits.task,
+    r"(\d+) s a task that trains": Limits.train,
+    r"(\d+) minutes in all": Limits.total / 60,
+    r"at worst (\d+) minutes": Limits.total / 60,
+    r"(\d+) MB a folder": Limits.disk / MiB,
+    r"memory is watched outside \((\d+) GB\)": Limits.memory / GiB,
+    r"processes \((\d+)\)": Limits.processes,
+    r"output \((\d+) MB\)": Limits.printed / MiB,
+}
+
+
+@pytest.mark.parametrize("pattern", LIMITS)
+def test_limits_of_the_sandbox(pattern):
+    assert {float(number) for number in said("instructors.md", pattern)} == {LIMITS[pattern]}
+
+
+def test_lectures_with_exercises_are_counted():
+    last = max(int(path.name[:2]) for path in (ROOT / "exercises").glob("*.ipynb"))
+    assert said("README.md", r"Each of lectures 1 to (\d+)") == [str(last)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_are_those_of_the_makefile(path):
+    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^ *)make ([a-z]+)", text(path.name), re.MULTILINE)) <= targets
+
+
+def test_contributing_names_every_command():
+    targets = set(re.findall(r"^([a-z]+):.*## ", text("Makefile"), re.MULTILINE))
+    assert targets - {"help", "grade"} <= set(re.findall(r"make ([a-z]+)", text("CONTRIBUTING.md")))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_files_that_are_named_are_there(path):
+    places = r"`((?:helpers|grading|tests|tools|lectures|solutions|experiments)/[\w./]+\.\w+)`"
+    for name in re.findall(places, text(path.name)):
+        if "NN" not in name and "NAME" not in name:
+            assert (ROOT / name).exists(), name
