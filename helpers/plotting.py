@@ -18,13 +18,14 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from helpers.checks import require, require_dims
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Num
+    from jaxtyping import Bool, Float, Num
 
 INK = "#010203"
 """Stands for the text colour of the page; `show` replaces it by `currentColor`."""
@@ -97,17 +98,43 @@ def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
     ids = {old: f"f{salt}-{number}" for number, old in enumerate(used)}
     svg = re.sub(r' id="([^"]+)"', lambda m: f' id="{ids[m[1]]}"' if m[1] in ids else "", svg)
     svg = re.sub(r'(href="|url\()#([^")]+)', lambda m: f"{m[1]}#{ids[m[2]]}", svg)
-    svg = svg.replace(INK, "currentColor")
+    svg = _slim(svg.replace(INK, "currentColor"))
     width, height = fig.get_size_inches() * 72
+    # Below this width the smallest text of the figure would be smaller than 10 pixels.
+    sizes = re.findall(r"<text[^>]*font-size: ([\d.]+)px", svg)
+    readable = width * min(1.25, 10 / min(map(float, sizes), default=11))
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{html.escape(alt)}" '
-        f'style="width:100%;max-width:{width * 1.25:.0f}px;height:auto" '
-        'stroke-linejoin="round" stroke-linecap="butt">'
+        f'style="width:100%;max-width:{width * 1.25:.0f}px;--readable:{readable:.0f}px;'
+        'height:auto;font-family:DejaVu Sans,sans-serif" stroke-linejoin="round" '
+        'stroke-linecap="butt">'
     )
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
     mark = " data-measured" if measured else ""
     return f'<figure class="lamplight-figure"{mark}>{svg.strip()}</figure>'
+
+
+def _slim(svg: str) -> str:
+    """The same drawing in one line: a tenth of a point is enough, and what draws nothing goes.
+
+    One line, because notebooks store text line by line, and a changed drawing should be one line
+    of a diff.
+    """
+    svg = re.sub(r'<path d="[^"]*"[^>]* style="fill: none"/>', "", svg)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"font-family: [^;\"]*(; )?", "", svg)  # stands once, at the top
+
+    def rounded(attribute: re.Match) -> str:
+        text = re.sub(
+            r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}".removesuffix(".0"), attribute[2]
+        )
+        text = re.sub(r"(?<![\d.])-0(?![\d.])", "0", text)
+        text = re.sub(r"\s*([MLCQz])\s*", r"\1", text) if attribute[1] == "d" else text
+        return f'{attribute[1]}="{text}"'
+
+    svg = re.sub(r'\b(d|x|y|width|height|transform)="([^"]*)"', rounded, svg)
+    return re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).strip()
 
 
 def plot_series(
@@ -174,12 +201,17 @@ def heatmap(
         require(fits, name, got, f"{n}, as `values` has")
     finite = np.where(np.isfinite(values), values, 0.0)
     top = (np.abs(finite).max() or 1.0) if top is None else top
-    rgba = np.empty((n_rows, n_columns, 4))
-    rgba[..., :3] = np.where(finite[..., None] >= 0, to_rgb(BLUE), to_rgb(ORANGE))
-    rgba[..., 3] = 0.7 * np.clip(np.abs(finite) / top, 0, 1)
-    ax.pcolormesh(rgba, edgecolors=GREY, linewidth=0.3)
-    ax.invert_yaxis()
-    ax.set_aspect("equal")
+    strength = np.rint(70 * np.clip(np.abs(finite) / top, 0, 1)).astype(int)  # opacity in percent
+    for sign, color in ((1, BLUE), (-1, ORANGE)):
+        for percent in np.unique(strength[strength > 0]):
+            where = (strength == percent) & (np.sign(finite) == sign)
+            if where.any():
+                ax.add_patch(PathPatch(_squares(where), fc=color, alpha=percent / 100, lw=0))
+    lines = [[(0, i), (n_columns, i)] for i in range(n_rows + 1)]
+    lines += [[(j, 0), (j, n_rows)] for j in range(n_columns + 1)]
+    grid = Path(np.concatenate(lines), [Path.MOVETO, Path.LINETO] * len(lines))
+    ax.add_patch(PathPatch(grid, fill=False, edgecolor=GREY, linewidth=0.3))
+    ax.set(xlim=(0, n_columns), ylim=(n_rows, 0), aspect="equal")
     ax.set_xticks(np.arange(n_columns) + 0.5, [""] * n_columns if columns is None else columns)
     ax.set_yticks(np.arange(n_rows) + 0.5, [""] * n_rows if rows is None else rows)
     ax.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
@@ -190,3 +222,15 @@ def heatmap(
         for (i, j), number in np.ndenumerate(values):
             text = f"{number:.{decimals}f}".replace("-", "−").replace("inf", "∞")
             ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8)
+
+
+def _squares(where: Bool[np.ndarray, "rows columns"]) -> Path:
+    """One path around all these cells; cells side by side in a row share a rectangle."""
+    edges = np.diff(np.pad(where, ((0, 0), (1, 1))).astype(int))  # 1 where a run begins, -1 behind
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)  # (runs, 2) as row, column
+    corners = [
+        [(left, row), (right, row), (right, row + 1), (left, row + 1), (left, row)]
+        for (row, left), (_, right) in zip(starts, ends, strict=True)
+    ]
+    codes = [Path.MOVETO, *[Path.LINETO] * 3, Path.CLOSEPOLY]
+    return Path(np.concatenate(corners), codes * len(corners))

@@ -25,7 +25,7 @@ _STYLE = """<style>
 .quiz .why{display:none;margin:.2rem 0 .5rem 1.6rem;padding-left:.6rem;border-left:3px solid}
 .quiz input:checked~[role=status] .why{display:block}
 .quiz .right{border-color:#009e73}.quiz .wrong{border-color:#d55e00}
-.predict fieldset{border-style:dashed}
+.quiz.predict fieldset{border-style:dashed}
 .predict .guess{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center;margin:.35rem 0}
 .predict :is(.guess input,button){font:inherit;color:inherit;background:none;padding:.3rem .6rem;
 border:1px solid currentColor;border-radius:.3rem}

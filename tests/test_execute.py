@@ -1,7 +1,10 @@
 """What `make execute` stores beside the outputs themselves."""
 
+import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from helpers import plotting
 from tools import execute
 
 SHOWN = [new_output("stream", name="stdout", text="0.25\n")]
@@ -50,3 +53,97 @@ def test_a_prediction_that_is_moved_away_unfolds():
     execute.fold_predictions(moved)
     assert not any(execute.is_folded(cell) for cell in moved.cells)
     assert "outputs_hidden" not in str(moved)
+
+
+# ------------------------------------------------------------------ diffs stay quiet
+
+TIMED = """import time
+from matplotlib import pyplot as plt
+from helpers.plotting import show, use_style
+use_style()"""
+DRAW = """fig, ax = plt.subplots()
+ax.plot(taken)
+show(fig, "A line that differs in each run.", measured=True)"""
+CELLS = (TIMED, "taken = [time.time_ns() % 1000003, 5, scale]", DRAW, "print(1)")
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A small notebook with a figure that differs in every run, executed once."""
+    path = tmp_path_factory.mktemp("quiet") / "quiet.ipynb"
+    cells = [new_code_cell(source) for source in ("scale = 1", *CELLS)]
+    nbformat.write(new_notebook(cells=cells), path)
+    execute.execute(path)
+    return path
+
+
+def again(executed, tmp_path, change=lambda cells: None, **options):
+    """Stored lines before and after a change and another run."""
+    path = tmp_path / "copy.ipynb"
+    copy = nbformat.read(executed, as_version=4)
+    change(copy.cells)
+    nbformat.write(copy, path)
+    execute.execute(path, **options)
+    return executed.read_text().splitlines(), path.read_text().splitlines()
+
+
+def test_an_unchanged_notebook_is_stored_as_it_was(executed, tmp_path):
+    before, after = again(executed, tmp_path)
+    assert before == after
+
+
+def test_new_cells_leave_the_drawings_alone(executed, tmp_path):
+    def three_cells(cells):
+        cells[3:3] = [new_code_cell(s) for s in ("other = 3", "print(other)", "more = [taken]")]
+
+    before, after = again(executed, tmp_path, three_cells)
+    assert [line for line in before if "<svg" in line] == [line for line in after if "<svg" in line]
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_drawing_follows_its_code(place, executed, tmp_path):
+    """Its own cell, or one that it rests on."""
+
+    def changed(cells):
+        cells[place].source += "  # another line"
+
+    before, after = again(executed, tmp_path, changed)
+    assert [line for line in before if "<svg" in line] != [line for line in after if "<svg" in line]
+
+
+def test_fresh_draws_anew(executed, tmp_path):
+    before, after = again(executed, tmp_path, fresh=True)
+    assert before != after
+
+
+def test_a_drawing_of_another_kind_is_not_kept():
+    def drawing(color, values):
+        fig, ax = plotting.plt.subplots()
+        ax.plot(values, color=color)
+        html = plotting.to_html(fig, "A line that differs in each run.", measured=True)
+        return execute.kind(html)
+
+    assert drawing(plotting.BLUE, [1, 2]) == drawing(plotting.BLUE, [1, 3])
+    assert drawing(plotting.BLUE, [1, 2]) != drawing(plotting.ORANGE, [1, 2])
+
+
+def test_code_that_a_cell_rests_on():
+    sources = ["x = f()", "y = 1", "fit(x)", "z = [x]", "print(y)", "y.a = 2", "def y(): pass"]
+    names = execute.origins([new_code_cell(source) for source in [*sources, "x", "y"]])
+    for place, source in enumerate(sources):
+        changed = [*sources, "x", "y"]
+        changed[place] = source + " # other"
+        others = execute.origins([new_code_cell(source) for source in changed])
+        differ = [a != b for a, b in zip(names[-2:], others[-2:], strict=True)]
+        assert differ == [place in (0, 2), place in (1, 5, 6)], source
+
+
+def test_seconds_change_when_they_differ_twofold(executed, tmp_path):
+    for known, kept in ((1, True), (100, False)):
+        path = tmp_path / f"{known}.ipynb"
+        copy = nbformat.read(executed, as_version=4)
+        copy.metadata.lamplight.seconds = known
+        nbformat.write(copy, path)
+        real = max(1, round(execute.execute(path)))
+        stored = nbformat.read(path, as_version=4).metadata.lamplight.seconds
+        assert stored == known if kept and real < 2 else stored == real

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import ROOT
+from matplotlib.colors import to_rgba
 from site_rules import CHROMIUM_FLAGS
 
 from helpers import plotting, quiz
@@ -170,11 +171,13 @@ def test_heatmap_cells():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         plotting.heatmap(ax, np.array([[1.0, -4.0], [0.0, 2.0]]), decimals=1)
-    colors = ax.collections[0].get_array()
-    blue, orange = (plotting.to_rgb(c) for c in (plotting.BLUE, plotting.ORANGE))
-    np.testing.assert_allclose(colors[0, 0, :3], blue)
-    np.testing.assert_allclose(colors[0, 1, :3], orange)
-    np.testing.assert_allclose(colors[..., 3], [[0.175, 0.7], [0.0, 0.35]])
+    cells = {patch.get_facecolor(): patch.get_path() for patch in ax.patches[:-1]}
+    wanted = {(plotting.BLUE, 0.18): (0, 0), (plotting.ORANGE, 0.7): (0, 1)}
+    wanted[plotting.BLUE, 0.35] = (1, 1)
+    assert set(cells) == {to_rgba(*color) for color in wanted}
+    for color, (row, column) in wanted.items():
+        box = cells[to_rgba(*color)].get_extents()
+        assert (box.x0, box.y0, box.x1, box.y1) == (column, row, column + 1, row + 1)
     assert [t.get_text() for t in ax.texts] == ["1.0", "−4.0", "0.0", "2.0"]
     plt.close(fig)
 
@@ -185,8 +188,31 @@ def test_heatmap_of_zeros_and_of_infinities():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             plotting.heatmap(ax, values)
-        assert (ax.collections[0].get_array()[..., 3] == 0).all()
+        assert len(ax.patches) == 1  # the lines of the grid
         assert "nan" not in plotting.to_html(fig, ALT)
+
+
+def test_heatmap_is_one_path_for_each_colour():
+    """However many cells there are, wherever they lie."""
+    rng = np.random.default_rng(0)
+    values = rng.choice([0.0, 0.5, 1.0], size=(20, 30))
+    _, ax = plt.subplots()
+    plotting.heatmap(ax, values, decimals=None)
+    assert len(ax.patches) == 3
+    for patch, strength in zip(ax.patches, (0.5, 1.0), strict=False):
+        for i, j in np.ndindex(values.shape):
+            inside = patch.get_path().contains_point((j + 0.5, i + 0.5))
+            assert inside == (values[i, j] == strength)
+
+
+def test_figure_is_one_short_line_and_says_how_narrow_it_may_become():
+    html = plotting.to_html(heat_figure(), ALT)
+    assert "\n" not in html
+    assert not re.search(r' (?:d|x|y|transform)="[^"]*\d\.\d\d', html)
+    assert html.count("font-family") == 1
+    width = plt.gcf().get_size_inches()[0] * 72
+    assert f"--readable:{width * 1.25:.0f}px" in html  # numbers of 8 points, to be 10 pixels
+    assert f"--readable:{width * 10 / 11:.0f}px" in plotting.to_html(line_figure(), ALT)
 
 
 def test_to_html_leaves_the_settings_alone():
