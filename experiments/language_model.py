@@ -189,7 +189,7 @@ def main() -> None:
 def train_all() -> None:
     """Train every model from every seed."""
     start = time.process_time()
-    texts, new = trained.stories()
+    texts, new = trained.stories(trained.N_TEXTS, 1), trained.stories(HELD_OUT, 2)
     held_out = next_word_batch(new)
     rows = []
     for model, seed in tqdm([(m, s) for m in MODELS for s in SEEDS], desc="trainings"):

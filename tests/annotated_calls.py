@@ -197,8 +197,9 @@ def valid_calls() -> None:
     trained.floor(tokens)
     trained.agreement(model, 1, 4)
     trained.looks(model, 1, 4)
-    trained.N_TEXTS, trained.N_HELD_OUT = 3, 2
-    trained.stories()
+    trained.stories(3, 1)
+    trained.recurrent_model("lstm")
+    trained.above_floor(trained.language_model(), trained.stories(3, 1))
 
     _, ax = plt.subplots()
     plotting.plot_series(ax, [0.0, 1.0], {"a": [1.0, 2.0], "b": np.ones((3, 2))})

@@ -1,6 +1,7 @@
 """The stored language model is small, does what lecture 8 says, and its picture is fresh."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import torch
 
 from experiments import language_model as experiment
 from helpers import trained
-from helpers.data import NOUNS, next_word_batch, stored, tell_stories
+from helpers.data import NOUNS, next_word_batch, stored, storyteller, tell_stories
 from helpers.models import without_heads
 from helpers.training import count_parameters, masked_cross_entropy
 
@@ -98,6 +99,47 @@ def test_consistent_means_told_to_the_end():
         wrong = story.clone()
         wrong[len(story[story != 0]) - 8] = trained.STORY_VOCABULARY.ids["the"]
         assert not trained.is_consistent(wrong)
+
+
+@torch.no_grad()
+def test_above_floor_is_the_loss_less_the_floor(model):
+    """In two parts; what is certain to the storyteller and no fact is in the second."""
+    stories = new_stories(40)
+    tokens, targets = next_word_batch(stories)
+    facts, others = trained.above_floor(model, stories)
+    loss = masked_cross_entropy(model(tokens), targets).item()
+    assert facts + others == pytest.approx(loss - trained.floor(stories), abs=1e-5)
+
+    class NoFacts(torch.nn.Module):
+        """The storyteller itself, but for the names of persons, things and cities."""
+
+        def forward(self, tokens):
+            logits = torch.full((*tokens.shape, trained.VOCAB), -torch.inf)
+            for row, story in zip(logits, tokens, strict=True):
+                for at, options in enumerate(told(story)):
+                    for word, p in options.items():
+                        row[at, trained.STORY_VOCABULARY.ids[word]] = math.log(p)
+            facts = trained.STORY_VOCABULARY.encode(" ".join(trained.FACTS))
+            mixed = logits.exp()
+            mixed[..., facts] = mixed[..., facts].sum(-1, keepdim=True) / len(facts)
+            return mixed.log().clamp(min=-50)
+
+    facts, others = trained.above_floor(NoFacts(), stories)
+    assert others == pytest.approx(0.0, abs=1e-4) and facts > 0.2
+
+
+def told(story):
+    """What the storyteller says may come after each word of a story."""
+    teller = storyteller()
+    next(teller)
+    for i in story[story != 0][:-1]:
+        yield teller.send(trained.STORY_VOCABULARY.words[i])
+
+
+@pytest.mark.parametrize("cell", ["rnn", "lstm"])
+def test_recurrent_models_are_of_the_same_size(cell):
+    size = count_parameters(trained.language_model())
+    assert abs(count_parameters(trained.recurrent_model(cell)) - size) <= 0.01 * size
 
 
 def test_finders_do_agreement_together(model):
