@@ -4,7 +4,7 @@ BIN := .venv/bin
 SITE := _build/html/index.html
 
 .PHONY: help book serve check test system execute experiments times exercises task bench grade address
-.PHONY: format clean
+.PHONY: autograder format clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
@@ -59,10 +59,15 @@ bench: .venv/full.stamp ## measure attention beside torch's, and the cache; stor
 	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/decoding.py
 
-grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [OUT=dir] [OPTIONS="--lecture 2"]
+grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2 ROSTER=class.csv POLICY=class.toml OUT=dir]
 	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 	@sh tools/system.sh bwrap
-	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(OPTIONS)
+	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(LECTURE),--lecture $(LECTURE)) \
+	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(POLICY),--policy "$(POLICY)") $(if $(TABLE),--table "$(TABLE)") $(OPTIONS)
+
+autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [SEED=N] [POLICY=class.toml]
+	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
+	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)")
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py

@@ -331,7 +331,8 @@ CASES["writes-elsewhere"] = with_cell(
             with open(f"{place}/lamplight-was-here", "w") as file: file.write("x")
             written.append(place)
         except OSError: pass
-    for path in (f"{course}/grading/worker.py", torch.__file__, sys.executable, "/proc/1/mem"):
+    worker = f"{course}/grading/classroom/worker.py"
+    for path in (worker, torch.__file__, sys.executable, "/proc/1/mem"):
         try:
             open(path, "r+b").close()
             written.append(path)

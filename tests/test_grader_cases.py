@@ -18,6 +18,7 @@ from conftest import ROOT, system_program
 from grader_cases import BROKEN, CASES, ODD_NAMES, ZOO_SAYS
 from grader_tasks import SHEET, SLEEPER, TASKS, cells_with, notebook
 
+from grading.classroom import tables
 from grading.classroom.grade import grade_class
 from grading.classroom.sandbox import Limits, Unavailable, bubblewrap
 from grading.classroom.store import Store
@@ -46,8 +47,8 @@ def handed_in(folder, port):
     (folder / "pickled.pkl").write_bytes(b"cos\nsystem\n(S'touch /tmp/lamplight-trap'\ntR.")
     twice = folder / "02_course_name"
     for number, source in enumerate(("query_context = 1", "query_context = [2.0, 1.0]")):
-        path = folder / f"Twice_{number}_assignsubmission_file_" / "02_course_name.ipynb"
-        path.parent.mkdir()
+        path = folder / "Twice_7_assignsubmission_file_" / f"02_course_name{number}.ipynb"
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(notebook([source]))
         os.utime(path, (10**9 + 100 * number,) * 2)
     assert not twice.exists()
@@ -94,13 +95,14 @@ def graded(tmp_path_factory):
         ):
             out = top / f"secret-results-{run}"
             start = time.perf_counter()
-            failures = grade_class(folder, out, tasks=TASKS, seed=5, limits=LIMITS, **options)
+            done = grade_class(folder, out, tasks=TASKS, seed=5, limits=LIMITS, **options)
             print(f"run {run}: {time.perf_counter() - start:.0f} s")
-            with open(out / "grades.csv", encoding="utf-8", newline="") as file:
-                table = {row["file"].removeprefix("'"): row for row in csv.DictReader(file)}
+            table = {row["file"]: row for row in tables.read(out / "files.csv")[1]}
+            for row in tables.read(out / "grades.csv")[1]:
+                table[row["file"]] |= {k: v for k, v in row.items() if k != "status"}
             store = Store(out / "grades.sqlite")
             keys = dict(store.base.execute("SELECT file, key FROM submission"))
-            runs.append((failures, table, {f: store.get(key) for f, key in keys.items()}, out))
+            runs.append((done.failures, table, {f: store.get(key) for f, key in keys.items()}, out))
         watching = False
     del os.environ["LAMPLIGHT_TOKEN"]
     return runs
@@ -155,6 +157,7 @@ def test_files_that_are_no_notebooks(graded, name):
     for _, table, _, _ in graded:
         assert BROKEN[name][1] in table[name]["status"]
         assert table[name]["points"] == "0"
+        assert table[name]["id"] == name.removesuffix(".ipynb")
 
 
 def test_zips(graded):
@@ -162,7 +165,7 @@ def test_zips(graded):
     told = {file.removeprefix("class.zip/"): row for file, row in table.items()}
     assert told["in zip.ipynb"]["query_context"] == "4"
     [inner] = [row for file, row in told.items() if file.startswith("nested.zip/")]
-    assert (inner["student"], inner["query_context"]) == ("nested", "4")
+    assert (inner["id"], inner["query_context"]) == ("nested", "4")
     for name, word in {
         "../../climbs.ipynb": "leads out",
         "/rooted.ipynb": "leads out",
@@ -197,10 +200,10 @@ def test_no_process_is_left(graded):
 def test_the_same_student_twice(graded):
     for _, table, _, _ in graded:
         first, second = (
-            table[f"Twice_{n}_assignsubmission_file_/02_course_name.ipynb"] for n in (0, 1)
+            table[f"Twice_7_assignsubmission_file_/02_course_name{n}.ipynb"] for n in (0, 1)
         )
         assert "not counted" in first["status"]
-        assert (second["student"], second["query_context"]) == ("Twice", "4")
+        assert (second["id"], second["query_context"]) == ("7", "4")
 
 
 def test_odd_names_and_no_formulas(graded):
@@ -208,9 +211,9 @@ def test_odd_names_and_no_formulas(graded):
     for name in ODD_NAMES:
         row = graded[0][1][name]
         assert row["status"] == "ok"
-        assert row["student"].removeprefix("'") == name.removesuffix(".ipynb")
+        assert row["id"] == name.removesuffix(".ipynb")
     for path in out.glob("*.csv"):
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:
             for row in csv.reader(file):
                 assert not any(cell.startswith(("=", "+", "-", "@", "\t")) for cell in row)
 

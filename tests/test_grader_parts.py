@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,10 +29,9 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from benchmarks import graders
 from grading import judge
-from grading.classroom import grade as grading
 from grading.classroom import worker
-from grading.classroom.grade import Answers, Prepared, grade_class, outcomes_from
-from grading.classroom.reports import cell
+from grading.classroom.examine import Answers, Prepared, outcomes_from, results_of
+from grading.classroom.grade import grade_class
 from grading.classroom.sandbox import (
     Heard,
     Limits,
@@ -41,10 +41,12 @@ from grading.classroom.sandbox import (
     require_others_may_read,
 )
 from grading.classroom.store import Store
-from grading.classroom.submissions import find, student_of
+from grading.classroom.submissions import find, owner_of
+from grading.classroom.tables import cell
 from grading.classroom.wire import DTYPES, WireError, decode, encode
 from grading.plain import difference, plain
 from grading.task import all_tasks
+from tools import autograder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
 
@@ -150,7 +152,7 @@ def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
         except WireError:
             continue
         answers = Answers(outcomes={task.name: outcomes})
-        [result] = grading.results_of(answers, [Prepared(task, cases, 1.0, {})])
+        [result] = results_of(answers, [Prepared(task, cases, 1.0, {})])
         assert result.points == 0
 
 
@@ -162,7 +164,7 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
     with pytest.raises(WireError):
         outcomes_from([message | {"printed": "secret"}] * 2, cases)
     loud = judge.run(task, lambda scores: print("secret"), cases)
-    [result] = grading.results_of(Answers({task.name: loud}), [Prepared(task, cases, 1.0, {})])
+    [result] = results_of(Answers({task.name: loud}), [Prepared(task, cases, 1.0, {})])
     assert "returns None" in result.message and "secret" not in result.message
 
 
@@ -267,19 +269,26 @@ def test_python_that_is_none_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("name", "student"),
+    ("name", "system", "student"),
     [
-        ("ada.ipynb", "ada"),
-        ("Ada Lovelace_1234_assignsubmission_file_/02_x.ipynb", "Ada Lovelace"),
-        ("lovelaceada_LATE_123_4567_02_x.ipynb", "lovelaceada"),
-        ("lovelaceada_123_4567_02_x-1.ipynb", "lovelaceada"),
-        ("submission_77/02_self_attention.ipynb", "submission_77"),
-        ("ada (1).ipynb", "ada"),
-        ("Zoë O'Neil.ipynb", "Zoë O'Neil"),
+        ("ada.ipynb", "", "ada"),
+        ("Ada Lovelace_1234_assignsubmission_file_/02_x.ipynb", "moodle", "1234"),
+        ("Ada Lovelace_1234_assignsubmission_file/work.zip/02_x.ipynb", "moodle", "1234"),
+        ("Ada Lovelace_1234_assignsubmission_file_02_x.ipynb", "moodle", "1234"),
+        ("Participant_501_assignsubmission_file/02_x.ipynb", "moodle", "501"),
+        ("lovelaceada_LATE_123_4567_02_x.ipynb", "canvas", "123"),
+        ("lovelaceada_123_4567_02_x-1.ipynb", "canvas", "123"),
+        ("LATE_anon_aB3dE_4567_02_x.ipynb", "canvas", "anon_aB3dE"),
+        ("anon_aB3dE_4567_02_x.ipynb", "canvas", "anon_aB3dE"),
+        ("submission_77/02_self_attention.ipynb", "", "submission_77"),
+        ("sheet_2_3_final.ipynb", "", "sheet_2_3_final"),
+        ("ada (1).ipynb", "", "ada"),
+        ("Zoë O'Neil.ipynb", "", "Zoë O'Neil"),
     ],
 )
-def test_students_are_found_in_names_of_files(name, student):
-    assert student_of(name) == student
+def test_students_are_found_in_names_of_files(name, system, student):
+    owner = owner_of(name)
+    assert (owner.system, owner.id) == (system, student)
 
 
 def test_a_zip_names_its_students_inside_unless_it_is_one_students_own(tmp_path):
@@ -290,10 +299,10 @@ def test_a_zip_names_its_students_inside_unless_it_is_one_students_own(tmp_path)
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             for member in members:
                 archive.writestr(member, "{}")
-    assert [handed.student for handed in find(tmp_path)] == ["ada", "bob", "eve"]
+    assert [h.owner.id for h in find(tmp_path) if not h.problem] == ["ada", "bob", "eve"]
     with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
         archive.writestr("ada.ipynb", "{}")
-    assert [handed.student for handed in find(tmp_path / "class.zip")] == ["ada"]
+    assert [handed.owner.id for handed in find(tmp_path / "class.zip")] == ["ada"]
 
 
 @linux
@@ -304,7 +313,7 @@ def test_names_that_are_no_text_can_be_written(tmp_path):
         notebook(["query_context = 1"])
     )
     quick = {"query_context": TASKS["query_context"]}
-    assert grade_class(folder, tmp_path / "out", tasks=quick, examiner=fake) == 0
+    assert grade_class(folder, tmp_path / "out", tasks=quick, examiner=fake).failures == 0
     assert "??" in (tmp_path / "out" / "grades.csv").read_text(encoding="utf-8")
 
 
@@ -346,7 +355,7 @@ def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypat
     shown = capfd.readouterr().err
     assert "500/500" in shown
     assert "<" in shown  # tqdm: elapsed<remaining
-    with open(tmp_path / "out" / "grades.csv", encoding="utf-8") as file:
+    with open(tmp_path / "out" / "grades.csv", encoding="utf-8-sig") as file:
         assert sum(row["points"] == "4" for row in csv.DictReader(file)) == 500
 
 
@@ -368,33 +377,6 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     assert len(calls) == 2
     grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted, seed=12345)
     assert len(calls) == 3
-
-
-def test_written_answers_wait_for_a_person_and_points_come_in_by_table(tmp_path):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "=ada.ipynb").write_bytes(notebook(["essay = 'Because.'"]))
-    tasks, out = {"essay": TASKS["essay"]}, tmp_path / "out"
-
-    def row():
-        with open(out / "grades.csv", encoding="utf-8") as file:
-            [found] = csv.DictReader(file)
-        return found["points"], found["needs review"]
-
-    grade_class(folder, out, tasks=tasks, examiner=fake)
-    assert row() == ("0", "1")
-    text = (out / "written.csv").read_text(encoding="utf-8")
-    assert "Because of the softmax." in text
-    given_back = tmp_path / "points.csv"
-    given_back.write_text(text.replace(",essay,,", ",essay,2.5,"), encoding="utf-8")
-    grade_class(folder, out, tasks=tasks, examiner=fake, review=given_back)
-    assert row() == ("2.5", "0")
-    grade_class(folder, out, tasks=tasks, examiner=fake)
-    assert row() == ("2.5", "0")
-    for bad in ("=ada,essay,9", "nobody,essay,1", "=ada,query_context,1", "=ada,essay,many"):
-        given_back.write_text(f"student,task,points\n'{bad}\n", encoding="utf-8")
-        with pytest.raises(ValueError, match="line 2"):
-            grade_class(folder, out, tasks=tasks, examiner=fake, review=given_back)
 
 
 def command(*arguments, **more):
@@ -491,30 +473,77 @@ def test_without_bubblewrap_it_refuses_and_says_what_unsafe_means(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WITHOUT a sandbox" in done.stderr
-    with open(tmp_path / "in-graded" / "grades.csv", encoding="utf-8") as file:
+    with open(tmp_path / "in-graded" / "grades.csv", encoding="utf-8-sig") as file:
         [row] = csv.DictReader(file)
     assert (row["status"], row["stable_softmax"], row["query_context"]) == ("ok", "10", "4")
 
 
+@pytest.fixture(scope="module")
+def container(tmp_path_factory):
+    """What Gradescope holds: the zip unpacked, a submission, a folder for the results."""
+    system_program("bwrap")
+    top = tmp_path_factory.mktemp("container") / "autograder"
+    autograder.make(top.parent / "autograder.zip", 2, 20417)
+    for name in ("source", "submission", "results"):
+        (top / name).mkdir(parents=True)
+    with zipfile.ZipFile(top.parent / "autograder.zip") as archive:
+        names = set(archive.namelist())
+        archive.extractall(top / "source")
+    assert {"setup.sh", "run_autograder", "gradescope/settings.sh", "requirements.txt"} <= names
+    return top
+
+
+def in_container(top, *, settings="LECTURE=2\nSEED=20417\n", python=sys.executable, **files):
+    """Run the script that Gradescope starts: its exit status, and the results if there are any."""
+    shutil.rmtree(top / "submission")
+    (top / "submission").mkdir()
+    for name, data in files.items():
+        (top / "submission" / f"{name}.ipynb").write_bytes(data)
+    (top / "source" / "gradescope" / "settings.sh").write_text(settings)
+    env = {**os.environ, "AUTOGRADER": str(top), "LAMPLIGHT_PYTHON": str(python)}
+    script = ["bash", str(top / "source" / "run_autograder")]
+    done = subprocess.run(script, env=env, timeout=300, capture_output=True, text=True)
+    results = top / "results" / "results.json"
+    return done, json.loads(results.read_text()) if results.exists() else None
+
+
 @linux
-def test_gradescope_runs_the_same_grader(tmp_path):
-    """The script that Gradescope starts, in a folder laid out as theirs."""
-    top = tmp_path / "autograder"
-    (top / "submission").mkdir(parents=True)
-    (top / "results").mkdir()
-    (top / "source").symlink_to(ROOT)
+def test_gradescope_runs_the_same_grader(container):
     answers = {name: ANSWERS[name] for name in ("stable_softmax", "query_context")}
     answers["query_context"] = "query_context = [4.0, 2.0]"
-    (top / "submission" / "any name.ipynb").write_bytes(notebook(cells_with(answers)))
-    env = {**os.environ, "AUTOGRADER": str(top), "LAMPLIGHT_PYTHON": sys.executable}
-    script = ["bash", str(ROOT / "gradescope" / "run_autograder")]
-    subprocess.run(script, env=env, check=True, timeout=120)
-    results = json.loads((top / "results" / "results.json").read_text())
-    scores = {test["name"]: (test["score"], test["max_score"]) for test in results["tests"]}
+    _, results = in_container(container, any_name=notebook(cells_with(answers)))
+    tests = {test["extra_data"]["task"]: test for test in results["tests"]}
+    scores = {name: (test["score"], test["max_score"]) for name, test in tests.items()}
     assert scores["stable_softmax"] == (10, 10)
     assert scores["query_context"] == (0, 4)
-    [said] = [test["output"] for test in results["tests"] if test["name"] == "query_context"]
-    assert "This is the sum of the first two vectors." in said
+    assert "This is the sum of the first two vectors." in tests["query_context"]["output"]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "nothing handed in"),
+        ({"sheet": notebook(["check('output_of_heads')"])}, "It is sheet 5, and sheet 2 is graded"),
+        ({"sheet": b"<<<<<<< HEAD\n"}, "marks of a merge"),
+    ],
+)
+def test_gradescope_tells_a_student_what_was_wrong_with_the_file(container, files, said):
+    done, results = in_container(container, **files)
+    assert done.returncode == 0, done.stderr
+    assert results["score"] == 0 and said in results["output"]
+
+
+@linux
+@pytest.mark.parametrize(
+    "fault",
+    [{"settings": "LECTURE=2\n"}, {"settings": "LECTURE=77\nSEED=1\n"}, {"python": "/bin/false"}],
+    ids=["no seed", "no such lecture", "python does not work"],
+)
+def test_gradescope_gives_nobody_0_for_a_fault_of_the_grader(container, fault):
+    done, results = in_container(container, **fault, sheet=notebook(cells_with()))
+    assert (done.returncode, results) == (1, None)
+    assert "The autograder failed, no points were given" in done.stderr
 
 
 def masked(options):

@@ -5,16 +5,20 @@ Everything that a student wrote is escaped, and no cell of a table begins a form
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from grading.classroom.store import Graded, Store
+from grading.classroom import tables
+from grading.classroom.feedback import section
+from grading.classroom.listing import Listed
+from grading.classroom.marking import SheetGrade
+from grading.classroom.policy import Policy
+from grading.classroom.sheets import items_of
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -35,78 +39,51 @@ td.number {{ text-align: right; }}
 """
 
 
-def cell(value: object) -> object:
-    """What may stand in a table: a text that a spreadsheet would compute gets a quote before it."""
-    if isinstance(value, str):
-        value = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", value)
-        if value.lstrip().startswith(("=", "+", "-", "@")) or value.startswith(("\t", "\n")):
-            return "'" + value
-    return value
+GRADES = ("id", "name", "email", "lecture", "status", "points", "possible", "final", "days late")
+GRADES = (*GRADES, "needs review", "flags", "file")
+FILES = ("file", "id", "name", "lecture", "status", "handed in")
 
 
-def write(out: Path, rows: Sequence, store: Store, tasks: Mapping[str, Task]) -> None:
-    """Write every report. `rows` are the files that were listed, with what became of them."""
-    by_student: dict[str, list] = {}
-    for row in rows:
-        by_student.setdefault(row.handed.student, []).append(row)
-    lectures = {row.lecture for row in rows if row.status == "ok"}
-    names = [t.name for t in sorted(tasks.values(), key=_place) if t.lecture in lectures]
-    totals: dict[int, Counter] = {}
-    per_task: dict[str, Counter] = {name: Counter() for name in names}
-    mistakes: Counter = Counter()
-    (out / "feedback").mkdir(exist_ok=True)
-    for old in (out / "feedback").glob("*.html"):
+def write(
+    out: Path,
+    rows: Sequence[Listed],
+    sheets: Sequence[SheetGrade],
+    tasks: Mapping[str, Task],
+    policy: Policy,
+    one: bool = False,
+) -> None:
+    """Write every report.
+
+    Args:
+        one: whether this is one student's submission, of which Gradescope wants `results.json`.
+    """
+    lectures = sorted({sheet.lecture for sheet in sheets if sheet.grades})
+    names = [item.task for lecture in lectures for item in items_of(lecture, tasks)]
+    tables.write(out / "grades.csv", (*GRADES, *names), (_grades(s, names) for s in sheets))
+    tables.write(out / "files.csv", FILES, map(_file, rows))
+    folder = out / "feedback"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.html"):
         old.unlink()
-    with _table(out / "grades.csv") as grades, _table(out / "written.csv") as written:
-        first = ["student", "lecture", "status", "points", "possible", "needs review", "flags"]
-        grades.row([*first, "file", *names])
-        written.row(["student", "task", "points", "possible", "answer"])
-        for student in sorted(by_student):
-            sections = []
-            for row in by_student[student]:
-                graded = store.get(row.key) if row.status == "ok" else None
-                grades.row(_grades(row, graded, names))
-                sections.append(_section(row, graded))
-                for result in graded.results if graded else ():
-                    per_task[result.task][result.points] += 1
-                    if result.mistake is not None:
-                        mistakes[result.task, result.mistake] += 1
-                    if result.review:
-                        line = [student, result.task, "", result.possible, result.answer]
-                        written.row(line)
-                if graded:
-                    share = sum(r.points for r in graded.results), _possible(graded)
-                    tenth = int(10 * share[0] / share[1]) if share[1] else 0
-                    totals.setdefault(row.lecture, Counter())[tenth] += 1
-            page = PAGE.format(title=html.escape(f"Feedback: {student}"), body="\n".join(sections))
-            (out / "feedback" / feedback_name(student)).write_text(page, encoding="utf-8")
-    body = _summary(rows, totals, per_task, mistakes, tasks)
+    by_student: dict[str, list[SheetGrade]] = {}
+    for sheet in sheets:
+        by_student.setdefault(sheet.student.id, []).append(sheet)
+    for student, mine in by_student.items():
+        page = student_page(mine, tasks, policy)
+        (folder / feedback_name(student)).write_text(page, encoding="utf-8")
+    body = _summary(rows, sheets, names, tasks)
     summary = PAGE.format(title="Class summary", body=body)
     (out / "summary.html").write_text(summary, encoding="utf-8")
-    if len(rows) == 1:
-        _gradescope(out / "results.json", rows[0], store)
+    (out / "results.json").unlink(missing_ok=True)
+    if one:
+        _gradescope(out / "results.json", sheets, tasks, policy)
 
 
-class _table:
-    """A CSV file whose cells are all made safe."""
-
-    def __init__(self, path: Path):
-        self.file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115
-        self.writer = csv.writer(self.file)
-
-    def __enter__(self) -> _table:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def row(self, values: Iterable[object]) -> None:
-        """Write one row."""
-        self.writer.writerow([cell(value) for value in values])
-
-
-def _place(task: Task) -> tuple[int, str]:
-    return task.lecture, task.name
+def student_page(sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy) -> str:
+    """What one student reads."""
+    student = sheets[0].student
+    title = html.escape(f"Feedback: {student.name or student.id}")
+    return PAGE.format(title=title, body="\n".join(section(s, tasks, policy) for s in sheets))
 
 
 def feedback_name(student: str) -> str:
@@ -115,42 +92,21 @@ def feedback_name(student: str) -> str:
     return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.html"
 
 
-def _possible(graded: Graded) -> int:
-    return sum(result.possible for result in graded.results)
+def _file(row: Listed) -> list[object]:
+    who = [row.student.id, row.student.name] if row.student else ["", ""]
+    when = row.when.isoformat(timespec="minutes") if row.when and row.handed.when else ""
+    return [row.handed.name, *who, row.lecture or "", row.status, when]
 
 
-def _grades(row: object, graded: Graded | None, names: Sequence[str]) -> list:
-    head = [row.handed.student, row.lecture, row.status]
-    if graded is None:
-        return [*head, 0, "", 0, "", row.handed.name, *[""] * len(names)]
-    points = {result.task: result.points for result in graded.results}
-    waiting = sum(result.review for result in graded.results)
-    counts = [f"{sum(points.values()):g}", _possible(graded), waiting, "; ".join(graded.flags)]
-    shown = [f"{points[name]:g}" if name in points else "" for name in names]
-    return [*head, *counts, row.handed.name, *shown]
-
-
-def _section(row: object, graded: Graded | None) -> str:
-    """What a student reads about one file."""
-    lines = [f"<h2>{html.escape(row.handed.name)}</h2>"]
-    if graded is None:
-        return "\n".join([*lines, f"<p>{html.escape(row.status)}</p>"])
-    points = sum(result.points for result in graded.results)
-    lines.append(f"<p>Lecture {row.lecture}: {points:g} of {_possible(graded)} points.</p>")
-    for result in graded.results:
-        sign = "✓" if result.points else "…" if result.review else "✗"
-        head = f"{sign} {result.task}: {result.points:g} of {result.possible} points"
-        lines += [f"<h3>{head}</h3>", f"<pre>{html.escape(result.message)}</pre>"]
-    if graded.notes:
-        items = "".join(f"<li><pre>{html.escape(note)}</pre></li>" for note in graded.notes)
-        lines.append(f"<h3>Cells that did not run through</h3><ul>{items}</ul>")
-        missing = sorted(set(re.findall(r"No module named '([\w.]+)'", " ".join(graded.notes))))
-        if missing:
-            said = f"The grader does not have: {', '.join(missing)}. Solve the tasks without it."
-            lines.append(f"<p>{html.escape(said)}</p>")
-    if graded.flags:
-        lines.append(f"<p>The run was marked: {html.escape('; '.join(graded.flags))}.</p>")
-    return "\n".join(lines)
+def _grades(sheet: SheetGrade, names: Sequence[str]) -> list[object]:
+    who = [sheet.student.id, sheet.student.name, sheet.student.email]
+    points = {grade.task: float(grade.points) for grade in sheet.grades if sheet.graded}
+    given = {g.task: float(g.points) for g in sheet.grades if not sheet.graded and g.correction}
+    flags = "; ".join(sheet.graded.flags) if sheet.graded else ""
+    final = "yes" if sheet.final else "no"
+    counts = [float(sheet.points), float(sheet.possible), final, sheet.late or "", sheet.waiting]
+    head = [*who, sheet.lecture or "", sheet.status, *counts, flags, sheet.file]
+    return [*head, *((points | given).get(name, "") for name in names)]
 
 
 def _bars(counts: Mapping[str, int]) -> str:
@@ -164,26 +120,32 @@ def _bars(counts: Mapping[str, int]) -> str:
 
 
 def _summary(
-    rows: Sequence,
-    totals: Mapping[int, Counter],
-    per_task: Mapping[str, Counter],
-    mistakes: Counter,
+    rows: Sequence[Listed],
+    sheets: Sequence[SheetGrade],
+    names: Sequence[str],
     tasks: Mapping[str, Task],
 ) -> str:
-    good = sum(row.status == "ok" for row in rows)
-    lines = [f"<p>{len(rows)} files, {good} of them graded.</p>"]
-    for lecture in sorted(totals):
-        tenths = {f"{10 * i} %" + " and more" * (i < 10): totals[lecture][i] for i in range(11)}
-        lines += [f"<h2>Lecture {lecture}: share of the points</h2>", _bars(tenths)]
+    graded = [sheet for sheet in sheets if sheet.graded]
+    lines = [f"<p>{len(rows)} files, {len(graded)} sheets graded.</p>"]
+    for lecture in sorted({sheet.lecture for sheet in graded}):
+        tenths: Counter = Counter()
+        for sheet in graded:
+            if sheet.lecture == lecture:
+                share = sheet.points / sheet.possible if sheet.possible else 0
+                tenths[min(10, int(10 * share + 1e-9))] += 1
+        shown = {f"{10 * i} %" + " and more" * (i < 10): tenths[i] for i in range(11)}
+        lines += [f"<h2>Lecture {lecture}: share of the points</h2>", _bars(shown)]
     lines.append("<h2>Tasks</h2>")
-    for name, counts in per_task.items():
+    for name in names:
+        mine = [g for sheet in graded for g in sheet.grades if g.task == name and g.result]
+        counts = Counter(float(grade.points) for grade in mine)
         shown = {f"{points:g} points": counts[points] for points in sorted(counts)}
-        lines += [f"<h3>{name}</h3>", _bars(shown)]
-        made = [(count, which) for (task, which), count in mistakes.items() if task == name]
-        made.sort(key=lambda pair: (-pair[0], pair[1]))
+        lines += [f"<h3>{html.escape(name)}</h3>", _bars(shown)]
+        made = Counter(g.result.mistake for g in mine if g.result.mistake is not None)
+        most = sorted(made.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
         items = "".join(
             f"<li>{count} ×: {html.escape(tasks[name].mistakes[which].why)}</li>"
-            for count, which in made[:5]
+            for which, count in most
         )
         lines.append(f"<p>Mistakes most often made:</p><ol>{items}</ol>" if items else "")
     problems = [row for row in rows if row.status != "ok"]
@@ -196,22 +158,31 @@ def _summary(
     return "\n".join(lines)
 
 
-def _gradescope(path: Path, row: object, store: Store) -> None:
+def _gradescope(
+    path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
+) -> None:
     """The results of a single submission, as Gradescope reads them."""
-    if row.status != "ok":
-        document: dict = {"score": 0, "output": row.status, "tests": []}
+    good = [sheet for sheet in sheets if sheet.graded]
+    if not good:
+        document: dict = {"score": 0, "output": sheets[0].status, "tests": []}
     else:
-        graded = store.get(row.key)
+        [sheet] = good
         tests = [
             {
-                "name": result.task,
-                "score": result.points,
-                "max_score": result.possible,
-                "output": result.message,
+                "name": f"{item.number}. {item.title}",
+                "number": str(item.number),
+                "score": grade.points,
+                "max_score": grade.possible,
+                "output": grade.result.message,
                 "output_format": "text",
+                "visibility": policy.visibility,
+                "extra_data": {"task": item.task},
             }
-            for result in graded.results
+            for item in items_of(sheet.lecture, tasks)
+            for grade in sheet.grades
+            if grade.task == item.task
         ]
-        said = "\n".join([*graded.notes, *graded.flags])
-        document = {"output": said, "output_format": "text", "tests": tests}
+        said = "\n".join([*sheet.graded.notes, *sheet.graded.flags])
+        document = {"score": sheet.points, "output": said, "output_format": "text", "tests": tests}
+    document["visibility"] = policy.visibility
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -1,28 +1,48 @@
 """Where grades are kept: one SQLite file, one transaction a submission.
 
-Plain `sqlite3`, without another layer: it comes with Python, there are four small tables, and a
+Plain `sqlite3`, without another layer: it comes with Python, there are few small tables, and a
 transaction is whole or not there at all, also when the grader is killed in the middle of one.
+
+What a machine found (`submission`, `result`) and what persons said (`correction`, `look`,
+`decision`) lie in tables of their own, and no run deletes from the latter.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
+VERSION = 2
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS student (id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS submission (
     key TEXT PRIMARY KEY, file TEXT NOT NULL, student TEXT NOT NULL, lecture INTEGER NOT NULL,
+    handed TEXT NOT NULL, graded TEXT NOT NULL, counts INTEGER NOT NULL DEFAULT 0,
     flags TEXT NOT NULL, notes TEXT NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS result (
     key TEXT NOT NULL REFERENCES submission (key), task TEXT NOT NULL, points REAL NOT NULL,
-    possible INTEGER NOT NULL, message TEXT NOT NULL, mistake INTEGER, review INTEGER NOT NULL,
-    answer TEXT NOT NULL, PRIMARY KEY (key, task));
-CREATE TABLE IF NOT EXISTS review (
-    student TEXT NOT NULL, task TEXT NOT NULL, points REAL NOT NULL, PRIMARY KEY (student, task));
+    possible REAL NOT NULL, message TEXT NOT NULL, mistake INTEGER, review INTEGER NOT NULL,
+    answer TEXT NOT NULL, input TEXT NOT NULL, PRIMARY KEY (key, task));
+CREATE TABLE IF NOT EXISTS correction (
+    number INTEGER PRIMARY KEY, student TEXT NOT NULL, task TEXT NOT NULL, points REAL,
+    comment TEXT NOT NULL, author TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS look (
+    item TEXT PRIMARY KEY, seen TEXT NOT NULL, made TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS decision (
+    file TEXT NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (file, what));
+CREATE TABLE IF NOT EXISTS grade (
+    student TEXT NOT NULL, lecture INTEGER NOT NULL, task TEXT NOT NULL, points REAL NOT NULL,
+    possible REAL NOT NULL, by TEXT NOT NULL, PRIMARY KEY (student, lecture, task));
+CREATE TABLE IF NOT EXISTS sheet (
+    student TEXT NOT NULL, lecture INTEGER NOT NULL, status TEXT NOT NULL, file TEXT NOT NULL,
+    points REAL NOT NULL, possible REAL NOT NULL, late INTEGER NOT NULL, final INTEGER NOT NULL,
+    PRIMARY KEY (student, lecture));
 """
 
 
@@ -32,12 +52,39 @@ class Result:
 
     task: str
     points: float
-    possible: int
+    possible: float
     message: str
     mistake: int | None = None
     review: bool = False
     answer: str = ""
-    """The text, where a person has to read it."""
+    """What the student wrote: the cell, or the text where a person has to read it."""
+    input: str = ""
+    """The private input on which it failed, where there is one."""
+
+    @property
+    def answer_id(self) -> str:
+        """Changes with the answer, but not with the space around it."""
+        return answer_id(self.answer)
+
+
+def answer_id(answer: str) -> str:
+    """A short fingerprint of an answer; nothing for no answer."""
+    bare = "\n".join(line.rstrip() for line in answer.strip().splitlines())
+    return hashlib.sha256(bare.encode(errors="replace")).hexdigest()[:8] if bare else ""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Points that a person gave; None takes an earlier correction back."""
+
+    student: str
+    task: str
+    points: float | None
+    comment: str = ""
+    author: str = ""
+    made: str = ""
+    answer: str = ""
+    """The fingerprint of the answer that the person saw."""
 
 
 @dataclass
@@ -48,18 +95,39 @@ class Graded:
     file: str
     student: str
     lecture: int
+    handed: str = ""
     flags: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     results: list[Result] = field(default_factory=list)
 
 
+def text(value: object) -> object:
+    """A text as SQLite can keep it: a student's may hold half of a pair of surrogates."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def now() -> str:
+    """The time, as it is kept."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 class Store:
-    """The database in the folder of results."""
+    """The database in the folder of results.
+
+    Raises:
+        ValueError: if an older or newer grader made it.
+    """
 
     def __init__(self, path: Path):
         self.base = sqlite3.connect(path, isolation_level=None)
+        [version] = self.base.execute("PRAGMA user_version").fetchone()
+        there = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if there and version != VERSION:
+            self.base.close()
+            raise ValueError(f"{path}: another version of the grader made this; give another --out")
         self.base.executescript(TABLES)
+        self.base.execute(f"PRAGMA user_version = {VERSION}")
 
     def setting(self, name: str) -> str | None:
         """A setting of an earlier run."""
@@ -77,48 +145,112 @@ class Store:
 
     def add(self, graded: Graded) -> None:
         """Keep a submission and its results, all or nothing."""
+
+        def more(r: Result) -> tuple:
+            return r.mistake, r.review, text(r.answer), text(r.input)
+
         rows = [
-            (graded.key, r.task, r.points, r.possible, r.message, r.mistake, r.review, r.answer)
+            (graded.key, r.task, r.points, r.possible, text(r.message), *more(r))
             for r in graded.results
         ]
         texts = json.dumps(graded.flags), json.dumps(graded.notes)
-        head = graded.key, graded.file, graded.student, graded.lecture, *texts, graded.seconds
-        self.base.execute("BEGIN IMMEDIATE")
-        try:
-            self.base.execute("INSERT INTO submission VALUES (?, ?, ?, ?, ?, ?, ?)", head)
-            self.base.executemany("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self.base.execute("COMMIT")
-        except BaseException:
-            self.base.execute("ROLLBACK")
-            raise
+        head = graded.key, graded.file, graded.student, graded.lecture, graded.handed, now(), 0
+        with self._whole():
+            marks = ", ".join("?" * 10)
+            values = (*head, *texts, graded.seconds)
+            self.base.execute(f"INSERT INTO submission VALUES ({marks})", values)
+            self.base.executemany("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def get(self, key: str) -> Graded:
-        """A graded submission, with the points that persons gave."""
-        query = "SELECT * FROM submission WHERE key = ?"
-        key, file, student, lecture, flags, notes, seconds = self.base.execute(
-            query, (key,)
-        ).fetchone()
-        given = dict(
-            self.base.execute("SELECT task, points FROM review WHERE student = ?", (student,))
-        )
+        """A graded submission, as the machine found it."""
+        query = "SELECT key, file, student, lecture, handed, flags, notes, seconds FROM submission"
+        row = self.base.execute(f"{query} WHERE key = ?", (key,)).fetchone()
+        *head, flags, notes, seconds = row
         query = "SELECT * FROM result WHERE key = ? ORDER BY rowid"
-        results = []
-        for _, task, points, possible, message, mistake, review, answer in self.base.execute(
-            query, (key,)
-        ):
-            if task in given:
-                points, review = given[task], False
-                message = f"Read by a person: {points:g} of {possible} points."
-            results.append(Result(task, points, possible, message, mistake, bool(review), answer))
-        lists = json.loads(flags), json.loads(notes)
-        return Graded(key, file, student, lecture, *lists, seconds, results)
+        results = [
+            Result(task, points, possible, message, mistake, bool(review), answer, given)
+            for _, task, points, possible, message, mistake, review, answer, given in (
+                self.base.execute(query, (key,))
+            )
+        ]
+        return Graded(*head, json.loads(flags), json.loads(notes), seconds, results)
 
-    def review(self, points: Iterable[tuple[str, str, float]]) -> None:
-        """Take points that persons gave: student, task, points."""
-        with self.base:
-            self.base.execute("BEGIN")
-            self.base.executemany("INSERT OR REPLACE INTO review VALUES (?, ?, ?)", points)
+    def counts(self, pairs: Iterable[tuple[str, int]], keys: Iterable[str]) -> None:
+        """Say which submissions count: of these students and lectures, these and no others."""
+        with self._whole():
+            for student, lecture in pairs:
+                query = "UPDATE submission SET counts = 0 WHERE student = ? AND lecture = ?"
+                self.base.execute(query, (student, lecture))
+            for key in keys:
+                self.base.execute("UPDATE submission SET counts = 1 WHERE key = ?", (key,))
+
+    def correct(self, corrections: Iterable[Correction]) -> None:
+        """Take what persons decided. The last one counts; the earlier ones stay for the record."""
+        with self._whole():
+            for c in corrections:
+                values = c.student, c.task, c.points, c.comment, c.author, c.made or now(), c.answer
+                query = "INSERT INTO correction VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
+                self.base.execute(query, values)
+
+    def corrections(self) -> dict[tuple[str, str], Correction]:
+        """What holds now, by student and task."""
+        query = "SELECT student, task, points, comment, author, made, answer FROM correction"
+        rows = self.base.execute(f"{query} ORDER BY number")
+        last = {(row[0], row[1]): Correction(*row) for row in rows}
+        return {place: c for place, c in last.items() if c.points is not None}
+
+    def look(self, items: Iterable[tuple[str, str]]) -> None:
+        """Keep which items of the list a person has looked at, and what the person wrote."""
+        with self._whole():
+            for item, seen in items:
+                query = "INSERT OR REPLACE INTO look VALUES (?, ?, ?)"
+                self.base.execute(query, (item, seen, now()))
+
+    def looked(self) -> dict[str, str]:
+        """What persons wrote beside the items that they looked at."""
+        return dict(self.base.execute("SELECT item, seen FROM look"))
+
+    def decide(self, file: str, what: str, value: str) -> None:
+        """Keep a decision about a file: whose it is, or that it counts."""
+        self.base.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?)", (file, what, value))
+
+    def decisions(self, what: str) -> dict[str, str]:
+        """All decisions of one kind, by file."""
+        query = "SELECT file, value FROM decision WHERE what = ?"
+        return dict(self.base.execute(query, (what,)))
+
+    def publish(self, students: Iterable, sheets: Sequence) -> None:
+        """Write down what counts now: the tables to ask for sums and lists."""
+        with self._whole():
+            for s in students:
+                values = s.id, s.name, s.email
+                self.base.execute("INSERT OR REPLACE INTO student VALUES (?, ?, ?)", values)
+            for sheet in sheets:
+                place = sheet.student.id, sheet.lecture
+                self.base.execute("DELETE FROM grade WHERE student = ? AND lecture = ?", place)
+                rows = [(*place, g.task, g.points, g.possible, g.by) for g in sheet.grades]
+                self.base.executemany("INSERT INTO grade VALUES (?, ?, ?, ?, ?, ?)", rows)
+                values = (*place, sheet.status, sheet.file, sheet.points, sheet.possible)
+                values = (*values, sheet.late, sheet.final)
+                query = "INSERT OR REPLACE INTO sheet VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                self.base.execute(query, values)
+
+    def _whole(self) -> _Transaction:
+        return _Transaction(self.base)
 
     def close(self) -> None:
         """Close the file."""
         self.base.close()
+
+
+class _Transaction:
+    """All of it, or nothing."""
+
+    def __init__(self, base: sqlite3.Connection):
+        self.base = base
+
+    def __enter__(self) -> None:
+        self.base.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: type | None, *_: object) -> None:
+        self.base.execute("COMMIT" if kind is None else "ROLLBACK")

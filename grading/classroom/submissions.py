@@ -1,7 +1,7 @@
 """What was handed in: notebooks in folders and zip files, as learning systems export them.
 
 Nothing of a zip is ever written to disk, nothing is followed out of the folder, and no file that
-is not a notebook is read.
+is not a notebook is read. But every file is listed: who handed in what cannot be graded is told so.
 """
 
 from __future__ import annotations
@@ -26,9 +26,16 @@ MOST_BYTES = 10_000_000
 MOST_ZIP = 200_000_000
 MOST_ENTRIES = 20_000
 IGNORED = {"__MACOSX", ".ipynb_checkpoints"}
-MOODLE = re.compile(r"(.+?)_\d+_assignsubmission_\w+")
-CANVAS = re.compile(r"(.+?)(?:_LATE)?_\d+_\d+_")
+LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
+NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
+"""Some browsers put an ending of their own behind the notebook's."""
+ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
+CANVAS = re.compile(
+    r"(?:(?P<name>.+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w{5})_(?P<upload>\d{3,})_"
+)
 AGAIN = re.compile(r"(?: ?\(\d+\)| - Copy)+$")  # not "-1": that may be another student
+NUMBERED = re.compile(r"(?:-| ?\()(\d+)\)?$")
 COURSE_FILE = re.compile(r"\d\d_\w+")
 
 
@@ -41,15 +48,38 @@ class Refused(ValueError):
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Whose a file claims to be, by the names of its folders, its zip and itself."""
+
+    system: str
+    """"moodle" or "canvas", if the names are as these write them, else nothing."""
+    id: str
+    """The identifier of that system; else what the names say best."""
+    name: str = ""
+    words: tuple[str, ...] = ()
+    """What else may be an identifier, where no system wrote the names."""
+    late: bool = False
+    upload: int = 0
+    """Canvas numbers what is uploaded: a later one has a higher number."""
+
+
+@dataclass(frozen=True)
 class Handed:
     """One file that was handed in. `inside` leads into a zip, and a zip in a zip."""
 
     path: Path
     name: str
-    student: str
+    owner: Owner
     when: float
     inside: tuple[str, ...] = ()
     problem: str = ""
+
+    @property
+    def order(self) -> tuple[float, int, int, str]:
+        """Sorts a student's files, the one that was handed in last at the end."""
+        stem = NOTEBOOK.sub("", PurePosixPath(self.name).name)
+        again = NUMBERED.search(stem)
+        return self.when, self.owner.upload, int(again[1]) if again else 0, self.name
 
     def read(self) -> bytes:
         """Its bytes.
@@ -88,7 +118,7 @@ def _bounded(file: io.BufferedIOBase, most: int) -> bytes:
 
 
 def find(source: Path) -> list[Handed]:
-    """Every notebook and every refused file in a folder, a zip or a notebook, in a fixed order.
+    """Every file in a folder, a zip or a notebook, in a fixed order; also what is no notebook.
 
     Raises:
         FileNotFoundError: if there is no such folder or file.
@@ -99,18 +129,36 @@ def find(source: Path) -> list[Handed]:
     found: list[Handed] = []
     for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
         name = _readable(path.relative_to(top).as_posix())
-        if IGNORED & set(path.parts) or path.name.startswith("._"):
+        if _is_litter(PurePosixPath(name).parts):
             continue
-        if path.suffix.lower() not in (".ipynb", ".zip") or path.is_dir():
-            continue
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
             problem = "It is a link or a special file, which is refused."
-            found.append(Handed(path, name, student_of(name), 0.0, problem=problem))
+            found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
+        elif path.is_dir():
+            if not any(path.iterdir()):
+                problem = "The folder is empty."
+                found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
         elif path.suffix.lower() == ".zip":
             found += _in_zip(path, name, (), source.is_dir())
         else:
-            found.append(Handed(path, name, student_of(name), path.stat().st_mtime // 1))
+            when, problem = path.stat().st_mtime // 1, _no_notebook(name)
+            found.append(Handed(path, name, owner_of(name), when, problem=problem))
     return found
+
+
+def _is_litter(parts: tuple[str, ...]) -> bool:
+    """What operating systems and Jupyter leave beside the files."""
+    return bool(IGNORED & set(parts)) or parts[-1] in LITTER or parts[-1].startswith("._")
+
+
+def _no_notebook(name: str) -> str:
+    """Why a file cannot be a notebook, or nothing."""
+    if NOTEBOOK.search(name):
+        return ""
+    ending = PurePosixPath(name).suffix.lower()
+    if ending in ARCHIVES:
+        return f"It is an archive that is not read ({ending}); a notebook or a zip is wanted."
+    return f"It is no notebook ({ending or 'no ending'}); the file that ends in .ipynb is wanted."
 
 
 def _readable(name: str) -> str:
@@ -121,36 +169,47 @@ def _readable(name: str) -> str:
 def _in_zip(path: Path, name: str, inside: tuple[str, ...], own: bool) -> Iterator[Handed]:
     """What a zip holds; of a zip in a zip too, but no deeper.
 
-    A zip with one notebook that lies among others is taken for a student's `own`, named after the
-    student; a zip of the class names its students inside.
+    A zip that lies among others is taken for a student's `own`, if there is one notebook in it or
+    all kept the course's names; a zip of the class names its students inside.
     """
-    student, when = student_of(name), path.stat().st_mtime // 1
+    when = path.stat().st_mtime // 1
     try:
         with open(path, "rb") as file, zipfile.ZipFile(_member(file, inside)) as archive:
-            entries = archive.infolist()
+            entries = [e for e in archive.infolist() if not _is_litter(_parts(e))]
     except (Refused, *BROKEN) as error:
         problem = f"It is no zip that can be read: {error}"
-        yield Handed(path, name, student, when, inside, problem)
+        yield Handed(path, name, owner_of(name), when, inside, problem)
         return
     if len(entries) > MOST_ENTRIES:
         problem = f"It holds more than {MOST_ENTRIES} files."
-        yield Handed(path, name, student, when, inside, problem)
+        yield Handed(path, name, owner_of(name), when, inside, problem)
         return
-    own = own and sum(e.filename.lower().endswith(".ipynb") for e in entries) == 1
+    books = [_parts(e)[-1] for e in entries if NOTEBOOK.search(e.filename)]
+    if own and not books and not any(e.filename.lower().endswith(".zip") for e in entries):
+        yield Handed(path, name, owner_of(name), when, inside, "The zip holds no notebook.")
+    stems = {AGAIN.sub("", NOTEBOOK.sub("", book)) for book in books}
+    own = own and (len(books) <= 1 or all(map(COURSE_FILE.match, stems)))
     for entry in sorted(entries, key=lambda entry: entry.filename):
-        parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
         whole = _readable(f"{name}/{entry.filename}")
-        who = student if own else student_of(_readable(entry.filename))
+        inner = _readable(entry.filename)
+        owner = owner_of(whole, name if own else inner)
         made = time.mktime((*entry.date_time, 0, 0, -1)) if entry.date_time[0] >= 1980 else when
-        problem = _bad_entry(entry, parts)
+        problem = _bad_entry(entry, _parts(entry))
         if problem:
-            yield Handed(path, whole, who, made, (*inside, entry.filename), problem)
-        elif entry.is_dir() or IGNORED & set(parts) or parts[-1].startswith("._"):
-            continue
-        elif entry.filename.lower().endswith(".ipynb"):
-            yield Handed(path, whole, who, made, (*inside, entry.filename))
+            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+        elif entry.is_dir():
+            if not any(e.filename.startswith(entry.filename) and e != entry for e in entries):
+                problem = "The folder is empty."
+                yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
         elif entry.filename.lower().endswith(".zip") and not inside:
             yield from _in_zip(path, whole, (entry.filename,), True)
+        else:
+            problem = _no_notebook(inner)
+            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+
+
+def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    return PurePosixPath(entry.filename.replace("\\", "/")).parts or ("",)
 
 
 def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
@@ -166,19 +225,32 @@ def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
     return ""
 
 
-def student_of(name: str) -> str:
-    """The student, from the names of the folders and of the file as learning systems write them."""
+def owner_of(name: str, speaks: str = "") -> Owner:
+    """Whose a file is, by its path as learning systems write it.
+
+    Args:
+        name: the whole path, through zips too.
+        speaks: the part of it that names the student, if no system wrote it; else all of it.
+    """
     parts = PurePosixPath(name.replace("\\", "/")).parts
     for part in parts:
         if match := MOODLE.match(part):
-            return match[1].strip()
-    stem = re.sub(r"(\.ipynb|\.zip)$", "", parts[-1], flags=re.IGNORECASE)
-    if match := CANVAS.match(stem):
-        return match[1]
-    stem = AGAIN.sub("", stem).strip()
+            return Owner("moodle", match["id"], match["name"].strip())
+    for part in parts:
+        if match := CANVAS.match(part):
+            late, upload = bool(match["late"]), int(match["upload"])
+            return Owner("canvas", match["id"], match["name"] or "", (), late, upload)
+    words = (*map(_stem, parts), PurePosixPath(parts[-1]).stem)
+    parts = PurePosixPath((speaks or name).replace("\\", "/")).parts
+    stem = _stem(parts[-1])
     if COURSE_FILE.fullmatch(stem) and len(parts) > 1:  # the file kept the course's own name
-        return parts[-2] if parts[-2] not in (".", "..") else stem
-    return stem or parts[-1]
+        stem = _stem(parts[-2]) if parts[-2] not in (".", "..") else stem
+    return Owner("", stem or parts[-1], "", words)
+
+
+def _stem(part: str) -> str:
+    stem = re.sub(r"(\.ipynb(\.txt|\.json)?|\.zip)$", "", part, flags=re.IGNORECASE)
+    return AGAIN.sub("", stem).strip()
 
 
 def cells_of(data: bytes) -> list[str]:
@@ -187,16 +259,25 @@ def cells_of(data: bytes) -> list[str]:
     Raises:
         Refused: if it is no notebook; the sentence says what it is.
     """
-    return [source for kind, source in _cells(data) if kind == "code"]
+    return [source for kind, source in all_cells(data) if kind == "code"]
 
 
-def _cells(data: bytes) -> list[tuple[str, str]]:
+def all_cells(data: bytes) -> list[tuple[str, str]]:
+    """The kind and the source of every cell.
+
+    Raises:
+        Refused: as `cells_of`.
+    """
     if not data.strip():
         raise Refused("The file is empty.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Refused("It is not UTF-8 text, so it is no notebook.") from error
+    if re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.MULTILINE):
+        raise Refused(
+            "It holds the marks of a merge that was not finished (<<<<<<<, =======, >>>>>>>)."
+        )
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:

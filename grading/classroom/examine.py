@@ -1,0 +1,281 @@
+"""One submission: its cells run in a sandbox, what comes out is data, the verdict is given here."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+import signal
+import textwrap
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from grading.classroom import sandbox
+from grading.classroom.sandbox import Limits
+from grading.classroom.sheets import definitions
+from grading.classroom.store import Result
+from grading.classroom.wire import WireError, decode, encode
+from grading.judge import Outcome, judge
+from grading.task import CODE, Case, Task
+
+try:
+    import resource
+except ImportError:  # Windows, where only the tests of the parts run
+    resource = None
+
+JUDGING_MEMORY = 8 << 30
+LONGEST = 4_000
+SHOWN = 800
+"""How many characters of an input are shown."""
+
+WHY = {
+    "time": ("did not end within {seconds:g} s and was stopped", "stopped for time"),
+    "total": ("was running when the time for the whole notebook was used up", "stopped for time"),
+    "memory": ("took more memory than is allowed and was stopped", "too much memory"),
+    "printed": ("printed more than is allowed and was stopped", "too much output"),
+    "answers": ("flooded the answer channel and was stopped", "answer channel flooded"),
+    "died": ("ended the Python process ({code})", "ended its process"),
+}
+FORGED = "More than one answer, or an answer that nobody asked for, came for this task."
+
+
+class GraderError(RuntimeError):
+    """The grader itself cannot go on; no student's fault."""
+
+
+@dataclass
+class Prepared:
+    """A task with its private cases, and what of it the worker may know."""
+
+    task: Task
+    cases: Sequence[Case]
+    seconds: float
+    sent: dict
+    known: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, task: Task, seed: int, limits: Limits) -> Prepared:
+        """Make the cases of a seed.
+
+        Raises:
+            GraderError: if an input of the task is no plain data.
+        """
+        cases = task.cases(seed)
+        try:
+            inputs = [[encode(arg) for arg in case.args] for case in cases]
+        except WireError as error:
+            raise GraderError(f"task {task.name!r}: an input is {error}") from error
+        drive = None
+        if task.drive is not None:
+            source = textwrap.dedent(inspect.getsource(task.drive))
+            drive = {"name": task.drive.__name__, "source": source}
+        names = {"name": task.name, "kind": task.kind, "forbidden": list(task.forbidden)}
+        seconds = limits.train if task.kind == "train" else limits.task
+        return cls(task, cases, seconds, {**names, "drive": drive, "inputs": inputs})
+
+
+@dataclass
+class Answers:
+    """What came out of the sandbox for one submission."""
+
+    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Examiner:
+    """Runs the cells of a submission in sandboxes until every task is answered or given up."""
+
+    limits: Limits
+    course: sandbox.CourseFiles
+    program: str | None
+    torch_seed: int = 0
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
+        """Run the cells; a cell or task that has to be stopped is left out of the next start."""
+        found, todo = Answers(), {p.task.name: p for p in tasks}
+        skip: dict[int, str] = {}
+        deadline, unready = time.monotonic() + self.limits.total, 0
+        for _ in range(self.limits.starts):
+            job = {
+                "cells": cells,
+                "skip": sorted(skip),
+                "tasks": [prepared.sent for prepared in todo.values()],
+                "torch_seed": self.torch_seed,
+            }
+            seconds = {name: prepared.seconds for name, prepared in todo.items()}
+            heard = sandbox.listen(
+                job, seconds, self.limits, slot, self.course, self.program, deadline, self.stop
+            )
+            if heard.why == "interrupted":
+                raise GraderError("interrupted")
+            unready += not heard.ready
+            if unready > 1:
+                said = " ".join(heard.said.split())
+                raise GraderError(f"the worker does not start ({heard.why} {heard.code}): {said}")
+            found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in heard.cell_errors.items()}
+            found.flags |= {"forged or garbled answers"} if heard.garbled else set()
+            for name, event in heard.answers.items():
+                self._take(found, todo[name], event)
+            found.failed |= {name: FORGED for name in heard.forged}
+            if heard.why and heard.ready:
+                what, flag = WHY[heard.why]
+                found.flags.add(flag)
+                limit = self.limits.cell if heard.at_cell is not None else 0
+                limit = limit or seconds.get(heard.at_task or "", 0)
+                said = what.format(seconds=limit, code=_code(heard.code))
+                if heard.at_cell is not None:
+                    skip[heard.at_cell] = (
+                        f"Cell {heard.at_cell + 1} {said}; the others ran without it."
+                    )
+                elif heard.at_task:
+                    found.failed.setdefault(heard.at_task, f"It {said}.")
+            done = found.failed.keys() | found.outcomes.keys()
+            todo = {name: prepared for name, prepared in todo.items() if name not in done}
+            if heard.ended or not todo or heard.why == "total":
+                break
+        for name in todo:
+            found.failed[name] = "It was not run: the notebook had to be stopped too often."
+        found.notes |= skip
+        return found
+
+    @staticmethod
+    def _take(found: Answers, prepared: Prepared, event: dict) -> None:
+        """Read the outcomes of one task, or say why there are none."""
+        name, died = prepared.task.name, event.get("died")
+        if "outcomes" in event:
+            try:
+                found.outcomes[name] = outcomes_from(event["outcomes"], prepared.cases)
+            except WireError:
+                found.flags.add("forged or garbled answers")
+                found.failed[name] = "The answer came back garbled."
+        elif died == "too long":
+            found.failed[name] = "It returns more data than is allowed."
+        else:
+            code = _code(died if type(died) is int else 0)
+            found.failed[name] = f"It ended the Python process ({code}) and did not return."
+
+
+def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
+    """Outcomes as the worker sent them.
+
+    Raises:
+        WireError: if they are not exactly what one run on these cases can give.
+    """
+    if type(coded) is not list or len(coded) != len(cases):
+        raise WireError("not one outcome a case")
+    outcomes = []
+    for item, case in zip(coded, cases, strict=True):
+        if type(item) is not dict or set(item) != {"value", "error", "changed"}:
+            raise WireError("not an outcome")
+        error, changed = item["error"], item["changed"]
+        if type(error) is not str or len(error) > 500 or type(changed) is not list:
+            raise WireError("not an outcome")
+        if not all(type(i) is int and 0 <= i < len(case.args) for i in changed):
+            raise WireError("arguments that there are not")
+        outcomes.append(Outcome(decode(item["value"]), error, tuple(changed)))
+    return outcomes
+
+
+def _code(code: int) -> str:
+    number = -code if code < 0 else code - 128
+    with contextlib.suppress(ValueError):
+        if number > 0:
+            return signal.Signals(number).name
+    return f"exit code {code}"
+
+
+def results_of(
+    answers: Answers, tasks: Sequence[Prepared], cells: Sequence[str] = ()
+) -> list[Result]:
+    """The verdict on each task. Here, outside, is where expected values are.
+
+    Args:
+        cells: the student's code cells: what each task's answer is, and what kept it from running.
+    """
+    own = definitions(cells, {prepared.task.name for prepared in tasks})
+    results = []
+    for prepared in tasks:
+        task = prepared.task
+        result = Result(task.name, 0, task.points, answers.failed.get(task.name, ""))
+        result.answer = own.get(task.name, "")
+        outcomes = answers.outcomes.get(task.name)
+        if not result.message and outcomes is not None:
+            try:
+                with _memory_limit():
+                    verdict = judge(task, prepared.cases, outcomes, prepared.known)
+            except Exception as error:
+                answers.flags.add("could not be judged")
+                result.message = f"The result could not be judged ({type(error).__name__})."
+            else:
+                result.points, result.mistake = verdict.points, verdict.mistake
+                result.message, result.review = verdict.message, verdict.review
+                if verdict.review:
+                    result.answer = outcomes[0].value
+        if result.points < task.points and not result.review:
+            result.input = failing_input(prepared, result.message)
+            result.message += cause(task.name, result.message, cells, answers.notes)
+        if len(result.message) > LONGEST:
+            result.message = result.message[:LONGEST] + "…"
+        results.append(result)
+    return results
+
+
+def failing_input(prepared: Prepared, message: str) -> str:
+    """The input on which an answer failed, as the judge's sentence numbers it."""
+    task = prepared.task
+    if task.kind not in (*CODE, "train"):
+        return ""
+    said = re.search(r"On case (\d+) of (\d+)", message)
+    if said is None and len(prepared.cases) > 1:
+        return ""
+    args = prepared.cases[int(said[1]) - 1 if said else 0].args
+    names = list(inspect.signature(task.drive or task.reference).parameters)[bool(task.drive) :]
+    with np.printoptions(precision=4, suppress=True, threshold=60):
+        shown = [f"{name} = {_shown(arg)}" for name, arg in zip(names, args, strict=False)]
+    return "\n".join(text if len(text) < SHOWN else text[:SHOWN] + "…" for text in shown)
+
+
+def _shown(arg: object) -> str:
+    array = arg.detach().numpy() if isinstance(arg, torch.Tensor) else arg
+    if isinstance(array, np.ndarray):
+        return f"{np.array2string(array, separator=', ')}  # shape {array.shape}"
+    return repr(arg)
+
+
+def cause(name: str, message: str, cells: Sequence[str], notes: Mapping[int, str]) -> str:
+    """The cell that stopped, if it was to define the answer, or a name that the answer lacks."""
+    lacks = re.search(r"NameError: name '(\w+)' is not defined", message)
+    for word in dict.fromkeys([name, *([lacks[1]] if lacks else [])]):
+        makes = re.compile(
+            rf"^\s*(?:(?:async )?(?:def|class)\s+{word}\b|{word}\s*=[^=]|.*\bimport\b.*\b{word}\b)",
+            re.MULTILINE,
+        )
+        stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
+        if stopped:
+            return f"\nThe cell that makes `{word}` did not run through. {notes[stopped[-1]]}"
+    return ""
+
+
+@contextlib.contextmanager
+def _memory_limit() -> Iterator[None]:
+    """A result of an odd shape must not make a comparison take all the memory there is."""
+    if resource is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    bound = JUDGING_MEMORY if hard == resource.RLIM_INFINITY else min(JUDGING_MEMORY, hard)
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses
+        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

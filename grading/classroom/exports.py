@@ -1,0 +1,131 @@
+"""Back into the learning system: the tables that Moodle and Canvas import, and the feedback.
+
+A table is the system's own, filled in: Moodle's grading worksheet (it matches by the number in
+`Identifier`), or Canvas's gradebook (by `ID`). Of feedback, Moodle takes a zip with one folder
+named NAME_NUMBER_assignfeedback_file_ a student, Canvas one with files that begin as the ones
+handed in.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from grading.classroom import tables
+from grading.classroom.marking import SheetGrade
+from grading.classroom.submissions import CANVAS, NOTEBOOK
+
+MADE = ("upload.csv", "feedback.zip")
+
+
+def write(
+    out: Path,
+    sheets: Sequence[SheetGrade],
+    table: Path | None,
+    column: str,
+    scale: bool,
+    final: bool,
+) -> None:
+    """Fill in the table and pack the feedback; while grades are not final, there is neither.
+
+    Raises:
+        ValueError: if the table is none of these systems', or its maximum is not the sheet's.
+    """
+    for name in MADE:
+        (out / name).unlink(missing_ok=True)
+    if not final:
+        return
+    _feedback(out, sheets)
+    if table is None:
+        return
+    columns, rows = tables.read(table)
+    by_word: dict[str, SheetGrade] = {}
+    lectures = {sheet.lecture for sheet in sheets}
+    if len(lectures) != 1:
+        raise ValueError(f"{table.name}: grade one sheet at a time to fill it in (--lecture)")
+    for sheet in sheets:
+        for word in sheet.student.also:
+            by_word[word] = sheet
+    if "Identifier" in columns and "Grade" in columns:
+        _moodle(table, rows, by_word, scale)
+    elif "ID" in columns and "Student" in columns:
+        _canvas(table, columns, rows, by_word, column, scale)
+    else:
+        raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook")
+    made = io.StringIO()
+    writer = csv.DictWriter(made, columns, extrasaction="ignore", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({key: tables.cell(value) for key, value in row.items()} for row in rows)
+    (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
+
+
+def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
+    """The points as the table wants them."""
+    if most and tables.number(most) != sheet.possible:
+        if not scale:
+            raise ValueError(
+                f"{where}: the maximum is {most} there and {sheet.possible:g} on the sheet; set it "
+                "there, or say --scale"
+            )
+        return f"{sheet.points * tables.number(most) / sheet.possible:.4g}"
+    return f"{sheet.points:.10g}"
+
+
+def _moodle(
+    table: Path, rows: list[dict[str, str]], by_word: Mapping[str, SheetGrade], scale: bool
+) -> None:
+    for row in rows:
+        number = re.sub(r"\D", "", row["Identifier"])
+        sheet = by_word.get(f"moodle {number}")
+        if sheet and (sheet.graded or sheet.points):
+            row["Grade"] = _scaled(table.name, sheet, row.get("Maximum Grade", ""), scale)
+
+
+def _canvas(
+    table: Path,
+    columns: Sequence[str],
+    rows: list[dict[str, str]],
+    by_word: Mapping[str, SheetGrade],
+    column: str,
+    scale: bool,
+) -> None:
+    fits = [name for name in columns if column and name.startswith(column)]
+    if len(fits) != 1:
+        said = f"--column {column!r} fits {len(fits)} columns"
+        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(columns)}")
+    [name] = fits
+    most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
+    for row in rows:
+        sheet = by_word.get(f"canvas {row['ID']}") if row["ID"] else None
+        if sheet and (sheet.graded or sheet.points):
+            row[name] = _scaled(table.name, sheet, most, scale)
+
+
+def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:
+    """The pages, each under the name by which the system finds its student."""
+    from grading.classroom.reports import feedback_name
+
+    with zipfile.ZipFile(out / MADE[1], "w", zipfile.ZIP_DEFLATED) as archive:
+        for sheet in sheets:
+            if sheet.row is None:
+                continue
+            page = (out / "feedback" / feedback_name(sheet.student.id)).read_bytes()
+            archive.writestr(_place(sheet), page)
+
+
+def _place(sheet: SheetGrade) -> str:
+    owner = sheet.row.handed.owner
+    file = f"feedback-sheet-{sheet.lecture}.html"
+    if owner.system == "moodle":
+        # Moodle splits the folder's name at each _, so none may stand in the student's name.
+        name = re.sub(r"[_/\\]", " ", owner.name)
+        return f"{name}_{owner.id}_assignfeedback_file_/{file}"
+    if owner.system == "canvas":
+        parts = sheet.file.split("/")
+        own = next(part for part in parts if CANVAS.match(part))
+        return f"{CANVAS.match(own)[0]}{NOTEBOOK.sub('', own[CANVAS.match(own).end() :])}.html"
+    return f"{re.sub(r'[/:]', '_', sheet.student.id)}/{file}"

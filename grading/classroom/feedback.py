@@ -1,0 +1,113 @@
+"""What a student reads about one sheet: enough to see why each point was or was not given.
+
+Every text that may come from a student is escaped here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from grading.classroom.marking import Grade, SheetGrade
+from grading.classroom.policy import Policy
+from grading.classroom.sheets import Item, items_of, sheets
+from grading.task import Task
+
+CELL = re.compile(r"\b[Cc]ell (\d+)\b")
+
+
+def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str:
+    """One sheet, its tasks in the order and with the numbers that the student knows."""
+    known = sheets().get(sheet.lecture)
+    title = f"Sheet {sheet.lecture}" if sheet.lecture else "Not graded"
+    lines = [f"<h2>{html.escape(title + (f': {known.title}' if known else ''))}</h2>"]
+    if sheet.file:
+        lines.append(f"<p>Your file: {html.escape(sheet.file)}</p>")
+    if sheet.graded is None:
+        lines.append(f"<p>{html.escape(sheet.status)}</p>")
+        if not any(grade.correction for grade in sheet.grades):
+            return "\n".join(lines)
+    lines.append(f"<p>{_sum(sheet)}</p>")
+    if not sheet.final:
+        lines.append("<p>Not final: a person has still to look at this.</p>")
+    by_task = {grade.task: grade for grade in sheet.grades}
+    for item in items_of(sheet.lecture, tasks):
+        if item.task in by_task:
+            lines += _task(sheet, item, by_task[item.task], tasks[item.task], policy)
+    lines += _notes(sheet)
+    return "\n".join(lines)
+
+
+def _sum(sheet: SheetGrade) -> str:
+    whole = sum(grade.points for grade in sheet.grades)
+    said = f"Lecture {sheet.lecture}: {sheet.points:g} of {sheet.possible:g} points."
+    if sheet.late:
+        days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
+        said += f" Handed in {days} late, so {sheet.share:.0%} of {whole:g} points count."
+    return html.escape(said)
+
+
+def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Policy) -> list[str]:
+    result = grade.result
+    full = grade.points >= (grade.possible or result.possible)
+    sign = "…" if grade.by == "waiting" else "✓" if full else "✗" if not grade.points else "◐"
+    name = f"{sign} {item.number}. {item.title}" + (f" ({item.task})" * (item.title != item.task))
+    of = f"of {grade.possible:g} points" if grade.possible else "points on top (a bonus task)"
+    lines = [f"<h3>{html.escape(name)}: {grade.points:g} {of}</h3>"]
+    if grade.correction and grade.by != "waiting":
+        said = f"{grade.by}: {grade.correction.comment or 'points given by a person'}"
+        lines.append(f"<p>{html.escape(said)}</p>")
+    lines.append(f"<pre>{_linked(result.message)}</pre>")
+    if full or sheet.graded is None:
+        return lines
+    if 0 < grade.points:
+        part = "Part of the points: what the sentence above names is missing, the rest is right."
+        lines.append(f"<p>{part}</p>" if grade.by == "grader" else "")
+    if policy.inputs and result.input:
+        lines.append(_folded("The input on which this was seen", result.input))
+    if result.answer:
+        lines.append(_folded("What you wrote", result.answer))
+    known = sheets().get(sheet.lecture)
+    if known:
+        where = f"Lecture {sheet.lecture}, {known.title} (lectures/{known.page})"
+        lines.append(f"<p>{html.escape(f'It practises: {task.outcome}. See {where}.')}</p>")
+    if known and item.task in known.answers and _released(policy, item.task):
+        lines.append(_folded("The model answer", known.answers[item.task]))
+    return lines
+
+
+def _released(policy: Policy, task: str) -> bool:
+    due = policy.answers_from
+    return task not in policy.keep_back and due is not None and due <= datetime.now(UTC)
+
+
+def _folded(title: str, text: str) -> str:
+    inner = f"<pre>{html.escape(text)}</pre>"
+    return f"<details><summary>{html.escape(title)}</summary>{inner}</details>"
+
+
+def _linked(message: str) -> str:
+    """A message in which a cell leads to what is said about that cell below."""
+    return CELL.sub(r'<a href="#cell-\1">\g<0></a>', html.escape(message))
+
+
+def _notes(sheet: SheetGrade) -> list[str]:
+    """The cells that stopped, and what else was noted while the notebook ran."""
+    lines = []
+    if sheet.graded and sheet.graded.notes:
+        items = ""
+        for note in sheet.graded.notes:
+            number = CELL.match(note)
+            place = f' id="cell-{number[1]}"' if number else ""
+            items += f"<li{place}><pre>{html.escape(note)}</pre></li>"
+        lines.append(f"<h3>Cells that did not run through</h3><ul>{items}</ul>")
+        said = " ".join(sheet.graded.notes)
+        missing = sorted(set(re.findall(r"No module named '([\w.]+)'", said)))
+        if missing:
+            said = f"The grader does not have: {', '.join(missing)}. Solve the tasks without it."
+            lines.append(f"<p>{html.escape(said)}</p>")
+    if sheet.graded and sheet.graded.flags:
+        lines.append(f"<p>The run was marked: {html.escape('; '.join(sheet.graded.flags))}.</p>")
+    return lines

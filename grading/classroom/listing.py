@@ -1,0 +1,178 @@
+"""Which file counts: every file is read once; of a student's files for a sheet one is graded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from grading.classroom.roster import Class, Student
+from grading.classroom.sheets import Holds, best, holds
+from grading.classroom.submissions import Handed, Refused, all_cells
+from grading.task import Task
+
+
+@dataclass
+class Listed:
+    """A file that was handed in, and what is to become of it."""
+
+    handed: Handed
+    student: Student | None = None
+    status: str = "ok"
+    lecture: int | None = None
+    key: str = ""
+    """Of the submission: changes with its content and with whatever may change its grade."""
+    content: str = ""
+    holds: Holds = field(default_factory=lambda: Holds(0))
+    when: datetime | None = None
+    """When it was handed in, as far as its time can be believed."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Something that a person should see before the grades are final."""
+
+    what: str
+    lecture: int | None
+    student: Student | None = None
+    file: str = ""
+
+    @property
+    def item(self) -> str:
+        """The same as long as what is to be seen is the same."""
+        who = self.student.id if self.student else ""
+        words = repr((self.what, self.lecture, who, self.file))
+        return hashlib.sha256(words.encode(errors="replace")).hexdigest()[:12]
+
+
+def list_files(
+    found: Sequence[Handed],
+    tasks: Mapping[str, Task],
+    lecture: int | None,
+    version: Mapping[int, str],
+    members: Class,
+    preferred: Mapping[str, str],
+) -> tuple[list[Listed], list[Look]]:
+    """Read every file once, and decide which of a student's files counts.
+
+    Args:
+        lecture: whose sheet is graded; found in each notebook if not given.
+        version: by lecture, what besides the file's content decides about its grade.
+        preferred: by file, "yes" where a person said that it counts.
+
+    Raises:
+        ValueError: if most notebooks are of another sheet than the one that is graded.
+    """
+    rows, looks = [], []
+    for handed in found:
+        row = Listed(handed, lecture=lecture)
+        rows.append(row)
+        try:
+            _read(row, tasks, lecture, version, members, looks)
+        except Refused as error:
+            row.status = str(error)
+    wrong = Counter(row.holds.lecture for row in rows if row.status.startswith("It is sheet"))
+    right = sum(row.status == "ok" for row in rows)
+    if wrong.total() > max(right, 1):
+        sheet, count = wrong.most_common(1)[0]
+        raise ValueError(
+            f"--lecture {lecture}, but {count} of {count + right} notebooks are sheet {sheet}"
+        )
+    by_place: dict[tuple[str, int], list[Listed]] = {}
+    for row in rows:
+        if row.status == "ok":
+            by_place.setdefault((row.student.id, row.lecture), []).append(row)
+    for several in by_place.values():
+        looks += _choose(several, preferred)
+    served = {place[0] for place in by_place}
+    for row in rows:
+        if row.student and row.student.id not in served:
+            looks.append(Look(f"not graded: {row.status}", lecture, row.student, row.handed.name))
+    return rows, looks
+
+
+def _read(
+    row: Listed,
+    tasks: Mapping[str, Task],
+    lecture: int | None,
+    version: Mapping[int, str],
+    members: Class,
+    looks: list[Look],
+) -> None:
+    """Find out whose a file is and what it holds.
+
+    Raises:
+        Refused: if it cannot be graded.
+    """
+    handed = row.handed
+    if handed.problem.startswith("It is no notebook") and not members.closed:
+        known = handed.owner.system or handed.owner.id in members.students
+        row.student = members.whose(handed)[0] if known else None
+        if row.student is None:
+            looks.append(Look(f"{handed.problem[:-1]}, and nobody's", lecture, None, handed.name))
+        raise Refused(handed.problem)
+    row.student, odd = members.whose(handed)
+    if row.student is None:
+        looks.append(Look(f"nobody's: {odd}", lecture, None, handed.name))
+        raise Refused(f"It was given to nobody: {odd}.")
+    if odd:
+        looks.append(Look(odd, lecture, row.student, handed.name))
+    data = handed.read()
+    cells = all_cells(data)
+    held = holds(cells, tasks)
+    if not held:
+        raise Refused("It names no task of the course.")
+    guess = best(held)
+    row.holds = held[guess if lecture is None else lecture] if lecture in (None, *held) else None
+    if row.holds is None or len(held[guess].defined) > len(row.holds.defined):
+        row.holds = held[guess]
+        raise Refused(f"It is sheet {guess}, and sheet {lecture} is graded.")
+    row.lecture = row.holds.lecture
+    row.content = hashlib.sha256(data).hexdigest()
+    words = f"{version[row.lecture]} {handed.name} {row.content}"
+    row.key = hashlib.sha256(words.encode()).hexdigest()
+
+
+def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
+    """Of one student's files for one sheet, let one count; say what of this is no matter of course.
+
+    The later one counts. But a sheet without answers never takes the place of one with answers,
+    nor does a notebook that is hardly the sheet.
+    """
+
+    def rank(row: Listed) -> tuple:
+        return row.handed.name in preferred, row.holds.strength, row.handed.order
+
+    *others, chosen = sorted(several, key=rank)
+    looks = []
+    student, lecture = chosen.student, chosen.lecture
+
+    def look(what: str, row: Listed) -> None:
+        if chosen.handed.name not in preferred:
+            looks.append(Look(what, lecture, student, row.handed.name))
+
+    for row in others:
+        name, mine = chosen.handed.name, row.handed.name
+        if row.content == chosen.content:
+            row.status = f"not counted: the same as {name}"
+        elif chosen.handed.name in preferred:
+            row.status = f"not counted: a person chose {name}"
+        elif row.holds.strength < chosen.holds.strength:
+            what = "holds no answers" if not row.holds.answered else "is hardly the sheet"
+            row.status = f"not counted: it {what}, and {name} does"
+            if not row.holds.answered:
+                row.status = f"not counted: it holds no answers, and {name} holds some"
+            if row.handed.order > chosen.handed.order:
+                look(f"{mine} is later and {what}: {name} counts", row)
+        else:
+            row.status = f"not counted: {name} of the same student is later"
+            if row.handed.when == chosen.handed.when:
+                look(f"handed in at the same time as {name}, which counts", row)
+            elif len(row.holds.answered) > len(chosen.holds.answered):
+                look(f"holds more answers than {name}, which is later and counts", row)
+    if chosen.holds.strength == 1:
+        what = f"holds {len(chosen.holds.defined)} tasks and is hardly the sheet"
+        looks.append(Look(what, lecture, student, chosen.handed.name))
+    return looks

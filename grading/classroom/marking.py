@@ -1,0 +1,261 @@
+"""From what the machine found to what counts: persons' points, the policy, lateness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grading.classroom import tables
+from grading.classroom.listing import Listed, Look
+from grading.classroom.policy import Policy
+from grading.classroom.roster import Student
+from grading.classroom.sheets import items_of
+from grading.classroom.store import Correction, Graded, Result, Store
+from grading.task import Task
+
+LOOKED_AT = ("forged or garbled answers", "answer channel flooded", "could not be judged")
+"""Flags that a person should see before a grade is final."""
+
+
+@dataclass
+class Grade:
+    """What one task is worth in the end."""
+
+    task: str
+    points: float
+    possible: float
+    by: str
+    """"grader", "waiting" for a person, or who gave the points."""
+    result: Result | None = None
+    correction: Correction | None = None
+    stale: bool = False
+    """Whether the answer changed since a person gave points."""
+
+
+@dataclass
+class SheetGrade:
+    """What a student has for one sheet."""
+
+    student: Student
+    lecture: int | None
+    status: str
+    row: Listed | None = None
+    graded: Graded | None = None
+    grades: list[Grade] = field(default_factory=list)
+    late: int = 0
+    share: float = 1.0
+    final: bool = True
+
+    @property
+    def file(self) -> str:
+        """The file that counts."""
+        return self.row.handed.name if self.row else ""
+
+    @property
+    def points(self) -> float:
+        """The sum, less what lateness takes."""
+        return self.share * sum(grade.points for grade in self.grades)
+
+    @property
+    def possible(self) -> float:
+        """The most, without bonus tasks."""
+        return sum(grade.possible for grade in self.grades)
+
+    @property
+    def waiting(self) -> int:
+        """How many answers a person has to read."""
+        return sum(grade.by == "waiting" for grade in self.grades)
+
+
+def mark(
+    rows: Sequence[Listed],
+    students: Iterable[Student],
+    lectures: Sequence[int | None],
+    store: Store,
+    tasks: Mapping[str, Task],
+    policy: Policy,
+) -> tuple[list[SheetGrade], list[Look]]:
+    """One sheet for every student and lecture, and what a person should see in it."""
+    corrections, looks, sheets = store.corrections(), [], []
+    good = {(row.student.id, row.lecture): row for row in rows if row.status == "ok"}
+    failed: dict[str, Listed] = {}
+    for row in rows:
+        if row.student and row.status != "ok" and not row.status.startswith("not counted"):
+            failed[row.student.id] = row
+    for student in students:
+        served = {lecture for id, lecture in good if id == student.id}
+        for lecture in sorted(served | set(lectures), key=lambda n: n or 0):
+            row = good.get((student.id, lecture))
+            if row is None:
+                other = failed.get(student.id)
+                status = other.status if other else "nothing handed in"
+                sheet = SheetGrade(student, lecture, status, other)
+                wanted = items_of(lecture, tasks) if lecture else []
+                empty = [Result(i.task, 0, tasks[i.task].points, status) for i in wanted]
+                looks += _grades(sheet, empty, corrections, policy)
+            else:
+                sheet = SheetGrade(student, lecture, "ok", row, store.get(row.key))
+                by_name = {result.task: result for result in sheet.graded.results}
+                order = [i.task for i in items_of(lecture, tasks) if i.task in by_name]
+                looks += _grades(sheet, [by_name[name] for name in order], corrections, policy)
+                looks += _lateness(sheet, policy)
+                seen = [flag for flag in sheet.graded.flags if flag in LOOKED_AT]
+                looks += [Look(flag, lecture, student, sheet.file) for flag in seen]
+            sheets.append(sheet)
+    return sheets, looks
+
+
+def _grades(
+    sheet: SheetGrade,
+    results: Sequence[Result],
+    corrections: Mapping[tuple[str, str], Correction],
+    policy: Policy,
+) -> list[Look]:
+    """Fill in the grades of a sheet."""
+    rules, looks = policy.of(sheet.lecture), []
+    for result in results:
+        possible = rules.points.get(result.task, result.possible)
+        points = result.points * possible / result.possible
+        if not rules.partial and points < possible:
+            points = 0.0
+        grade = Grade(result.task, points, possible, "grader", result)
+        given = corrections.get((sheet.student.id, result.task))
+        if result.review:
+            grade.points, grade.by = 0.0, "waiting"
+        if given:
+            grade.correction = given
+            grade.stale = given.answer != result.answer_id
+            if not (grade.stale and result.review):  # another text is another answer: read it again
+                grade.points, grade.by = given.points, given.author or "a person"
+            if grade.stale and not result.review:
+                what = f"{result.task}: the answer changed since {given.points:g} points were given"
+                looks.append(Look(what, sheet.lecture, sheet.student, sheet.file))
+        if result.task in rules.bonus:
+            grade.possible = 0.0
+        sheet.grades.append(grade)
+    return looks
+
+
+def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
+    """Whether it was late, and what that costs."""
+    student, row = sheet.student, sheet.row
+    sheet.late = policy.days_late(sheet.lecture, student.id, row.when)
+    sheet.share = policy.share(sheet.late) if sheet.late else 1.0
+    if policy.due(sheet.lecture, student.id) is None:
+        return []
+    if row.when is None:
+        return [Look("when it was handed in is not known", sheet.lecture, student, sheet.file)]
+    if row.handed.owner.late and not sheet.late:
+        what = "Canvas says late, the policy does not"
+        return [Look(what, sheet.lecture, student, sheet.file)]
+    return []
+
+
+# ------------------------------------------------------------------ what persons write
+
+WRITTEN = ("id", "name", "lecture", "task", "points", "possible", "comment", "author")
+LOOKS = ("item", "id", "name", "lecture", "file", "what", "seen")
+
+
+def read_points(
+    path: Path, ids: Iterable[str], tasks: Mapping[str, Task], policy: Policy, author: str
+) -> list[Correction]:
+    """Points that persons gave, from a table with the columns id, task, points.
+
+    Columns comment, author and answer id are read too; a row without points is left out, and
+    points "-" take an earlier correction back.
+
+    Raises:
+        ValueError: on a row that fits no student or task, or has points that cannot be.
+    """
+    known, made = set(ids), []
+    _, rows = tables.read(path, ("id", "task", "points"))
+    for number, row in enumerate(rows, 2):
+        if row["points"]:
+            where = f"{path.name}, line {number}"
+            made.append(correction(where, row, known, tasks, policy, author))
+    return made
+
+
+def correction(
+    where: str,
+    row: Mapping[str, str],
+    known: set[str],
+    tasks: Mapping[str, Task],
+    policy: Policy,
+    author: str,
+) -> Correction:
+    """One row of such a table.
+
+    Raises:
+        ValueError: as `read_points`.
+    """
+    id, name, said = row["id"], row["task"], row["points"]
+    if id not in known:
+        raise ValueError(f"{where}: no student has the identifier {id!r}")
+    if name not in tasks:
+        raise ValueError(f"{where}: no task {name!r} is graded")
+    task = tasks[name]
+    most, points = policy.of(task.lecture).points.get(name, task.points), None
+    if said != "-":
+        try:
+            points = tables.number(said)
+        except ValueError:
+            points = -1.0
+        if not 0 <= points <= most:
+            raise ValueError(f"{where}: points are {said!r}; a number from 0 to {most:g} is wanted")
+    who = row.get("author") or author
+    return Correction(id, name, points, row.get("comment", ""), who, "", row.get("answer id", ""))
+
+
+def is_new(given: Correction, store: Store) -> bool:
+    """Whether it says anything that is not known yet."""
+    old = store.corrections().get((given.student, given.task))
+    if old is None:
+        return given.points is not None
+    mine = given.points, given.comment, given.author
+    return mine != (old.points, old.comment, old.author) or given.answer not in ("", old.answer)
+
+
+def write_written(path: Path, sheets: Sequence[SheetGrade]) -> int:
+    """The table of written answers, with the points that are given; how many wait."""
+    rows, waiting = [], 0
+    for sheet in sheets:
+        for grade in sheet.grades:
+            if grade.result and grade.result.review:
+                waits = grade.by == "waiting"
+                waiting += waits
+                given, earlier = grade.correction, ""
+                if given and waits:
+                    earlier = f"{given.points:g} for an earlier answer. {given.comment}"
+                shown = ["", "", ""] if waits else [given.points, given.comment, given.author]
+                head = [sheet.student.id, sheet.student.name, sheet.lecture, grade.task, shown[0]]
+                result = grade.result
+                tail = [result.possible, *shown[1:], result.answer_id, earlier, result.answer]
+                rows.append([*head, *tail])
+    tables.write(path, [*WRITTEN, "answer id", "earlier", "answer"], rows)
+    return waiting
+
+
+def write_looks(path: Path, looks: Sequence[Look], looked: Mapping[str, str]) -> set[str]:
+    """The list of what a person should see; returns the items that nobody has looked at."""
+    rows, open_ = [], set()
+    for look in sorted(set(looks), key=lambda x: (x.item in looked, x.student is not None, x.file)):
+        who = [look.student.id, look.student.name] if look.student else ["", ""]
+        seen = looked.get(look.item, "")
+        rows.append([look.item, *who, look.lecture or "", look.file, look.what, seen])
+        if not seen:
+            open_.add(look.item)
+    tables.write(path, LOOKS, rows)
+    return open_
+
+
+def read_looks(path: Path) -> list[tuple[str, str]]:
+    """What persons wrote into the column `seen`.
+
+    Raises:
+        ValueError: if the table lost its columns.
+    """
+    _, rows = tables.read(path, ("item", "seen"))
+    return [(row["item"], row["seen"]) for row in rows if row["seen"]]

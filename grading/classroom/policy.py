@@ -1,0 +1,287 @@
+"""The lecturer's policy: one file, `class.toml`, read and checked before anything is graded."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from grading.task import Case, Task
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = Path(__file__).with_name("class.toml")
+VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
+"""What Gradescope knows: https://gradescope-autograders.readthedocs.io/en/latest/specs/"""
+
+
+class PolicyError(ValueError):
+    """Something in the policy cannot be; the sentence names the place and what is wanted."""
+
+
+@dataclass(frozen=True)
+class SheetRules:
+    """What holds for one sheet."""
+
+    due: datetime | None = None
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    excluded: frozenset[str] = frozenset()
+    bonus: frozenset[str] = frozenset()
+    points: Mapping[str, float] = field(default_factory=dict)
+    partial: bool = True
+
+
+@dataclass(frozen=True)
+class Policy:
+    """All rules. Without a file: every task counts, nothing is late, nothing is kept back."""
+
+    rosters: tuple[Path, ...] = ()
+    sheets: Mapping[int, SheetRules] = field(default_factory=dict)
+    grace: timedelta = timedelta(0)
+    percent_per_day: float = 0.0
+    days: int | None = None
+    """Later than this many days, a sheet has no points; None if there is no such end."""
+    times: str | Path = "files"
+    """Where the times of handing in come from: the files, or a table with id and handed."""
+    answers_from: datetime | None = None
+    """When the model answers stand in the feedback."""
+    keep_back: frozenset[str] = frozenset()
+    inputs: bool = True
+    """Whether the feedback shows the private input on which an answer failed."""
+    visibility: str = "visible"
+    private: Path | None = None
+    packages: tuple[str, ...] = ()
+
+    def of(self, lecture: int | None) -> SheetRules:
+        """The rules of one sheet."""
+        return self.sheets.get(lecture or 0, SheetRules())
+
+    def due(self, lecture: int, student: str) -> datetime | None:
+        """When a student must have handed in."""
+        rules = self.of(lecture)
+        return rules.extensions.get(student, rules.due)
+
+    def days_late(self, lecture: int, student: str, handed: datetime | None) -> int:
+        """How many days have begun after the deadline and its grace."""
+        due = self.due(lecture, student)
+        if due is None or handed is None:
+            return 0
+        if handed <= due + self.grace:
+            return 0
+        return -(-(handed - due) // timedelta(days=1))
+
+    def share(self, late: int) -> float:
+        """Which share of the points a sheet keeps that is so many days late."""
+        if self.days is not None and late > self.days:
+            return 0.0
+        return max(0.0, 1 - late * self.percent_per_day / 100)
+
+
+def read_policy(path: Path) -> Policy:
+    """The policy of a file.
+
+    Raises:
+        PolicyError: if it is no TOML, has a key that is not known, or a value that cannot be.
+    """
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PolicyError(f"{path.name}: {error}") from error
+    top = _Table(path, "", given)
+    feedback, late = top.table("feedback"), top.table("late")
+    sheets = {}
+    for name, rules in top.tables("sheets").items():
+        if not name.isdigit():
+            raise PolicyError(f"{path.name}: [sheets.{name}]: a lecture's number is wanted")
+        sheets[int(name)] = SheetRules(
+            due=rules.time("due"),
+            extensions=rules.times("extensions"),
+            excluded=frozenset(rules.names("excluded")),
+            bonus=frozenset(rules.names("bonus")),
+            points=rules.numbers("points"),
+            partial=rules.one("partial", bool, True),
+        )
+        rules.done()
+    times = late.one("times", str, "files")
+    released = feedback.get("model_answers", (bool, datetime, date), False)
+    released = datetime.fromtimestamp(0) if released is True else released
+    policy = Policy(
+        rosters=tuple(top.paths("roster")),
+        sheets=sheets,
+        grace=timedelta(minutes=late.number("grace_minutes", 0)),
+        percent_per_day=late.number("percent_per_day", 0),
+        days=late.one("days", int, None),
+        times=times if times == "files" else _there(path, "late.times", path.parent / times),
+        answers_from=_moment(released),
+        keep_back=frozenset(feedback.names("keep_back")),
+        inputs=feedback.one("inputs", bool, True),
+        visibility=feedback.one("gradescope", str, "visible"),
+        private=next(iter(top.paths("private")), None),
+        packages=tuple(top.names("packages")),
+    )  # fmt: skip
+    for table in (top, feedback, late):
+        table.done()
+    if policy.visibility not in VISIBLE:
+        wanted = ", ".join(VISIBLE)
+        raise PolicyError(
+            f"{path.name}: feedback.gradescope is {policy.visibility!r}; of: {wanted}"
+        )
+    if policy.private and policy.private.resolve().is_relative_to(ROOT):
+        raise PolicyError(f"{path.name}: private: this folder lies inside the course's repository")
+    missing = [name for name in policy.packages if importlib.util.find_spec(name) is None]
+    if missing:
+        said = f"{', '.join(missing)} cannot be imported here"
+        raise PolicyError(f"{path.name}: packages: {said}; install it into .venv")
+    return policy
+
+
+def _there(path: Path, key: str, place: Path) -> Path:
+    if not place.exists():
+        raise PolicyError(f"{path.name}: {key}: {place} is not there")
+    return place
+
+
+def _moment(value: datetime | date | bool) -> datetime | None:
+    """A time with a zone: this machine's, if none is given; a day counts to its end."""
+    if value is False:
+        return None
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, 23, 59, 59)
+    return value if value.tzinfo else value.astimezone()
+
+
+class _Table:
+    """One table of the file; every key must be asked for."""
+
+    def __init__(self, path: Path, name: str, given: dict):
+        self.path, self.name, self.given, self.asked = path, name, given, set()
+
+    def _fault(self, key: str, wanted: str) -> PolicyError:
+        where = f"{self.name}.{key}" if self.name else key
+        return PolicyError(f"{self.path.name}: {where} is {self.given[key]!r}; wanted: {wanted}")
+
+    def get(self, key: str, kinds: tuple[type, ...], default: object) -> object:
+        self.asked.add(key)
+        value = self.given.get(key, default)
+        if value is not default and type(value) not in kinds:
+            raise self._fault(key, " or ".join(kind.__name__ for kind in kinds))
+        return value
+
+    def one(self, key: str, kind: type, default: object) -> object:
+        return self.get(key, (kind,), default)
+
+    def number(self, key: str, default: float) -> float:
+        value = self.get(key, (int, float), default)
+        if value < 0:
+            raise self._fault(key, "a number that is not negative")
+        return value
+
+    def names(self, key: str) -> list[str]:
+        values = self.get(key, (list,), [])
+        if not all(type(value) is str for value in values):
+            raise self._fault(key, "a list of names")
+        return values
+
+    def paths(self, key: str) -> list[Path]:
+        values = self.get(key, (list, str), [])
+        values = [values] if isinstance(values, str) else values
+        return [_there(self.path, key, self.path.parent / Path(v).expanduser()) for v in values]
+
+    def numbers(self, key: str) -> dict[str, float]:
+        values = self.get(key, (dict,), {})
+        if not all(type(value) in (int, float) and value > 0 for value in values.values()):
+            raise self._fault(key, "names with numbers above 0")
+        return {name: float(value) for name, value in values.items()}
+
+    def time(self, key: str) -> datetime | None:
+        return _moment(self.get(key, (datetime, date), False))
+
+    def times(self, key: str) -> dict[str, datetime]:
+        values = self.get(key, (dict,), {})
+        if not all(isinstance(value, date) for value in values.values()):
+            raise self._fault(key, "identifiers with dates, as 2026-11-09T23:59:00+01:00")
+        return {id: _moment(value) for id, value in values.items()}
+
+    def table(self, key: str) -> _Table:
+        return _Table(self.path, key, self.get(key, (dict,), {}))
+
+    def tables(self, key: str) -> dict[str, _Table]:
+        inner = self.get(key, (dict,), {})
+        if not all(type(value) is dict for value in inner.values()):
+            raise self._fault(key, f"tables, as [{key}.4]")
+        return {name: _Table(self.path, f"{key}.{name}", value) for name, value in inner.items()}
+
+    def done(self) -> None:
+        """Refuse what nobody asked for: a key written wrongly would be without effect."""
+        for key in self.given.keys() - self.asked:
+            known = ", ".join(sorted(self.asked))
+            where = f"[{self.name}]" if self.name else "the top"
+            raise PolicyError(f"{self.path.name}: {where} has no key {key!r}; known: {known}")
+
+
+def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
+    """The tasks that are graded: points as the policy has them, private cases, own tasks.
+
+    Raises:
+        PolicyError: if the policy names a task that is not there.
+    """
+    made = dict(tasks)
+    if policy.private:
+        made |= {task.name: task for task in own_tasks(policy.private)}
+        made |= with_own_cases(policy.private, made)
+    for lecture, rules in policy.sheets.items():
+        mine = {name for name, task in made.items() if task.lecture == lecture}
+        for key in ("excluded", "bonus", "points"):
+            for name in getattr(rules, key):
+                if name not in mine:
+                    there = ", ".join(sorted(mine)) or "none"
+                    raise PolicyError(
+                        f"[sheets.{lecture}] {key}: no task {name!r}; it has: {there}"
+                    )
+        if both := rules.excluded & rules.bonus:
+            raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
+        made = {name: task for name, task in made.items() if name not in rules.excluded}
+    for name in policy.keep_back:
+        if name not in tasks and name not in made:
+            raise PolicyError(f"feedback.keep_back: no task {name!r}")
+    return made
+
+
+def _module(path: Path) -> object:
+    name = f"private_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where `inspect` looks for the source of a drive
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise PolicyError(f"{path}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def own_tasks(folder: Path) -> list[Task]:
+    """The lecturer's own tasks: one file each in `tasks/`, as those of the course."""
+    found = []
+    for path in sorted((folder / "tasks").glob("*.py")):
+        task = getattr(_module(path), "TASK", None)
+        if not isinstance(task, Task) or task.name != path.stem:
+            raise PolicyError(f"{path}: a TASK of the name {path.stem!r} is wanted")
+        found.append(task)
+    return found
+
+
+def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
+    """The tasks for which `cases/NAME.py` has a function `cases(seed)` of its own."""
+    found = {}
+    for path in sorted((folder / "cases").glob("*.py")):
+        cases = getattr(_module(path), "cases", None)
+        if path.stem not in tasks or not callable(cases):
+            raise PolicyError(f"{path}: a function cases(seed) for a task of this name is wanted")
+        made = cases(0)
+        if not isinstance(made, Sequence) or not all(isinstance(case, Case) for case in made):
+            raise PolicyError(f"{path}: cases(seed) must return a list of grading.task.Case")
+        found[path.stem] = replace(tasks[path.stem], cases=cases)
+    return found

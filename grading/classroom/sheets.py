@@ -1,0 +1,167 @@
+"""The sheets of exercises as students know them, and what of one a notebook holds."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grading.task import Task
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
+MARK = re.compile(r"<!-- task: (\w+) -->")
+CHECK = re.compile(r"""\bcheck\(\s*["'](\w+)["']""")
+DEFINES = re.compile(
+    r"^(?:async )?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A task as it stands on its sheet."""
+
+    number: int
+    title: str
+    task: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The exercises of one lecture."""
+
+    lecture: int
+    title: str
+    page: str
+    """The file's name without its ending: the lecture's page on the site has the same."""
+    items: tuple[Item, ...]
+    template: Mapping[str, str]
+    """By task, the cell as the student finds it."""
+    answers: Mapping[str, str]
+    """By task, the cell with the model answer, without its marks."""
+
+
+@functools.cache
+def sheets() -> dict[int, Sheet]:
+    """Every sheet of the course, by lecture."""
+    found = {}
+    for path in sorted((ROOT / "exercises").glob("*.ipynb")):
+        cells = _cells_of(path)
+        answered = _cells_of(ROOT / "solutions" / path.name)
+        items = []
+        for kind, source in cells:
+            heading = HEADING.search(source)
+            if kind == "markdown" and heading:
+                items += [Item(int(heading[1]), heading[2], name) for name in MARK.findall(source)]
+        names = {item.task for item in items}
+        title = re.search(r"^# .*?: (.+)$", "\n".join(text for _, text in cells), re.MULTILINE)
+        answers = {
+            name: re.sub(r"^\s*(# (BEGIN|END) ANSWER|#\| .*)\n", "", text, flags=re.MULTILINE)
+            for name, text in definitions([s for k, s in answered if k == "code"], names).items()
+        }
+        template = definitions([source for kind, source in cells if kind == "code"], names)
+        number = int(path.name[:2])
+        words = title[1] if title else path.stem
+        found[number] = Sheet(number, words, path.stem, tuple(items), template, answers)
+    return found
+
+
+def _cells_of(path: Path) -> list[tuple[str, str]]:
+    if not path.is_file():  # a release for students has no solutions
+        return []
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+
+
+def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
+    """The tasks of a lecture in the order of its sheet; what is not on it comes last."""
+    mine = [name for name, task in tasks.items() if task.lecture == lecture]
+    sheet = sheets().get(lecture)
+    items = [item for item in sheet.items if item.task in mine] if sheet else []
+    last = max((item.number for item in items), default=0)
+    others = sorted(set(mine) - {item.task for item in items})
+    return items + [Item(last + i, name, name) for i, name in enumerate(others, 1)]
+
+
+def definitions(cells: Sequence[str], names: Collection[str]) -> dict[str, str]:
+    """By name, the last cell that defines it at its left edge, without the calls of `check`."""
+    found = {}
+    for source in cells:
+        for function, value in DEFINES.findall(source):
+            if (function or value) in names:
+                found[function or value] = re.sub(
+                    r"^check\(.*\)\n?", "", source, flags=re.M
+                ).rstrip()
+    return found
+
+
+def is_untouched(source: str, name: str, template: str | None) -> bool:
+    """Whether a cell is as the student found it: the template's text, or nothing but a stub."""
+    if template is not None and _bare(source) == _bare(template):
+        return True
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return all(_is_stub(node, name) for node in body)
+
+
+def _bare(source: str) -> str:
+    return re.sub(r"\s|#.*", "", source)
+
+
+def _is_stub(node: ast.stmt, name: str) -> bool:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return isinstance(node.value, ast.Constant) and node.value.value is ...
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return all(_is_stub(part, name) for part in node.body)
+    if isinstance(node, ast.Raise):
+        return "NotImplementedError" in ast.dump(node)
+    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return constant or isinstance(node, ast.Pass | ast.Import | ast.ImportFrom)
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What a notebook holds of the tasks of one lecture."""
+
+    lecture: int
+    defined: Mapping[str, str] = field(default_factory=dict)
+    answered: frozenset[str] = frozenset()
+    marked: bool = False
+    """Whether the sheet's own words stand in it: a task's mark, a call of `check`."""
+
+    @property
+    def strength(self) -> int:
+        """0 if no task is answered, 1 if some are in what is hardly the sheet, else 2."""
+        return (2 if self.marked else 1) if self.answered else 0
+
+
+def holds(cells: Sequence[tuple[str, str]], tasks: Mapping[str, Task]) -> dict[int, Holds]:
+    """What the cells of a notebook hold, by lecture; only lectures of which they hold something."""
+    code = [source for kind, source in cells if kind == "code"]
+    defined = definitions(code, set(tasks))
+    whole = "\n".join(source for _, source in cells)
+    named = (set(CHECK.findall(whole)) | set(MARK.findall(whole))) & set(tasks)
+    if not named and not defined:  # an answer can come about in odd ways: its name must stand there
+        words = set(re.findall(r"\w+", "\n".join(code))) & set(tasks)
+        return {tasks[name].lecture: Holds(tasks[name].lecture) for name in sorted(words)}
+    found = {}
+    for lecture in sorted({tasks[name].lecture for name in named | set(defined)}):
+        template = sheets()[lecture].template if lecture in sheets() else {}
+        mine = {name: text for name, text in defined.items() if tasks[name].lecture == lecture}
+        answered = frozenset(n for n, s in mine.items() if not is_untouched(s, n, template.get(n)))
+        all_of_it = sum(task.lecture == lecture for task in tasks.values())
+        marked = any(tasks[name].lecture == lecture for name in named)
+        found[lecture] = Holds(lecture, mine, answered, marked or 2 * len(mine) >= all_of_it)
+    return found
+
+
+def best(found: Mapping[int, Holds]) -> int | None:
+    """The lecture most of whose tasks a notebook holds."""
+    size = {n: (len(h.answered), len(h.defined) + h.marked, -n) for n, h in found.items()}
+    return max(size, key=size.__getitem__, default=None)

@@ -1,0 +1,519 @@
+"""A class of 120 in every form of export: each student's points, and nobody missing or merged."""
+
+import csv
+import json
+import sqlite3
+import zipfile
+
+import made_class
+import pytest
+from grader_tasks import TASKS, notebook
+from made_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
+
+from grading.classroom import tables
+from grading.classroom.grade import Told, grade_class
+from grading.classroom.policy import read_policy
+
+GRADED = {name: TASKS[name] for name in RIGHT} | {
+    name: task
+    for name, task in __import__("grading.task", fromlist=["all_tasks"]).all_tasks().items()
+    if task.lecture == 5
+}
+FORMS = {
+    "moodle": made_class.moodle,
+    "blind": lambda folder, members: made_class.moodle(folder, members, blind=True),
+    "canvas": made_class.canvas,
+    "folder": made_class.plain,
+}
+IDS = {
+    "moodle": lambda one: one.email,
+    "blind": lambda one: f"Participant {one.number}",
+    "canvas": lambda one: f"u{one.number}",
+    "folder": lambda one: f"u{one.number}",
+}
+
+
+def rows_of(path):
+    """A table that the grader wrote."""
+    return tables.read(path)[1]
+
+
+def graded(folder, out, **more):
+    """Grade with made-up submissions run in this process."""
+    told = Told(lecture=SHEET, **more.pop("told", {}))
+    options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "jobs": 1, "told": told}
+    return grade_class(folder, out, **(options | more))
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def whole(request, tmp_path_factory):
+    """The class in one form of export, graded by its roster."""
+    top = tmp_path_factory.mktemp(request.param)
+    members = made_class.students()
+    table = FORMS[request.param](top / "in", members)
+    done = graded(top / "in", top / "out", told={"rosters": (table,)})
+    return request.param, members, top, done
+
+
+def test_everybody_has_the_points_that_are_theirs(whole):
+    form, members, top, done = whole
+    rows = {row["id"]: row for row in rows_of(top / "out" / "grades.csv")}
+    assert len(rows) == len(members) == 120
+    assert done.failures == 0
+    for one in members:
+        row = rows[IDS[form](one)]
+        assert float(row["points"]) == one.points, (one, row)
+        empty = form == "folder" and not one.files
+        assert ("The folder is empty" if empty else one.status) in row["status"], (one, row)
+        if form == "moodle":
+            assert row["name"] == one.name
+
+
+def test_what_a_person_should_see_is_listed(whole):
+    form, members, top, _ = whole
+    looks = {}
+    for row in rows_of(top / "out" / "look.csv"):
+        looks.setdefault(row["id"], []).append(row["what"])
+    for one in members:
+        if form == "canvas" and one.look == "same time":
+            continue  # there, the upload has a number
+        said = " ".join(looks.get(IDS[form](one), []))
+        assert one.look in said, (one, said)
+    everybody = {IDS[form](one) for one in members}
+    assert set(looks) <= everybody, "something was given to nobody"
+
+
+def test_every_file_is_listed_with_its_student(whole):
+    form, members, top, _ = whole
+    found = {}
+    for row in rows_of(top / "out" / "files.csv"):
+        found.setdefault(row["id"], []).append(row)
+    for one in members:
+        assert len(found.get(IDS[form](one), [])) >= len(one.files), one
+
+
+def test_grades_go_back_into_the_system_once_they_are_final(whole):
+    form, members, top, _ = whole
+    out = top / "out"
+    assert not (out / "upload.csv").exists()
+    looks = rows_of(out / "look.csv")
+    seen = ([*(row | {"seen": "yes"}).values()] for row in looks)
+    tables.write(out / "look.csv", list(looks[0]), seen)
+    table = next((top / n for n in ("worksheet.csv", "gradebook.csv") if (top / n).exists()), None)
+    roster = table or top / "class.csv"
+    told = {"rosters": (roster,), "table": table, "column": "Sheet 2", "scale": True}
+    done = graded(top / "in", out, told=told)
+    assert (done.looks, done.waiting) == (0, 0)
+    assert {row["final"] for row in rows_of(out / "grades.csv")} == {"yes"}
+    names = zipfile.ZipFile(out / "feedback.zip").namelist()
+    assert len(names) == len(set(names))
+    if table is None:
+        return
+    columns, before = tables.read(table)
+    after_columns, after = tables.read(out / "upload.csv")
+    assert after_columns == columns and len(after) == len(before)
+    column = "Grade" if form in ("moodle", "blind") else "Sheet 2 (77)"
+    by_number = {str(one.number): one for one in members}
+    for row in after:
+        number = row.get("ID") or row.get("Identifier", "").removeprefix("Participant ")
+        one = by_number.get(number)
+        if one and one.status == "ok":
+            assert float(row[column]) == pytest.approx(one.points * 98 / 14, abs=0.01)
+        elif one and row[column]:
+            assert float(row[column]) == 0
+    by_form = {"moodle": "_assignfeedback_file_/", "blind": "_assignfeedback_file_/"}
+    for name in names:
+        if form in by_form:  # as Moodle reads it: the name, the number, the kind and the plugin
+            _, number, kind, plugin, *_ = name.split("/")[0].split("_", 4)
+            assert (number in by_number, kind, plugin) == (True, "assignfeedback", "file")
+        else:  # as Canvas reads it: the first two numbers are the student and the upload
+            number, upload = [part for part in name.split("_") if part.isdigit()][:2]
+            assert number in by_number and int(upload) >= 9000
+
+
+# ------------------------------------------------------------------ what persons enter
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Three students with a text to be read, and the folder of results."""
+    folder = tmp_path / "in"
+    for name in ("ada", "bob", "cem"):
+        answers = RIGHT | {"essay": f"essay = 'By {name}.'"}
+        put(folder / name / "02_sheet.ipynb", sheet(answers), LATER)
+    (tmp_path / "class.csv").write_text(
+        "id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\ndan,Dan,d@x\n", encoding="utf-8"
+    )
+    return folder, tmp_path / "out"
+
+
+TEXTS = GRADED | {"essay": TASKS["essay"]}
+
+
+def again(small, **told):
+    folder, out = small
+    told = {"rosters": (folder.parent / "class.csv",), **told}
+    return graded(folder, out, tasks=TEXTS, told=told)
+
+
+def fill(path, change):
+    """Change a table as a person would."""
+    columns, rows = tables.read(path)
+    for row in rows:
+        change(row)
+    tables.write(path, columns, ([row[name] for name in columns] for row in rows))
+
+
+def points_of(out):
+    return {row["id"]: float(row["points"]) for row in rows_of(out / "grades.csv")}
+
+
+def test_marks_in_the_table_are_kept_by_every_later_run(small):
+    folder, out = small
+    assert again(small).waiting == 3
+
+    def mark(row):
+        if row["id"] == "ada":
+            row.update(points="2,5", comment="Rows, not columns.", author="Prof")
+
+    fill(out / "written.csv", mark)
+    for _ in range(3):
+        assert again(small).waiting == 2
+        row = next(r for r in rows_of(out / "written.csv") if r["id"] == "ada")
+        assert (row["points"], row["comment"]) == ("2.5", "Rows, not columns.")
+        assert points_of(out)["ada"] == FULL + 2.5
+    # another text is another answer: it waits again, and the old points are still told
+    put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"essay": "essay = 'New.'"}), LATER + 9)
+    assert again(small).waiting == 3
+    row = next(r for r in rows_of(out / "written.csv") if r["id"] == "ada")
+    assert row["points"] == "" and "2.5 for an earlier answer" in row["earlier"]
+    assert points_of(out)["ada"] == FULL
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_points_come_in_however_a_spreadsheet_wrote_them(small, mark, encoding):
+    folder, out = small
+    again(small)
+    lines = [["id", "task", "points", "comment"], ["bob", "essay", "1.5", "Schön"]]
+    text = "\n".join(mark.join(line) for line in lines)
+    (folder.parent / "p.csv").write_text(text, encoding=encoding)
+    again(small, points=(folder.parent / "p.csv",), author="Prof")
+    row = next(r for r in rows_of(out / "written.csv") if r["id"] == "bob")
+    assert (row["points"], row["comment"], row["author"]) == ("1.5", "Schön", "Prof")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,task\nada,essay\n", "no column points"),
+        ("id,task,points\nada,essay,\n", "no row with points"),
+        ("id,task,points\nnobody,essay,1\n", "line 2: no student"),
+        ("id,task,points\nada,nothing,1\n", "line 2: no task"),
+        ("id,task,points\nada,essay,9\n", "a number from 0 to 3"),
+        ("id,task,points\nada,essay,many\n", "a number from 0 to 3"),
+    ],
+)
+def test_a_table_that_cannot_be_right_is_refused_and_changes_nothing(small, text, said):
+    folder, out = small
+    again(small)
+    (folder.parent / "p.csv").write_text(text, encoding="utf-8")
+    before = (out / "grades.csv").read_bytes()
+    with pytest.raises(ValueError, match=said):
+        again(small, points=(folder.parent / "p.csv",))
+    assert (out / "grades.csv").read_bytes() == before
+
+
+def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
+    folder, out = small
+    again(small)
+    said = ("bob", "stable_softmax", "7", "Right idea.")
+    again(small, correct=(said,), author="Prof")
+    assert points_of(out)["bob"] == 4 + 7
+    again(small)
+    assert points_of(out)["bob"] == 4 + 7
+    page = next((out / "feedback").glob("bob-*")).read_text(encoding="utf-8")
+    assert "Prof: Right idea." in page
+    # the answer changes: the points stay, and a person is told
+    other = RIGHT["stable_softmax"] + "\n# nicer"
+    put(folder / "bob" / "02_sheet.ipynb", sheet(RIGHT | {"stable_softmax": other}), LATER + 9)
+    again(small)
+    assert points_of(out)["bob"] == 4 + 7
+    assert any("the answer changed since 7" in r["what"] for r in rows_of(out / "look.csv"))
+    again(small, correct=(("bob", "stable_softmax", "-", ""),))  # taken back
+    assert points_of(out)["bob"] == FULL
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        kept = base.execute("SELECT points, comment, author FROM correction").fetchall()
+    assert kept == [(7.0, "Right idea.", "Prof"), (None, "", "")]
+
+
+def test_who_handed_in_nothing_has_a_row_and_can_be_given_points(small):
+    _, out = small
+    again(small)
+    row = next(r for r in rows_of(out / "grades.csv") if r["id"] == "dan")
+    assert (row["status"], row["points"]) == ("nothing handed in", "0")
+    again(small, correct=(("dan", "essay", "2", "Told me."),))
+    assert points_of(out)["dan"] == 2
+
+
+def test_what_is_nobodys_is_given_to_nobody_until_a_person_says_whose(small):
+    folder, out = small
+    put(folder / "Dan.final" / "my sheet.ipynb", sheet(RIGHT), LATER)
+    again(small)
+    row = next(r for r in rows_of(out / "files.csv") if r["file"].startswith("Dan.final"))
+    assert row["id"] == "" and "nobody" in row["status"]
+    assert points_of(out)["dan"] == 0
+    again(small, assign=(("Dan.final/my sheet.ipynb", "dan"),))
+    assert points_of(out)["dan"] == FULL
+    again(small)
+    assert points_of(out)["dan"] == FULL
+    with pytest.raises(ValueError, match=r"files\.csv"):
+        again(small, assign=(("no such file", "dan"),))
+
+
+def test_a_person_may_choose_the_file_that_counts(small):
+    folder, out = small
+    put(folder / "ada" / "02_sheet (1).ipynb", sheet(made_class.HALF), LATER + 9)
+    again(small)
+    assert points_of(out)["ada"] == made_class.SOME
+    again(small, count=("ada/02_sheet.ipynb",))
+    assert points_of(out)["ada"] == FULL
+
+
+def test_a_sum_over_the_database_counts_nothing_twice(small):
+    folder, out = small
+    again(small)
+    put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT, "# again"), LATER + 9)
+    again(small)
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        sums = dict(base.execute("SELECT student, sum(points) FROM grade GROUP BY student"))
+        counting = base.execute(
+            "SELECT sum(r.points) FROM result r JOIN submission s USING (key) WHERE s.counts "
+            "AND s.student = 'ada'"
+        ).fetchone()
+        every = base.execute("SELECT count(*) FROM submission WHERE student = 'ada'").fetchone()
+    assert (sums["ada"], counting, every) == (FULL, (FULL,), (2,))
+
+
+def test_the_wrong_sheet_for_the_whole_class_stops_the_command(tmp_path):
+    folder = tmp_path / "in"
+    for name in ("ada", "bob"):
+        put(folder / f"{name}.ipynb", notebook(made_class.OTHER_SHEET), LATER)
+    with pytest.raises(ValueError, match="2 of 2 notebooks are sheet 5"):
+        graded(folder, tmp_path / "out")
+
+
+def test_without_a_roster_two_of_one_name_are_two(tmp_path):
+    folder = tmp_path / "in"
+    for number, answers in ((501, RIGHT), (502, made_class.HALF)):
+        place = folder / f"Ada Bea_{number}_assignsubmission_file_"
+        put(place / "02_x.ipynb", sheet(answers), LATER)
+    for number, answers in ((601, RIGHT), (602, made_class.HALF)):
+        place = folder / f"Participant_{number}_assignsubmission_file"
+        put(place / "02_x.ipynb", sheet(answers), LATER)
+    graded(folder, tmp_path / "out")
+    points = points_of(tmp_path / "out")
+    assert points == {"501": 14.0, "502": 10.0, "601": 14.0, "602": 10.0}
+
+
+# ------------------------------------------------------------------ the policy
+
+
+def policy_of(tmp_path, text):
+    path = tmp_path / "class.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_policy(path)
+
+
+def test_the_policy_decides_what_counts(small, tmp_path):
+    folder, out = small
+    text = """
+    roster = "class.csv"
+    [late]
+    grace_minutes = 30
+    percent_per_day = 10
+    days = 3
+    [sheets.2]
+    due = 2023-11-15T12:00:00Z
+    extensions = { bob = 2023-11-18T12:00:00Z, cem = 2023-11-10T00:00:00Z }
+    bonus = ["query_context"]
+    excluded = ["essay"]
+    points = { stable_softmax = 20 }
+    """
+    graded(folder, out, tasks=TEXTS, policy=policy_of(tmp_path, text))
+    # all handed in on 2023-11-16, 02:00 UTC: ada a day late, bob in time, cem far too late
+    rows = {row["id"]: row for row in rows_of(out / "grades.csv")}
+    assert {id: float(row["points"]) for id, row in rows.items()} == {
+        "ada": pytest.approx(24 * 0.9),
+        "bob": 24,
+        "cem": 0,
+        "dan": 0,
+    }
+    assert {row["possible"] for row in rows.values()} == {"20"}
+    assert (rows["ada"]["days late"], rows["bob"]["days late"]) == ("1", "")
+    page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+    assert "1 day late, so 90% of 24 points count" in page
+
+
+def test_times_of_handing_in_can_come_from_a_table(small, tmp_path):
+    folder, out = small
+    (tmp_path / "times.csv").write_text("id,handed\nada,2023-11-15T11:00:00Z\n", encoding="utf-8")
+    text = (
+        "[late]\ntimes = 'times.csv'\npercent_per_day = 50\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
+    )
+    roster = (tmp_path / "class.csv",)
+    told = {"rosters": roster}
+    graded(folder, out, tasks=GRADED, policy=policy_of(tmp_path, text), told=told)
+    assert points_of(out)["ada"] == FULL
+    assert any("is not known" in row["what"] for row in rows_of(out / "look.csv"))
+
+
+def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
+    folder, out = small
+    private = tmp_path / "private"
+    put(
+        private / "cases" / "stable_softmax.py",
+        b"import numpy as np\nfrom grading.task import Case\n"
+        b"def cases(seed):\n    return [Case((np.zeros((1, 4)),), 'mine')]\n",
+        LATER,
+    )
+    put(
+        private / "tasks" / "my_own.py",
+        b"from grading.task import Task\n"
+        b"TASK = Task('my_own', 2, 'predict', 3, 1, 1, 'to try', 7)\n",
+        LATER,
+    )
+    put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"my_own": "my_own = 7"}), LATER)
+    policy = policy_of(tmp_path, 'private = "private"\nroster = "class.csv"')
+    graded(folder, out, tasks=GRADED, policy=policy)
+    assert points_of(out)["ada"] == FULL + 3
+    put(private / "cases" / "no_task.py", b"def cases(seed): return []", LATER)
+    with pytest.raises(ValueError, match=r"no_task\.py"):
+        graded(folder, out, tasks=GRADED, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rooster = 'x'", "has no key 'rooster'"),
+        ("roster = 'nowhere.csv'", "nowhere.csv is not there"),
+        ("[late]\npercent = 3", "no key 'percent'"),
+        ("[late]\npercent_per_day = -3", "not negative"),
+        ("[late]\npercent_per_day = 'ten'", "late.percent_per_day is 'ten'"),
+        ("[sheets.four]", "a lecture's number"),
+        ("[sheets.2]\ndue = 'soon'", "sheets.2.due is 'soon'"),
+        ("[sheets.2]\nextensions = { ada = 'soon' }", "identifiers with dates"),
+        ("[sheets.2]\npoints = { stable_softmax = 0 }", "numbers above 0"),
+        ("[feedback]\ngradescope = 'never'", "after_due_date"),
+        ("packages = ['no_such_package']", "install it"),
+        ("x = ", "Invalid"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_refused_by_name(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        policy_of(tmp_path, text)
+
+
+def test_a_policy_names_only_tasks_that_there_are(small, tmp_path):
+    folder, out = small
+    policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['stable_sofmax']")
+    with pytest.raises(ValueError, match="no task 'stable_sofmax'"):
+        graded(folder, out, policy=policy)
+    assert not (out / "grades.csv").exists()
+
+
+def test_the_commented_example_is_a_policy_and_so_is_all_of_it_uncommented(tmp_path):
+    from grading.classroom.policy import EXAMPLE
+
+    text = EXAMPLE.read_text(encoding="utf-8")
+    policy_of(tmp_path, text)
+    (tmp_path / "class.csv").write_text("id,name,email\n", encoding="utf-8")
+    (tmp_path / "moodle-worksheet.csv").write_text("Identifier,Full name\n", encoding="utf-8")
+    place = tmp_path / "inner"
+    place.mkdir()
+    (tmp_path / "private").mkdir()
+    lines = text.splitlines()
+    uncommented = [x.removeprefix("# ") if " = " in x or x.startswith("# [") else x for x in lines]
+    whole = (
+        "\n".join(uncommented).replace('"../private"', '"private"').replace('"pandas"', '"numpy"')
+    )
+    policy = policy_of(tmp_path, whole)
+    assert policy.percent_per_day == 10 and policy.of(4).bonus == {"future_leaks"}
+
+
+# ------------------------------------------------------------------ feedback
+
+
+def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_that_stopped(tmp_path):
+    folder = tmp_path / "in"
+    wrong = "def stable_softmax(scores):\n    return scores / scores.sum()  # <mine>"
+    broken = "halved = 1 / 0\nquery_context = [2.0, 1.0]"
+    answers = {"stable_softmax": wrong, "query_context": broken}
+    put(folder / "ada.ipynb", sheet(answers), LATER)
+    text = "[feedback]\nmodel_answers = true\nkeep_back = ['query_context']"
+    graded(folder, tmp_path / "out", policy=policy_of(tmp_path, text))
+    page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")
+    assert page.index("1. A context vector by hand") < page.index("3. A softmax that does not")
+    assert "scores = [[" in page and "# shape" in page
+    assert "scores / scores.sum()  # &lt;mine&gt;" in page
+    assert 'The cell that makes `query_context` did not run through. <a href="#cell-3">' in page
+    assert 'id="cell-3"' in page and "ZeroDivisionError" in page
+    assert page.count("The model answer") == 1
+    assert "Lecture 2, Self-attention without weights" in page
+
+
+def test_partial_points_are_numbers_everywhere(small, monkeypatch):
+    """A judge may give a part of the points; a policy may take that back."""
+    from grading.classroom import examine
+    from grading.judge import Verdict
+
+    part = lambda *a: Verdict(2.5, "On case 1 of 2: the second half is missing.")  # noqa: E731
+    monkeypatch.setattr(examine, "judge", part)
+    _, out = small
+    again(small)
+    rows = rows_of(out / "grades.csv")
+    assert {row["stable_softmax"] for row in rows if row["id"] == "ada"} == {"2.5"}
+    page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+    assert "2.5 of 10 points" in page and "Part of the points" in page
+
+
+def test_tables_open_in_excel_and_hold_no_formula(small):
+    _, out = small
+    again(small)
+    for path in out.glob("*.csv"):
+        assert path.read_bytes().startswith(b"\xef\xbb\xbf"), path
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+
+
+def test_one_students_results_are_what_gradescope_reads(tmp_path):
+    put(tmp_path / "in" / "any name.ipynb", sheet(RIGHT), LATER)
+    policy = policy_of(tmp_path, "[feedback]\ngradescope = 'after_due_date'")
+    graded(tmp_path / "in", tmp_path / "out", told={"everybody": "one"}, policy=policy)
+    document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert document["score"] == FULL
+    assert {test["visibility"] for test in document["tests"]} == {"after_due_date"}
+    assert [test["number"] for test in document["tests"]] == ["1", "3"]
+
+
+def test_no_results_for_gradescope_when_the_grader_is_at_fault(tmp_path):
+    from grading.classroom.examine import GraderError
+
+    def fails(*_):
+        raise GraderError("a package is missing")
+
+    put(tmp_path / "in" / "x.ipynb", sheet(RIGHT), LATER)
+    done = graded(tmp_path / "in", tmp_path / "out", told={"everybody": "one"}, examiner=fails)
+    assert done.failures == 1
+    assert not (tmp_path / "out" / "results.json").exists()
+    graded(tmp_path / "in", tmp_path / "out", told={"everybody": "one"})
+    assert (tmp_path / "out" / "results.json").exists()
+
+
+def test_made_students_are_what_they_say():
+    """Two of each name, every oddity in two students of the same name."""
+    members = made_class.students()
+    names = [one.name for one in members]
+    assert all(names.count(name) > 1 for name in names)
+    assert isinstance(members[0], Made)

@@ -1,0 +1,57 @@
+"""The zip that Gradescope takes: `python tools/autograder.py LECTURE [--seed N] [--policy FILE]`.
+
+It holds the tasks with their answers and the seed of the private cases: keep it to yourself.
+"""
+
+import argparse
+import secrets
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("grading", "helpers", "exercises", "solutions", "gradescope")
+LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
+
+
+def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> None:
+    """Write the zip, with the two scripts at its top.
+
+    Raises:
+        ValueError: if there is no sheet for this lecture.
+    """
+    sheets = {int(sheet.name[:2]) for sheet in (ROOT / "exercises").glob("*.ipynb")}
+    if lecture not in sheets:
+        raise ValueError(f"there is no sheet {lecture}; the sheets are {sorted(sheets)}")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for folder in FOLDERS:
+            for file in sorted((ROOT / folder).rglob("*")):
+                if file.is_file() and not LEFT_OUT & set(file.parts):
+                    archive.write(file, file.relative_to(ROOT))
+        archive.write(ROOT / "requirements.txt", "requirements.txt")
+        archive.writestr("gradescope/settings.sh", f"LECTURE={lecture}\nSEED={seed}\n")
+        if policy is not None:
+            archive.write(policy, "gradescope/class.toml")
+        for script in ("setup.sh", "run_autograder"):
+            entry = zipfile.ZipInfo(script)
+            entry.external_attr = 0o755 << 16
+            archive.writestr(entry, (ROOT / "gradescope" / script).read_bytes())
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lecture", type=int)
+    parser.add_argument("--seed", type=int, help="of the private cases (drawn if not given)")
+    parser.add_argument("--policy", type=Path, help="your class.toml")
+    parser.add_argument("--out", type=Path, default=ROOT / "autograder.zip")
+    given = parser.parse_args()
+    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    try:
+        make(given.out, given.lecture, seed, given.policy)
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"No zip was made: {error}") from error
+    print(f"{given.out}: sheet {given.lecture}, private cases of seed {seed}. Keep it to yourself.")
+
+
+if __name__ == "__main__":
+    main()
