@@ -378,9 +378,9 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
         LATER,
     )
     put(
-        private / "tasks" / "my_own.py",
-        b"from grading.task import Task\n"
-        b"TASK = Task('my_own', 2, 'predict', 3, 1, 1, 'to try', 7)\n",
+        private / "tasks" / "lecture_02" / "my_own.py",
+        b"from grading.author import plan, task\n# %% the cell\nmy_own = 7\n# %%\n"
+        b"TASK = task(plan('predict', points=3, difficulty=1, minutes=1), outcome='to try')\n",
         LATER,
     )
     put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"my_own": "my_own = 7"}), LATER)

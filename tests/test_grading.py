@@ -39,6 +39,9 @@ def test_right_answers_get_full_marks(task, seed):
     answers = (task.reference, *task.also_right)
     for answer in answers[:1] if task.kind == "train" else answers:
         verdict = grade(task, answer, seed)
+        if task.kind == "written":  # a person gives the points
+            assert (verdict.points, verdict.review) == (0, True)
+            continue
         assert verdict.points == task.points
         assert re.fullmatch(r"Right\.( It reaches \d\.\d{3}; \S+ was wanted\.)?", verdict.message)
 
@@ -52,6 +55,8 @@ def test_no_answer_gets_nothing(task):
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
 def test_every_known_mistake_is_rejected_and_named(task, record_property):
     tried, faults = 0, []
+    if task.kind == "written":
+        return  # what is missing in a text, a person sees: the sentences are a guide for marking
     for number, mistake in enumerate(task.mistakes):
         if task.kind == "choose" and mistake.answer in task.reference:
             continue  # a right option: its reason stands in the solution

@@ -251,7 +251,7 @@ def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
 
 
 def _module(path: Path) -> object:
-    name = f"private_{path.stem}"
+    name = f"private.{path.parent.parent.name}.{path.parent.name}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # where `inspect` looks for the source of a drive
@@ -263,9 +263,9 @@ def _module(path: Path) -> object:
 
 
 def own_tasks(folder: Path) -> list[Task]:
-    """The lecturer's own tasks: one file each in `tasks/`, as those of the course."""
+    """The lecturer's own tasks: `tasks/lecture_NN/NAME.py`, written as those of the course."""
     found = []
-    for path in sorted((folder / "tasks").glob("*.py")):
+    for path in sorted((folder / "tasks").glob("lecture_*/*.py")):
         task = getattr(_module(path), "TASK", None)
         if not isinstance(task, Task) or task.name != path.stem:
             raise PolicyError(f"{path}: a TASK of the name {path.stem!r} is wanted")

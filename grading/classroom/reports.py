@@ -74,6 +74,7 @@ def write(
     body = _summary(rows, sheets, names, tasks)
     summary = PAGE.format(title="Class summary", body=body)
     (out / "summary.html").write_text(summary, encoding="utf-8")
+    _guide(out / "guide.html", sheets, tasks)
     (out / "results.json").unlink(missing_ok=True)
     if one:
         _gradescope(out / "results.json", sheets, tasks, policy)
@@ -156,6 +157,23 @@ def _summary(
         )
         lines.append(f"<h2>Files that were not graded</h2><ul>{items}</ul>")
     return "\n".join(lines)
+
+
+def _guide(path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task]) -> None:
+    """For whoever marks written answers: of each task a good answer, and what is often missing."""
+    names = {g.task for s in sheets for g in s.grades if g.result and g.result.review}
+    lines = []
+    for name in sorted(names):
+        task = tasks[name]
+        lines.append(f"<h2>{html.escape(name)}: {task.points} points</h2>")
+        lines.append(f"<p>It practises: {html.escape(task.outcome)}.</p>")
+        lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
+        items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
+        lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
+    path.unlink(missing_ok=True)
+    if lines:
+        page = PAGE.format(title="How to mark the written answers", body="\n".join(lines))
+        path.write_text(page, encoding="utf-8")
 
 
 def _gradescope(
