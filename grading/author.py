@@ -14,6 +14,8 @@ A file `tasks/lecture_NN/NAME.py` holds, from the top:
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import sys
 from collections import defaultdict
@@ -23,7 +25,17 @@ from pathlib import Path
 from grading.task import Case, Kind, Mistake, Task
 from helpers.checks import require
 
-__all__ = ["Case", "also_right", "as_given", "mistake", "plan", "task"]
+__all__ = [
+    "Case",
+    "also_right",
+    "as_given",
+    "fails",
+    "functions_of",
+    "holds",
+    "mistake",
+    "plan",
+    "task",
+]
 
 BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
 CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILINE)
@@ -77,21 +89,53 @@ def plan(kind: Kind, *, points: int, difficulty: int, minutes: int) -> dict[str,
     return {"kind": kind, "points": points, "difficulty": difficulty, "minutes": minutes}
 
 
+def holds(why: str) -> tuple[bool, str]:
+    """The reason why an option of a task to choose is right."""
+    return True, why
+
+
+def fails(why: str) -> tuple[bool, str]:
+    """The reason why an option of a task to choose is not right."""
+    return False, why
+
+
+def functions_of(module: str) -> tuple[str, ...]:
+    """The public functions of a module by their dotted names, for `forbidden`."""
+    names = vars(importlib.import_module(module))
+    return tuple(
+        f"{module}.{name}"
+        for name, thing in names.items()
+        if inspect.isfunction(thing) and thing.__module__ == module and not name.startswith("_")
+    )
+
+
 def task(
-    plan: Mapping[str, object], *, reasons: Mapping[str, str] | None = None, **facts: object
+    plan: Mapping[str, object],
+    *,
+    reasons: Mapping[str, tuple[bool, str]] | None = None,
+    **facts: object,
 ) -> Task:
     """The task of this file, with all that was collected for it.
 
     Args:
         plan: kind, points, difficulty and minutes.
-        reasons: for "choose", the reason of each option by its letter.
+        reasons: for "choose", the reason of each option by its letter, each written as
+            `holds("…")` or `fails("…")`.
         facts: the other fields of `Task`. Name and lecture are those of the file, and the
             reference is what the file calls by that name.
+
+    Raises:
+        ValueError: if the reasons hold for other options than the key names.
     """
     here = _here()
     file = here["__name__"]
     _, _, folder, name = file.rsplit(".", 3)
-    mistakes = [Mistake(letter, why) for letter, why in (reasons or {}).items()]
+    reasons = reasons or {}
+    if plan["kind"] == "choose":
+        right = {letter for letter, (is_right, _) in reasons.items() if is_right}
+        agree = right == set(here[name])
+        require(agree, f"task {name!r}, reasons that hold", sorted(right), sorted(here[name]))
+    mistakes = [Mistake(letter, why) for letter, (_, why) in reasons.items()]
     return Task(
         name=name,
         lecture=int(folder.removeprefix("lecture_")),

@@ -244,6 +244,30 @@ CODE_FAULTS = {
         "ax.fill_between(x, y.mean(axis=0) - y.std(axis=0), y.mean(axis=0) + y.std(axis=0)",
         "tests/test_plotting_quiz.py",
     ),
+    "a task whose cases ignore the seed": (
+        "grading/tasks/lecture_04/convert_mask.py",
+        "rng = np.random.default_rng(seed)",
+        "rng = np.random.default_rng(0)",
+        "tests/test_task_rules.py",
+    ),
+    "a ban dropped": (
+        "grading/tasks/lecture_06/alibi_bias.py",
+        'forbidden=("helpers.positions.ALiBiPositions",),',
+        "",
+        "tests/test_task_rules.py",
+    ),
+    "a ban narrower than its statement": (
+        "grading/tasks/lecture_04/last_rows_mask.py",
+        'forbidden=functions_of("helpers.masks"),',
+        'forbidden=("helpers.masks.causal_mask",),',
+        "tests/test_task_rules.py",
+    ),
+    "a reason turned round": (
+        "grading/tasks/lecture_01/what_was_measured.py",
+        '"a": holds(',
+        '"a": fails(',
+        "tests/test_task_rules.py",
+    ),
     "the version of the citation": (
         "CITATION.cff",
         "version: 0.1.0",

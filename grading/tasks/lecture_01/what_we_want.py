@@ -1,6 +1,6 @@
 """Choose: three wishes, and who meets which."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 what_we_want = ...  # a set of letters
@@ -14,21 +14,35 @@ TASK = task(
     outcome="name three things that we want of a sequence model, and show which one a Markov "
     "model misses",
     reasons={
-        "a": "Both sentences hold the same words, and they need different verbs. Who only counts "
-        "words cannot tell them apart: the first wish, order.",
-        "b": "With three words of context the subject stands outside. What is left are "
-        "attractors, and their numbers say nothing about the subject.",
-        "c": "It reaches the subject and is at one half all the same. Nearly no context of "
-        "twelve words had been met before, so there was nothing to count.",
-        "d": "It counts sequences of words, not sets of words: in another order the same words "
-        "are another context. The wish that it misses is the long distance.",
-        "e": "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
-        "leaves most of it without meaning: the second wish, any length.",
-        "f": "Nothing in the formula ends at some distance. That training finds such weights "
-        "late, or not at all, is what the rest of the lecture measures.",
-        "g": "If the attractors always oppose the subject, “take the opposite of the nearest "
-        "noun” is always right, and a model can learn that instead. Random numbers leave no "
-        "such short way.",
+        "a": holds(
+            "Both sentences hold the same words, and they need different verbs. Who only counts "
+            "words cannot tell them apart: the first wish, order."
+        ),
+        "b": holds(
+            "With three words of context the subject stands outside. What is left are "
+            "attractors, and their numbers say nothing about the subject."
+        ),
+        "c": fails(
+            "It reaches the subject and is at one half all the same. Nearly no context of "
+            "twelve words had been met before, so there was nothing to count."
+        ),
+        "d": fails(
+            "It counts sequences of words, not sets of words: in another order the same words "
+            "are another context. The wish that it misses is the long distance."
+        ),
+        "e": holds(
+            "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
+            "leaves most of it without meaning: the second wish, any length."
+        ),
+        "f": holds(
+            "Nothing in the formula ends at some distance. That training finds such weights "
+            "late, or not at all, is what the rest of the lecture measures."
+        ),
+        "g": fails(
+            "If the attractors always oppose the subject, “take the opposite of the nearest "
+            "noun” is always right, and a model can learn that instead. Random numbers leave no "
+            "such short way."
+        ),
     },
     hints=(
         "All this is in *What fails so far* and at the beginning of *A network that reads one word "

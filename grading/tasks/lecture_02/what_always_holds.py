@@ -1,6 +1,6 @@
 """Choose: what holds whatever the vectors are."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 what_always_holds = ...  # a set of letters
@@ -13,20 +13,34 @@ TASK = task(
     plan("choose", points=6, difficulty=2, minutes=8),
     outcome="name what always holds for this kind of attention, and what it costs for T words",
     reasons={
-        "a": "Twice the vectors make four times the scores, so the weights change too: they "
-        "gather on the largest score.",
-        "b": "A score is a product of two vectors, so it stays when both turn around. The "
-        "weights stay with it, and the same mixture of turned vectors is the turned mixture.",
-        "c": "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What "
-        "it gets is taken from the others.",
-        "d": "Every weight is halved, since the sum below the fraction bar is twice as large, "
-        "and every vector is collected twice.",
-        "e": "Its scores stand in one row and one column: T + T numbers, one of them in both. "
-        "But a column reaches every row, so all context vectors may change.",
-        "f": "No weight is negative and they sum to 1, so a context vector is an average. An "
-        "average of vectors that point different ways is shorter than they are.",
-        "g": "A score is norm times norm times the cosine of the angle. With itself the cosine "
-        "is 1, and no other norm is larger: no other score of its row can be.",
+        "a": fails(
+            "Twice the vectors make four times the scores, so the weights change too: they "
+            "gather on the largest score."
+        ),
+        "b": holds(
+            "A score is a product of two vectors, so it stays when both turn around. The "
+            "weights stay with it, and the same mixture of turned vectors is the turned mixture."
+        ),
+        "c": fails(
+            "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What "
+            "it gets is taken from the others."
+        ),
+        "d": holds(
+            "Every weight is halved, since the sum below the fraction bar is twice as large, "
+            "and every vector is collected twice."
+        ),
+        "e": holds(
+            "Its scores stand in one row and one column: T + T numbers, one of them in both. "
+            "But a column reaches every row, so all context vectors may change."
+        ),
+        "f": fails(
+            "No weight is negative and they sum to 1, so a context vector is an average. An "
+            "average of vectors that point different ways is shorter than they are."
+        ),
+        "g": holds(
+            "A score is norm times norm times the cosine of the angle. With itself the cosine "
+            "is 1, and no other norm is larger: no other score of its row can be."
+        ),
     },
     hints=(
         "Try a statement that you doubt on random vectors, with your `context_vectors` or with "

@@ -1,6 +1,6 @@
 """Choose: what the two examples with hand-made vectors show."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 what_the_vectors_say = ...  # a set of letters
@@ -14,18 +14,30 @@ TASK = task(
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
     reasons={
-        "a": "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even "
-        "gives nearly the plain average: it lies ten times nearer to that than to “chef”.",
-        "b": "All numbers in the table are positive, so every word's score with “meal” is "
-        "positive and doubles. A longer vector is louder for everyone, not only for “it”.",
-        "c": "A dot product sums over the columns, and a sum has no order. Nothing in the map "
-        "depends on which column stands where.",
-        "d": "The others look at “it” as well. They find another vector there, so their scores, "
-        "their weights and their context vectors change too, if only a little.",
-        "e": "Smaller scores are closer together, and so are the weights. The order of the words "
-        "stays, but the recipe becomes more even, and the even one is the plain average.",
-        "f": "What is collected is the whole vector of “voice”, also its music. The score "
-        "decides how much is taken, not which part of it.",
+        "a": fails(
+            "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even "
+            "gives nearly the plain average: it lies ten times nearer to that than to “chef”."
+        ),
+        "b": holds(
+            "All numbers in the table are positive, so every word's score with “meal” is "
+            "positive and doubles. A longer vector is louder for everyone, not only for “it”."
+        ),
+        "c": fails(
+            "A dot product sums over the columns, and a sum has no order. Nothing in the map "
+            "depends on which column stands where."
+        ),
+        "d": fails(
+            "The others look at “it” as well. They find another vector there, so their scores, "
+            "their weights and their context vectors change too, if only a little."
+        ),
+        "e": holds(
+            "Smaller scores are closer together, and so are the weights. The order of the words "
+            "stays, but the recipe becomes more even, and the even one is the plain average."
+        ),
+        "f": holds(
+            "What is collected is the whole vector of “voice”, also its music. The score "
+            "decides how much is taken, not which part of it."
+        ),
     },
     hints=(
         "All of it can be tried: `chef_vectors().numpy()` is the table, from `helpers.examples`, "

@@ -1,6 +1,6 @@
 """Choose: what queries, keys and values are for."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 roles = ...  # a set of letters
@@ -14,23 +14,39 @@ TASK = task(
     outcome="say what {term}`query`, {term}`key` and {term}`value` are each for, and which faults "
     "of Lecture 2 they mend",
     reasons={
-        "a": "With one matrix for both, the score of i for j is the dot product of two vectors "
-        "of the same kind, and that is the same both ways. It takes two different matrices.",
-        "b": "Keys take part in the scores only, values in the sum only. Exchanging the values "
-        "of two words leaves every weight as it was.",
-        "c": "Its query need not resemble its own key, so another word can fit better. With the "
-        "words themselves, all of one length, everybody's best match was itself.",
-        "d": "A query is made from the word's own vector and from nothing else. What the others "
-        "say enters with the weighted sum.",
-        "e": "The scores are X (W_Q W_Kᵀ) Xᵀ. A pair of matrices with the same product gives the "
-        "same scores for every X.",
-        "f": "Softmax makes each row sum to 1, whatever is on offer. In the lecture a wish that "
-        "was not on offer got a sure answer.",
-        "g": "Each word is projected on its own, by the same matrices. If two words have the "
-        "same vector, they have the same query, and so the same row.",
-        "h": "They were random: all queries pointed almost the same way, and every word looked "
-        "most at *meal*. Over a thousand seeds *it* did so less often than an even share "
-        "would.",
+        "a": fails(
+            "With one matrix for both, the score of i for j is the dot product of two vectors "
+            "of the same kind, and that is the same both ways. It takes two different matrices."
+        ),
+        "b": holds(
+            "Keys take part in the scores only, values in the sum only. Exchanging the values "
+            "of two words leaves every weight as it was."
+        ),
+        "c": holds(
+            "Its query need not resemble its own key, so another word can fit better. With the "
+            "words themselves, all of one length, everybody's best match was itself."
+        ),
+        "d": fails(
+            "A query is made from the word's own vector and from nothing else. What the others "
+            "say enters with the weighted sum."
+        ),
+        "e": holds(
+            "The scores are X (W_Q W_Kᵀ) Xᵀ. A pair of matrices with the same product gives the "
+            "same scores for every X."
+        ),
+        "f": fails(
+            "Softmax makes each row sum to 1, whatever is on offer. In the lecture a wish that "
+            "was not on offer got a sure answer."
+        ),
+        "g": holds(
+            "Each word is projected on its own, by the same matrices. If two words have the "
+            "same vector, they have the same query, and so the same row."
+        ),
+        "h": fails(
+            "They were random: all queries pointed almost the same way, and every word looked "
+            "most at *meal*. Over a thousand seeds *it* did so less often than an even share "
+            "would."
+        ),
     },
     hints=(
         "Write the score of word i for word j with x[i], x[j], W_query and W_key. Which of the "

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, functions_of, mistake, plan, task
 
 
 def _words(lengths, T, side):
@@ -145,11 +145,7 @@ TASK = task(
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(who_sees_what,),
-    forbidden=(
-        "helpers.masks.causal_mask",
-        "helpers.masks.padding_mask",
-        "helpers.masks.combine_masks",
-    ),
+    forbidden=functions_of("helpers.masks"),
     hints=(
         "Make `words` of shape (batch, T) first: True where a word stands.",
         "`torch.arange(T) < lengths[:, None]` is (batch, T). With filler on the left, the words "

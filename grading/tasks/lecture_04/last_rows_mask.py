@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, functions_of, mistake, plan, task
 
 
 # %% the cell
@@ -118,7 +118,7 @@ TASK = task(
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
     cases=cases,
     properties=(counts,),
-    forbidden=("helpers.masks.causal_mask",),
+    forbidden=functions_of("helpers.masks"),
     hints=(
         "Draw the full square for T_k = 3 first. Which of its rows belong to the last two places?",
         "`torch.tril` keeps what lies on a diagonal and below it. Its argument `diagonal` says how "

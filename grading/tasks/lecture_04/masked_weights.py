@@ -250,7 +250,10 @@ TASK = task(
     properties=(what_rows_hold,),
     drive=drive,
     forbidden=(
+        "helpers.attention.softmax",
         "helpers.attention.masked_softmax",
+        "helpers.attention.scaled_dot_product_attention",
+        "helpers.attention.scaled_dot_product_attention_numpy",
         "torch.nn.functional.scaled_dot_product_attention",
         "torch.nn.functional.softmax",
         "torch.nn.functional.log_softmax",

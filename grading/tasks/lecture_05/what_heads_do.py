@@ -1,6 +1,6 @@
 """Choose: what heads are for, what they cost, and what a map shows."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 what_heads_do = ...  # a set of letters
@@ -13,21 +13,35 @@ TASK = task(
     plan("choose", points=6, difficulty=2, minutes=6),
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     reasons={
-        "a": "Same queries and same keys give the same weights. Both heads then average the same "
-        "words, and their values, side by side, are the values of one wider head.",
-        "b": "It reads all 64, each through its own row of a matrix. What is narrow is what it "
-        "makes of them: 8 numbers. A head that reads 8 of the 64 is the defect in *Two "
-        "defects in print*.",
-        "c": "Each head has its own columns in `W_out`. They have to go along, or each head's "
-        "numbers meet the columns of the other.",
-        "d": "Its scores depend on the table W_Q W_Kᵀ, and through a width of 8 no table of more "
-        "than 8 independent rows can pass.",
-        "e": "In some seeds of the stored table both heads looked at the flag, and nobody at the "
-        "place before. Having two heads is not the same as using them.",
-        "f": "A product with joined columns is a sum: each head adds its own piece, and the "
-        "others do not notice when it is taken away.",
-        "g": "Equal weights bring the mean of all values, which tells what is in the text. What "
-        "comes after may need it. Switch the head off and measure.",
+        "a": holds(
+            "Same queries and same keys give the same weights. Both heads then average the same "
+            "words, and their values, side by side, are the values of one wider head."
+        ),
+        "b": fails(
+            "It reads all 64, each through its own row of a matrix. What is narrow is what it "
+            "makes of them: 8 numbers. A head that reads 8 of the 64 is the defect in *Two "
+            "defects in print*."
+        ),
+        "c": holds(
+            "Each head has its own columns in `W_out`. They have to go along, or each head's "
+            "numbers meet the columns of the other."
+        ),
+        "d": holds(
+            "Its scores depend on the table W_Q W_Kᵀ, and through a width of 8 no table of more "
+            "than 8 independent rows can pass."
+        ),
+        "e": fails(
+            "In some seeds of the stored table both heads looked at the flag, and nobody at the "
+            "place before. Having two heads is not the same as using them."
+        ),
+        "f": holds(
+            "A product with joined columns is a sum: each head adds its own piece, and the "
+            "others do not notice when it is taken away."
+        ),
+        "g": fails(
+            "Equal weights bring the mean of all values, which tells what is in the text. What "
+            "comes after may need it. Switch the head off and measure."
+        ),
     },
     hints=(
         "Write down what one head computes, step by step. Which of the steps does a statement "

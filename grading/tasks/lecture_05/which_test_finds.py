@@ -1,6 +1,6 @@
 """Choose: which test finds which mistake."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 which_test_finds = ...  # a set of letters
@@ -13,22 +13,34 @@ TASK = task(
     plan("choose", points=6, difficulty=2, minutes=6),
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     reasons={
-        "a": "With a right join, what the first “head” has collected for several words is "
-        "written beside others, and numbers of later words come into earlier rows. The "
-        "lecture ran it.",
-        "b": "Read in their order and written back in their order, no number travels backward. "
-        "The test passes, though words of the two halves never meet.",
-        "c": "Who may meet whom now depends on the piece of the text in which a word stands, and "
-        "with more words than heads a piece holds more than one. Reordering the words moves "
-        "some into other pieces, and the outputs do more than move along.",
-        "d": "The permutation test runs without a mask, so a mask that is ignored makes no "
-        "difference there. The future-token test finds it.",
-        "e": "The shapes are right in all three wrong programs of the lecture.",
-        "f": "A wrong divisor treats all places alike and looks nowhere else than the right one. "
-        "Only a comparison with a second way to compute it notices, or the size of the "
-        "scores.",
-        "g": "Both tests are about places. A shared projection treats all words alike, and "
-        "neither test notices that a head is blind for a part of each word.",
+        "a": holds(
+            "With a right join, what the first “head” has collected for several words is "
+            "written beside others, and numbers of later words come into earlier rows. The "
+            "lecture ran it."
+        ),
+        "b": fails(
+            "Read in their order and written back in their order, no number travels backward. "
+            "The test passes, though words of the two halves never meet."
+        ),
+        "c": holds(
+            "Who may meet whom now depends on the piece of the text in which a word stands, and "
+            "with more words than heads a piece holds more than one. Reordering the words moves "
+            "some into other pieces, and the outputs do more than move along."
+        ),
+        "d": fails(
+            "The permutation test runs without a mask, so a mask that is ignored makes no "
+            "difference there. The future-token test finds it."
+        ),
+        "e": fails("The shapes are right in all three wrong programs of the lecture."),
+        "f": holds(
+            "A wrong divisor treats all places alike and looks nowhere else than the right one. "
+            "Only a comparison with a second way to compute it notices, or the size of the "
+            "scores."
+        ),
+        "g": fails(
+            "Both tests are about places. A shared projection treats all words alike, and "
+            "neither test notices that a head is blind for a part of each word."
+        ),
     },
     hints=(
         "For each mistake ask two things. Does a number of a later word come into an earlier row? "

@@ -1,6 +1,6 @@
 """What each encoding does, where, and at what cost."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 where_order_enters = ...  # a set of letters
@@ -14,21 +14,35 @@ TASK = task(
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     reasons={
-        "a": "Queries and keys are made anew in every layer, and they are turned there. Before "
-        "the first layer there is nothing to turn yet.",
-        "b": "The code was added to the word's vector, and query, key and value are all made of "
-        "that sum.",
-        "c": "Every pair of words keeps its distance when a sentence is read backward, and the "
-        "penalty knows nothing else. So the outputs are the same, in reverse order.",
-        "d": "Rotary positions turn queries and keys only, and the vectors of words in front of "
-        "the first layer hold no place.",
-        "e": "In the lecture one causal layer was no better than a coin. To the question mark, "
-        "which stands last, the mask hides nothing, so it sees a bag.",
-        "f": "Nothing was trained at rows that no text reached: they stay bit for bit as they "
-        "were made. The model adds noise there.",
-        "g": "It adds one number to each score, and there are T² of them in a head.",
-        "h": "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
-        "places did not find it in the lecture: accuracy fell at 2×.",
+        "a": fails(
+            "Queries and keys are made anew in every layer, and they are turned there. Before "
+            "the first layer there is nothing to turn yet."
+        ),
+        "b": holds(
+            "The code was added to the word's vector, and query, key and value are all made of "
+            "that sum."
+        ),
+        "c": holds(
+            "Every pair of words keeps its distance when a sentence is read backward, and the "
+            "penalty knows nothing else. So the outputs are the same, in reverse order."
+        ),
+        "d": holds(
+            "Rotary positions turn queries and keys only, and the vectors of words in front of "
+            "the first layer hold no place."
+        ),
+        "e": fails(
+            "In the lecture one causal layer was no better than a coin. To the question mark, "
+            "which stands last, the mask hides nothing, so it sees a bag."
+        ),
+        "f": fails(
+            "Nothing was trained at rows that no text reached: they stay bit for bit as they "
+            "were made. The model adds noise there."
+        ),
+        "g": holds("It adds one number to each score, and there are T² of them in a head."),
+        "h": fails(
+            "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
+            "places did not find it in the lecture: accuracy fell at 2×."
+        ),
     },
     hints=(
         "For (b) and (d): of which vector is a value made, and does the place stand in it?",

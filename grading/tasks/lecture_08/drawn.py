@@ -179,7 +179,7 @@ TASK = task(
     "and measure what temperature does to facts",
     cases=cases,
     properties=(possible,),
-    forbidden=("torch.multinomial",),
+    forbidden=("torch.multinomial", "torch.Tensor.multinomial"),
     hints=(
         "Draw the example as a line from 0 to 1, with a mark at each sum. At which mark does the "
         "field of word 1 begin, and at which does it end?",

@@ -1,6 +1,6 @@
 """Read a table of losses and stories, seed by seed."""
 
-from grading.author import plan, task
+from grading.author import fails, holds, plan, task
 
 # %% the cell
 what_stories_show = ...  # a set of letters
@@ -14,20 +14,32 @@ TASK = task(
     outcome="read a table of models of equal size, with baselines that know nothing, single words, "
     "or pairs of words",
     reasons={
-        "a": "Compare seeds 0 and 1 of the transformer without positions: which has the lower "
-        "loss, and which has the larger share?",
-        "b": "The eight losses after 200 steps end at 0.71, and the LSTM's and RNN's begin at "
-        "0.89. And yet none has more than 0.64 of the verbs right.",
-        "c": "The smallest fall is 0.58, of the transformer without positions with seed 2.",
-        "d": "0.574 − 0.551 is 0.023 nats a word. Over 50 words they add up to 1.1, and e to the "
-        "power of −1.1 is a third.",
-        "e": "The table has one number of steps, one learning rate and one size for all. It says "
-        "what was learned under these conditions, and not what can be.",
-        "f": "The smallest share of the eight transformers is 0.63, and all of these have less "
-        "than 0.59. The largest of the other eight is 0.60.",
-        "g": "At temperature 1 the model draws as it believes, and its beliefs are nearly those "
-        "of the storyteller. Colder writing has other frequencies: likely words come more "
-        "often than in true stories.",
+        "a": fails(
+            "Compare seeds 0 and 1 of the transformer without positions: which has the lower "
+            "loss, and which has the larger share?"
+        ),
+        "b": holds(
+            "The eight losses after 200 steps end at 0.71, and the LSTM's and RNN's begin at "
+            "0.89. And yet none has more than 0.64 of the verbs right."
+        ),
+        "c": holds("The smallest fall is 0.58, of the transformer without positions with seed 2."),
+        "d": holds(
+            "0.574 − 0.551 is 0.023 nats a word. Over 50 words they add up to 1.1, and e to the "
+            "power of −1.1 is a third."
+        ),
+        "e": fails(
+            "The table has one number of steps, one learning rate and one size for all. It says "
+            "what was learned under these conditions, and not what can be."
+        ),
+        "f": holds(
+            "The smallest share of the eight transformers is 0.63, and all of these have less "
+            "than 0.59. The largest of the other eight is 0.60."
+        ),
+        "g": fails(
+            "At temperature 1 the model draws as it believes, and its beliefs are nearly those "
+            "of the storyteller. Colder writing has other frequencies: likely words come more "
+            "often than in true stories."
+        ),
     },
     hints=(
         "A statement about all models falls with one that does otherwise.",

@@ -1,0 +1,147 @@
+"""What a task promises and its file must keep: fresh cases, the ban that it states, reasons."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import types
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from conftest import ROOT
+
+import helpers
+from grading.author import fails, functions_of, holds, plan, task
+from grading.task import CODE, all_tasks
+from helpers import masks
+
+TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
+MARK = re.compile(r"<!-- task: (\w+) -->")
+BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
+TORCH = {"torch": torch, "torch.Tensor": torch.Tensor, "torch.nn.functional": torch.nn.functional}
+HELPERS = {
+    f"helpers.{module.name}": importlib.import_module(f"helpers.{module.name}")
+    for module in pkgutil.iter_modules(helpers.__path__)
+}
+
+
+def statements() -> dict[str, str]:
+    """What the notebooks say of each task, without its hints."""
+    found = {}
+    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if mark := MARK.search(cell.source):
+                text = cell.source.partition("<!-- hints -->")[0]
+                found[mark[1]] = " ".join(text.split())
+    return found
+
+
+STATEMENTS = statements()
+
+
+def fingerprint(value) -> str:
+    """The same for equal arguments."""
+    if isinstance(value, torch.nn.Module):
+        value = value.state_dict()
+    if isinstance(value, torch.Tensor | np.ndarray):
+        return str(
+            np.asarray(value.detach() if isinstance(value, torch.Tensor) else value).tolist()
+        )
+    if isinstance(value, dict):
+        return str([(key, fingerprint(item)) for key, item in value.items()])
+    if isinstance(value, list | tuple):
+        return str([fingerprint(item) for item in value])
+    if isinstance(value, types.FunctionType):
+        return str([fingerprint(cell.cell_contents) for cell in value.__closure__ or ()])
+    return repr(value)
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.kind in CODE], ids=lambda task: task.name)
+def test_cases_follow_the_seed(task):
+    """Or a student could store the answers that the notebook shows."""
+    first, again, other = (
+        [fingerprint(case.args) for case in task.cases(seed)] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def names_of(name: str, rooms: dict) -> set[str]:
+    """Under which dotted names a function of this name is found there."""
+    return {f"{room}.{name}" for room in rooms if callable(getattr(rooms[room], name, None))}
+
+
+def banned(sentence: str) -> tuple[set[str], set[str]]:
+    """Dotted names that a sentence of a statement forbids, and names without a place."""
+    names = set(re.findall(r"`([\w.]+)`", sentence))
+    if "attention function" in sentence:
+        names.add("scaled_dot_product_attention")
+    if "softmax of" in sentence:
+        names.add("softmax")
+    dotted = set()
+    for module in [name for name in names if name in HELPERS]:
+        names.remove(module)
+        convert = "that convert" in sentence
+        dotted |= {
+            function
+            for function in functions_of(module)
+            if not convert or re.search(r"\.(to|from)_\w+$", function)
+        }
+    for name in names:
+        dotted |= names_of(name, TORCH) if "PyTorch" in sentence else set()
+        dotted |= names_of(name, HELPERS) if "helpers" in sentence else set()
+    return dotted, names
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_what_the_statement_forbids_is_forbidden(task):
+    sentences = BAN.findall(STATEMENTS[task.name])
+    assert bool(sentences) == bool(task.forbidden), "the statement and the ban do not agree"
+    for sentence in sentences:
+        dotted, names = banned(sentence)
+        assert dotted <= set(task.forbidden), sentence
+        for name in names:
+            assert any(f".{function}".endswith(f".{name}") for function in task.forbidden), sentence
+        for word, package in (
+            ("PyTorch", "torch."),
+            ("helpers", "helpers."),
+            ("course's own", "h"),
+        ):
+            if word in sentence:
+                assert any(function.startswith(package) for function in task.forbidden), sentence
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
+def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
+    """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
+    for name in task.forbidden:
+        place, _, last = name.rpartition(".")
+        if place in TORCH:
+            assert names_of(last, TORCH) <= set(task.forbidden)
+
+
+def test_the_functions_of_a_module_are_all_its_public_ones():
+    public = {
+        f"helpers.masks.{name}"
+        for name, thing in vars(masks).items()
+        if inspect.isfunction(thing) and thing.__module__ == masks.__name__ and name[0] != "_"
+    }
+    assert set(functions_of("helpers.masks")) == public
+    assert "helpers.masks.causal_mask" in public
+
+
+@pytest.mark.parametrize("sides", ["holds holds", "fails holds"])
+def test_a_reason_turned_round_is_noticed(sides):
+    """Each reason says on which side it stands, and the key must agree."""
+    module = types.ModuleType("grading.tasks.lecture_01.choice")
+    module.__dict__.update(choice={"a"}, plan=plan, task=task, holds=holds, fails=fails)
+    source = """task(
+        plan("choose", points=1, difficulty=1, minutes=1),
+        outcome="choose",
+        reasons={"a": %s("It is so."), "b": %s("It is another thing.")},
+    )"""
+    assert eval(source % ("holds", "fails"), module.__dict__).reference == {"a"}
+    with pytest.raises(ValueError, match="reasons that hold"):
+        eval(source % tuple(sides.split()), module.__dict__)
