@@ -131,7 +131,7 @@ CASES["prints"] = with_cell(
 )
 EVERY_PIPE = """
 import fcntl, stat
-pipes = [n for n in range(3, 40) if os.path.exists(f"/proc/self/fd/{n}")
+pipes = [n for n in range(3, 256) if os.path.exists(f"/proc/self/fd/{n}")
          and stat.S_ISFIFO(os.fstat(n).st_mode)
          and fcntl.fcntl(n, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY]
 """

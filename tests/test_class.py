@@ -517,3 +517,55 @@ def test_made_students_are_what_they_say():
     names = [one.name for one in members]
     assert all(names.count(name) > 1 for name in names)
     assert isinstance(members[0], Made)
+
+
+# ------------------------------------------------------------------ across the weeks
+
+
+def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
+    folder, term = tmp_path / "in", tmp_path / "term"
+    for name, answers in (("ada", RIGHT), ("bob", made_class.HALF), ("cem", made_class.STUB)):
+        put(folder / "two" / f"{name}.ipynb", sheet(answers), LATER)
+    put(folder / "five" / "ada.ipynb", notebook(made_class.OTHER_SHEET), LATER)
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\n", encoding="utf-8")
+    for lecture, week in ((2, "two"), (5, "five")):
+        told = Told(lecture=lecture, rosters=(roster,), term=term)
+        out = term / f"sheet-{lecture}"
+        options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "told": told}
+        grade_class(folder / week, out, **options)
+    rows = {row["id"]: row for row in rows_of(term / "totals.csv")}
+    assert [float(rows["ada"][f"sheet {n}"]) for n in (2, 5)] == [FULL, 0]
+    assert float(rows["bob"]["points"]) == made_class.SOME
+    page = (term / "course.html").read_text(encoding="utf-8")
+    assert "Cem (cem): 0% of the points; not handed in: 5" in page
+    assert "2.3 A softmax that does not overflow" in page
+
+
+COPIED = """
+def stable_softmax(scores):
+    largest = np.max(scores, axis=-1, keepdims=True)
+    moved = np.subtract(scores, largest)
+    powers = np.power(np.e, moved)
+    below = np.add.reduce(powers, axis=-1, keepdims=True)
+    shares = np.divide(powers, below)
+    return np.asarray(shares)
+"""
+
+
+def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
+    folder = tmp_path / "in"
+    renamed = COPIED
+    for word in ("largest", "moved", "powers", "below", "shares"):
+        renamed = renamed.replace(word, word[::-1])
+    renamed = renamed.replace("\n    return", "\n\n    # my own idea\n    return")
+    answers = {"ada": COPIED, "bob": renamed, "cem": RIGHT["stable_softmax"]}
+    answers |= {
+        f"s{n}": RIGHT["stable_softmax"] for n in range(9)
+    }  # the model answer: nobody's own
+    for name, answer in answers.items():
+        put(folder / f"{name}.ipynb", sheet(RIGHT | {"stable_softmax": answer}), LATER)
+    graded(folder, tmp_path / "out")
+    [row] = rows_of(tmp_path / "out" / "similar.csv")
+    assert (row["id"], row["other id"], row["task"]) == ("ada", "bob", "stable_softmax")
+    assert float(row["share"]) > 0.9

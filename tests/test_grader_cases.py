@@ -24,7 +24,7 @@ from grading.classroom.sandbox import Limits, Unavailable, bubblewrap
 from grading.classroom.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
-LIMITS = Limits(cell=8, task=8, train=8, total=400, memory=900 << 20, printed=2 << 20)
+LIMITS = Limits(cell=4, task=4, train=4, total=200, patience=6, memory=900 << 20, printed=2 << 20)
 unpickled: list[tuple] = []
 watching = False
 

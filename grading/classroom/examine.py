@@ -8,7 +8,6 @@ import re
 import signal
 import textwrap
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -34,7 +33,8 @@ SHOWN = 800
 """How many characters of an input are shown."""
 
 WHY = {
-    "time": ("did not end within {seconds:g} s and was stopped", "stopped for time"),
+    "time": ("did not end within {seconds:g} s of computing and was stopped", "stopped for time"),
+    "wait": ("did not end within {wait:g} s, mostly waiting, and was stopped", "stopped for time"),
     "total": ("was running when the time for the whole notebook was used up", "stopped for time"),
     "memory": ("took more memory than is allowed and was stopped", "too much memory"),
     "printed": ("printed more than is allowed and was stopped", "too much output"),
@@ -103,7 +103,7 @@ class Examiner:
         """Run the cells; a cell or task that has to be stopped is left out of the next start."""
         found, todo = Answers(), {p.task.name: p for p in tasks}
         skip: dict[int, str] = {}
-        deadline, unready = time.monotonic() + self.limits.total, 0
+        left, unready = self.limits.total, 0
         for _ in range(self.limits.starts):
             job = {
                 "cells": cells,
@@ -113,10 +113,11 @@ class Examiner:
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
             heard = sandbox.listen(
-                job, seconds, self.limits, slot, self.course, self.program, deadline, self.stop
+                job, seconds, self.limits, slot, self.course, self.program, left, self.stop
             )
             if heard.why == "interrupted":
                 raise GraderError("interrupted")
+            left -= heard.computed
             unready += not heard.ready
             if unready > 1:
                 said = " ".join(heard.said.split())
@@ -131,7 +132,8 @@ class Examiner:
                 found.flags.add(flag)
                 limit = self.limits.cell if heard.at_cell is not None else 0
                 limit = limit or seconds.get(heard.at_task or "", 0)
-                said = what.format(seconds=limit, code=_code(heard.code))
+                wait = limit * self.limits.patience
+                said = what.format(seconds=limit, wait=wait, code=_code(heard.code))
                 if heard.at_cell is not None:
                     skip[heard.at_cell] = (
                         f"Cell {heard.at_cell + 1} {said}; the others ran without it."

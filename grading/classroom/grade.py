@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from grading.classroom import exports, marking, reports, sandbox, tables
+from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
 from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
 from grading.classroom.listing import Listed, Look, list_files
 from grading.classroom.policy import Policy, applied, read_policy
@@ -79,6 +79,8 @@ class Told:
     """Moodle's worksheet or Canvas's gradebook, to be filled in."""
     column: str = ""
     scale: bool = False
+    term: Path | None = None
+    """A folder for all sheets of a term: it holds the database, and totals."""
 
 
 def grade_class(
@@ -118,7 +120,7 @@ def grade_class(
     if unsafe:
         sandbox.require_others_may_read()
     out.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(Store(out / "grades.sqlite")) as store:
+    with contextlib.closing(Store((told.term or out) / "grades.sqlite")) as store:
         seed = seed if seed is not None else int(store.setting("seed") or secrets.randbelow(2**31))
         store.set("seed", str(seed))
         rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
@@ -142,6 +144,9 @@ def grade_class(
         _finish(sheets, [*looks, *more], open_, failures)
         store.publish(students, sheets)
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
+        similar.write(out, sheets, reports.PAGE)
+        if told.term:
+            term.write(told.term, store, tasks, reports.PAGE)
         final = not open_ and not waiting and not failures
         exports.write(out, sheets, told.table, told.column, told.scale, final)
     return Done(failures, len(open_), waiting)
@@ -171,17 +176,17 @@ def _listed(
     for file in [file for file, _ in told.assign] + list(told.count):
         require(file in names, "--assign or --count", repr(file), "a file as files.csv names it")
     for file, id in told.assign:
-        store.decide(file, "student", id)
+        store.decide(told.lecture, file, "student", id)
     for file in told.count:
-        store.decide(file, "counts", "yes")
-    assigned = store.decisions("student")
+        store.decide(told.lecture, file, "counts", "yes")
+    assigned = store.decisions(told.lecture, "student")
     if told.everybody:
         assigned = dict.fromkeys(names, told.everybody)
     members = Class.of((*policy.rosters, *told.rosters), assigned)
     if told.everybody:
         members.students.setdefault(told.everybody, Student(told.everybody))
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
-    preferred = store.decisions("counts")
+    preferred = store.decisions(told.lecture, "counts")
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
     times = _times(policy)
     for row in rows:
@@ -398,13 +403,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--table", type=Path, help="Moodle's worksheet or Canvas's gradebook, to be filled in")
     add("--column", default="", help="of the gradebook: how its name begins")
     add("--scale", action="store_true", help="to the maximum of that table")
+    add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
     add("--student", default="", help="all of it is by this one student")
     add("--seed", type=int, help="of the private cases (drawn once, then kept)")
     add("--jobs", type=int, default=cores())
     add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
     add("--unsafe", action="store_true", help="without a sandbox: see the message")
     given = parser.parse_args(arguments)
-    out = given.out or given.submissions.with_name(given.submissions.stem + "-graded")
+    if given.term and not given.lecture:
+        parser.error("--term wants --lecture too: every sheet has its folder in there")
+    own = given.term / f"sheet-{given.lecture}" if given.term else None
+    out = given.out or own or given.submissions.with_name(given.submissions.stem + "-graded")
     if given.unsafe:
         print(UNSAFE, file=sys.stderr)
     told = Told(
@@ -419,6 +428,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.table,
         given.column,
         given.scale,
+        given.term,
     )
     try:
         done = grade_class(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import compileall
 import contextlib
 import json
+import math
 import os
 import selectors
 import shutil
@@ -20,6 +21,7 @@ import sysconfig
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,17 +35,23 @@ try:
 except ImportError:  # Windows, where only the tests of the parts run
     fcntl = None
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Times in seconds, sizes in bytes."""
+    """What one submission may use. Sizes in bytes; times in seconds that it computes.
 
-    start: float = 120.0
+    What its processes compute does not depend on what else the machine does. The clock ends only
+    what sleeps or waits: after `patience` times as long.
+    """
+
+    start: float = 300.0
     cell: float = 60.0
     task: float = 20.0
     train: float = 120.0
     total: float = 900.0
+    patience: float = 10.0
     starts: int = 12
     memory: int = 2 << 30
     address_space: int = 4 << 30
@@ -74,6 +82,8 @@ class Heard:
     forged: set[str] = field(default_factory=set)
     """Tasks with an answer that came unasked, twice or garbled."""
     garbled: int = 0
+    computed: float = 0.0
+    """Seconds that its processes computed, starting not counted."""
     said: str = ""
     """What was printed before the student's code ran, in case that does not happen."""
 
@@ -227,7 +237,7 @@ def listen(
     slot: int,
     course: CourseFiles,
     program: str | None,
-    deadline: float,
+    left: float,
     stop: threading.Event,
 ) -> Heard:
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
@@ -237,11 +247,11 @@ def listen(
         seconds: how long each task may take.
         slot: tells submissions that run at the same time apart.
         program: bubblewrap; None runs the worker without a sandbox.
-        deadline: on the clock of `time.monotonic`, for all of it.
+        left: how many seconds all of it may still compute.
         stop: when set, the run ends.
     """
     with _Worker(job, limits, slot, course, program) as worker:
-        return worker.follow(seconds, deadline, stop)
+        return worker.follow(seconds, left, stop)
 
 
 def _uid(slot: int) -> int:
@@ -274,6 +284,8 @@ class _Worker:
         alone = bool(program or self.uid)
         self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": _packages()}
         self.heard = Heard()
+        self.computed = 0.0
+        self.memory = 0
 
     def __enter__(self) -> _Worker:
         self.channel, channel = os.pipe()
@@ -340,11 +352,13 @@ class _Worker:
                 if path.stat().st_uid == self.uid:
                     os.kill(int(path.name), signal.SIGKILL)
 
-    def follow(self, seconds: dict[str, float], deadline: float, stop: threading.Event) -> Heard:
+    def follow(self, seconds: dict[str, float], left: float, stop: threading.Event) -> Heard:
         """Read what comes, and stop the worker when it exceeds a limit."""
         heard, limits = self.heard, self.limits
         self.seconds = seconds
-        self.until = time.monotonic() + limits.start
+        self.started = 0.0
+        self._allow(math.inf, limits.start)
+        end = time.monotonic() + limits.patience * left + limits.start
         line, printed, answered, sampled = bytearray(), 0, 0, 0.0
         with selectors.DefaultSelector() as selector:
             for pipe in (self.channel, self.printed):
@@ -367,9 +381,7 @@ class _Worker:
                     piece = os.read(self.channel, PIECE)
                     answered += len(piece)
                     line += piece
-                    *whole, line = line.split(b"\n") if b"\n" in piece else (line,)
-                    for text in whole:
-                        self._event(bytes(text))
+                    line = self._lines(line)
                     if not piece:
                         heard.why = "died"
                 elif gone:
@@ -378,20 +390,43 @@ class _Worker:
                     continue
                 if now - sampled > TICK:
                     sampled = now
-                    if self._memory("statm") > limits.memory < self._memory("smaps_rollup"):
+                    self._sample()
+                    if self.memory > limits.memory < self._memory():
                         heard.why = "memory"
                 if printed > limits.printed:
                     heard.why = "printed"
                 elif len(line) > limits.message or answered > limits.answers or heard.garbled > 99:
                     heard.why = "answers"
-                elif now > min(self.until, deadline):
-                    heard.why = "time" if now <= deadline else "total"
+                elif now > end or heard.computed > left:
+                    heard.why = "total"
+                elif self.computed > self.most:
+                    heard.why = "time"
+                elif now > self.until:
+                    heard.why = "wait"
                 elif stop.is_set():
                     heard.why = "interrupted"
+        self._rest(line)
         if heard.why == "died":
             with contextlib.suppress(subprocess.TimeoutExpired):
                 heard.code = self.popen.wait(5)
         return heard
+
+    def _allow(self, most: float, clock: float) -> None:
+        """From now on: so many seconds of computing, and so many on the clock."""
+        self.most, self.until = self.computed + most, time.monotonic() + clock
+
+    def _lines(self, line: bytearray) -> bytearray:
+        """Take the whole lines; returns what comes after the last one."""
+        *whole, rest = line.split(b"\n")
+        for text in whole:
+            self._event(bytes(text))
+        return rest
+
+    def _rest(self, line: bytearray) -> None:
+        """Take what was written before the end, whenever this program came to read it."""
+        with contextlib.suppress(OSError):
+            while len(line) <= self.limits.message and (piece := os.read(self.channel, PIECE)):
+                line = self._lines(line + piece)
 
     def _event(self, text: bytes) -> None:
         """Take one message; only the one that has to come next is believed."""
@@ -406,19 +441,26 @@ class _Worker:
         idle = heard.ready and heard.at_cell is None and heard.at_task is None
         if type(task) is str and task in self.tasks:
             if idle and state == "start" and task == self._next_task():
-                heard.at_task, self.until = task, time.monotonic() + self.seconds[task]
+                heard.at_task = task
+                self._sample()
+                self._allow(self.seconds[task], self.limits.patience * self.seconds[task])
             elif heard.at_task == task and state is None and task not in heard.answers:
                 heard.answers[task], heard.at_task = event, None
             else:
                 heard.forge(task)
         elif type(cell) is int and state == "start" and idle and 0 <= cell < self.cells:
-            heard.at_cell, self.until = cell, time.monotonic() + self.limits.cell
+            heard.at_cell = cell
+            self._sample()
+            self._allow(self.limits.cell, self.limits.patience * self.limits.cell)
         elif type(cell) is int and state == "done" and cell == heard.at_cell:
             heard.at_cell = None
             if error := event.get("error"):
                 heard.cell_errors[cell] = str(error)[:500]
         elif state == "ready" and not heard.ready:
-            heard.ready, self.until = True, time.monotonic() + self.limits.cell
+            heard.ready = True
+            self._sample()
+            self.started = self.computed
+            self._allow(self.limits.cell, self.limits.patience * self.limits.cell)
         elif state == "end" and idle and self._next_task() is None:
             heard.ended = True
         else:
@@ -427,17 +469,36 @@ class _Worker:
     def _next_task(self) -> str | None:
         return next((task for task in self.tasks if task not in self.heard.answers), None)
 
-    def _memory(self, source: str) -> int:
-        """Bytes that all its processes hold. "statm" is quick, but counts shared pages for each."""
-        total, todo = 0, [self.popen.pid]
+    def _processes(self) -> Iterator[Path]:
+        """The folders of all its processes in /proc."""
+        todo = [self.popen.pid]
         while todo:
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                path = Path(f"/proc/{todo.pop()}")
+            path = Path(f"/proc/{todo.pop()}")
+            with contextlib.suppress(OSError, ValueError):
                 for thread in os.listdir(path / "task"):
                     todo += map(int, (path / "task" / thread / "children").read_text().split())
-                if source == "statm":
-                    total += int((path / source).read_text().split()[1]) * PAGE
-                else:
-                    rollup = (path / source).read_text()
-                    total += int(rollup.partition("\nPss:")[2].split()[0]) * 1024
+                yield path
+
+    def _sample(self) -> None:
+        """What its processes hold in memory (shared pages counted for each), and have computed.
+
+        What a process computed that has ended is its parent's: the sum can only grow.
+        """
+        self.memory, ticks = 0, 0
+        for path in self._processes():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                self.memory += int((path / "statm").read_text().split()[1]) * PAGE
+                after_name = (path / "stat").read_text().rpartition(")")[2].split()
+                ticks += sum(map(int, after_name[11:15]))  # its own and its children's
+        self.computed = max(self.computed, ticks / HERTZ)
+        if self.heard.ready:
+            self.heard.computed = self.computed - self.started
+
+    def _memory(self) -> int:
+        """Bytes that all its processes hold, pages that they share counted once."""
+        total = 0
+        for path in self._processes():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                rollup = (path / "smaps_rollup").read_text()
+                total += int(rollup.partition("\nPss:")[2].split()[0]) * 1024
         return total

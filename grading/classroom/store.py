@@ -35,7 +35,8 @@ CREATE TABLE IF NOT EXISTS correction (
 CREATE TABLE IF NOT EXISTS look (
     item TEXT PRIMARY KEY, seen TEXT NOT NULL, made TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS decision (
-    file TEXT NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (file, what));
+    lecture INTEGER NOT NULL, file TEXT NOT NULL, what TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (lecture, file, what));
 CREATE TABLE IF NOT EXISTS grade (
     student TEXT NOT NULL, lecture INTEGER NOT NULL, task TEXT NOT NULL, points REAL NOT NULL,
     possible REAL NOT NULL, by TEXT NOT NULL, PRIMARY KEY (student, lecture, task));
@@ -210,14 +211,15 @@ class Store:
         """What persons wrote beside the items that they looked at."""
         return dict(self.base.execute("SELECT item, seen FROM look"))
 
-    def decide(self, file: str, what: str, value: str) -> None:
+    def decide(self, lecture: int | None, file: str, what: str, value: str) -> None:
         """Keep a decision about a file: whose it is, or that it counts."""
-        self.base.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?)", (file, what, value))
+        values = lecture or 0, file, what, value
+        self.base.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?)", values)
 
-    def decisions(self, what: str) -> dict[str, str]:
+    def decisions(self, lecture: int | None, what: str) -> dict[str, str]:
         """All decisions of one kind, by file."""
-        query = "SELECT file, value FROM decision WHERE what = ?"
-        return dict(self.base.execute(query, (what,)))
+        query = "SELECT file, value FROM decision WHERE lecture = ? AND what = ?"
+        return dict(self.base.execute(query, (lecture or 0, what)))
 
     def publish(self, students: Iterable, sheets: Sequence) -> None:
         """Write down what counts now: the tables to ask for sums and lists."""

@@ -1,0 +1,116 @@
+"""Which answers are alike: tokens compared after renaming, in runs of eight.
+
+What the template and the model answer have, and what many in the class have, is taken out first;
+so of short answers nothing is left, and nothing is said about them. A high share is a reason to
+read both answers, and proves nothing: two students may have learned from the same page.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import keyword
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.classroom import tables
+from grading.classroom.marking import SheetGrade
+from grading.classroom.sheets import sheets as all_sheets
+
+RUN = 8
+"""Tokens that are compared at a time."""
+LEAST = 16
+"""Runs that an answer must have of its own to be compared."""
+COMMON = 0.2
+"""What a larger share of the class has is nobody's own."""
+ALIKE = 0.6
+MOST = 60
+"""Pairs that are shown."""
+SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers to one task, and the share of the shorter one's runs that both have."""
+
+    share: float
+    task: str
+    one: SheetGrade
+    other: SheetGrade
+
+
+def words(source: str) -> list[str]:
+    """The tokens of code without comments and layout; names of the student's own become one word.
+
+    Names after a dot and names that are called stay: they are the library's, and tell methods
+    apart. Text that is no Python is taken by its words.
+    """
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return source.lower().split()
+    kept = [token for token in tokens if token.type not in SKIPPED and token.string]
+    found = []
+    for before, token, after in zip([None, *kept], kept, [*kept[1:], None], strict=False):
+        own = token.type == tokenize.NAME and not keyword.iskeyword(token.string)
+        named = before and before.string == "."
+        called = after and after.string == "(" and before and before.string != "def"
+        found.append("x" if own and not named and not called else token.string)
+    return found
+
+
+def runs(source: str) -> set[tuple[str, ...]]:
+    """All runs of `RUN` tokens."""
+    found = words(source)
+    return set(zip(*(found[i:] for i in range(RUN)), strict=False))
+
+
+def pairs(graded: Sequence[SheetGrade]) -> Iterator[Pair]:
+    """Answers of different students that are alike, task by task."""
+    by_task: dict[str, list[tuple[SheetGrade, set]]] = {}
+    for sheet in graded:
+        known = all_sheets().get(sheet.lecture)
+        for grade in sheet.grades:
+            if grade.result and grade.result.answer and sheet.graded:
+                given = known.template.get(grade.task, "") if known else ""
+                model = known.answers.get(grade.task, "") if known else ""
+                own = runs(grade.result.answer) - runs(given) - runs(model)
+                by_task.setdefault(grade.task, []).append((sheet, own))
+    for task, mine in by_task.items():
+        held = Counter(run for _, own in mine for run in own)
+        common = {run for run, n in held.items() if n > max(3, COMMON * len(mine))}
+        left = [(sheet, own - common) for sheet, own in mine]
+        left = [(sheet, own) for sheet, own in left if len(own) >= LEAST]
+        for (one, first), (other, second) in itertools.combinations(left, 2):
+            share = len(first & second) / min(len(first), len(second))
+            if share >= ALIKE:
+                yield Pair(share, task, one, other)
+
+
+def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
+    """`similar.csv` with every pair, and `similar.html` with the two answers side by side."""
+    found = sorted(pairs(graded), key=lambda p: (-p.share, p.task, p.one.student.id))
+    columns = ("share", "task", "id", "name", "other id", "other name")
+    rows = []
+    for p in found:
+        one, other = p.one.student, p.other.student
+        rows.append([round(p.share, 2), p.task, one.id, one.name, other.id, other.name])
+    tables.write(out / "similar.csv", columns, rows)
+    lines = ["<p>A reason to read both answers, and no proof. Short answers are not compared.</p>"]
+    for p in found[:MOST]:
+        who = f"{p.one.student.id} and {p.other.student.id}"
+        lines.append(f"<h2>{html.escape(f'{p.task}: {p.share:.0%}, {who}')}</h2>")
+        for sheet in (p.one, p.other):
+            lines.append(f"<pre>{html.escape(_answer(sheet, p.task))}</pre>")
+    text = page.format(title="Answers that are alike", body="\n".join(lines))
+    (out / "similar.html").write_text(text, encoding="utf-8")
+    return len(found)
+
+
+def _answer(sheet: SheetGrade, task: str) -> str:
+    by_task: Mapping[str, str] = {g.task: g.result.answer for g in sheet.grades if g.result}
+    return by_task[task]
