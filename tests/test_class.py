@@ -295,6 +295,19 @@ def test_a_sum_over_the_database_counts_nothing_twice(small):
     assert (sums["ada"], counting, every) == (FULL, (FULL,), (2,))
 
 
+def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):
+    put(tmp_path / "in" / "ada.ipynb", b"", LATER)
+    put(tmp_path / "in" / "bob.py", b"x = 1", LATER)
+    put(tmp_path / "in" / "cem.ipynb", sheet(RIGHT), LATER)
+    options = {"tasks": GRADED, "examiner": run_here, "seed": 7}
+    grade_class(tmp_path / "in", tmp_path / "out", **options)
+    rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "grades.csv")}
+    assert (rows["ada"]["points"], rows["ada"]["status"]) == ("0", "The file is empty.")
+    assert rows["cem"]["points"] == "14"
+    [look] = [r for r in rows_of(tmp_path / "out" / "look.csv") if r["file"] == "bob.py"]
+    assert "no notebook (.py)" in look["what"]
+
+
 def test_the_wrong_sheet_for_the_whole_class_stops_the_command(tmp_path):
     folder = tmp_path / "in"
     for name in ("ada", "bob"):

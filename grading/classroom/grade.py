@@ -133,9 +133,8 @@ def grade_class(
         pairs = [(row.student.id, row.lecture) for row in graded]
         store.counts(pairs, [row.key for row in graded])
         _correct(store, given, graded)
-        wanted = [told.lecture] if told.lecture else sorted({row.lecture for row in graded})
-        if not wanted or (not told.lecture and not members.closed):
-            wanted = [None] if not wanted else []
+        seen = {row.lecture for row in graded} if members.closed else set()
+        wanted = [told.lecture] if told.lecture else sorted(seen)
         students = sorted(members.students.values(), key=lambda s: s.id)
         sheets, more = marking.mark(rows, students, wanted, store, tasks, policy)
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]

@@ -85,7 +85,7 @@ def mark(
             failed[row.student.id] = row
     for student in students:
         served = {lecture for id, lecture in good if id == student.id}
-        for lecture in sorted(served | set(lectures), key=lambda n: n or 0):
+        for lecture in sorted(served | set(lectures) or {None}, key=lambda n: n or 0):
             row = good.get((student.id, lecture))
             if row is None:
                 other = failed.get(student.id)
