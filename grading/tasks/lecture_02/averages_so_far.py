@@ -187,8 +187,7 @@ def rows_are_recipes(args, result):
 
 TASK = task(
     plan("implement", points=8, difficulty=1, minutes=8),
-    outcome="write the plain average of several vectors as one matrix product, and as a "
-    "softmax of zeros",
+    outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(rows_are_recipes,),
     hints=(

@@ -125,9 +125,8 @@ def overflowing(x):
 
 
 @mistake(
-    "The scores were divided by √d. A formula with this division is printed beside the table of "
-    "the chef sentence too, but the code there, and this lecture, do not divide. What the "
-    "division is good for is the subject of Lecture 3."
+    "The scores were divided by √d. Many formulas do that, and this lecture does not yet. What "
+    "the division is good for is a subject of Lecture 3."
 )
 def divided_by_root(x):
     weights = softmax(x @ np.swapaxes(x, -2, -1) / np.sqrt(x.shape[-1]))

@@ -24,7 +24,8 @@ TASK = task(
         ),
         "c": holds(
             "Its query need not resemble its own key, so another word can fit better. With the "
-            "words themselves, all of one length, everybody's best match was itself."
+            "words themselves, all of one length, everybody's best match was itself. (One shared "
+            "matrix could do this too; only asymmetry needs two.)"
         ),
         "d": fails(
             "A query is made from the word's own vector and from nothing else. What the others "
@@ -35,8 +36,8 @@ TASK = task(
             "same scores for every X."
         ),
         "f": fails(
-            "Softmax makes each row sum to 1, whatever is on offer. In the lecture a wish that "
-            "was not on offer got a sure answer."
+            "Softmax makes each row sum to 1, whatever is on offer. At the seed swap everyone "
+            "goes home with a full bag."
         ),
         "g": holds(
             "Each word is projected on its own, by the same matrices. If two words have the "

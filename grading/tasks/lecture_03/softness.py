@@ -187,8 +187,7 @@ def possible(args, result):
 
 TASK = task(
     plan("implement", points=8, difficulty=2, minutes=10),
-    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
-    "what happens with another divisor",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(possible,),
     hints=(

@@ -114,8 +114,8 @@ mistake(
     lambda table: _trained(table, out_of=16),
 )
 mistake(
-    "It is often unsure. In the lecture this was the picture with d_k = 2: the keys of 32 labels "
-    "crowd. Give queries and keys more room.",
+    "It is often unsure. Under *Deeper* in the lecture this was the picture with d_k = 2: the keys "
+    "of 32 labels crowd. Give queries and keys more room.",
     lambda table: _trained(table, d_k=2),
 )
 
@@ -182,7 +182,8 @@ def both_means(args, result):
 
 TASK = task(
     plan("train", points=12, difficulty=3, minutes=20),
-    outcome="train one {term}`head` on a task, read its map, and find the cause of its errors",
+    outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
+    "read its map, and find the cause of its errors",
     cases=cases,
     properties=(both_means,),
     drive=drive,

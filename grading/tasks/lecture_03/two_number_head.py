@@ -225,7 +225,8 @@ def right_number(args, result):
 
 TASK = task(
     plan("implement", points=14, difficulty=3, minutes=20),
-    outcome="choose `W_query` and `W_key` by hand so that a head does what you want",
+    outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
+    "read its map, and find the cause of its errors",
     cases=cases,
     properties=(right_number,),
     drive=drive,

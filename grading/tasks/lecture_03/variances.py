@@ -50,8 +50,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, difficulty=2, minutes=4),
-    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient, and "
-    "what happens with another divisor",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     rtol=5e-3,  # wrong values are known as such when they are rounded, too,
     hints=(
         "One product of a query's number and a key's number has the variance 1 × 9. How many of "
