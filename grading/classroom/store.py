@@ -228,7 +228,7 @@ class Store:
                 values = s.id, s.name, s.email
                 self.base.execute("INSERT OR REPLACE INTO student VALUES (?, ?, ?)", values)
             for sheet in sheets:
-                place = sheet.student.id, sheet.lecture
+                place = sheet.student.id, sheet.lecture or 0
                 self.base.execute("DELETE FROM grade WHERE student = ? AND lecture = ?", place)
                 rows = [(*place, g.task, g.points, g.possible, g.by) for g in sheet.grades]
                 self.base.executemany("INSERT INTO grade VALUES (?, ?, ?, ?, ?, ?)", rows)
