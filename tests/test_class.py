@@ -2,11 +2,13 @@
 
 import csv
 import json
+import re
 import sqlite3
 import zipfile
 
 import made_class
 import pytest
+from conftest import ROOT
 from grader_tasks import TASKS, notebook
 from made_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
 
@@ -582,3 +584,45 @@ def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
     [row] = rows_of(tmp_path / "out" / "similar.csv")
     assert (row["id"], row["other id"], row["task"]) == ("ada", "bob", "stable_softmax")
     assert float(row["share"]) > 0.9
+
+
+# ------------------------------------------------------------------ written tasks
+
+
+def test_a_written_task_made_as_the_page_for_instructors_says_passes_the_proof(tmp_path):
+    """The code that stands there, in a folder of the lecturer's own, and a class that answers."""
+    import test_grading as proof
+
+    from grading.classroom.policy import own_tasks
+
+    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    put(tmp_path / "private" / "tasks" / "lecture_02" / "why_divide.py", code.encode(), LATER)
+    [task] = own_tasks(tmp_path / "private")
+    proof.test_right_answers_get_full_marks(task, 0)
+    proof.test_no_answer_gets_nothing(task)
+    proof.test_every_known_mistake_is_rejected_and_named(task, lambda *_: None)
+    answers = {"ada": "why_divide = 'Because of the variance.'", "bob": "why_divide = ..."}
+    for name, answer in answers.items():
+        put(tmp_path / "in" / f"{name}.ipynb", sheet(RIGHT | {"why_divide": answer}), LATER)
+    policy = policy_of(tmp_path, "private = 'private'")
+    done = graded(tmp_path / "in", tmp_path / "out", policy=policy)
+    assert done.waiting == 1
+    [row] = rows_of(tmp_path / "out" / "written.csv")
+    assert (row["id"], row["answer"]) == ("ada", "Because of the variance.")
+    guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
+    assert "It does not say what large scores do" in guide
+
+
+def test_every_option_and_file_that_the_page_names_is_there():
+    """What the page for instructors tells to type can be typed."""
+    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    made = "".join(path.read_text() for path in (ROOT / "grading" / "classroom").glob("*.py"))
+    made += (ROOT / "tools" / "autograder.py").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    for option in set(re.findall(r"(?<![-\w])--([a-z]+)\b", text)):
+        assert f'"--{option}"' in made or f"--{option}" in makefile, option
+    for name in set(re.findall(r"`([a-z]+\.(?:csv|html|zip|sqlite))`", text)):
+        assert f'"{name}"' in made, name
+    for word in set(re.findall(r"\b([A-Z]{4,})=", text)) - {"SUBMISSIONS"}:
+        assert f"$({word})" in makefile, word

@@ -8,6 +8,7 @@ import re
 import signal
 import textwrap
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -103,7 +104,7 @@ class Examiner:
         """Run the cells; a cell or task that has to be stopped is left out of the next start."""
         found, todo = Answers(), {p.task.name: p for p in tasks}
         skip: dict[int, str] = {}
-        left, unready = self.limits.total, 0
+        left, deadline, unready = self.limits.total, time.monotonic() + self.limits.clock, 0
         for _ in range(self.limits.starts):
             job = {
                 "cells": cells,
@@ -113,7 +114,15 @@ class Examiner:
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
             heard = sandbox.listen(
-                job, seconds, self.limits, slot, self.course, self.program, left, self.stop
+                job,
+                seconds,
+                self.limits,
+                slot,
+                self.course,
+                self.program,
+                left,
+                deadline,
+                self.stop,
             )
             if heard.why == "interrupted":
                 raise GraderError("interrupted")

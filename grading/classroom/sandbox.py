@@ -43,7 +43,7 @@ class Limits:
     """What one submission may use. Sizes in bytes; times in seconds that it computes.
 
     What its processes compute does not depend on what else the machine does. The clock ends only
-    what sleeps or waits: after `patience` times as long.
+    what sleeps or waits: after `patience` times as long, and all of it after `clock`.
     """
 
     start: float = 300.0
@@ -52,6 +52,7 @@ class Limits:
     train: float = 120.0
     total: float = 900.0
     patience: float = 10.0
+    clock: float = 3600.0
     starts: int = 12
     memory: int = 2 << 30
     address_space: int = 4 << 30
@@ -238,6 +239,7 @@ def listen(
     course: CourseFiles,
     program: str | None,
     left: float,
+    deadline: float,
     stop: threading.Event,
 ) -> Heard:
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
@@ -248,10 +250,11 @@ def listen(
         slot: tells submissions that run at the same time apart.
         program: bubblewrap; None runs the worker without a sandbox.
         left: how many seconds all of it may still compute.
+        deadline: on the clock of `time.monotonic`, for all of it.
         stop: when set, the run ends.
     """
     with _Worker(job, limits, slot, course, program) as worker:
-        return worker.follow(seconds, left, stop)
+        return worker.follow(seconds, left, deadline, stop)
 
 
 def _uid(slot: int) -> int:
@@ -352,13 +355,14 @@ class _Worker:
                 if path.stat().st_uid == self.uid:
                     os.kill(int(path.name), signal.SIGKILL)
 
-    def follow(self, seconds: dict[str, float], left: float, stop: threading.Event) -> Heard:
+    def follow(
+        self, seconds: dict[str, float], left: float, deadline: float, stop: threading.Event
+    ) -> Heard:
         """Read what comes, and stop the worker when it exceeds a limit."""
         heard, limits = self.heard, self.limits
         self.seconds = seconds
         self.started = 0.0
         self._allow(math.inf, limits.start)
-        end = time.monotonic() + limits.patience * left + limits.start
         line, printed, answered, sampled = bytearray(), 0, 0, 0.0
         with selectors.DefaultSelector() as selector:
             for pipe in (self.channel, self.printed):
@@ -397,7 +401,7 @@ class _Worker:
                     heard.why = "printed"
                 elif len(line) > limits.message or answered > limits.answers or heard.garbled > 99:
                     heard.why = "answers"
-                elif now > end or heard.computed > left:
+                elif now > deadline or heard.computed > left:
                     heard.why = "total"
                 elif self.computed > self.most:
                     heard.why = "time"
