@@ -9,7 +9,6 @@ import statistics
 
 from nbformat import NotebookNode
 
-from helpers.plotting import COLORS
 from tools import times
 from tools.address import colab_cell
 from tools.execute import is_folded, predicted
@@ -155,6 +154,9 @@ def cells_too_long(notebook: NotebookNode) -> list[str]:
     return complaints
 
 
+COLORED = re.compile(r"(?:fill|stroke)(?:=[\"']?|: *)#[0-9a-f]{3}")
+
+
 def measured_figures_empty(notebook: NotebookNode) -> list[str]:
     """nbval does not compare measured figures, so each must show at least something in colour."""
     complaints = []
@@ -162,7 +164,8 @@ def measured_figures_empty(notebook: NotebookNode) -> list[str]:
         for output in cell.outputs:
             page = str(output.get("data", {}).get("text/html", ""))
             for figure in re.findall(r"<figure[^>]*data-measured.*?</figure>", page, re.DOTALL):
-                if not any(color in figure for color in COLORS):
+                viewer = 'class="heat"' in figure  # its numbers stand in it, and its own tests
+                if not viewer and not COLORED.search(figure):
                     complaints.append(
                         f"cell {cell.execution_count}: a measured figure shows no data"
                     )
