@@ -8,6 +8,7 @@ annotated argument and result. At the end it prints as JSON which annotated func
 import importlib
 import inspect
 import json
+import pkgutil
 import sys
 import typing
 from pathlib import Path
@@ -25,27 +26,21 @@ from torch import nn
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 torch.set_num_threads(1)
 
-MODULES = (
-    "checks",
-    "masks",
-    "positions",
-    "attention",
-    "blocks",
-    "models",
-    "training",
-    "data",
-    "decoding",
-    "trained",
-    "plotting",
-)
 KINDS = ("Float[", "Bool[", "Int[", "Num[")
 
 typing.TYPE_CHECKING = True
 with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
-    loaded = {name: importlib.import_module(f"helpers.{name}") for name in MODULES}
+    import helpers
+
+    names = {module.name for module in pkgutil.iter_modules(helpers.__path__)}
+    names -= {"language", "viewer"}  # the types of one are spaCy's; the other takes many forms
+    loaded = {name: importlib.import_module(f"helpers.{name}") for name in sorted(names)}
 typing.TYPE_CHECKING = False
 masks, positions, attention, blocks, models, training, data, decoding, trained, plotting = (
-    loaded[name] for name in MODULES[1:]
+    loaded[name]
+    for name in (
+        "masks positions attention blocks models training data decoding trained plotting".split()
+    )
 )
 
 

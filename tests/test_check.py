@@ -10,13 +10,40 @@ MODULES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in ("helpers", "grading", "tools")
     for path in (ROOT / folder).glob("*.py")
-    if path.name not in ("__init__.py", "execute.py")  # execute: every stored output is its test
+    if path.name != "__init__.py"
 )
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_has_tests(module):
     assert check.tests_of(module)
+
+
+REFUSE_ELSEWHERE = {
+    "ablation": "test_ablation.py",
+    "examples": "has no argument",
+    "language": "test_language.py",
+    "results": "test_search.py",
+    "trained": "test_trained.py",
+    "viewer": "test_viewer.py",
+}
+"""Modules without a file of bad calls, and where their refusals are tested."""
+
+
+def test_every_module_of_the_helpers_has_bad_calls():
+    """A new one needs `tests/test_NAME_errors.py`."""
+    modules = {path.stem for path in (ROOT / "helpers").glob("[!_]*.py")}
+    files = {path.stem[5:-7] for path in (ROOT / "tests").glob("test_*_errors.py")}
+    assert files | set(REFUSE_ELSEWHERE) == modules
+
+
+def test_the_index_names_every_test():
+    """`tests/README.md`; those named after a module need no line of their own."""
+    index = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    modules = {path.stem for path in (ROOT / "helpers").glob("*.py")}
+    for path in (ROOT / "tests").glob("test_*.py"):
+        of_a_module = any(f"_{name}_" in f"{path.stem}_" for name in modules)
+        assert of_a_module or path.name in ("test_check.py", "test_faults.py") or path.name in index
 
 
 def test_names_come_before_imports():

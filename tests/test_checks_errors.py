@@ -1,0 +1,46 @@
+"""What `helpers.checks` refuses, and in which words."""
+
+import pytest
+from errors import assert_refused, calls, never_refused, x
+
+from helpers import checks
+
+CASES = {
+    checks.require: [
+        (lambda: checks.require(False, "n", 3, "4"), "n: got 3; needed 4"),
+    ],
+    checks.require_dims: [
+        (
+            lambda: checks.require_dims("n", x(3), 2, "(a, b)"),
+            "n: got shape (3,); needed shape (a, b)",
+        ),
+    ],
+    checks.require_sizes: [
+        (lambda: checks.require_sizes(n=1, m=None, k=0), "k: got 0; needed at least 1"),
+    ],
+    checks.require_share: [
+        (
+            lambda: checks.require_share("p", 1.0),
+            "p: got 1.0; needed a share from 0 up to, but not including, 1",
+        ),
+    ],
+    checks.require_broadcastable: [
+        (
+            lambda: checks.require_broadcastable("n", (2, 3), (3,)),
+            "n: got shape (2, 3); needed a shape that broadcasts to (3,)",
+        ),
+    ],
+}
+
+CANNOT_FAIL = {
+    checks.shape_text: "writes whatever it is given",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(checks, CASES, CANNOT_FAIL) == []
