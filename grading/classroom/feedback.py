@@ -46,7 +46,7 @@ def _sum(sheet: SheetGrade) -> str:
     if sheet.late:
         days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
         said += f" Handed in {days} late, so {sheet.share:.0%} of {whole:g} points count."
-    return html.escape(said)
+    return said  # numbers only
 
 
 def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Policy) -> list[str]:
@@ -85,7 +85,7 @@ def _released(policy: Policy, task: str) -> bool:
 
 def _folded(title: str, text: str) -> str:
     inner = f"<pre>{html.escape(text)}</pre>"
-    return f"<details><summary>{html.escape(title)}</summary>{inner}</details>"
+    return f"<details><summary>{title}</summary>{inner}</details>"
 
 
 def _linked(message: str) -> str:
@@ -107,7 +107,7 @@ def _notes(sheet: SheetGrade) -> list[str]:
         missing = sorted(set(re.findall(r"No module named '([\w.]+)'", said)))
         if missing:
             said = f"The grader does not have: {', '.join(missing)}. Solve the tasks without it."
-            lines.append(f"<p>{html.escape(said)}</p>")
+            lines.append(f"<p>{said}</p>")  # letters and dots only
     if sheet.graded and sheet.graded.flags:
         lines.append(f"<p>The run was marked: {html.escape('; '.join(sheet.graded.flags))}.</p>")
     return lines

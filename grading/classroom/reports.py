@@ -113,7 +113,7 @@ def _grades(sheet: SheetGrade, names: Sequence[str]) -> list[object]:
 def _bars(counts: Mapping[str, int]) -> str:
     most = max(counts.values(), default=0) or 1
     rows = (
-        f'<tr><th scope="row">{html.escape(name)}</th><td class="number">{count}</td>'
+        f'<tr><th scope="row">{name}</th><td class="number">{count}</td>'
         f'<td><span class="bar" style="width:{12 * count / most:.2f}rem"></span></td></tr>'
         for name, count in counts.items()
     )
@@ -141,7 +141,7 @@ def _summary(
         mine = [g for sheet in graded for g in sheet.grades if g.task == name and g.result]
         counts = Counter(float(grade.points) for grade in mine)
         shown = {f"{points:g} points": counts[points] for points in sorted(counts)}
-        lines += [f"<h3>{html.escape(name)}</h3>", _bars(shown)]
+        lines += [f"<h3>{name}</h3>", _bars(shown)]
         made = Counter(g.result.mistake for g in mine if g.result.mistake is not None)
         most = sorted(made.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
         items = "".join(
@@ -165,7 +165,7 @@ def _guide(path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task]) 
     lines = []
     for name in sorted(names):
         task = tasks[name]
-        lines.append(f"<h2>{html.escape(name)}: {task.points} points</h2>")
+        lines.append(f"<h2>{name}: {task.points} points</h2>")
         lines.append(f"<p>It practises: {html.escape(task.outcome)}.</p>")
         lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
         items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
