@@ -73,7 +73,7 @@ address: .venv/full.stamp ## write the repository's address and the version into
 	@$(BIN)/python tools/address.py
 
 format: .venv/full.stamp ## format the code and mend what can be mended
-	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/python tools/sources.py
 
 clean: ## remove what the commands made, but not the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -8,6 +8,7 @@ import yaml
 from conftest import ROOT
 
 from grading.classroom.sandbox import Limits
+from tools import sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DOCUMENTS = sorted(ROOT.glob("*.md"))
@@ -84,3 +85,11 @@ def test_files_that_are_named_are_there(path):
     for name in re.findall(places, text(path.name)):
         if "NN" not in name and "NAME" not in name:
             assert (ROOT / name).exists(), name
+
+
+def test_sources_stand_in_the_order_of_their_keys(capsys):
+    assert sources.main(check=True) == 0, capsys.readouterr().out
+    swapped = "@book{b1,\n}\n\n@book{a1,\n}\n"
+    assert sources.ordered(swapped)[1] == ["a1 stands after b1"]
+    assert sources.ordered(sources.ordered(swapped)[0])[1] == []
+    assert sources.ordered(swapped + "@book{b1,\n}\n")[1][0] == "b1 stands there twice"
