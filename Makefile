@@ -4,10 +4,10 @@ BIN := .venv/bin
 SITE := _build/html/index.html
 
 .PHONY: help book serve check test system execute experiments times exercises task bench grade address
-.PHONY: autograder format clean
+.PHONY: autograder student-site format clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1 \t/' | expand -t 22
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 22
 
 # Pages hold what others say (sources, terms, headings), and a build renews only those that changed
 # themselves: what all share makes it start afresh, and so does `make test`.
@@ -68,6 +68,9 @@ grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2 R
 autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [SEED=N] [POLICY=class.toml]
 	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
 	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)")
+
+student-site: .venv/book.stamp ## build the site without the model answers, into _build/student
+	@$(BIN)/python tools/student_site.py
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py

@@ -257,10 +257,10 @@ class Bench:
         """Grade a folder: seconds, and scores by student."""
         command = (sys.executable, "-m", "grading.classroom", source, "--out", out, "--lecture", 2)
         seconds = self.call(*command, "--seed", 7, *options, cwd=ROOT, limit=3600)
-        with open(out / "grades.csv", encoding="utf-8") as file:
+        with open(out / "grades.csv", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
         names = POINTS  # other tasks of the lecture are not in these notebooks
-        scores = {r["student"]: sum(float(r[n] or 0) for n in names) for r in rows}
+        scores = {r["id"]: sum(float(r[n] or 0) for n in names) for r in rows}
         return seconds, scores
 
 

@@ -184,6 +184,10 @@ def _listed(
     members = Class.of((*policy.rosters, *told.rosters), assigned)
     if told.everybody:
         members.students.setdefault(told.everybody, Student(told.everybody))
+    for number, rules in policy.sheets.items():
+        for id in rules.extensions if members.closed else ():
+            known = id in members.students
+            require(known, f"[sheets.{number}] extensions", repr(id), "an identifier on the roster")
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = store.decisions(told.lecture, "counts")
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)

@@ -1,0 +1,51 @@
+"""The site without the model answers, for a class: `python tools/student_site.py [TARGET]`.
+
+It is built from a copy in which the solutions are missing, so that neither a page nor the search
+holds any of them. It does not make them secret: they stand in the public repository.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
+PART = re.compile(r"  - caption: Model answers\n(?:    .*\n)+")
+
+
+def copy(target: Path) -> None:
+    """Copy what the site is built from, without the solutions.
+
+    Raises:
+        ValueError: if the table of contents has no such part, or names solutions elsewhere.
+    """
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        if name.split("/")[0] not in LEFT_OUT and (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+    toc = target / "_toc.yml"
+    text, count = PART.subn("", toc.read_text(encoding="utf-8"))
+    if count != 1 or "solutions/" in text:
+        raise ValueError("_toc.yml: one part named 'Model answers' was expected, with all of them")
+    toc.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Copy and build."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "_build" / "student"
+    shutil.rmtree(target, ignore_errors=True)
+    copy(target)
+    book = [Path(sys.executable).with_name("jupyter-book"), "build", "-W", "-n", "--keep-going"]
+    code = subprocess.run([*book, "--quiet", "."], cwd=target).returncode
+    if not code:
+        print(f"The site without model answers: {target / '_build' / 'html' / 'index.html'}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
