@@ -233,7 +233,9 @@ def results_of(
                     result.answer = outcomes[0].value
         if result.points < task.points and not result.review:
             result.input = failing_input(prepared, result.message)
-            result.message += cause(task.name, result.message, cells, answers.notes)
+            why = cause(task.name, result.message, cells, answers.notes)
+            missing = result.message.startswith(f"There is no {task.name}")
+            result.message = why if why and missing else f"{result.message}\n{why}".strip()
         if len(result.message) > LONGEST:
             result.message = result.message[:LONGEST] + "…"
         results.append(result)
@@ -272,7 +274,7 @@ def cause(name: str, message: str, cells: Sequence[str], notes: Mapping[int, str
         )
         stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
         if stopped:
-            return f"\nThe cell that makes `{word}` did not run through. {notes[stopped[-1]]}"
+            return f"The cell that makes `{word}` did not run through. {notes[stopped[-1]]}"
     return ""
 
 
