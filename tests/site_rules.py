@@ -4,6 +4,7 @@ They are functions so that `test_site.py` can apply them to spoiled pages too.
 """
 
 import functools
+import gzip
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 DESKTOP, PHONE = 1280, 390
+MOST_REQUESTS, MOST_BYTES = 15, 350_000
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -69,6 +71,7 @@ class Visit:
 
     page: Page
     noises: list[str] = field(default_factory=list)
+    loaded: dict[str, bytes] = field(default_factory=dict)
 
     def seen(self, width: int, mode: str) -> Page:
         """The page at a width, in "light" or "dark" mode."""
@@ -79,7 +82,7 @@ class Visit:
 
 
 def visit(browser: Browser, base: str, name: str) -> Visit:
-    """Open a page and wait until it and its mathematics are there."""
+    """Open a page and wait until it is there."""
     page = browser.new_page(viewport={"width": DESKTOP, "height": 800})
     result = Visit(page)
 
@@ -99,8 +102,10 @@ def visit(browser: Browser, base: str, name: str) -> Visit:
     page.on("response", on_response)
     page.on("console", on_console)
     page.on("pageerror", lambda error: result.noises.append(f"script: {error}"))
-    page.goto(base + name, wait_until="load")
-    page.evaluate("Promise.resolve(window.MathJax?.startup?.promise).then(() => true)")
+    responses = []
+    page.on("response", lambda response: responses.append(response))
+    page.goto(base + name, wait_until="networkidle")
+    result.loaded = {r.url: r.body() for r in responses if r.ok and not r.url.startswith("data:")}
     return result
 
 
@@ -109,22 +114,34 @@ def loading(visited: Visit) -> list[str]:
     return visited.noises
 
 
+def weight(visited: Visit) -> list[str]:
+    """What is loaded at first: no more than so many requests, and so many bytes when gzipped."""
+    weights = {url: len(gzip.compress(body)) for url, body in visited.loaded.items()}
+    complaints = []
+    if len(weights) > MOST_REQUESTS:
+        complaints.append(f"{len(weights)} requests: {sorted(weights)}")
+    if sum(weights.values()) > MOST_BYTES:
+        complaints.append(f"{sum(weights.values()):,} bytes: {weights}")
+    return complaints
+
+
 def mathematics(visited: Visit) -> list[str]:
     """Every formula is drawn, without an error, and no TeX is left in the text."""
     return visited.seen(DESKTOP, "light").evaluate(
         r"""() => {
           const complaints = [];
           for (const formula of document.querySelectorAll(".math")) {
-            if (!formula.querySelector("mjx-container"))
+            const drawn = formula.querySelector("math");
+            if (!drawn || !drawn.textContent.trim() || !drawn.getBoundingClientRect().width)
               complaints.push("not drawn: " + formula.textContent.slice(0, 60));
           }
-          for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+          for (const error of document.querySelectorAll("merror"))
             complaints.push("TeX error: " + error.textContent.slice(0, 60));
           const tex = /\\\(|\\\[|\$\$|\$[^$\s][^$]*\$|\\(frac|sqrt|text|times|operator|math)/;
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
             const node = walker.currentNode;
-            if (node.parentElement.closest("pre, code, script, style, mjx-container")) continue;
+            if (node.parentElement.closest("pre, code, script, style")) continue;
             if (tex.test(node.data)) complaints.push("raw TeX: " + node.data.trim().slice(0, 60));
           }
           return complaints;
@@ -269,6 +286,7 @@ def dark_mode(visited: Visit) -> list[str]:
 
 EVERY_PAGE = (
     loading,
+    weight,
     mathematics,
     pictures,
     accessibility,

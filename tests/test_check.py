@@ -59,7 +59,7 @@ def test_what_is_not_there_is_refused():
 
 
 def test_a_fault_is_found(tmp_path, monkeypatch, capsys):
-    copy_project(tmp_path, without=("vendor", "lectures", "solutions", "exercises", "_static"))
+    copy_project(tmp_path, without=("lectures", "solutions", "exercises", "_static"))
     monkeypatch.setattr(check, "ROOT", tmp_path)
     right = check.steps({"NB": [], "FILE": ["helpers/masks.py"], "TASK": []})
     monkeypatch.setattr(check, "steps", lambda wanted: [right[0], right[-1]])

@@ -32,7 +32,7 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory) -> Path:
     """A git repository of the working tree, tagged with the course's version."""
-    folder = copy_project(tmp_path_factory.mktemp("origin"), without=("vendor", "_static"))
+    folder = copy_project(tmp_path_factory.mktemp("origin"), without=("_static",))
     git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org"]
     run(*git, "init", "--quiet", cwd=folder)
     run(*git, "add", "--all", cwd=folder)

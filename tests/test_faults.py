@@ -291,7 +291,7 @@ CODE_FAULTS = {
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    return copy_project(tmp_path_factory.mktemp("copy"), without=("vendor",))
+    return copy_project(tmp_path_factory.mktemp("copy"))
 
 
 def pytest_in(folder, *arguments):

@@ -142,6 +142,72 @@ def test_search_finds_a_word(browser, base):
     page.close()
 
 
+SITE = "https://lamplight-course.github.io/lamplight/"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_page_can_be_found_and_shared(name):
+    """Description, title, picture and canonical address, all at the site's own address."""
+    soup = page_soup(name)
+    found = {m.get("property") or m.get("name"): m.get("content") for m in soup.select("meta")}
+    assert 30 <= len(found["description"]) <= 160
+    assert found["og:description"] == found["description"]
+    assert found["og:title"] in soup.title.text
+    assert found["og:url"] == f"{SITE}{name}.html" == soup.select_one("[rel=canonical]")["href"]
+    assert (HTML / found["og:image"].removeprefix(SITE)).is_file()
+
+
+def test_sitemap_and_page_for_lost_readers():
+    sitemap = (HTML / "sitemap.xml").read_text(encoding="utf-8")
+    places = set(re.findall(f"<loc>{SITE}(.*?).html</loc>", sitemap))
+    assert set(FILES) - {"genindex"} <= places
+    links = [link["href"] for link in page_soup("404").select("a")]
+    assert links == ["/lamplight/index.html", "/lamplight/search.html"]
+
+
+def test_mathematics_without_javascript(browser, base):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(base + "lectures/02_self_attention_without_weights.html")
+    assert page.locator("math").count() > 5
+    assert page.locator("math").first.bounding_box()["width"] > 0
+    context.close()
+
+
+def test_the_site_remembers_until_told_to_forget(chromium):
+    """From files, without a server: answers, finished lectures, and where to go on."""
+    from playwright.sync_api import sync_playwright
+
+    lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()
+    index = (HTML / "index.html").as_uri()
+    with sync_playwright() as playwright:
+        flags = site_rules.CHROMIUM_FLAGS
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        page = browser.new_page()
+        page.goto(index)
+        assert page.locator(".go-on").count() == 0
+        page.goto(lecture)
+        option = page.locator(".quiz:not(.predict) input").first
+        option.check()
+        page.reload()
+        assert page.locator(".quiz:not(.predict) input").first.is_checked()
+        page.goto(index)
+        told = page.locator(".go-on").inner_text()
+        assert "Go on with 2. Self-attention" in told
+        assert "answered 1 of its questions" in told
+        assert "Finished: 0 of" in told
+        page.goto(lecture)
+        page.get_by_label("I have finished this lecture").check()
+        page.goto(index)
+        assert "Finished: 1 of" in page.locator(".go-on").inner_text()
+        page.get_by_role("button", name="Forget this").click()
+        page.reload()
+        assert page.locator(".go-on").count() == 0
+        page.goto(lecture)
+        assert page.locator(".quiz input:checked").count() == 0
+        browser.close()
+
+
 # Each rule must notice the fault that it is there for.
 OPTION = '<div class="option"><input type="radio" name="q" id="o{0}"><label for="o{0}">o</label>{1}'
 FAULTS = [
@@ -150,6 +216,8 @@ FAULTS = [
     ("loading", '<script>console.error("lost")</script>'),
     ("loading", '<script>throw new Error("lost")</script>'),
     ("mathematics", r'<span class="math">\(x\)</span>'),
+    ("weight", "<p>" + " ".join(str(n**9) for n in range(90_000)) + "</p>"),
+    ("weight", "".join(f'<img src="page.html?{n}" alt="A small picture.">' for n in range(20))),
     ("mathematics", "<p>divided by $\\sqrt{d_k}$ here</p>"),
     ("pictures", '<article><img src="data:," alt="_images/abc.png"></article>'),
     ("pictures", '<article><img src="data:," alt=""></article>'),

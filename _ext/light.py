@@ -1,0 +1,195 @@
+"""Light pages: what the theme loads for every page, cut to what the pages of this book use.
+
+Mathematics becomes MathML when the site is built, so pages need no script and no font to show it,
+and screen readers read it. When all pages are written, each gets one style sheet with the rules
+that some page uses, one script, and its icons as inline SVG; the search index is loaded by the
+page of search alone.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator
+
+logger = logging.getLogger(__name__)
+
+ICON = re.compile(r'(<(i|span) class="[^"]*\bfa(?:s|b|-solid|-brands) [^"]*"[^>]*>)\s*</\2>')
+STYLES = re.compile(r'\s*<link\b[^>]*href="([^"?]+\.css)[^"]*"[^>]*>')
+SCRIPTS = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]+)[^"]*"[^>]*></script>')
+WORD = re.compile(r"[A-Za-z_][\w-]*")
+
+# The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
+LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.js")
+SEARCH = ("language_data.js", "searchtools.js", "searchindex.js")  # in this order
+
+
+# ------------------------------------------------------------------ mathematics
+
+
+def inline_math(self: HTML5Translator, node: nodes.math) -> None:
+    """A formula within a line."""
+    self.body.append(f'<span class="math">{mathml(node, "inline")}</span>')
+    raise nodes.SkipNode
+
+
+def block_math(self: HTML5Translator, node: nodes.math_block) -> None:
+    """A formula on lines of its own, which scroll where they are too wide."""
+    self.body.append(f'<div class="math">{mathml(node, "block")}</div>\n')
+    raise nodes.SkipNode
+
+
+def mathml(node: nodes.Element, display: str) -> str:
+    """A formula as MathML."""
+    tex = node.astext().strip()
+    try:
+        result = convert(tex, display=display)
+    except Exception as error:  # it has no class of its own for its errors
+        logger.warning(
+            "a formula cannot be read (%s): %s", type(error).__name__, tex, location=node
+        )
+        return ""
+    if unknown := re.findall(r"\\\w+", result):
+        logger.warning("a formula has unknown commands %s: %s", unknown, tex, location=node)
+    return result
+
+
+# ------------------------------------------------------------------ style, script, icons
+
+
+def lighten(app: Sphinx, error: Exception | None) -> None:
+    """Put the light parts into every page that Sphinx wrote in this run."""
+    if error or app.builder.name != "html":
+        return
+    folder = Path(app.outdir)
+    static = folder / "_static"
+    pages = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
+    pages = {path: page for path, page in pages.items() if "</body>" in page}
+    heavy = [path for path, page in pages.items() if "styles/theme.css" in page]
+    parts = static / "course.txt"  # what the sheet and the script are made of, for the next run
+    if heavy:
+        longest = max((pages[path] for path in heavy), key=lambda page: len(STYLES.findall(page)))
+        names = [*STYLES.findall(longest), *SCRIPTS.findall(longest)]
+        parts.write_text("\n".join(names), encoding="utf-8")
+    names = parts.read_text(encoding="utf-8").split() if parts.exists() else []
+    scripts = [name for name in names if name.endswith(".js")]
+    scripts = [name for name in scripts if not name.endswith((*LEFT_OUT, *SEARCH))]
+    script = "\n;".join(read(static, name) for name in scripts)
+    used = set(WORD.findall(script))
+    for page in pages.values():
+        for value in re.findall(r'\b(?:class|id)="([^"]*)"', page):
+            used.update(value.split())
+    sheets = [name for name in names if name.endswith(".css")]
+    styles = "".join(with_paths(read(static, name), name) for name in sheets)
+    (static / "course.css").write_text(cut(styles, used), encoding="utf-8")
+    (static / "course.js").write_text(script, encoding="utf-8")
+    icons = read(static, "_static/scripts/fontawesome.js")
+    for path in heavy:
+        path.write_text(light_page(pages[path], path.name, icons), encoding="utf-8")
+
+
+def read(static: Path, name: str) -> str:
+    """A file of `_static`, by its address in a page."""
+    return (static / name.split("_static/", 1)[1]).read_text(encoding="utf-8")
+
+
+def with_paths(css: str, name: str) -> str:
+    """A style sheet whose addresses are seen from `_static`."""
+    folder = name.split("_static/", 1)[1].rpartition("/")[0]
+    if not folder:
+        return css
+    return re.sub(r"""url\((?!["']?(?:data:|#))(["']?)""", rf"url(\1{folder}/", css)
+
+
+def light_page(page: str, name: str, icons: str) -> str:
+    """One page with the light parts in place of the theme's."""
+    root = re.search(r'data-content_root="([^"]*)"', page)[1]
+    search = [f"{root}{'_static/' * (part != 'searchindex.js')}{part}" for part in SEARCH]
+    scripts = [f"{root}_static/course.js", *(search if name == "search.html" else [])]
+    head = f'\n    <link rel="stylesheet" href="{root}_static/course.css" />'
+    head += "".join(f'\n    <script defer src="{source}"></script>' for source in scripts)
+    page = STYLES.sub("", page)
+    page = SCRIPTS.sub("", page)
+    page = re.sub(r'\s*<link rel="preload" as="script"[^>]*>', "", page)
+    page = re.sub(r"\s*<script>(?:DOCUMENTATION_OPTIONS\.|window\.MathJax)[^<]*</script>", "", page)
+    page = page.replace("</head>", f"{head}\n</head>", 1)
+    page = page.replace('<img alt="Colab logo"', '<img alt="" loading="lazy"')
+    return ICON.sub(lambda match: f"{match[1]}{drawing(match[1], icons)}</{match[2]}>", page)
+
+
+def drawing(tag: str, icons: str) -> str:
+    """The icon that a tag of the theme names, from the theme's own set, as inline SVG."""
+    names = re.findall(r"\bfa-([a-z-]+)", re.search(r'class="([^"]*)"', tag)[1])
+    for name in names:
+        # "name":[width,height,[other names],"code","path"]; the first set is the solid one
+        for width, height, path in re.findall(
+            rf'[{{,]"?{name}"?:\[(\d+),(\d+),\[[^\]]*\],"[^"]*","([^"]+)"', icons
+        ):
+            box = f'viewBox="0 0 {width} {height}"'
+            return f'<svg class="icon" aria-hidden="true" {box}><path d="{path}"/></svg>'
+    logger.warning("no icon is named in %s", tag)
+    return ""
+
+
+def cut(css: str, used: set[str]) -> str:
+    """The rules of a style sheet that can apply where only these classes and ids are used."""
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    return "".join(rule for rule in kept_rules(css, used))
+
+
+def kept_rules(css: str, used: set[str]) -> list[str]:
+    """The rules at one level."""
+    kept = []
+    at = 0
+    while match := re.compile(r"\s*([^{};]*)([{;])").match(css, at):
+        prelude, at = " ".join(match[1].split()), match.end()
+        if match[2] == ";":
+            continue  # @charset and @import: all is in this one sheet
+        end, depth = at, 1
+        while depth:
+            brace = re.compile(r"[{}]").search(css, end)
+            depth += 1 if brace[0] == "{" else -1
+            end = brace.end()
+        body, at = css[at : end - 1], end
+        if prelude.startswith(("@media", "@supports", "@layer")):
+            inner = "".join(kept_rules(body, used))
+            kept += [f"{prelude}{{{inner}}}"] if inner else []
+        elif prelude.startswith("@font-face"):
+            continue  # of icons, which are drawings here
+        elif prelude.startswith("@"):
+            kept.append(f"{prelude}{{{squeezed(body)}}}")
+        else:
+            selectors = [s for s in split_selectors(prelude) if can_apply(s, used)]
+            kept += [f"{','.join(selectors)}{{{squeezed(body)}}}"] if selectors else []
+    return kept
+
+
+def squeezed(text: str) -> str:
+    """A text in one line."""
+    return re.sub(r"\s*\n\s*", " ", text).strip()
+
+
+def split_selectors(prelude: str) -> list[str]:
+    """Selectors between commas that stand outside parentheses."""
+    return re.split(r",\s*(?![^()]*(?:\([^()]*\)[^()]*)*\))", prelude)
+
+
+def can_apply(selector: str, used: set[str]) -> bool:
+    """Whether all classes and ids that a selector needs are used; parentheses are not looked at."""
+    outside = re.sub(r"\[[^\]]*\]", "", selector)
+    while "(" in outside:
+        shorter = re.sub(r":[\w-]+\([^()]*\)|\([^()]*\)", "", outside)
+        if shorter == outside:
+            break
+        outside = shorter
+    return all(name in used for name in re.findall(r"[.#]([A-Za-z_][\w-]*)", outside))
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
+    app.connect("build-finished", lighten)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

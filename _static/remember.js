@@ -1,0 +1,111 @@
+/* What the reader did, kept on the reader's own machine: which quiz questions were answered and
+   which lectures are finished. Nothing is sent anywhere; one click forgets it all. */
+
+(() => {
+  const KEY = "lamplight";
+  const read = () => {
+    try {
+      return { answers: {}, finished: [], last: "", ...JSON.parse(localStorage.getItem(KEY)) };
+    } catch {
+      return { answers: {}, finished: [], last: "" }; // storage is off, or holds something else
+    }
+  };
+  const write = (state) => {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(state));
+    } catch {} // storage is off: the page works without a memory
+  };
+
+  const lecture = (address) => address.match(/lectures\/([^/]+)\.html/)?.[1] ?? "";
+  const here = lecture(location.pathname);
+  const links = () =>
+    [...document.querySelectorAll(".bd-sidebar-primary a")].filter((link) => lecture(link.href));
+
+  const element = (tag, text, properties = {}) =>
+    Object.assign(document.createElement(tag), { textContent: text, ...properties });
+
+  const markSidebar = () => {
+    const { finished } = read();
+    for (const link of links()) {
+      link.querySelector(".finished")?.remove();
+      if (finished.includes(lecture(link.href)))
+        link.append(element("span", " ✓ finished", { className: "finished" }));
+    }
+  };
+
+  const finish = (yes) => {
+    const state = read();
+    state.finished = state.finished.filter((name) => name !== here);
+    if (yes) state.finished.push(here);
+    write(state);
+    const box = document.querySelector("#finished");
+    if (box) box.checked = yes;
+    markSidebar();
+  };
+
+  const onLecture = () => {
+    const state = read();
+    write({ ...state, last: here });
+    const questions = [...document.querySelectorAll(".quiz:not(.predict) fieldset")];
+    const chosen = (question) =>
+      [...question.querySelectorAll("input:checked")].map((input) => input.id);
+    for (const question of questions) {
+      const name = question.querySelector("input").name;
+      for (const id of state.answers[here]?.[name] ?? []) {
+        const input = document.getElementById(id);
+        if (input && question.contains(input)) input.checked = true;
+      }
+      question.addEventListener("change", () => {
+        const now = read();
+        now.answers[here] = { ...now.answers[here], [name]: chosen(question) };
+        write(now);
+        if (questions.every((other) => chosen(other).length)) finish(true);
+      });
+    }
+    const article = document.querySelector("article.bd-article");
+    const line = element("p", "", { className: "finish" });
+    const label = element("label", " I have finished this lecture");
+    const box = element("input", "", { type: "checkbox", id: "finished" });
+    box.checked = state.finished.includes(here);
+    box.addEventListener("change", () => finish(box.checked));
+    label.prepend(box);
+    line.append(label);
+    article?.append(line);
+  };
+
+  const onFirstPage = () => {
+    const { answers, finished, last } = read();
+    const heading = document.querySelector("article.bd-article h1");
+    if (!heading || (!last && !finished.length)) return;
+    const all = links();
+    const open = all.filter((link) => !finished.includes(lecture(link.href)));
+    const next = open.find((link) => lecture(link.href) === last) ?? open[0];
+    const box = element("div", "", { className: "go-on", role: "region", ariaLabel: "Your progress" });
+    const line = element("p", next ? "Go on with " : "You have finished every lecture. ");
+    if (next) {
+      const title = next.cloneNode(true);
+      title.querySelector(".finished")?.remove();
+      line.append(element("a", title.textContent.trim(), { href: next.href }), ". ");
+      const count = Object.values(answers[lecture(next.href)] ?? {}).filter((a) => a.length).length;
+      if (count) line.append(`You have answered ${count} of its questions. `);
+    }
+    line.append(`Finished: ${all.length - open.length} of ${all.length}. `);
+    const forget = element("button", "Forget this", { type: "button" });
+    forget.addEventListener("click", () => {
+      localStorage.removeItem(KEY);
+      box.replaceChildren(element("p", "Forgotten.", { role: "status" }));
+      markSidebar();
+    });
+    line.append(forget);
+    box.append(line, element("p", "Kept in this browser only.", { className: "small" }));
+    heading.after(box);
+  };
+
+  const start = () => {
+    markSidebar();
+    if (here) onLecture();
+    else if (/(^|\/)(index\.html)?$/.test(location.pathname)) onFirstPage();
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
