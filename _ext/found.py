@@ -52,16 +52,15 @@ def describe(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
     """Put description, title and picture into the head of a page."""
-    base = app.config.html_baseurl
-    title = re.sub(r"<[^>]+>", "", context.get("title", "")) or app.config.project
+    base, course = app.config.html_baseurl, app.config.html_title
+    title = re.sub(r"<[^>]+>", "", context.get("title", "")) or course
     text = description(doctree) if doctree else ""
-    course = f"{app.config.project}, self-attention and transformers, step by step"
-    text = text or f"{title}: a part of {course}."
+    text = text or f"{title}: a part of {course}, self-attention and transformers, step by step."
     properties = {
         "og:title": title,
         "og:description": text,
         "og:type": "article" if page.startswith("lectures/") else "website",
-        "og:site_name": app.config.project,
+        "og:site_name": course,
         "og:url": f"{base}{page}.html",
         "og:image": base + PICTURE,
         "og:image:width": WIDTH,
@@ -96,7 +95,7 @@ def write_sitemap(app: Sphinx, error: Exception | None) -> None:
     sitemap += f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
     (folder / "sitemap.xml").write_text(sitemap, encoding="utf-8")
     path = re.sub(r"^https?://[^/]+", "", base) or "/"
-    lost = LOST.format(title=escape(app.config.project), base=escape(path))
+    lost = LOST.format(title=escape(app.config.html_title), base=escape(path))
     (folder / "404.html").write_text(lost, encoding="utf-8")
 
 
