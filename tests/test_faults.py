@@ -355,7 +355,6 @@ def test_the_build_notices(fault, tmp_path):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("_ext", "_static", "_templates"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "vendor").mkdir()
     toc = "format: jb-book\nroot: page\nchapters:\n  - file: glossary\n  - file: bibliography\n"
     (tmp_path / "_toc.yml").write_text(toc)
     (tmp_path / "page.md").write_text(PAGE.format(PAGE_FAULTS[fault]))
