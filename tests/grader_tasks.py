@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import inspect
 import json
 import textwrap
@@ -227,6 +229,21 @@ def with_answer(row, name, source, **expected):
     return Trial(row, notebook(cells_with(answers)), **expected)
 
 
+def as_written(name, answer):
+    """A function of a task's file as a student would write it: under this name, without marks."""
+    source = textwrap.dedent(inspect.getsource(answer))
+    if answer.__name__ != "<lambda>":
+        function = ast.parse(source).body[0]
+        function.decorator_list = []
+        return f"{ast.unparse(function)}\n{name} = {answer.__name__}"
+    text = source[source.index("lambda") :]
+    for end in range(len(text), 0, -1):  # what stands behind it belongs to the call around it
+        with contextlib.suppress(SyntaxError):
+            if isinstance(ast.parse(text[:end], mode="eval").body, ast.Lambda):
+                return f"{name} = {text[:end]}"
+    raise ValueError(f"no lambda in {source!r}")
+
+
 def mistakes():
     """One submission for every known mistake, written as a student would."""
     for name in SHEET:
@@ -236,8 +253,7 @@ def mistakes():
                     continue
                 source = f"{name} = {TASKS[name].reference | {mistake.answer}!r}"
             elif callable(mistake.answer):
-                own = textwrap.dedent(inspect.getsource(mistake.answer))
-                source = f"{own}\n{name} = {mistake.answer.__name__}"
+                source = as_written(name, mistake.answer)
             else:
                 source = f"{name} = {mistake.answer!r}"
             said = mistake.why.replace("\n", " ")

@@ -345,6 +345,7 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     text = """
     roster = "class.csv"
     [late]
+    times = "files"
     grace_minutes = 30
     percent_per_day = 10
     days = 3
@@ -383,6 +384,27 @@ def test_times_of_handing_in_can_come_from_a_table(small, tmp_path):
     assert any("is not known" in row["what"] for row in rows_of(out / "look.csv"))
 
 
+def test_times_of_handing_in_can_come_from_moodles_worksheet(tmp_path):
+    members = made_class.students(50)[44:50]
+    table = made_class.moodle(tmp_path / "in", members)
+    days = ["Sunday, 1 November 2026, 10:03 PM", "Tuesday, 3 November 2026, 12:10 AM", "-"] * 2
+    columns, rows = tables.read(table)
+    lines = [[*row.values(), day] for row, day in zip(rows, days, strict=True)]
+    tables.write(table, [*columns, "Last modified (submission)"], lines)
+    text = "[late]\ntimes = 'moodle'\npercent_per_day = 50\n[sheets.2]\ndue = 2026-11-02"
+    policy = policy_of(tmp_path, text)
+    told = {"rosters": (table,)}
+    graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
+    rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "grades.csv")}
+    assert [rows[one.email]["days late"] for one in members] == ["", "1", ""] * 2
+    policy = policy_of(tmp_path, text.replace("moodle", "files"))
+    with pytest.raises(ValueError, match="the time of the download"):
+        graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
+    fill(table, lambda row: row.update({"Last modified (submission)": "lundi 2 novembre"}))
+    with pytest.raises(ValueError, match="Moodle in English"):
+        graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
+
+
 def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     folder, out = small
     private = tmp_path / "private"
@@ -416,6 +438,7 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
         ("[late]\npercent_per_day = -3", "not negative"),
         ("[late]\npercent_per_day = 'ten'", "late.percent_per_day is 'ten'"),
         ("[sheets.four]", "a lecture's number"),
+        ("[sheets.2]\ndue = 2026-11-02", "a sheet has a deadline"),
         ("[sheets.2]\ndue = 'soon'", "sheets.2.due is 'soon'"),
         ("[sheets.2]\nextensions = { ada = 'soon' }", "identifiers with dates"),
         ("[sheets.2]\npoints = { stable_softmax = 0 }", "numbers above 0"),

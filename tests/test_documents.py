@@ -68,8 +68,8 @@ def test_lectures_with_exercises_are_counted():
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_are_those_of_the_makefile(path):
-    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^ *)make ([a-z]+)", text(path.name), re.MULTILINE)) <= targets
+    targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text(path.name), re.MULTILINE)) <= targets
 
 
 def test_contributing_names_every_command():

@@ -127,8 +127,15 @@ def grade_class(
         given = _from_persons(out, store, told, members, tasks, policy)
         failures = _grade(
             order([row for row in rows if row.status == "ok"]),
-            store, tasks, seed, jobs, limits, program, torch_seed, examiner,
-        )  # fmt: skip
+            store,
+            tasks,
+            seed,
+            jobs,
+            limits,
+            program,
+            torch_seed,
+            examiner,
+        )
         graded = [row for row in rows if row.status == "ok"]
         pairs = [(row.student.id, row.lecture) for row in graded]
         store.counts(pairs, [row.key for row in graded])
@@ -191,24 +198,35 @@ def _listed(
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = store.decisions(told.lecture, "counts")
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
-    times = _times(policy)
+    times = _times(policy, members)
     for row in rows:
-        if times is None:
+        exported = row.handed.owner.system
+        if policy.times == "files" and exported and policy.of(row.lecture).due:
+            said = f"the files of {exported.title()}'s export have the time of the download"
+            raise ValueError(f"late.times: {said}; name another source")
+        if policy.times in ("", "files"):
             row.when = datetime.fromtimestamp(row.handed.when).astimezone()
         elif row.student:
             row.when = times.get(row.student.id)
     return rows, looks, members
 
 
-def _times(policy: Policy) -> dict[str, datetime] | None:
-    """When each student handed in, if a table says so.
+MOODLES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
+"""Times as Moodle writes them in English."""
+
+
+def _times(policy: Policy, members: Class) -> dict[str, datetime]:
+    """When each student handed in, as a table says.
 
     Raises:
         ValueError: if a time in it cannot be read.
     """
-    if policy.times == "files":
-        return None
-    found = {}
+    if policy.times == "moodle":
+        said = {s.id: s.handed for s in members.students.values() if s.handed}
+        return {id: _moodles(words) for id, words in said.items()}
+    found: dict[str, datetime] = {}
+    if policy.times in ("", "files"):
+        return found
     for number, row in enumerate(tables.read(policy.times, ("id", "handed"))[1], 2):
         try:
             found[row["id"]] = datetime.fromisoformat(row["handed"]).astimezone()
@@ -218,6 +236,19 @@ def _times(policy: Policy) -> dict[str, datetime] | None:
                 f"{where}: {row['handed']!r} is no time such as 2026-11-02T23:59"
             ) from error
     return found
+
+
+def _moodles(words: str) -> datetime:
+    """A time of Moodle's.
+
+    Raises:
+        ValueError: if it is written in another way.
+    """
+    for form in MOODLES:
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(words, form).astimezone()
+    said = "download the worksheet with Moodle in English, or write a table"
+    raise ValueError(f"late.times: {words!r} is no time that is understood; {said}")
 
 
 def _from_persons(

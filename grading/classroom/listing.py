@@ -168,7 +168,7 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
                 look(f"{mine} is later and {what}: {name} counts", row)
         else:
             row.status = f"not counted: {name} of the same student is later"
-            if row.handed.when == chosen.handed.when:
+            if row.handed.order[:2] == chosen.handed.order[:2]:
                 look(f"handed in at the same time as {name}, which counts", row)
             elif len(row.holds.answered) > len(chosen.holds.answered):
                 look(f"holds more answers than {name}, which is later and counts", row)

@@ -44,8 +44,8 @@ class Policy:
     percent_per_day: float = 0.0
     days: int | None = None
     """Later than this many days, a sheet has no points; None if there is no such end."""
-    times: str | Path = "files"
-    """Where the times of handing in come from: the files, or a table with id and handed."""
+    times: str | Path = ""
+    """Where the times of handing in come from: "files", "moodle" (its worksheet), or a table."""
     answers_from: datetime | None = None
     """When the model answers stand in the feedback."""
     keep_back: frozenset[str] = frozenset()
@@ -105,7 +105,12 @@ def read_policy(path: Path) -> Policy:
             partial=rules.one("partial", bool, True),
         )
         rules.done()
-    times = late.one("times", str, "files")
+    times = late.one("times", str, "")
+    if times not in ("", "files", "moodle"):
+        times = _there(path, "late.times", path.parent / times)
+    if not times and any(rules.due or rules.extensions for rules in sheets.values()):
+        said = 'late.times: "files", "moodle" or a table is wanted, since a sheet has a deadline'
+        raise PolicyError(f"{path.name}: {said}")
     released = feedback.get("model_answers", (bool, datetime, date), False)
     released = datetime.fromtimestamp(0) if released is True else released
     policy = Policy(
@@ -114,14 +119,14 @@ def read_policy(path: Path) -> Policy:
         grace=timedelta(minutes=late.number("grace_minutes", 0)),
         percent_per_day=late.number("percent_per_day", 0),
         days=late.one("days", int, None),
-        times=times if times == "files" else _there(path, "late.times", path.parent / times),
+        times=times,
         answers_from=_moment(released),
         keep_back=frozenset(feedback.names("keep_back")),
         inputs=feedback.one("inputs", bool, True),
         visibility=feedback.one("gradescope", str, "visible"),
         private=next(iter(top.paths("private")), None),
         packages=tuple(top.names("packages")),
-    )  # fmt: skip
+    )
     for table in (top, feedback, late):
         table.done()
     if policy.visibility not in VISIBLE:

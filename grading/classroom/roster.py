@@ -17,6 +17,7 @@ from grading.classroom.submissions import Handed, Owner
 # Columns by which a table is known, in the words of whoever exported it.
 OWN = {"id": "id", "name": "name", "email": "email"}
 MOODLE = {"id": "Identifier", "name": "Full name", "email": "Email address", "other": "ID number"}
+MOODLE["handed"] = "Last modified (submission)"
 CANVAS = {"id": "ID", "name": "Student", "email": "SIS Login ID", "other": "SIS User ID"}
 WANTED = (
     "the columns id, name, email; or Moodle's grading worksheet (Identifier, Full name, …); or "
@@ -31,6 +32,8 @@ class Student:
     id: str
     name: str = ""
     email: str = ""
+    handed: str = ""
+    """When Moodle's worksheet says that this student handed in, in its words."""
     also: frozenset[str] = field(default_factory=frozenset)
     """By what else files may name this student, in lower case: "moodle 501", a login."""
 
@@ -59,9 +62,12 @@ def read_roster(paths: Sequence[Path]) -> list[Student]:
             if same:
                 old = students[same[0]]
                 students[same[0]] = replace(
-                    old, name=old.name or made.name, email=old.email or made.email,
+                    old,
+                    name=old.name or made.name,
+                    email=old.email or made.email,
+                    handed=old.handed or made.handed,
                     also=old.also | made.also,
-                )  # fmt: skip
+                )
             else:
                 students.append(made)
     return students
@@ -97,7 +103,8 @@ def _student(system: str, given: Mapping[str, str]) -> Student:
     else:
         id = given["id"]
         words |= {id, f"moodle {id}", f"canvas {id}"}
-    return Student(id, name, given["email"], frozenset(word.lower() for word in words))
+    when = given.get("handed", "").strip("-")
+    return Student(id, name, given["email"], when, frozenset(word.lower() for word in words))
 
 
 @dataclass
@@ -158,7 +165,7 @@ class Class:
         if id in self.students:
             id = f"{id} {owner.name or owner.system}".strip()
             odd = f"{owner.id!r} stands for {self.students[owner.id].name!r} too: a roster decides"
-        student = self.students[id] = Student(id, owner.name, "", frozenset({word}))
+        student = self.students[id] = Student(id, owner.name, also=frozenset({word}))
         return student, odd
 
 

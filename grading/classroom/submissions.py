@@ -75,11 +75,11 @@ class Handed:
     problem: str = ""
 
     @property
-    def order(self) -> tuple[float, int, int, str]:
+    def order(self) -> tuple[int, float, int, str]:
         """Sorts a student's files, the one that was handed in last at the end."""
         stem = NOTEBOOK.sub("", PurePosixPath(self.name).name)
         again = NUMBERED.search(stem)
-        return self.when, self.owner.upload, int(again[1]) if again else 0, self.name
+        return self.owner.upload, self.when, int(again[1]) if again else 0, self.name
 
     def read(self) -> bytes:
         """Its bytes.
