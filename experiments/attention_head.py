@@ -11,7 +11,6 @@ Each setting is [d_k, steps]. How the scores are made:
     not divided, small start     undivided, but the scores start with variance 1
     divided by d_model           a divisor that is too large
     cosine, learned scale        cosines times a trained number, at first 10 (Henry et al., 2020)
-    additive                     w · tanh(q + k) (Bahdanau et al., 2015)
     no projections               x @ x.T / √d_model, values x, and a trained readout (lecture 2)
     one projection for both      W_query = W_key, of width 2 d_k: as many numbers in all
 
@@ -31,17 +30,20 @@ from helpers.training import accuracy, count_parameters, set_seed, train
 
 N_LABELS, N_SEEDS, D_MODEL, D_V, T = 32, 8, 128, 16, 16
 BATCH, HELD_OUT = 32, 300
-DIVISIONS = [[16, 50], [256, 50]]
-ROLES = [16, 400]
+WIDE, NARROW, ROLES = [256, 50], [16, 50], [16, 400]
 SCORES = (
     "divided by √d_k",
     "not divided",
     "not divided, small start",
     "divided by d_model",
     "cosine, learned scale",
-    "additive",
 )
 CONTROLS = ("no projections", "one projection for both")
+COMPARED = {
+    str(WIDE): SCORES,
+    str(NARROW): ("divided by √d_k", "divided by d_model"),
+    str(ROLES): ("divided by √d_k", *CONTROLS),
+}
 
 
 def swap_batch(table: Tensor, batch: int, g: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -70,8 +72,6 @@ class Lookup(nn.Module):
         self.readout = nn.Linear(D_V, N_SEEDS)
         if kind == "cosine, learned scale":
             self.log_scale = nn.Parameter(torch.tensor(math.log(10.0)))
-        if kind == "additive":
-            self.w = nn.Parameter(torch.randn(d_k) / math.sqrt(d_k))
 
     @staticmethod
     def _projection(width: int, start: float) -> nn.Linear:
@@ -82,8 +82,6 @@ class Lookup(nn.Module):
     def scores(self, x: Tensor) -> Tensor:
         """(batch, T, T)"""
         q, k = self.W_query(x), self.W_key(x)  # (batch, T, d_k)
-        if self.kind == "additive":
-            return torch.tanh(q[:, :, None] + k[:, None]) @ self.w
         if self.kind == "cosine, learned scale":
             return F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).mT * self.log_scale.exp()
         if self.kind == "divided by d_model":
@@ -128,10 +126,8 @@ def trial(kind: str, setting: list[int], lr: float, seed: int) -> dict:
 
 
 def skip(kind: str, setting: list[int]) -> bool:
-    """The ways to make scores are compared at two widths, the controls after longer training."""
-    if setting == ROLES:
-        return kind not in (*CONTROLS, SCORES[0])
-    return kind in CONTROLS
+    """Which comparisons are left out."""
+    return kind not in COMPARED[str(setting)]
 
 
 if __name__ == "__main__":
@@ -139,8 +135,7 @@ if __name__ == "__main__":
         "attention_head",
         trial,
         models=(*SCORES, *CONTROLS),
-        settings=(*DIVISIONS, ROLES),
-        search_seeds=(100, 101),
+        settings=(WIDE, NARROW, ROLES),
         equal=0.002,
         skip=skip,
         about={"setting": ["d_k", "steps"], "batch": BATCH, "held_out": HELD_OUT},
