@@ -117,7 +117,8 @@ def origins(cells: list) -> list[str]:
 def _names(source: str) -> tuple[set[str], set[str]]:
     """The names that code reads before it sets them, and those that it sets or may change."""
     reads, sets, changes = set(), set(), set()
-    for statement in ast.parse(source).body:
+    python = re.sub(r"^(\s*)%.*", r"\1pass", source, flags=re.MULTILINE)  # %pip is none
+    for statement in ast.parse(python).body:
         nodes = list(ast.walk(statement))
         names = [node for node in nodes if isinstance(node, ast.Name)]
         reads |= {node.id for node in names if isinstance(node.ctx, ast.Load)} - sets
