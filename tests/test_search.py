@@ -15,7 +15,6 @@ STORED = Path(reading.__file__).parent / "stored"
 RATES = (0.001, 0.003, 0.01, 0.03)
 NOT_YET = {
     "language_model",
-    "limits_of_recurrence",
     "order",
     "transformer_block",
     "two_heads",

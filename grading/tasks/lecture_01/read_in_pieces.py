@@ -197,6 +197,6 @@ TASK = task(
     hints=(
         "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
         "should it be?",
-        "An LSTM has two vectors, h and c. Which of them does the lecture's `truncated` detach?",
+        "An LSTM hands on two vectors, h and c. On which of them can a gradient come back?",
     ),
 )

@@ -173,8 +173,8 @@ def shares(args, result):
 
 TASK = task(
     plan("implement", points=8, difficulty=1, minutes=10),
-    outcome="say what recurrent networks learn about {term}`agreement` with little and with long "
-    "training",
+    outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
+    "attention",
     cases=cases,
     properties=(shares,),
     hints=(

@@ -74,8 +74,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=7, difficulty=2, minutes=8),
-    outcome="count sequential steps and operations, and say why reading word by word is hard to "
-    "parallelise",
+    outcome="count sequential steps, and say which recurrences can run in parallel",
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "
         "what it needs. What is the longest path?",

@@ -11,41 +11,41 @@ what_was_measured = {"a", "e", "f", "g"}
 
 TASK = task(
     plan("choose", points=7, difficulty=2, minutes=8),
-    outcome="say what recurrent networks learn about {term}`agreement` with little and with long "
-    "training",
+    outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
+    "attention",
     reasons={
         "a": holds(
-            "It was below one half there, and the nearest noun is wrong in each of these "
-            "sentences. In training that rule is right for almost four verbs in five."
+            "It was below one half there, and the sorted sentences tell the noun at the gap from "
+            "the majority: the one decided, the other made no difference."
         ),
         "b": fails(
-            "After 2,400 steps it was right with every seed, at three opposing attractors. What "
-            "it needs is more steps than the transformer."
+            "Three recurrent networks of four did, with every seed, each at its own rate. Look "
+            "again at the table after 300 steps."
         ),
         "c": fails(
-            "At twelve attractors the LSTM was well ahead, and the transformer below one half. "
-            "It learned with the fewest steps, and that is another thing."
+            "What is true at one rate is a fact about the rate. Each network has to be compared "
+            "at its own best one."
         ),
         "d": fails(
-            "The facts would fit: eight values are 32 bits, and their keys about as much again, "
-            "for 90 numbers. The run shows what was learned at that cost, not what a state can "
-            "hold."
+            "The facts would fit: four values out of 16 are 16 bits, and their keys about as "
+            "much, for 256 numbers. The run shows what was learned in that time, not what a "
+            "state can hold."
         ),
         "e": holds(
-            "None of its seeds got further than 0.1 above the baseline. It takes one layer to "
-            "tie key and value together and another to look the key up."
+            "It stayed at the baseline at every rate of its search. It takes one layer to tie "
+            "key and value together and another to look the key up."
         ),
         "f": holds(
-            "That run is in the lecture: every seed was above 0.9 after 200 steps. The network "
-            "is the same, only the question is another one."
+            "The figure shows it: from a state of 64 numbers over 128 to 256 the share of right "
+            "values rises."
         ),
         "g": holds(
-            "Both have the same state and the same weights to train. The open gate keeps the "
-            "gradient alive, so the failure of the plain one was one of learning."
+            "Both have the same state and as many weights to train. The open gate keeps the "
+            "gradient alive, so the failure of the other one was one of learning."
         ),
         "h": fails(
-            "On one thread it won while texts were short, and lost when its T² took over. What "
-            "it offers is work that can be done at once, on a machine that can do so."
+            "That holds for nonlinear recurrences. Two steps of a linear one in a row are again "
+            "one step of the same kind, and a scan joins all pairs at the same time."
         ),
     },
     hints=(

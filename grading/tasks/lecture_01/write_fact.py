@@ -125,8 +125,8 @@ def reads_back(args, result):
 
 TASK = task(
     plan("implement", points=12, difficulty=3, minutes=20),
-    outcome="measure how recall falls with the number of facts, and say how much of this the size "
-    "of the state explains",
+    outcome="measure how recall falls with the number of facts and rises with the size of "
+    "the state",
     cases=cases,
     properties=(reads_back,),
     drive=drive,
