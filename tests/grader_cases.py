@@ -235,6 +235,13 @@ CASES["unasked"] = with_cell(
     flags=(FORGED,),
     says=("nobody asked for",),
 )
+CASES["unasked-and-endless"] = with_cell(
+    19,
+    FORGERY + "for n in pipes:\n    os.write(n, line)\nwhile True: pass",
+    lost=("query_context",),
+    flags=(FORGED, "stopped for time"),
+    says=("nobody asked for",),
+)
 CASES["garbage"] = with_cell(
     19,
     EVERY_PIPE + "for n in pipes:\n    os.write(n, b'\\x00{[garbage\\n[[]]\\n7\\n')",

@@ -205,6 +205,16 @@ def test_points_come_in_however_a_spreadsheet_wrote_them(small, mark, encoding):
     assert (row["points"], row["comment"], row["author"]) == ("1.5", "Schön", "Prof")
 
 
+def test_a_spreadsheet_that_makes_numbers_of_identifiers_loses_no_points(tmp_path):
+    put(tmp_path / "in" / "00123.ipynb", sheet(RIGHT | {"essay": "essay = 'Because.'"}), LATER)
+    graded(tmp_path / "in", tmp_path / "out", tasks=TEXTS)
+    fill(tmp_path / "out" / "written.csv", lambda row: row.update(id="123", points="3"))
+    for row in rows_of(tmp_path / "out" / "written.csv"):
+        assert row["answer id"].startswith("a")
+    graded(tmp_path / "in", tmp_path / "out", tasks=TEXTS)
+    assert points_of(tmp_path / "out") == {"00123": FULL + 3}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

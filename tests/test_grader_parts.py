@@ -29,7 +29,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from benchmarks import graders
 from grading import judge
-from grading.classroom import worker
+from grading.classroom import tables, worker
 from grading.classroom.examine import Answers, Prepared, outcomes_from, results_of
 from grading.classroom.grade import grade_class
 from grading.classroom.sandbox import (
@@ -393,6 +393,27 @@ def class_of(folder, count):
         data = notebook(cells_with(answers, after=[f"# {number}"]))
         (folder / f"student{number}.ipynb").write_bytes(data)
     return folder
+
+
+@linux
+def test_what_is_computed_counts_and_not_what_the_clock_says(tmp_path):
+    """With a limit of one second: who sleeps for three keeps all, who computes is stopped."""
+    system_program("bwrap")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    answers = {"query_context": "query_context = [2.0, 1.0]"}
+    cells = {"sleeps": "time.sleep(3)\nslept = True", "computes": "while True: pass"}
+    for name, source in cells.items():
+        (folder / f"{name}.ipynb").write_bytes(notebook(cells_with(answers, before=[source])))
+    quick = {"query_context": TASKS["query_context"]}
+    limits = Limits(cell=1, patience=60)
+    grade_class(folder, tmp_path / "out", tasks=quick, limits=limits, seed=1)
+    rows = {row["id"]: row for row in tables.read(tmp_path / "out" / "grades.csv")[1]}
+    assert {id: row["flags"] for id, row in rows.items()} == {
+        "sleeps": "",
+        "computes": "stopped for time",
+    }
+    assert {row["points"] for row in rows.values()} == {"4"}
 
 
 @linux

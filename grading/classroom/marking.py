@@ -192,6 +192,9 @@ def correction(
         ValueError: as `read_points`.
     """
     id, name, said = row["id"], row["task"], row["points"]
+    if id not in known:  # spreadsheets drop zeros in front
+        same = [one for one in known if one.lstrip("0") == id.lstrip("0")]
+        id = same[0] if len(same) == 1 else id
     if id not in known:
         raise ValueError(f"{where}: no student has the identifier {id!r}")
     if name not in tasks:

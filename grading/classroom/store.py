@@ -69,9 +69,12 @@ class Result:
 
 
 def answer_id(answer: str) -> str:
-    """A short fingerprint of an answer; nothing for no answer."""
+    """A short fingerprint of an answer; nothing for no answer.
+
+    It begins with a letter: a spreadsheet would make a number of 12345e67.
+    """
     bare = "\n".join(line.rstrip() for line in answer.strip().splitlines())
-    return hashlib.sha256(bare.encode(errors="replace")).hexdigest()[:8] if bare else ""
+    return "a" + hashlib.sha256(bare.encode(errors="replace")).hexdigest()[:8] if bare else ""
 
 
 @dataclass(frozen=True)

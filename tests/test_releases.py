@@ -1,0 +1,30 @@
+"""What is handed out or uploaded: the site without model answers, and Gradescope's zip."""
+
+import zipfile
+
+import pytest
+
+from tools import autograder, student_site
+
+
+def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
+    student_site.copy(tmp_path)
+    assert not (tmp_path / "solutions").exists() and not (tmp_path / "grading").exists()
+    toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
+    assert "solutions/" not in toc and "Model answers" not in toc
+    assert "exercises/02" in toc and "file: instructors" in toc
+
+
+def test_gradescopes_zip_holds_what_grades_and_a_policy_if_there_is_one(tmp_path):
+    (tmp_path / "class.toml").write_text("packages = []\n")
+    autograder.make(tmp_path / "a.zip", 2, 7, tmp_path / "class.toml")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        names = archive.namelist()
+        settings = archive.read("gradescope/settings.sh").decode()
+        scripts = [archive.getinfo(name) for name in ("setup.sh", "run_autograder")]
+    assert settings == "LECTURE=2\nSEED=7\n"
+    assert {"gradescope/class.toml", "grading/order.json", "helpers/attention.py"} <= {*names}
+    assert all(script.external_attr >> 16 & 0o111 for script in scripts)
+    assert not any("__pycache__" in name for name in names)
+    with pytest.raises(ValueError, match="no sheet 99"):
+        autograder.make(tmp_path / "b.zip", 99, 7)
