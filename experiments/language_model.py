@@ -169,7 +169,7 @@ def picture(network: LanguageModel) -> str:
     layer, head = divmod(int(stacked[:, :, -1, 1].argmax()), stacked.shape[1])
     labels = OPENING.split()
     title = (
-        f"Head {head + 1} of layer {layer + 1} in the trained language model of lecture 8. From "
+        f"Head {head} of layer {layer} in the trained language model of lecture 8. From "
         f"“{labels[-1]}”, behind which the verb will come, it looks at “{labels[1]}”."
     )
     shown = stacked[layer, head]  # (T, T)

@@ -56,7 +56,6 @@ NOT_YET_SHOWN = {
     "02_self_attention_without_weights",
     "05_multi_head_attention",
     "06_order",
-    "08_language_model",
 }
 """Lectures with numbers in prose that no cell of the section shows; who mends one takes it out."""
 
@@ -76,7 +75,6 @@ NOT_YET = {
     "05_multi_head_attention",
     "06_order",
     "07_transformer_block",
-    "08_language_model",
 }
 """Lectures not yet cut into *Core* and *Deeper*; who cuts one takes its name out."""
 
