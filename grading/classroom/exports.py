@@ -42,7 +42,7 @@ def write(
     _feedback(out, sheets)
     if table is None:
         return
-    columns, rows = tables.read(table)
+    columns, rows = tables.read(table, exact=True)
     by_word: dict[str, SheetGrade] = {}
     lectures = {sheet.lecture for sheet in sheets}
     if len(lectures) != 1:
@@ -59,7 +59,7 @@ def write(
     made = io.StringIO()
     writer = csv.DictWriter(made, columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows({key: tables.cell(value) for key, value in row.items()} for row in rows)
+    writer.writerows(rows)  # but for the grades as the system wrote it, which it must know again
     (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
 
 
@@ -100,7 +100,7 @@ def _canvas(
     [name] = fits
     most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
     for row in rows:
-        sheet = by_word.get(f"canvas {row['ID']}") if row["ID"] else None
+        sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
         if sheet and (sheet.graded or sheet.points):
             row[name] = _scaled(table.name, sheet, most, scale)
 

@@ -51,8 +51,14 @@ def decoded(path: Path) -> str:
     raise ValueError(f"{path.name}: this is no table of text; save it as CSV, UTF-8")
 
 
-def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[str], list[dict[str, str]]]:
+def read(
+    path: Path, needed: Sequence[str] = (), exact: bool = False
+) -> tuple[list[str], list[dict[str, str]]]:
     """The columns and rows of a table; commas, semicolons or tabs between the cells.
+
+    Args:
+        needed: columns that must be there.
+        exact: keep every cell as it stands, with spaces and quotes.
 
     Raises:
         ValueError: if a needed column is missing; the sentence says which there are.
@@ -69,7 +75,8 @@ def read(path: Path, needed: Sequence[str] = ()) -> tuple[list[str], list[dict[s
     made = []
     for row in rows[1:]:
         if any(value.strip() for value in row):
-            row = [_unquoted(value) for value in row] + [""] * (len(columns) - len(row))
+            row = [value if exact else _unquoted(value) for value in row]
+            row += [""] * (len(columns) - len(row))
             made.append(dict(zip(columns, row, strict=False)))
     return columns, made
 
