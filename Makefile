@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SITE := _build/html/index.html
+# CUDA=yes takes PyTorch's usual build also where no GPU is to be seen.
+CUDA_OPTION := $(if $(CUDA),--cuda)
 
-.PHONY: help book serve check test system execute experiments times exercises task bench grade address
+.PHONY: help book serve check test system lab execute experiments times exercises task bench grade address
 .PHONY: autograder student-site format clean
 
 help: ## list the commands
@@ -37,6 +39,9 @@ test: system .venv/full.stamp ## check everything: code, notebooks, exercises, s
 
 system:
 	@sh tools/system.sh chromium bwrap
+
+lab: .venv/bin/python ## Jupyter Lab on the lectures (the first time, install what they need)
+	@$(BIN)/python tools/lab.py $(CUDA_OPTION)
 
 execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
@@ -97,6 +102,7 @@ clean: ## remove what the commands made, but not the environment
 
 .venv/full.stamp: .venv/book.stamp requirements.txt pyproject.toml
 	@echo "Installing what the lectures and tests need (some minutes, 1.5 GB)"
+	@$(BIN)/python tools/pytorch.py $(CUDA_OPTION)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt || { \
 	  echo "pip could not install requirements.txt. With the network back, run make again."; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
