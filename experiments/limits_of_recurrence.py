@@ -64,7 +64,7 @@ RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
 # (task, size, steps): the models that are compared there, all with equal numbers of parameters but
 # for those of the last two lines, whose state grows.
 PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
-    **{("agreement", 3, steps): (*RECURRENT, "attention, 2 layers") for steps in (100, 300)},
+    ("agreement", 3, 300): (*RECURRENT, "attention, 2 layers"),
     ("first symbol", 20, 300): ("RNN", "RNN, identity", "LSTM"),
     ("first symbol", 50, 300): (
         "RNN",
