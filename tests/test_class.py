@@ -417,6 +417,21 @@ def test_times_of_handing_in_can_come_from_moodles_worksheet(tmp_path):
         graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
 
 
+def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
+    members = [one for one in made_class.students(100)[44:] if one.number % 10 in (7, 8)]
+    table = made_class.canvas(tmp_path / "in", members)
+    late = [one for one in members if one.number % 10 == 7]
+    lines = ["id,handed", f"u{late[0].number},2026-11-03T10:00"]
+    (tmp_path / "late.csv").write_text("\n".join(lines), encoding="utf-8")
+    text = "[late]\ntimes = 'late.csv'\npercent_per_day = 50\n[sheets.2]\ndue = 2026-11-02"
+    told = {"rosters": (table,)}
+    graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
+    rows = {row["id"]: row["days late"] for row in rows_of(tmp_path / "out" / "grades.csv")}
+    assert rows.pop(f"u{late[0].number}") == "1" and set(rows.values()) == {""}
+    looks = {row["id"] for row in rows_of(tmp_path / "out" / "look.csv")}
+    assert looks == {f"u{one.number}" for one in late[1:]}
+
+
 def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     folder, out = small
     private = tmp_path / "private"
