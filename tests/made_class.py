@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from grader_tasks import SOFTMAX
 from grader_tasks import notebook as bytes_of
 
+from grading.classroom.sheets import sheets
+
 SHEET = 2
 RIGHT = {"stable_softmax": SOFTMAX, "query_context": "query_context = [2.0, 1.0]"}
 HALF = RIGHT | {"query_context": "query_context = [4.0, 2.0]"}
@@ -25,8 +27,9 @@ STUB = {
 }
 FULL, SOME, NONE = 14.0, 10.0, 0.0
 FIRST = "import numpy as np\nfrom grading import check, progress"
-OTHER_SHEET = ["def output_of_heads(x):\n    return x\n\n\ncheck('output_of_heads')"]
-LECTURE = ["import numpy as np", "def from_torch(x):\n    return x\nx = 3"]
+OTHER = sheets()[5].items[0].task
+OTHER_SHEET = [f"def {OTHER}(x):\n    return x\n\n\ncheck('{OTHER}')"]
+LECTURE = ["import numpy as np", f"def {sheets()[7].items[0].task}(x):\n    return x\nx = 3"]
 EARLY, LATER = 1_700_000_000, 1_700_100_000
 
 
