@@ -308,6 +308,13 @@ def test_a_sum_over_the_database_counts_nothing_twice(small):
         ).fetchone()
         every = base.execute("SELECT count(*) FROM submission WHERE student = 'ada'").fetchone()
     assert (sums["ada"], counting, every) == (FULL, (FULL,), (2,))
+    (folder / "ada" / "02_sheet.ipynb").unlink()  # what is no longer there no longer counts
+    again(small)
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        query = "SELECT count(*) FROM submission WHERE student = 'ada' AND counts"
+        assert base.execute(query).fetchone() == (0,)
+        query = "SELECT points FROM sheet WHERE student = 'ada'"
+        assert base.execute(query).fetchone() == (0,)
 
 
 def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):

@@ -125,20 +125,11 @@ def grade_class(
         store.set("seed", str(seed))
         rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
         given = _from_persons(out, store, told, members, tasks, policy)
-        failures = _grade(
-            order([row for row in rows if row.status == "ok"]),
-            store,
-            tasks,
-            seed,
-            jobs,
-            limits,
-            program,
-            torch_seed,
-            examiner,
-        )
+        todo = order([row for row in rows if row.status == "ok"])
+        with sandbox.CourseFiles() as course:
+            own = examiner or Examiner(limits, course, program, torch_seed)
+            failures = _grade(todo, store, tasks, seed, limits, jobs, own)
         graded = [row for row in rows if row.status == "ok"]
-        pairs = [(row.student.id, row.lecture) for row in graded]
-        store.counts(pairs, [row.key for row in graded])
         _correct(store, given, graded)
         seen = {row.lecture for row in graded} if members.closed else set()
         wanted = [told.lecture] if told.lecture else sorted(seen)
@@ -147,7 +138,9 @@ def grade_class(
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
         waiting = marking.write_written(out / "written.csv", sheets)
         open_ = marking.write_looks(out / "look.csv", [*looks, *more], store.looked())
-        _finish(sheets, [*looks, *more], open_, failures)
+        _finish(sheets, [*looks, *more], open_)
+        pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]
+        store.counts(pairs, [row.key for row in graded])
         store.publish(students, sheets)
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
         similar.write(out, sheets, reports.PAGE)
@@ -296,11 +289,9 @@ def _grade(
     store: Store,
     tasks: Mapping[str, Task],
     seed: int,
-    jobs: int,
     limits: Limits,
-    program: str | None,
-    torch_seed: int,
-    examiner: Callable | None,
+    jobs: int,
+    examiner: Callable[[list[str], Sequence[Prepared], int], Answers],
 ) -> int:
     """Grade what was not graded before; how many could not be."""
     todo = [row for row in wanted if not store.has(row.key)]
@@ -310,13 +301,12 @@ def _grade(
         prepared[number] = [Prepared.of(tasks[name], seed, limits) for name in chosen]
     failures = 0
     quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
-    with sandbox.CourseFiles() as course, contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
         bar = stack.enter_context(
             tqdm(total=len(wanted), initial=len(wanted) - len(todo), unit="file", disable=quiet)
         )
         stack.enter_context(_no_other_bars())
-        own = examiner or Examiner(limits, course, program, torch_seed)
-        for row, answers, seconds in _answered(todo, prepared, own, jobs):
+        for row, answers, seconds in _answered(todo, prepared, examiner, jobs):
             bar.update()
             if isinstance(answers, Exception):
                 failures += 1
@@ -345,9 +335,7 @@ def _no_other_bars() -> Iterator[None]:
             os.environ["LAMPLIGHT_QUIET"] = before
 
 
-def _finish(
-    sheets: Sequence[marking.SheetGrade], looks: Sequence[Look], open_: set[str], failures: int
-) -> None:
+def _finish(sheets: Sequence[marking.SheetGrade], looks: Sequence[Look], open_: set[str]) -> None:
     """Say which grades are final: nothing waits in them, and all that is odd was looked at."""
     for sheet in sheets:
         mine = [x for x in looks if x.student == sheet.student and x.item in open_]
