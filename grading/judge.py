@@ -18,12 +18,20 @@ from unittest import mock
 
 import torch
 
+from grading import evidence
 from grading.plain import NotPlain, describe_type, difference, plain
 from grading.task import CODE, Case, Task
+from grading.watch import Watch
 
 MISSING = object()
 """Stands for an answer that is not there."""
 COPY = "work on a copy."
+SAID: dict[evidence.Sure, str] = {
+    "all agrees": "What went wrong:",
+    "most agrees": "It looks like this:",
+    "the error only": "A frequent cause of this:",
+}
+"""How a known mistake is introduced, by how well it fits."""
 STOPS = "It stops with"
 """How the sentence about an error begins; a known mistake may stop with the same one."""
 
@@ -38,6 +46,8 @@ class Outcome:
     """Positions of the arguments that the answer changed in place."""
     printed: str = ""
     """What the answer printed, as far as it is kept. The class grader does not have it."""
+    noticed: str = ""
+    """What else a call changed though it is not its own, where a task drives the answer."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +114,7 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             return Outcome(error=f"{task.name} is {error}.")
     if not callable(answer):
         return Outcome(error=f"{task.name} is {describe_type(answer)}, and a function is wanted.")
-    args, drain = _fresh(case.args), _Drain()
+    args, drain, watch = _fresh(case.args), _Drain(), Watch()
     before, result, sentence = plain(args), None, ""
     try:
         with (
@@ -115,7 +125,7 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
         ):
             warnings.showwarning = drain.warn
             torch.manual_seed(torch_seed)
-            value = task.drive(answer, *args) if task.drive else answer(*args)
+            value = task.drive(watch.over(answer), *args) if task.drive else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:
         sentence = f"It calls {error}, which this task is about: write that part yourself."
@@ -133,37 +143,44 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
         for i, (old, new) in enumerate(zip(before, after, strict=True))
         if difference(new, old, 0, 0)
     )
-    return Outcome(result, changed=changed, printed=drain.beginning())
+    return Outcome(result, changed=changed, printed=drain.beginning(), noticed=watch.noticed)
 
 
 def judge(
     task: Task,
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
-    known: dict[tuple[int, int], Outcome] | None = None,
+    known: dict | None = None,
 ) -> Verdict:
     """The verdict on what an answer gave on these cases.
 
-    `known` keeps what the model answer and the known mistakes gave on them, for the next answer.
+    Told is the first case that is wrong, of those on which the known mistakes differ: a case so
+    small that many of them look alike says little. `known` keeps what the model answer and the
+    known mistakes gave, for the next answer.
     """
     known = {} if known is None else known
     if task.kind == "choose":
         return _judge_choice(task, outcomes[0])
     if task.kind == "written":
         return _judge_text(task, outcomes[0])
-    for number, (case, outcome) in enumerate(zip(cases, outcomes, strict=True), 1):
-        complaint = _complaint(task, cases, number - 1, outcome, known)
-        if complaint:
-            if len(cases) > 1:
-                note = f" ({case.note})" if case.note else ""
-                complaint = f"On case {number} of {len(cases)}{note}: {complaint}"
-            if outcome.changed and not complaint.endswith(COPY):
-                complaint += f"\nBesides, {_changed(task, outcome)}, which may be why: {COPY}"
-            ran = not outcome.error or (task.kind in CODE and outcome.error.startswith(STOPS))
-            which = _known_mistake(task, cases, outcomes, known) if ran else None
-            if which is not None:
-                complaint += f"\nWhat went wrong: {task.mistakes[which].why}"
-            return Verdict(0, complaint, which, printed=outcome.printed)
+    complaints = [_complaint(task, cases, i, outcomes[i], known) for i in range(len(cases))]
+    wrong = [i for i, complaint in enumerate(complaints) if complaint]
+    if wrong:
+        found = _known_mistake(task, cases, outcomes, known) if _ran(task, outcomes) else None
+        number = _case_to_tell(wrong, found, known.get(TOGETHER))
+        outcome, note = outcomes[number], cases[number].note
+        complaint = complaints[number]
+        if len(cases) > 1:
+            note = f" ({note})" if note else ""
+            complaint = f"On case {number + 1} of {len(cases)}{note}: {complaint}"
+        besides = _changed(task, outcome)
+        if besides and not complaint.endswith(COPY):
+            complaint += f"\nBesides, {besides}, which may be why: {COPY}"
+        if found is None:
+            return Verdict(0, complaint, printed=outcome.printed)
+        complaint += f"\n{SAID[found.sure]} {task.mistakes[found.which].why}"
+        which = None if found.sure == "the error only" else found.which
+        return Verdict(0, complaint, which, printed=outcome.printed)
     if task.score is None:
         return Verdict(task.points, "Right.")
     pairs = zip(cases, outcomes, strict=True)
@@ -171,14 +188,22 @@ def judge(
     return Verdict(task.points, f"Right. It reaches {least:.3f}; {task.reach:g} was wanted.")
 
 
+_kept: dict[tuple[str, int], tuple[Task, dict]] = {}
+"""What the model answer and the known mistakes of a task gave, by its name and the seed."""
+
+
 def grade(task: Task, answer: object, seed: int) -> Verdict:
     """Run an answer on the cases of a seed and judge it, in this process."""
     cases = task.cases(seed)
-    return judge(task, cases, run(task, answer, cases))
+    if _kept.get((task.name, seed), (None,))[0] is not task:
+        _kept[task.name, seed] = task, {}
+    return judge(task, cases, run(task, answer, cases), _kept[task.name, seed][1])
 
 
 MODEL = -1
 """Stands for the model answer, where a number stands for a known mistake."""
+TOGETHER = "together"
+"""Under this, what they gave on all cases is kept."""
 
 
 def _ours(
@@ -186,7 +211,7 @@ def _ours(
     which: int,
     cases: Sequence[Case],
     number: int,
-    known: dict[tuple[int, int], Outcome],
+    known: dict,
 ) -> Outcome:
     """What the model answer or a known mistake gives on one case."""
     if (which, number) not in known:
@@ -221,13 +246,14 @@ def _complaint(
     if wrong:
         broken = _broken(task, case.args, outcome.value)
         return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
-    if outcome.changed:
-        return f"The result is right, but {_changed(task, outcome)}: {COPY}"
-    return None
+    besides = _changed(task, outcome)
+    return f"The result is right, but {besides}: {COPY}" if besides else None
 
 
 def _changed(task: Task, outcome: Outcome) -> str:
-    """Which arguments were changed, by the names that the task has for them."""
+    """What was changed that is not the answer's own, by the names that the task has for it."""
+    if not outcome.changed:
+        return outcome.noticed
     names = list(inspect.signature(task.drive or task.reference).parameters)
     names = names[1:] if task.drive else names  # the first one of `drive` is the answer
     changed = [f"`{names[i]}`" for i in outcome.changed]
@@ -259,15 +285,47 @@ def _property_sentence(check, args: tuple, value: object) -> str | None:
         return None
 
 
+def _ran(task: Task, outcomes: Sequence[Outcome]) -> bool:
+    """Whether the outcomes are those of an answer that is there and was allowed to run."""
+    return all(not o.error or (task.kind in CODE and o.error.startswith(STOPS)) for o in outcomes)
+
+
 def _known_mistake(
-    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], known: dict
-) -> int | None:
-    """The first known mistake that gives the same on every case."""
-    for which in range(len(task.mistakes)):
-        theirs = (_ours(task, which, cases, number, known) for number in range(len(cases)))
-        if all(same(task, a, b) for a, b in zip(outcomes, theirs, strict=True)):
-            return which
-    return None
+    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], kept: dict
+) -> evidence.Named | None:
+    """The known mistake that the outcomes show."""
+    if task.score is not None:  # the model answer trains for long, and is not needed
+        for which in range(len(task.mistakes)):
+            theirs = (_ours(task, which, cases, i, kept) for i in range(len(cases)))
+            if all(same(task, a, b) for a, b in zip(outcomes, theirs, strict=True)):
+                return evidence.Named(which, "all agrees", tuple(range(len(cases))))
+        return None
+
+    def equal(one: Outcome, other: Outcome) -> bool:
+        return same(task, one, other)
+
+    if TOGETHER not in kept:
+        right, *wrong = (
+            [_ours(task, which, cases, i, kept) for i in range(len(cases))]
+            for which in range(MODEL, len(task.mistakes))
+        )
+        kept[TOGETHER] = evidence.known(
+            right, wrong, [mistake.why for mistake in task.mistakes], equal
+        )
+    together = kept[TOGETHER]
+    return evidence.named(outcomes, together, equal, lambda o: o.error.startswith(STOPS))
+
+
+def _case_to_tell(
+    wrong: Sequence[int], found: evidence.Named | None, known: evidence.Known | None
+) -> int:
+    """The case that the student is told about.
+
+    One that shows the mistake that is named; and the first on which the known mistakes differ.
+    """
+    shown = [i for i in wrong if found is None or i in found.cases] or list(wrong)
+    most = max(known.kinds) if known else 1
+    return next((i for i in shown if known and 3 * known.kinds[i] >= most), shown[0])
 
 
 def same(task: Task, one: Outcome, other: Outcome) -> bool:
@@ -275,7 +333,7 @@ def same(task: Task, one: Outcome, other: Outcome) -> bool:
     if one.error or other.error:
         return one.error == other.error
     equal = difference(one.value, other.value, task.rtol, task.atol) is None
-    return equal and one.changed == other.changed
+    return equal and (one.changed, one.noticed) == (other.changed, other.noticed)
 
 
 def _judge_choice(task: Task, outcome: Outcome) -> Verdict:

@@ -145,7 +145,7 @@ cases = TASKS["stable_softmax"].cases(1)[:2]
 def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
     """The answer channel as a whole: what a stranger sends is refused or judged, and is worth 0."""
     messages = [garbage, [garbage] * 2]
-    messages.append([{"value": garbage, "error": "", "changed": []}] * 2)
+    messages.append([{"value": garbage, "error": "", "changed": [], "noticed": ""}] * 2)
     task = TASKS["stable_softmax"]
     for message in messages:
         try:
@@ -159,7 +159,10 @@ def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
 
 def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
     """`check` shows it in the notebook; from a sandbox an outcome that brings it is refused."""
-    task, message = TASKS["stable_softmax"], {"value": None, "error": "It stops.", "changed": []}
+    task, message = (
+        TASKS["stable_softmax"],
+        {"value": None, "error": "It stops.", "changed": [], "noticed": ""},
+    )
     [first, _] = outcomes_from([message] * 2, cases)
     assert first.printed == ""
     with pytest.raises(WireError):

@@ -185,14 +185,18 @@ def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
         raise WireError("not one outcome a case")
     outcomes = []
     for item, case in zip(coded, cases, strict=True):
-        if type(item) is not dict or set(item) != {"value", "error", "changed"}:
+        if type(item) is not dict or set(item) != {"value", "error", "changed", "noticed"}:
             raise WireError("not an outcome")
         error, changed = item["error"], item["changed"]
         if type(error) is not str or len(error) > 500 or type(changed) is not list:
             raise WireError("not an outcome")
+        noticed = item["noticed"]
+        if type(noticed) is not str or len(noticed) > 200:
+            raise WireError("not an outcome")
         if not all(type(i) is int and 0 <= i < len(case.args) for i in changed):
             raise WireError("arguments that there are not")
-        outcomes.append(Outcome(decode(item["value"]), error, tuple(changed)))
+        value = decode(item["value"])
+        outcomes.append(Outcome(value, error, tuple(changed), noticed=noticed))
     return outcomes
 
 

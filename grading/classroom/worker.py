@@ -206,15 +206,17 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
             case = judge.Case(tuple(decode(item) for item in inputs))
             answer = space.get(task["name"], judge.MISSING)
             [outcome] = judge.run(like_task, answer, [case], torch_seed)
-            error, changed = outcome.error, list(outcome.changed)
+            error, changed, noticed = outcome.error, list(outcome.changed), outcome.noticed
             value = None if error else encode(outcome.value)
         except WireError as caught:
-            value, error, changed = None, f"It returns {caught}.", []
+            value, error, changed, noticed = None, f"It returns {caught}.", [], ""
         except BaseException as caught:
-            value, error, changed = None, f"It stops with {describe(caught)}", []
+            value, error, changed, noticed = None, f"It stops with {describe(caught)}", [], ""
         if getpid() != home:
             leave(0)
-        outcomes.append({"value": value, "error": error[:500], "changed": changed})
+        outcomes.append(
+            {"value": value, "error": error[:500], "changed": changed, "noticed": noticed[:200]}
+        )
     return outcomes
 
 
@@ -223,7 +225,7 @@ def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> di
     if task["name"] not in space:  # nothing of the student's is to run: no process for it
         like_task = types.SimpleNamespace(name=task["name"])
         [missing] = judge.run(like_task, judge.MISSING, [None])
-        outcome = {"value": None, "error": missing.error, "changed": []}
+        outcome = {"value": None, "error": missing.error, "changed": [], "noticed": ""}
         return {"outcomes": [outcome] * len(task["inputs"])}
     ours, theirs = os.pipe()
     child = os.fork()

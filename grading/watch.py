@@ -1,0 +1,81 @@
+"""Seeing what a call changes that is not its own.
+
+Where a task drives an answer (builds a class, calls it step by step), what the student's code is
+given comes from the drive, and what it returns is used later. A call must change neither: not what
+it was given, now or before, and not what it returned before.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from grading.plain import NotPlain, difference, plain
+
+KEPT = 64
+"""How many things at most are looked after; the oldest are let go."""
+
+
+@dataclass
+class Watch:
+    """Looks after what goes into an answer and what comes out."""
+
+    noticed: str = ""
+    _inside: bool = False
+    _things: list[tuple[str, object]] = field(default_factory=list)
+
+    def over(self, answer: object) -> object:
+        """The answer, which does as before and is watched."""
+        if isinstance(answer, types.FunctionType):
+            return self._around(answer, of_class=False)
+        if not isinstance(answer, type):
+            return answer
+        methods = {}
+        for owner in reversed(answer.__mro__):  # its own methods, and those of its own bases
+            if owner.__module__ == answer.__module__:
+                methods |= {n: m for n, m in vars(owner).items() if type(m) is types.FunctionType}
+        watched = {name: self._around(method, of_class=True) for name, method in methods.items()}
+        try:
+            return type(answer)(answer.__name__, (answer,), watched)
+        except TypeError:  # a class that cannot be derived from
+            return answer
+
+    def _around(self, function: Callable, *, of_class: bool) -> Callable:
+        @functools.wraps(function)
+        def call(*args: object, **kwargs: object) -> object:
+            if self._inside:  # what the answer does with its own is its own affair
+                return function(*args, **kwargs)
+            names = inspect.unwrap(function).__code__.co_varnames
+            given = [*zip(names, args, strict=False), *kwargs.items()]
+            for name, value in given[of_class:]:
+                self._look_after(f"`{name}`", value)
+            before = [_snapshot(thing) for _, thing in self._things]
+            self._inside = True
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                self._inside = False
+            for (name, thing), old in zip(self._things, before, strict=True):
+                if not self.noticed and difference(_snapshot(thing), old, 0, 0):
+                    self.noticed = f"{name} was changed in place"
+            what = "a result that was returned before" if of_class else "what it returned before"
+            self._look_after(what, result)
+            return result
+
+        return call
+
+    def _look_after(self, name: str, thing: object) -> None:
+        known = any(thing is other for _, other in self._things)
+        if not known and not isinstance(thing, int | float | str | None):
+            self._things = [*self._things, (name, thing)][-KEPT:]
+
+
+def _snapshot(thing: object) -> object:
+    """A copy of plain data; of anything else, such as a module, None."""
+    try:
+        return plain(thing)
+    except NotPlain:
+        return None
