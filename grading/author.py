@@ -7,7 +7,8 @@ A file `tasks/lecture_NN/NAME.py` holds, from the top:
   the notebook defines for it in a cell of its own stands between `# %% given` and `# %%`;
 - right answers in another way, each under `@also_right`;
 - known mistakes, each under `@mistake("what went wrong")`, the likeliest first. A value, or an
-  answer that is made by a call, is handed over: `mistake("what went wrong", answer)`. In a task to
+  answer that is made by a call, is handed over: `mistake("what went wrong", answer)`. One that is
+  the model answer but for some words is `edited("what went wrong", "old", "new")`. In a task to
   find bugs the first one is `as_given("…")`: the cell as a student finds it;
 - the cases, and what else the task needs; at the end `TASK = task(…)`, which collects all these.
 """
@@ -29,6 +30,7 @@ __all__ = [
     "Case",
     "also_right",
     "as_given",
+    "edited",
     "fails",
     "functions_of",
     "holds",
@@ -71,6 +73,29 @@ def mistake(why: str, *answers: object) -> Callable[[object], object]:
         return answer
 
     return decorate
+
+
+def edited(why: str, *changes: str) -> object:
+    """A known mistake that is the model answer but for some words.
+
+    Args:
+        why: the sentence that a student reads.
+        changes: what stands in the model answer and what stands there instead, in turn.
+
+    Raises:
+        ValueError: if what is to be changed does not stand there just once.
+    """
+    here = _here()
+    path = Path(here["__file__"])
+    lines = cell_of(path).splitlines()
+    source = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        require(source.count(old) == 1, f"{path.name}, {old!r}", source.count(old), "it once")
+        source = source.replace(old, new)
+    names = dict(here)
+    exec(compile(source, f"{path.name}, edited", "exec"), names)
+    _mistakes[here["__name__"]].append(Mistake(names[path.stem], why))
+    return names[path.stem]
 
 
 def as_given(why: str) -> object:

@@ -13,9 +13,11 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import torch
+
 from grading.plain import NotPlain, difference, plain
 
-KEPT = 64
+KEPT = 6
 """How many things at most are looked after; the oldest are let go."""
 
 
@@ -52,14 +54,14 @@ class Watch:
             given = [*zip(names, args, strict=False), *kwargs.items()]
             for name, value in given[of_class:]:
                 self._look_after(f"`{name}`", value)
-            before = [_snapshot(thing) for _, thing in self._things]
+            before = [] if self.noticed else [_snapshot(thing) for _, thing in self._things]
             self._inside = True
             try:
                 result = function(*args, **kwargs)
             finally:
                 self._inside = False
-            for (name, thing), old in zip(self._things, before, strict=True):
-                if not self.noticed and difference(_snapshot(thing), old, 0, 0):
+            for (name, thing), old in zip(self._things, before, strict=False):
+                if not self.noticed and _differs(thing, old):
                     self.noticed = f"{name} was changed in place"
             what = "a result that was returned before" if of_class else "what it returned before"
             self._look_after(what, result)
@@ -75,6 +77,18 @@ class Watch:
 
 def _snapshot(thing: object) -> object:
     """A copy of plain data; of anything else, such as a module, None."""
+    if type(thing) is torch.Tensor:
+        return thing.detach().clone()
+    return _plain(thing)
+
+
+def _differs(thing: object, old: object) -> bool:
+    if type(old) is torch.Tensor and torch.equal(thing, old):  # the quick way; NaN is not equal
+        return False
+    return difference(_plain(thing), _plain(old), 0, 0) is not None
+
+
+def _plain(thing: object) -> object:
     try:
         return plain(thing)
     except NotPlain:

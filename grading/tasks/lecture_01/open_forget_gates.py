@@ -132,17 +132,20 @@ def drive(answer, d_in, d_hidden, value, seed):
 
     torch.manual_seed(seed)
     lstm = torch.nn.LSTM(d_in, d_hidden, batch_first=True)
-    before = {name: p.detach().clone() for name, p in lstm.named_parameters()}
+    parameters = dict(lstm.named_parameters())
+    before = {name: p.detach().clone() for name, p in parameters.items()}
     answer(lstm, value)
     sums = (lstm.bias_ih_l0 + lstm.bias_hh_l0).detach().view(4, -1)
     matrices = [name for name in before if "weight" in name]
     same = all(torch.equal(before[name], lstm.get_parameter(name)) for name in matrices)
+    kept = all(lstm.get_parameter(name) is p for name, p in parameters.items())
     trainable = lstm.bias_ih_l0.requires_grad and lstm.bias_hh_l0.requires_grad
     # A dictionary is compared in the order of its keys.
     return {
         "biases in the forget gates": sums[1],
         "matrices as before": same,
         "other biases": sums[[0, 2, 3]],
+        "the parameters are those of before": kept,
         "trainable": trainable,
     }
 

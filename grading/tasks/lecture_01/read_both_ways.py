@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 def _read(x, W_x, W_h, b):
@@ -140,6 +140,16 @@ def goes_on(x, left, right):
 def by_columns(x, left, right):
     turned = [(W_x, W_h.T, b) for W_x, W_h, b in (left, right)]
     return read_both_ways(x, *turned)
+
+
+edited(
+    "The reader from the right goes on with the last state of the one from the left. It begins "
+    "with a state of zeros of its own.",
+    "    halves = []\n",
+    "    halves, h = [], None\n",
+    "h = torch.zeros_like(b)",
+    "h = torch.zeros_like(b) if h is None or len(h) != len(b) else h",
+)
 
 
 def cases(seed):

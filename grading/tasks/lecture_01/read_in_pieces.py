@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -136,6 +136,14 @@ def words_cut(lstm, x, every):
 mistake(
     "The history is cut off after every word. It may go back to the beginning of the piece.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, 1, _both), dim=1),
+)
+
+
+edited(
+    "`chunk` makes so many pieces, `split` makes pieces of so many words. `every` is a number of "
+    "words.",
+    "x.split(every, dim=1)",
+    "x.chunk(every, dim=1)",
 )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -157,6 +157,14 @@ def width_for_length(x):
 mistake(
     "The averages are right, but two results are wanted: the averages, then the weights.",
     lambda x: averages_so_far(x)[0],
+)
+
+
+edited(
+    "No word counts itself here: the triangle ends one column too early. The average is over the "
+    "words up to this one, with it.",
+    "np.ones((T, T)))",
+    "np.ones((T, T)), -1)",
 )
 
 

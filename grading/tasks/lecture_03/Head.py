@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -291,6 +291,14 @@ class WeightsFirst(InParts):
         """Context vectors, or weights and context vectors."""
         out = super().forward(x, return_weights)
         return out[::-1] if return_weights else out
+
+
+edited(
+    "Axes 1 and 2 are the last two only if there is one axis in front of them. Count from the "
+    "end: −2 and −1.",
+    "k.mT",
+    "k.transpose(1, 2)",
+)
 
 
 def drive(answer, sizes, x, matrix, probe):

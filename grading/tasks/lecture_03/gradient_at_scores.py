@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -124,6 +124,14 @@ mistake(
     "The formula is right, but the scores stand in it in place of the weights. Take the softmax "
     "first.",
     lambda scores, wanted: scores * (wanted - (scores * wanted).sum(axis=-1, keepdims=True)),
+)
+
+
+edited(
+    "This is softmax minus what is wanted, the gradient of cross-entropy. Here the loss is "
+    "another: the sum of softmax times `wanted`.",
+    "return weights * (wanted - mean)",
+    "return weights - wanted",
 )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -169,6 +169,14 @@ mistake(
     "The context vectors are right, but the weights are to be returned too: `return contexts, "
     "weights`.",
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[0],
+)
+
+
+edited(
+    "The scores were divided by the root of the wrong number: with x of more than two axes, axis "
+    "1 counts the words. d_k is the last axis.",
+    "q.shape[-1]",
+    "q.shape[1]",
 )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -145,6 +145,13 @@ def both_sides(q, k, v, window):
 mistake(
     "Now nothing is hidden, and each word sees the future.",
     lambda q, k, v, window: softmax(_scores(q, k)) @ v,
+)
+
+
+edited(
+    "Hidden scores are −1,000 here, and visible ones may lie as low. Only −∞ is below every score.",
+    "-np.inf",
+    "-1000.0",
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, functions_of, mistake, plan, task
+from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
 
 
 def _words(lengths, T, side):
@@ -111,6 +111,13 @@ mistake(
 def triangle_moved(lengths, T, side):
     mask = batch_mask(lengths, T, "right")
     return mask.flip(-1) if side == "left" else mask
+
+
+edited(
+    "With filler on the left, the n words are the last ones: they begin at T − n, not at n.",
+    "places = places.flip(0)",
+    "return torch.ones(T, T, dtype=torch.bool).tril() & (places >= lengths[:, None])[:, None, :]",
+)
 
 
 def cases(seed):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -154,6 +154,13 @@ def up_to_the_parent(parents):
 mistake(
     "True and False have changed places. In this course True means “may attend”.",
     lambda parents: ~tree_mask(parents),
+)
+
+
+edited(
+    "A token sees what its parent sees, but not itself: its own place was written over.",
+    "mask[i] |= mask[parent]",
+    "mask[i] = mask[parent]",
 )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.tasks.lecture_05.merge_heads import merge_heads
 from grading.tasks.lecture_05.split_heads import split_heads
 from helpers.attention import masked_softmax, scaled_dot_product_attention
@@ -303,6 +303,14 @@ class OneHeadWide(InParts):
 class OnlySelf(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(query), self.W_value(query)
+
+
+edited(
+    "`masked_fill` writes where its mask is True. In this course True means “may attend”, so it "
+    "is `~mask` that is filled.",
+    "~mask",
+    "mask",
+)
 
 
 def drive(answer, sizes, matrices, query, key, mask):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -122,6 +122,14 @@ def each_for_itself(W_query, W_key, d):
 mistake(
     "These are the matrices as they came, as wide as before.",
     lambda W_query, W_key, d: (W_query, W_key),
+)
+
+
+edited(
+    "The singular vectors for the keys lie in the rows of `Vt`. Its first d columns are something "
+    "else.",
+    "Vt[:d].T * root",
+    "Vt[:, :d] * root",
 )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -95,6 +95,19 @@ mistake(
     "The other heads were made louder to make up for it. Then you would measure that change, "
     "too. Leave them as they are.",
     lambda W_out, head, n_heads: without_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
+)
+
+
+edited(
+    "Rows were set to 0. What a head hands over meets the *columns* of W_out; its rows are the "
+    "outputs.",
+    "changed[:, head",
+    "changed[head",
+)
+edited(
+    "Heads are counted from 0: head 0 owns the first columns.",
+    "changed[:, head * d_v : (head + 1) * d_v]",
+    "changed[:, (head - 1) * d_v : head * d_v]",
 )
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -107,6 +107,14 @@ def _of_angles(angles):
     beside = np.zeros(2 * len(angles) - 1)
     beside[::2] = np.sin(angles)
     return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
+
+
+edited(
+    "The 2 is counted twice: hand i turns by 10,000 to the power of −2i/d_model, where i counts "
+    "the hands, not the columns.",
+    "-2 * i / d_model",
+    "-4 * i / d_model",
+)
 
 
 def cases(seed):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -122,6 +122,14 @@ mistake(
 @mistake("This has a column for each place. A row for each place is wanted: shape (T, d_model).")
 def columns(places, d_model):
     return place_codes(places, d_model).T
+
+
+edited(
+    "The codes were put into a tensor of whole numbers, which cuts off what stands behind the "
+    "point.",
+    "codes = torch.zeros(len(places), d_model, dtype=torch.float64)",
+    "codes = torch.zeros(len(places), d_model, dtype=torch.int64)",
+)
 
 
 def cases(seed):

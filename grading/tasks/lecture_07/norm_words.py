@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -131,6 +131,13 @@ def not_centred(x, weight, bias, eps):
 def summed(x, weight, bias, eps):
     centred = x - x.mean(dim=-1, keepdim=True)
     return weight * centred / ((centred**2).sum(dim=-1, keepdim=True) + eps).sqrt() + bias
+
+
+edited(
+    "`eps` comes in and is not used. It is added to the variance, whatever its size.",
+    "(variance + eps)",
+    "(variance + 1e-5)",
+)
 
 
 def drive(answer, x, weight, bias, eps):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 def _count(d, n_blocks, vocab, tied):
@@ -146,6 +146,14 @@ def other_order(budget, n_blocks, n_heads, vocab, tied):
 @mistake("The width is right. The second number is what this model really has, not the budget.")
 def budget_returned(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0], budget
+
+
+edited(
+    "`tied` was taken the wrong way round: a tied model has one table, and otherwise there are "
+    "two.",
+    "1 if tied else 2",
+    "2 if tied else 1",
+)
 
 
 def cases(seed):

@@ -392,6 +392,7 @@ def cases(seed):
         (3, 6, 4, (1, 1, 1, 1)),
         (5, 2, 3, (3, 2, 1, 4)),
         (7, 8, 5, (4, 1, 3, 5)),
+        (3, 2, 2, (120, 1, 90)),
     ):
         W = draw(d_k, d_model), draw(d_k, d_model), draw(d_v, d_model)
         parts = " + ".join(map(str, pieces))

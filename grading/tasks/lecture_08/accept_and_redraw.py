@@ -176,6 +176,10 @@ def cases(seed):
             "a word that is never proposed, and one that must never come",
         ),
         Case((rows([0.2, 0.8, 0.0]), rows([0.2, 0.8, 0.0])), "two models that agree"),
+        Case(
+            (rows([0.5, 0.25, 0.25], [0.2, 0.8, 0.0]), rows([0.25, 0.25, 0.5], [0.2, 0.8, 0.0])),
+            "two rows: in the second the models agree",
+        ),
     ]
     for batch, vocab in ((2, 5), (6, 4), (3, 9)):
         p, q = torch.rand(2, batch, vocab, generator=generator, dtype=torch.float64) ** 2

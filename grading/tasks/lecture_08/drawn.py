@@ -150,6 +150,13 @@ def cases(seed):
             (tenths.repeat(2, 1), torch.tensor([top, 0.15], dtype=torch.float64)),
             "ten words of 0.1, and a chance just below 1",
         ),
+        Case(
+            (
+                torch.stack([tenths, tenths.roll(2), tenths.roll(1)]),
+                torch.full((3,), top, dtype=torch.float64),
+            ),
+            "as before, with another last word in each row",
+        ),
     ]
     for batch, vocab in ((7, 3), (40, 9)):
         p = torch.rand(batch, vocab, generator=generator, dtype=torch.float64) ** 3

@@ -192,8 +192,10 @@ def cases(seed):
         Case(([([(0, 0)], 0.2), ([(1, 0), (1, 1)], 0.5)], four, 0.8), "a score at the limit"),
         Case(([([(0, 1)], 0.3)], four, 1.5), "below the limit already"),
         Case(([([(0, 0), (0, 2), (1, 1)], 0.5), ([(1, 0)], 0.1)], six, 0.8), "three heads"),
+        Case(([(four, 0.5)], four, 0.8), "all four heads"),
+        Case(([([(0, 0), (0, 1), (1, 0), (1, 2)], 0.5)], six, 0.8), "four heads of six"),
     ]
-    while len(found) < 11:
+    while len(found) < 13:
         groups = [rng.sample(six, rng.randint(1, 3)) for _ in range(4)]
         jobs = [(sorted(group), rng.randint(5, 40) / 100) for group in groups]
         case = Case((jobs, six, 0.545), "six heads, four jobs")

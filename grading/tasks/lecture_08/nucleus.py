@@ -2,7 +2,7 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -171,6 +171,14 @@ def first_row_decides(logits, temperature, p):
     n = int((falling[0].cumsum(dim=-1) - falling[0] < p).sum())
     keep = torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order[:, :n], True)
     return _divided(probabilities * keep)
+
+
+edited(
+    "The batch was forgotten in the indexing: each row has an order of its own, and the whole "
+    "table was put into that of row 0.",
+    "scatter(-1, order, needed)",
+    "index_copy(-1, order[0], needed)",
+)
 
 
 def cases(seed):

@@ -1,0 +1,121 @@
+"""How checks recognise wrong answers that are not in the catalogue; see `variants.py`.
+
+The shares are printed at the end of a test run.
+"""
+
+from collections import Counter
+
+import pytest
+from variants import Sheet, Variant, changed, of_outcomes, spelled
+
+from grading import evidence, judge
+from grading.author import cell_of
+from grading.generate import TASKS as FOLDER
+from grading.task import CODE, all_tasks
+
+LECTURES = sorted({task.lecture for task in all_tasks().values() if task.kind in CODE})
+RIGHT_AT_LEAST = 0.85
+WRONG_AT_MOST = 0.01
+UNSEEN_NAMED_AT_MOST = 0.06
+
+
+def tasks_of(lecture):
+    return [t for t in all_tasks().values() if t.lecture == lecture and t.kind in CODE]
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    made = {}
+
+    def of(lecture):
+        if lecture not in made:
+            made[lecture] = [Sheet(task) for task in tasks_of(lecture)]
+        return made[lecture]
+
+    return of
+
+
+def in_other_words(sheet):
+    """A few known mistakes of a task in another spelling, run anew."""
+    for mistake in sheet.task.mistakes[:4]:
+        answer = spelled(mistake.answer)
+        if answer is not None:
+            outcomes = judge.run(sheet.task, answer, sheet.cases)
+            yield Variant("another spelling", tuple(outcomes), frozenset({mistake.why}))
+
+
+@pytest.mark.parametrize("lecture", LECTURES)
+def test_variants_of_known_mistakes_are_rejected_and_mostly_named(lecture, sheets, record_property):
+    said, faults = Counter(), []
+    for sheet in sheets(lecture):
+        variants = [v for k in range(len(sheet.known)) for v in of_outcomes(sheet, k)]
+        for variant in [*variants, *in_other_words(sheet)]:
+            verdict = sheet.verdict(variant.outcomes)
+            others = {m.why for m in sheet.task.mistakes} - variant.true
+            if verdict.points:
+                faults.append((sheet.task.name, variant.rule, "passes"))
+            elif any(why in verdict.message for why in variant.true):
+                said["right"] += 1
+            elif any(f"\n{how} {why}" in verdict.message for how in SURE for why in others):
+                said["wrong"] += 1
+                faults.append((sheet.task.name, variant.rule, verdict.message))
+            else:
+                said["none"] += 1
+    tried = said.total()
+    record_property("variants", (lecture, tried, said["right"], said["wrong"]))
+    assert said["right"] >= RIGHT_AT_LEAST * tried, (said, faults)
+    assert said["wrong"] <= WRONG_AT_MOST * tried, (said, faults)
+    assert not [fault for fault in faults if fault[2] == "passes"]
+
+
+SURE = [judge.SAID["all agrees"], judge.SAID["most agrees"]]
+
+
+@pytest.mark.parametrize("lecture", LECTURES)
+def test_a_mistake_that_the_catalogue_lacks_is_seldom_called_by_the_name_of_another(
+    lecture, sheets, record_property
+):
+    tried, named = 0, []
+    for sheet in sheets(lecture):
+        task = sheet.task
+
+        def same(one, other, task=task):
+            return judge.same(task, one, other)
+
+        sentences = [mistake.why for mistake in task.mistakes]
+        all_known = evidence.known(sheet.right, sheet.known, sentences, same)
+        for which, outcomes in enumerate(sheet.known):
+            others = [k for k, said in enumerate(sentences) if said != sentences[which]]
+            without = evidence.Known(
+                sheet.right,
+                [sheet.known[k] for k in others],
+                [sentences[k] for k in others],
+                all_known.kinds,
+            )
+            found = evidence.named(outcomes, without, same, lambda o: o.error.startswith("It"))
+            tried += 1
+            if found:
+                named.append((task.name, sentences[which], without.sentences[found.which]))
+    record_property("unseen", (lecture, tried, len(named)))
+    assert len(named) <= UNSEEN_NAMED_AT_MOST * tried, named
+
+
+@pytest.mark.parametrize("lecture", LECTURES)
+def test_a_changed_model_answer_that_another_seed_rejects_is_rejected_by_the_public_one(
+    lecture, record_property
+):
+    """No verdict depends on the seed: what seeds 1 and 2 find wrong, seed 0 finds wrong."""
+    tried, passed = 0, []
+    for task in tasks_of(lecture):
+        path = FOLDER / f"lecture_{task.lecture:02d}" / f"{task.name}.py"
+        space = vars(__import__(f"grading.tasks.{path.parent.name}.{task.name}", fromlist=["x"]))
+        for number in range(0, 60, 7):
+            answer = changed(cell_of(path), task.name, space, number)
+            if answer is None:
+                break
+            public, private = (judge.grade(task, answer, seed).points for seed in (0, 1))
+            tried += 1
+            if public and not private:
+                passed.append((task.name, number))
+    record_property("changed answers", (lecture, tried, len(passed)))
+    assert passed == []
