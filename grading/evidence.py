@@ -86,7 +86,8 @@ def named(
     for k, row in enumerate(agrees):
         shown = [i for i in telling if row[i]]
         escaped = sum(not agree for i, agree in enumerate(row) if i not in wrong)
-        if len(shown) <= len(telling) - len(shown) or len(shown) < escaped:
+        against = len(telling) - len(shown)
+        if len(shown) <= against or against + escaped > max(1, len(shown) / 2):
             continue
         weight = sum(_weight(i, known, agrees) for i in shown)
         if weight > best.get(known.sentences[k], (0.0, 0))[0]:

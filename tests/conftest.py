@@ -34,16 +34,30 @@ def chromium() -> str:
 
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say how many wrong answers to exercises were tried, and how many were named."""
-    counts = [
-        value
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        for name, value in getattr(report, "user_properties", ())
-        if name == "wrong answers" and report.when == "call"
-    ]
-    if counts:
+    noted: dict[str, list] = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if getattr(report, "when", "") == "call":
+                    noted.setdefault(name, []).append(value)
+    if counts := noted.get("wrong answers"):
         tried, named = (sum(numbers) for numbers in zip(*counts, strict=True))
         terminalreporter.write_line(
             f"Exercises: {tried} wrong answers to {len(counts)} tasks were tried; "
             f"{named} were rejected with the name of their mistake."
+        )
+    for lecture, tried, right, wrong in sorted(noted.get("variants", ())):
+        terminalreporter.write_line(
+            f"Exercises {lecture}: of {tried} variants of known mistakes, {right / tried:.0%} were "
+            f"named right, {wrong / tried:.1%} wrong, the others not."
+        )
+    for lecture, tried, named in sorted(noted.get("unseen", ())):
+        terminalreporter.write_line(
+            f"Exercises {lecture}: of {tried} mistakes taken out of the catalogue, {named} were "
+            "called by the name of another."
+        )
+    for lecture, tried, passed in sorted(noted.get("changed answers", ())):
+        terminalreporter.write_line(
+            f"Exercises {lecture}: of {tried} changed model answers, {passed} passed the public "
+            "cases and failed others."
         )

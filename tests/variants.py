@@ -52,7 +52,18 @@ class Sheet:
 
 
 def of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:
-    """Variants of a known mistake that differ from it on some case."""
+    """Variants of a known mistake that differ from it on some case, and from every other."""
+    for variant in _of_outcomes(sheet, which):
+        others = (known for k, known in enumerate(sheet.known) if k != which)
+        if not any(_alike(sheet.task, variant.outcomes, known) for known in others):
+            yield variant
+
+
+def _alike(task: Task, one: Sequence[Outcome], other: Sequence[Outcome]) -> bool:
+    return all(judge.same(task, a, b) for a, b in zip(one, other, strict=True))
+
+
+def _of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:
     outcomes, wrong = sheet.known[which], sheet.wrong(which)
     sentence = sheet.task.mistakes[which].why
     true = frozenset({sentence})
@@ -113,10 +124,9 @@ def spelled(answer: object) -> object | None:
     """A function in another spelling, or None where there is no other."""
     if not inspect.isfunction(answer) or answer.__closure__ or answer.__name__ == "<lambda>":
         return None
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
-    except (OSError, SyntaxError):
-        return None
+    if answer.__code__.co_filename != answer.__globals__["__file__"]:
+        return None  # made of the cell: its lines stand elsewhere
+    tree = ast.parse(textwrap.dedent(inspect.getsource(answer)))
     [function] = tree.body
     function.decorator_list = []
     before = ast.dump(function)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -103,14 +103,12 @@ def over_columns(x):
     return weights @ x, weights
 
 
-@mistake(
+edited(
     "One softmax was taken over the whole map, so all weights together sum to 1. Each row needs "
-    "its own."
+    "its own.",
+    "scores)",
+    "scores.reshape(*scores.shape[:-2], -1)).reshape(scores.shape)",
 )
-def over_everything(x):
-    scores = x @ np.swapaxes(x, -2, -1)
-    weights = softmax(scores.reshape(*scores.shape[:-2], -1)).reshape(scores.shape)
-    return weights @ x, weights
 
 
 @mistake(
@@ -182,11 +180,11 @@ def cosines(x):
     return weights @ x, weights
 
 
-@mistake("All the weight went to the largest score. Softmax gives every word its share.")
-def largest_only(x):
-    scores = x @ np.swapaxes(x, -2, -1)
-    weights = np.eye(x.shape[-2])[scores.argmax(axis=-1)]
-    return weights @ x, weights
+edited(
+    "All the weight went to the largest score. Softmax gives every word its share.",
+    "softmax(scores)",
+    "np.eye(x.shape[-2])[scores.argmax(axis=-1)]",
+)
 
 
 @mistake(

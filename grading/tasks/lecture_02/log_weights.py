@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 from helpers.attention import softmax
 
 
@@ -85,15 +85,12 @@ def unstable(scores):
         return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
 
 
-@mistake(
+edited(
     "The row's largest score was subtracted in the exponentials, but not outside. In a logarithm "
-    "the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back."
+    "the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back.",
+    "return shifted -",
+    "return scores -",
 )
-def not_added_back(scores):
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    return scores - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-
 mistake(
     "Only the row's largest score was subtracted. The logarithm of a fraction is a difference, "
     "and what stands below the fraction bar, the sum, is still missing.",
@@ -136,13 +133,12 @@ def over_columns(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=-2, keepdims=True))
 
 
-@mistake(
+edited(
     "The logarithm of a sum is not the sum of the logarithms: exponentials first, then their "
-    "sum, then the logarithm of it."
+    "sum, then the logarithm of it.",
+    "np.log(np.exp(shifted).sum(axis=-1, keepdims=True)",
+    "shifted.sum(axis=-1, keepdims=True",
 )
-def sum_of_logarithms(scores):
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    return shifted - shifted.sum(axis=-1, keepdims=True)
 
 
 def cases(seed):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -69,15 +69,12 @@ mistake(
     "share.",
     lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
 )
-
-
-@mistake(
+edited(
     "Large scores were cut off. That keeps exp finite but makes different scores equal. Subtract "
-    "the row's largest score instead: that changes no weight."
+    "the row's largest score instead: that changes no weight.",
+    "scores - scores.max(axis=-1, keepdims=True",
+    "np.clip(scores, -700, 700",
 )
-def clipped(scores):
-    exp = np.exp(np.clip(scores, -700, 700))
-    return exp / exp.sum(axis=-1, keepdims=True)
 
 
 @mistake(
@@ -100,13 +97,12 @@ def mean_subtracted(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@mistake(
+edited(
     "Each row's own maximum was subtracted. But then one sum was taken over the whole array; "
-    "each row needs its own."
+    "each row needs its own.",
+    "sum(axis=-1, keepdims=True)",
+    "sum()",
 )
-def one_sum(scores):
-    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exp / exp.sum()
 
 
 @mistake(
@@ -130,13 +126,12 @@ def smallest_subtracted(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@mistake(
+edited(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them along "
-    "the rows instead of down the columns, or cannot fit them at all."
+    "the rows instead of down the columns, or cannot fit them at all.",
+    "sum(axis=-1, keepdims=True)",
+    "sum(axis=-1)",
 )
-def sums_without_keepdims(scores):
-    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exp / exp.sum(axis=-1)
 
 
 @mistake(

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -44,15 +44,12 @@ mistake(
     "Without a mask the filler takes part. It has to be hidden.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
 )
-
-
-@mistake(
+edited(
     "A mask of numbers is *added* to the scores, so the filler's are 1 below the others now. "
-    "That makes it quieter and does not hide it. Hand over truth values, or 0 and −∞."
+    "That makes it quieter and does not hide it. Hand over truth values, or 0 and −∞.",
+    "~is_filler",
+    "(~is_filler).to(q.dtype)",
 )
-def ones_added(q, k, v, is_filler):
-    mask = (~is_filler).to(q.dtype)[:, None, :]
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
 @mistake(

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -35,35 +35,24 @@ as_given(
     "This is the code as given. The shape is right, and the rows are not: row 0 holds numbers of "
     "several words."
 )
-
-
-@mistake(
+edited(
     "Two axes were exchanged, but the wrong ones: it is the words that must come in front of the "
-    "heads."
+    "heads.",
+    "1, 2",
+    "2, 3",
 )
-def turned_too_far(context):
-    batch, n_heads, T, d_v = context.shape
-    return context.transpose(2, 3).reshape(batch, T, n_heads * d_v)
-
-
-@mistake(
+edited(
     "The steps are the right ones. But after `transpose` the numbers do not lie in order in "
-    "memory, and `view` never moves a number. `reshape` and `flatten` do, if they must."
+    "memory, and `view` never moves a number. `reshape` and `flatten` do, if they must.",
+    "reshape",
+    "view",
 )
-def view_after_transpose(context):
-    batch, n_heads, T, d_v = context.shape
-    return context.transpose(1, 2).view(batch, T, n_heads * d_v)
-
-
-@mistake(
+edited(
     "The numbers of the heads alternate now. Side by side means: all numbers of head 0, then all "
-    "of head 1."
+    "of head 1.",
+    "transpose(1, 2",
+    "permute(0, 2, 3, 1",
 )
-def interleaved(context):
-    batch, n_heads, T, d_v = context.shape
-    return context.permute(0, 2, 3, 1).reshape(batch, T, n_heads * d_v)
-
-
 mistake(
     "This is the mean over the heads, which mixes what they kept apart.",
     lambda context: context.mean(dim=1),

@@ -55,23 +55,21 @@ def in_place(W_out, head, n_heads):
     return W_out
 
 
-@mistake(
+edited(
     "Every n-th column was set to zero. The heads stand side by side, so a head has d_v columns "
-    "in a row."
+    "in a row.",
+    "    d_v = W_out.shape[1] // n_heads\n",
+    "",
+    " * d_v : (head + 1) * d_v",
+    "::n_heads",
 )
-def interleaved(W_out, head, n_heads):
-    changed = W_out.clone()
-    changed[:, head::n_heads] = 0
-    return changed
-
-
-@mistake("Only one column was set to zero. A head has d_v of them.")
-def one_column(W_out, head, n_heads):
-    changed = W_out.clone()
-    changed[:, head] = 0
-    return changed
-
-
+edited(
+    "Only one column was set to zero. A head has d_v of them.",
+    "    d_v = W_out.shape[1] // n_heads\n",
+    "",
+    " * d_v : (head + 1) * d_v",
+    "",
+)
 mistake(
     "Here the head is the only one that is left. It should be the only one that is off.",
     lambda W_out, head, n_heads: W_out - without_head(W_out, head, n_heads),
@@ -96,8 +94,6 @@ mistake(
     "too. Leave them as they are.",
     lambda W_out, head, n_heads: without_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
-
-
 edited(
     "Rows were set to 0. What a head hands over meets the *columns* of W_out; its rows are the "
     "outputs.",
