@@ -3,6 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import WEIGHTS_FIRST
 from helpers.attention import softmax
 
 
@@ -206,8 +207,7 @@ def scores_returned(x):
 
 
 mistake(
-    "Both results are right, but they come back in the wrong order: first the context vectors, "
-    "then the weights.",
+    WEIGHTS_FIRST,
     lambda x: context_vectors(x)[::-1],
 )
 

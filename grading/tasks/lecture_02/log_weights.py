@@ -3,6 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import AXIS_LOST, WHOLE_ARRAY
 from helpers.attention import softmax
 
 
@@ -52,10 +53,7 @@ def patched(scores):
         return np.where(weights > 0, np.log(weights), scores - scores.max(axis=-1, keepdims=True))
 
 
-@mistake(
-    "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
-    "instead of down the columns, or cannot fit them at all. Write keepdims=True."
-)
+@mistake(AXIS_LOST)
 def without_keepdims(scores):
     with np.errstate(over="ignore", divide="ignore"):
         shifted = scores - scores.max(axis=-1)
@@ -117,9 +115,7 @@ def one_maximum(scores):
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
-@mistake(
-    "One sum was taken over the whole array. Each row needs its own: axis=-1 with keepdims=True."
-)
+@mistake(WHOLE_ARRAY)
 def over_everything(scores):
     shifted = scores - scores.max()
     return shifted - np.log(np.exp(shifted).sum())

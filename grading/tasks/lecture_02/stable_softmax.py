@@ -3,6 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import AXIS_LOST, WHOLE_ARRAY
 
 
 # %% the cell
@@ -32,9 +33,7 @@ def over_columns(scores):
     return exp / exp.sum(axis=-2, keepdims=True)
 
 
-@mistake(
-    "One sum was taken over the whole array. Each row needs its own: axis=-1 with keepdims=True."
-)
+@mistake(WHOLE_ARRAY)
 def over_everything(scores):
     exp = np.exp(scores - scores.max())
     return exp / exp.sum()
@@ -77,10 +76,7 @@ edited(
 )
 
 
-@mistake(
-    "The maxima or the sums of the rows lost their axis, so NumPy lays them along the rows "
-    "instead of down the columns, or cannot fit them at all. Write keepdims=True."
-)
+@mistake(AXIS_LOST)
 def without_keepdims(scores):
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores - scores.max(axis=-1))

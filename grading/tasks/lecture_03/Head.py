@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import NOT_SCALED
 
 
 # %% the cell
@@ -216,7 +217,7 @@ class ByRootOfAll(InParts):
         return math.sqrt(sum(self.widths))
 
 
-@mistake("The scores are not divided by √d_k.")
+@mistake(NOT_SCALED)
 class NotDivided(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""

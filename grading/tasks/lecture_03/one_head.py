@@ -3,6 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import WEIGHTS_FIRST
 from helpers.attention import softmax
 
 
@@ -161,8 +162,7 @@ def all_axes_turned(x, W_query, W_key, W_value):
 
 
 mistake(
-    "Both results are right, but they come back in the wrong order: first the context vectors, "
-    "then the weights.",
+    WEIGHTS_FIRST,
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[::-1],
 )
 mistake(

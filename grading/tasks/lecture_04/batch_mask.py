@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+from grading.sentences import TRUTH_SWAPPED
 
 
 def _words(lengths, T, side):
@@ -95,7 +96,7 @@ def rows_too(lengths, T, side):
 
 
 mistake(
-    "True and False have changed places. In this course True means “may attend”.",
+    TRUTH_SWAPPED,
     lambda lengths, T, side: ~batch_mask(lengths, T, side),
 )
 mistake(

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from grading.author import Case, also_right, functions_of, mistake, plan, task
+from grading.sentences import TRUTH_SWAPPED
 
 
 # %% the cell
@@ -36,7 +37,7 @@ mistake(
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(),
 )
 mistake(
-    "True and False have changed places. In this course True means “may attend”.",
+    TRUTH_SWAPPED,
     lambda T_q, T_k: ~last_rows_mask(T_q, T_k),
 )
 mistake(

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import TRUTH_SWAPPED
 
 
 # %% the cell
@@ -152,7 +153,7 @@ def up_to_the_parent(parents):
 
 
 mistake(
-    "True and False have changed places. In this course True means “may attend”.",
+    TRUTH_SWAPPED,
     lambda parents: ~tree_mask(parents),
 )
 

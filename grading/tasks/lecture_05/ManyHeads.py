@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
 from grading.tasks.lecture_05.merge_heads import merge_heads
 from grading.tasks.lecture_05.split_heads import split_heads
 from helpers.attention import masked_softmax, scaled_dot_product_attention
@@ -154,7 +155,7 @@ class ValueWidth(InParts):
         return math.sqrt(self.W_value.out_features / self.n_heads)
 
 
-@mistake("The scores are divided by d_k. It should be its root.")
+@mistake(SCALED_BY_D_K)
 class ByWidth(InParts):
     def _divisor(self, q):
         return q.shape[-1]
@@ -169,7 +170,7 @@ class ByNumber(InParts):
         return math.sqrt(self.n_heads)
 
 
-@mistake("The scores are not divided by √d_k.")
+@mistake(NOT_SCALED)
 class NotDivided(InParts):
     def _divisor(self, q):
         return 1.0

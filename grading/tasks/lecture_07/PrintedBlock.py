@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.sentences import MASK_UNUSED
 from helpers import masks
 from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
@@ -257,7 +258,7 @@ class NoLastNorm(InParts):
         return T5
 
 
-@mistake("The mask comes in and is not used.")
+@mistake(MASK_UNUSED)
 class MaskForgotten(InParts):
     def _attended(self, X, mask):
         return self._drop(self.attention(X))

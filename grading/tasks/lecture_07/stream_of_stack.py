@@ -5,6 +5,7 @@ from itertools import pairwise
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
+from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
 from helpers import masks
 from helpers.blocks import TransformerStack
 
@@ -206,8 +207,8 @@ mistake(
     "The parts read the stream as it is: the norms of the blocks are not used.",
     _changed(raw_attention=True, raw_feed_forward=True),
 )
-mistake("The two norms of a block have changed places.", _changed(swapped=True))
-mistake("The mask comes in and is not used.", _changed(blind=True))
+mistake(NORMS_SWAPPED, _changed(swapped=True))
+mistake(MASK_UNUSED, _changed(blind=True))
 mistake(
     "Feed-forward reads only what attention found. It reads the stream, through a norm.",
     _changed(found_only=True),

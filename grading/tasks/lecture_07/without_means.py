@@ -3,6 +3,7 @@
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
+from grading.sentences import NORMS_SWAPPED
 from helpers.models import TransformerModel
 
 LAYERS = ("attention.W_query", "attention.W_key", "attention.W_value")
@@ -264,7 +265,7 @@ mistake(
 )
 mistake("Only the queries got scale and shift. Who else reads that norm?", _version(parts=1))
 mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
-mistake("The two norms of a block have changed places.", _version(swapped=True))
+mistake(NORMS_SWAPPED, _version(swapped=True))
 mistake(
     "The means are taken away in the right places. But the scales and shifts are gone, and "
     "nothing makes up for them.",

@@ -5,6 +5,7 @@ import math
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
 from helpers.masks import causal_mask
 from helpers.positions import RotaryPositions
 
@@ -305,14 +306,14 @@ class KeysOnly(InParts):
         return super().read(x)
 
 
-@mistake("The scores are not divided by √d_k.")
+@mistake(NOT_SCALED)
 class NotDivided(InParts):
     def width(self, k):
         """What the scores are divided by."""
         return 1.0
 
 
-@mistake("The scores are divided by d_k. It should be its root.")
+@mistake(SCALED_BY_D_K)
 class ByWidth(InParts):
     def width(self, k):
         """What the scores are divided by."""
