@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import zipfile
+from datetime import UTC, datetime, timedelta
 
 import made_class
 import pytest
@@ -98,7 +99,7 @@ def test_every_file_is_listed_with_its_student(whole):
 def test_grades_go_back_into_the_system_once_they_are_final(whole):
     form, members, top, _ = whole
     out = top / "out"
-    assert not (out / "upload.csv").exists()
+    assert not (out / "upload.csv").exists() and not (out / "feedback.zip").exists()
     looks = rows_of(out / "look.csv")
     seen = ([*(row | {"seen": "yes"}).values()] for row in looks)
     tables.write(out / "look.csv", list(looks[0]), seen)
@@ -317,6 +318,14 @@ def test_a_sum_over_the_database_counts_nothing_twice(small):
         assert base.execute(query).fetchone() == (0,)
 
 
+def test_a_zip_made_by_macos_keeps_its_owner_without_a_roster(tmp_path):
+    put(tmp_path / "in" / "eve.zip", made_class.mac_zip(sheet(RIGHT)), LATER)
+    put(tmp_path / "in" / "bob.zip", made_class.mac_zip(sheet(made_class.HALF)), LATER)
+    graded(tmp_path / "in", tmp_path / "out")
+    assert points_of(tmp_path / "out") == {"eve": FULL, "bob": made_class.SOME}
+    assert len(rows_of(tmp_path / "out" / "files.csv")) == 2
+
+
 def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):
     put(tmp_path / "in" / "ada.ipynb", b"", LATER)
     put(tmp_path / "in" / "bob.py", b"x = 1", LATER)
@@ -389,6 +398,16 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     assert (rows["ada"]["days late"], rows["bob"]["days late"]) == ("1", "")
     page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
     assert "1 day late, so 90% of 24 points count" in page
+
+
+def test_days_are_counted_as_they_begin_and_only_after_the_grace(tmp_path):
+    text = "[late]\ntimes = 'files'\ngrace_minutes = 10\npercent_per_day = 10\ndays = 3\n"
+    policy = policy_of(tmp_path, text + "[sheets.2]\ndue = 2026-11-02T12:00:00Z")
+    due = datetime(2026, 11, 2, 12, tzinfo=UTC)
+    hours = {0: 0, 1 / 6: 0, 0.2: 1, 24: 1, 24.1: 2, 72: 3, 73: 4}
+    found = {h: policy.days_late(2, "ada", due + timedelta(hours=h)) for h in hours}
+    assert found == hours
+    assert [policy.share(n) for n in range(5)] == [1, 0.9, 0.8, 0.7, 0]
 
 
 def test_times_of_handing_in_can_come_from_a_table(small, tmp_path):
