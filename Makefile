@@ -5,7 +5,7 @@ SITE := _build/html/index.html
 # CUDA=yes takes PyTorch's usual build also where no GPU is to be seen.
 CUDA_OPTION := $(if $(CUDA),--cuda)
 
-.PHONY: help book serve check test system lab execute experiments times exercises task bench grade address
+.PHONY: help book serve check test system lab execute experiments times exercises task bench grade audit address
 .PHONY: autograder student-site format clean
 
 help: ## list the commands
@@ -76,6 +76,9 @@ autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [SEED=N] [POLIC
 
 student-site: .venv/book.stamp ## build the site without the model answers, into _build/student
 	@$(BIN)/python tools/student_site.py
+
+audit: book ## measure the site with Lighthouse, which needs node and npm (PAGE=index.html for one)
+	@$(BIN)/python tools/audit.py $(PAGE)
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py

@@ -160,9 +160,14 @@ def looks(model: LanguageModel, attractors: int, n: int = 500) -> Float[Tensor, 
 
 
 def save(model: LanguageModel) -> None:
-    """Write the weights to `helpers/stored/language_model.npz`, in half precision."""
+    """Write the weights to `helpers/stored/language_model.npz`, in half precision.
+
+    With them go the words and the number of heads, so that the file can be read without us: the
+    site does so, on which the model runs in the reader's browser.
+    """
     numbers = {name: p.detach().half().numpy() for name, p in model.named_parameters()}
-    np.savez_compressed(_file(), **numbers)
+    n_heads = np.array([block.attention.n_heads for block in model.blocks])
+    np.savez_compressed(_file(), words=np.array(STORY_VOCABULARY.words), n_heads=n_heads, **numbers)
 
 
 def trained_language_model() -> LanguageModel:
@@ -174,7 +179,8 @@ def trained_language_model() -> LanguageModel:
     model = language_model(Positions()).eval()
     with np.load(_file()) as stored, torch.no_grad():
         names = {name: tuple(p.shape) for name, p in model.named_parameters()}
-        found = {name: stored[name].shape for name in stored.files}
+        about = ("words", "n_heads")
+        found = {name: stored[name].shape for name in stored.files if name not in about}
         require(found == names, "language_model.npz", found, f"{names}")
         for name, p in model.named_parameters():
             p.copy_(torch.from_numpy(stored[name]))

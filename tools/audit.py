@@ -1,0 +1,132 @@
+"""Lighthouse on pages of the built site: `python tools/audit.py [PAGE …]`, as on a slow phone.
+
+Pages are served from this machine, compressed as web servers do. Without a PAGE these are the
+first page, an exercise and the longest lecture. The exit code is 1 if a goal is missed. The figures
+vary by some points and fall on a busy machine. Needs node with npm, which brings Lighthouse, and
+Chromium.
+"""
+
+import functools
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+HTML = Path(__file__).resolve().parent.parent / "_build" / "html"
+LIGHTHOUSE = "lighthouse@13.5.0"
+CATEGORIES = ("performance", "accessibility", "best-practices", "seo")
+FAST, FAST_LECTURE = 90, 85
+
+
+class Compressed(SimpleHTTPRequestHandler):
+    """Files, compressed where that helps, and without a word on each request."""
+
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """Send a file of text compressed, any other as it is."""
+        path = Path(self.translate_path(self.path))
+        kind = self.guess_type(path)
+        if not path.is_file() or not kind.startswith(
+            ("text/", "application/javascript", "image/svg")
+        ):
+            return super().do_GET()
+        body = gzip.compress(path.read_bytes())
+        self.send_response(200)
+        headers = {"Content-Type": kind, "Content-Encoding": "gzip", "Content-Length": len(body)}
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        return self.wfile.write(body)
+
+
+def pages() -> list[str]:
+    """The first page, an exercise, and the lecture with the largest file."""
+    exercise = min((HTML / "exercises").glob("0*.html"))
+    longest = max((HTML / "lectures").glob("*.html"), key=lambda path: path.stat().st_size)
+    return [
+        "index.html",
+        *(path.relative_to(HTML).as_posix() for path in (exercise, longest)),
+    ]
+
+
+def audit(address: str, chromium: str) -> dict:
+    """Lighthouse's report on a page.
+
+    Raises:
+        RuntimeError: if Lighthouse could not be run.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        result = subprocess.run(
+            [
+                *("npx", "--yes", LIGHTHOUSE, address, "--quiet", "--output=json"),
+                *(f"--output-path={report}", f"--only-categories={','.join(CATEGORIES)}"),
+                "--chrome-flags=--headless --no-sandbox --disable-gpu",
+            ],
+            env=os.environ | {"CHROME_PATH": chromium},
+            capture_output=True,
+            text=True,
+        )
+        if not report.exists():
+            raise RuntimeError(f"Lighthouse stopped: {result.stderr.strip()[-500:]}")
+        return json.loads(report.read_text(encoding="utf-8"))
+
+
+def complaints(report: dict, category: str) -> list[str]:
+    """What lowers the score of a category."""
+    audits = [
+        report["audits"][ref["id"]]
+        for ref in report["categories"][category]["auditRefs"]
+        if ref["weight"]
+    ]
+    low = [found for found in audits if found["score"] is not None and found["score"] < 0.9]
+    return [f"{found['title']} {found.get('displayValue', '')}".strip() for found in low]
+
+
+def main() -> int:
+    """Measure, and print a table and what was found."""
+    for program in ("node", "npm"):
+        if not shutil.which(program):
+            print(f"Missing: {program}. Lighthouse is a program of Node: https://nodejs.org")
+            return 1
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, names)), None)
+    if not chromium:
+        print("Missing: chromium. Install it, for instance: sudo apt-get install chromium")
+        return 1
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Compressed, directory=str(HTML))
+    )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(f"{'page':42}" + "".join(f"{name:>16}" for name in CATEGORIES) + f"{'first paint':>14}")
+    missed = []
+    for page in sys.argv[1:] or pages():
+        report = audit(f"http://127.0.0.1:{server.server_port}/{page}", chromium)
+        scores = {name: round(100 * report["categories"][name]["score"]) for name in CATEGORIES}
+        paint = report["audits"]["first-contentful-paint"]["displayValue"]
+        print(
+            f"{page:42}" + "".join(f"{scores[n]:16}" for n in CATEGORIES) + f"{paint:>14}",
+            flush=True,
+        )
+        fast = FAST_LECTURE if page.startswith("lectures/") else FAST
+        goals = dict.fromkeys(CATEGORIES, 100) | {"performance": fast}
+        missed += [
+            f"{page}: {name} {scores[name]}, not {goal}: {'; '.join(complaints(report, name))}"
+            for name, goal in goals.items()
+            if scores[name] < goal
+        ]
+    server.shutdown()
+    print("\n".join(missed) or "All goals are met.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
