@@ -43,8 +43,8 @@ for (const root of document.querySelectorAll(".open-model:not(.waits)")) {{
   root.classList.add("waits");
   button.hidden = false;
   button.onclick = () => {{
-    const open = () => window.lamplight.open(root);
-    if (window.lamplight) return open();
+    const open = () => window.lamplightModel.open(root);
+    if (window.lamplightModel) return open();
     button.disabled = true;
     button.textContent = "Loading …";
     const failed = () => {{ button.textContent = "The model could not be loaded."; }};
@@ -131,7 +131,7 @@ def script() -> str:
     )
     values = {"WORDS": words, "STYLE": style, "STORED": stored}
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
-    return f'"use strict";\nwindow.lamplight = (() => {{\n{constants}{model}{page}}})();\n'
+    return f'"use strict";\nwindow.lamplightModel = (() => {{\n{constants}{model}{page}}})();\n'
 
 
 def write_script(app: Sphinx, error: Exception | None) -> None:

@@ -104,7 +104,8 @@ def test_logits_are_those_of_torch(load):
     for number, ids in enumerate(sentences()):
         off = random.sample(every, k=number % (len(every) + 1))
         mine = page.evaluate(
-            "([ids, off]) => window.lamplight.read(ids, new Set(off)).logits.map((x) => [...x])",
+            """([ids, off]) =>
+              window.lamplightModel.read(ids, new Set(off)).logits.map((x) => [...x])""",
             [ids, [f"{layer}.{head}" for layer, head in off]],
         )
         right = without_heads(model, off).double()(torch.tensor([ids]))[0]
@@ -115,7 +116,7 @@ def test_logits_are_those_of_torch(load):
 @torch.no_grad()
 def test_maps_are_those_of_torch(load):
     ids = STORY_VOCABULARY.encode(OPENING).tolist()
-    mine = load().evaluate("ids => window.lamplight.read(ids).maps", ids)
+    mine = load().evaluate("ids => window.lamplightModel.read(ids).maps", ids)
     _, right = trained_language_model()(torch.tensor([ids]), return_weights=True)
     for layer, weights in enumerate(right):
         for head, rows in enumerate(weights[0]):
@@ -127,7 +128,7 @@ def test_maps_are_those_of_torch(load):
 
 def test_words_are_those_of_the_package(load):
     page = load()
-    assert page.evaluate("window.lamplight.words") == list(STORY_VOCABULARY.words)
+    assert page.evaluate("window.lamplightModel.words") == list(STORY_VOCABULARY.words)
     assert set(AGREEMENT_VOCABULARY.words) <= set(STORY_VOCABULARY.words)
 
 

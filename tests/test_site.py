@@ -204,6 +204,20 @@ def test_the_site_remembers_until_told_to_forget(browser):
     context.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("index", "Ask a trained model"), ("open_the_model", "Open the model")],
+)
+def test_the_model_opens_from_files(name, label, browser):
+    """Without a server, and whatever else on the page has a name."""
+    page = browser.new_page()
+    page.goto((HTML / f"{name}.html").as_uri())
+    page.get_by_role("button", name=label).click()
+    page.wait_for_selector(".open-model .next li", timeout=10_000)
+    assert "hums" in page.locator(".open-model").inner_text()
+    page.close()
+
+
 # Each rule must notice the fault that it is there for.
 OPTION = '<div class="option"><input type="radio" name="q" id="o{0}"><label for="o{0}">o</label>{1}'
 FAULTS = [
