@@ -33,6 +33,7 @@ from grading.classroom import tables, worker
 from grading.classroom.examine import Answers, Prepared, outcomes_from, results_of
 from grading.classroom.grade import grade_class
 from grading.classroom.sandbox import (
+    SENT,
     Heard,
     Limits,
     Unavailable,
@@ -574,6 +575,21 @@ def test_gradescope_gives_nobody_0_for_a_fault_of_the_grader(container, fault):
     done, results = in_container(container, **fault, sheet=notebook(cells_with()))
     assert (done.returncode, results) == (1, None)
     assert "The autograder failed, no points were given" in done.stderr
+
+
+def test_the_sandbox_has_every_module_that_the_worker_needs_and_none_of_the_tasks():
+    wanted, found = ["classroom/worker.py"], set()
+    for name in wanted:
+        found.add(name)
+        for node in ast.walk(ast.parse((ROOT / "grading" / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grading"):
+                inner = node.module.split(".")[1:]
+                several = [inner] if inner else [[alias.name] for alias in node.names]
+                wanted += ["/".join(parts) + ".py" for parts in several]
+        wanted[:] = [name for name in wanted if not name.startswith("tasks")]
+        if len(found) > 50:
+            raise AssertionError("an import runs in a circle")
+    assert {*SENT} == found
 
 
 def masked(options):
