@@ -13,6 +13,9 @@ Each setting is [d_k, steps]. How the scores are made:
     cosine, learned scale        cosines times a trained number, at first 10 (Henry et al., 2020)
     no projections               x @ x.T / √d_model, values x, and a trained readout (lecture 2)
     one projection for both      W_query = W_key, of width 2 d_k: as many numbers in all
+    one, own jar hidden          the same, but nobody may look into her own jar
+    one, half with a minus       the same, but half of the products count negatively: scores are
+                                 symmetric as before, and need not be highest with oneself
 
 `accuracy` is measured on 4,800 new questions.
 """
@@ -38,7 +41,8 @@ SCORES = (
     "divided by d_model",
     "cosine, learned scale",
 )
-CONTROLS = ("no projections", "one projection for both")
+SHARED = ("one projection for both", "one, own jar hidden", "one, half with a minus")
+CONTROLS = ("no projections", *SHARED)
 COMPARED = {
     str(WIDE): SCORES,
     str(NARROW): ("divided by √d_k", "divided by d_model"),
@@ -66,7 +70,7 @@ class Lookup(nn.Module):
         if kind == "not divided, small start":
             start *= d_k**-0.25
         self.W_query, self.W_key = self._projection(d_k, start), self._projection(d_k, start)
-        if kind == "one projection for both":
+        if kind in SHARED:
             self.W_query = self.W_key = self._projection(2 * d_k, start)
         self.W_value = nn.Linear(D_MODEL, D_V, bias=False)
         self.readout = nn.Linear(D_V, N_SEEDS)
@@ -88,7 +92,14 @@ class Lookup(nn.Module):
             return q @ k.mT / D_MODEL
         if self.kind.startswith("not divided"):
             return q @ k.mT
-        return q @ k.mT / math.sqrt(q.shape[-1])
+        if self.kind == "one, half with a minus":
+            plus, minus = k.chunk(2, dim=-1)  # (batch, T, d_k) each
+            k = torch.cat([plus, -minus], dim=-1)  # (batch, T, 2 d_k)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        if self.kind == "one, own jar hidden":
+            own = torch.eye(x.shape[1], dtype=torch.bool)  # (T, T)
+            scores = scores.masked_fill(own, -torch.inf)
+        return scores
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (batch, T, N_SEEDS)."""

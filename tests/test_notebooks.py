@@ -53,7 +53,6 @@ def test_code_fits_the_page(path):
 
 
 NOT_YET_SHOWN = {
-    "02_self_attention_without_weights",
     "05_multi_head_attention",
     "06_order",
 }

@@ -25,7 +25,7 @@ TASK = task(
         "c": holds(
             "Its query need not resemble its own key, so another word can fit better. With the "
             "words themselves, all of one length, everybody's best match was itself. (One shared "
-            "matrix could do this too; only asymmetry needs two.)"
+            "matrix could do this for some words, and never for all of a sentence.)"
         ),
         "d": fails(
             "A query is made from the word's own vector and from nothing else. What the others "
