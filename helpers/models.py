@@ -273,7 +273,7 @@ def _check_tokens(tokens: Tensor, vocab: int) -> None:
 
 
 class AttentionReader(nn.Module):
-    """Attention and nothing else: embeddings, one multi-head attention, a linear readout.
+    """Attention and next to nothing else: embeddings, one multi-head attention, a readout.
 
     Without residual connection, feed-forward network or layer norm, whatever the readout knows of
     another position came through a head. The logits are (batch, n_questions · T, n_words): all
@@ -288,6 +288,7 @@ class AttentionReader(nn.Module):
         start: standard deviation of words and places before training.
         flag_start: the same for the flag. Where the flag is as loud as a word, heads learn to
             find it before anything else.
+        d_hidden: width of a hidden layer with ReLU in the readout, which is linear if this is 0.
     """
 
     def __init__(
@@ -299,6 +300,7 @@ class AttentionReader(nn.Module):
         n_questions: int = 1,
         start: float = 1.0,
         flag_start: float = 0.5,
+        d_hidden: int = 0,
     ) -> None:
         super().__init__()
         self.n_words = n_words
@@ -308,7 +310,11 @@ class AttentionReader(nn.Module):
         for table, std in ((self.word, start), (self.place, start), (self.flag, flag_start)):
             nn.init.normal_(table.weight, std=std)
         self.attention = MultiHeadAttention(d_model, n_heads)
-        self.readout = nn.Linear(d_model, n_questions * n_words)
+        n_logits = n_questions * n_words
+        self.readout: nn.Module = nn.Linear(d_model, n_logits)
+        if d_hidden:
+            hidden = nn.Linear(d_model, d_hidden)
+            self.readout = nn.Sequential(hidden, nn.ReLU(), nn.Linear(d_hidden, n_logits))
 
     def forward(
         self, tokens: Int[Tensor, "batch T"], return_weights: bool = False

@@ -17,7 +17,6 @@ NOT_YET = {
     "language_model",
     "order",
     "transformer_block",
-    "two_heads",
 }
 """Tables of before the search; who makes one anew takes its name out."""
 

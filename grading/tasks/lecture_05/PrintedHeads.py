@@ -264,7 +264,8 @@ TASK = task(
     properties=(as_the_statement_says,),
     drive=drive,
     hints=(
-        "One bug stood in print like this: see *Two defects in print*.",
+        "One bug stood in print like this: see *Two defects in print*, under *Deeper* in the "
+        "lecture.",
         "One shows if you run the module with a mask and with one that hides nothing, and compare.",
         "One makes the scores too small as soon as there is more than one head.",
     ),

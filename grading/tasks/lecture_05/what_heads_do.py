@@ -19,8 +19,7 @@ TASK = task(
         ),
         "b": fails(
             "It reads all 64, each through its own row of a matrix. What is narrow is what it "
-            "makes of them: 8 numbers. A head that reads 8 of the 64 is the defect in *Two "
-            "defects in print*."
+            "makes of them: 8 numbers."
         ),
         "c": holds(
             "Each head has its own columns in `W_out`. They have to go along, or each head's "
