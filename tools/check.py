@@ -3,8 +3,9 @@
     make check                                  style, and the rules of every notebook
     make check NB=lectures/04_masks.ipynb       the rules of this one, and its outputs compared
     make check FILE=helpers/masks.py            the tests of this module, found by their names
-    make check TASK=causal_mask                 the proof of this task: model answer, stub, known
-                                                mistakes, other seeds, its place in its notebooks
+    make check TASK=causal_mask                 the rules of its lecture's notebooks; the proof of
+                                                this task: model answer, stub, known mistakes,
+                                                other seeds, its place in its notebooks
 
 Several are named in quotation marks: FILE="helpers/masks.py helpers/blocks.py".
 """
@@ -43,13 +44,16 @@ def tests_of(file: str) -> list[str]:
 def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     """What to run: for each step its name and its command."""
     rules = [*PYTEST, "tests/test_notebooks.py"]
-    if books := [Path(name).stem for name in wanted["NB"]]:
+    books = [Path(name).stem for name in wanted["NB"]]
+    books += [f"{lecture_of(name)}_" for name in wanted["TASK"]]
+    if books:
         rules += ["-k", " or ".join(f"[{book}" for book in books)]
     found = [
         ("style", [sys.executable, "-m", "ruff", "check", "--quiet", "."]),
         ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
-        ("rules of notebooks", rules),
     ]
+    if books or not wanted["FILE"]:
+        found.append(("rules of notebooks", rules))
     for name in wanted["NB"]:
         if not name.startswith("exercises/"):  # students' notebooks hold no outputs
             found.append((f"outputs of {name}", [*PYTEST, name]))
@@ -63,13 +67,17 @@ def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def of_task(name: str) -> str:
-    """What selects the tests of a task and of the notebooks that it stands in."""
+def lecture_of(name: str) -> str:
+    """The number of the lecture that a task belongs to, in two digits."""
     folders = [path.parent.name for path in ROOT.glob(f"grading/tasks/lecture_*/{name}.py")]
     if not folders:
         sys.exit(f"TASK={name}: there is no grading/tasks/lecture_NN/{name}.py")
-    number = folders[0].removeprefix("lecture_")
-    return f"[{name}] or [{name}- or [{number}_ or in_step or stands_in_its_notebook"
+    return folders[0].removeprefix("lecture_")
+
+
+def of_task(name: str) -> str:
+    """What selects the tests of a task and of the notebooks that it stands in."""
+    return f"[{name}] or [{name}- or [{lecture_of(name)}_ or in_step or stands_in_its_notebook"
 
 
 def main(arguments: list[str]) -> int:

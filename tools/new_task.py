@@ -118,8 +118,7 @@ def main() -> int:
         return 1
     print(f"{file}: written, with an example to replace")
     print(f"{notebook}: three cells more, at the end; move them where the task belongs")
-    print(f"Then: make exercises, make execute NB={notebook}, and")
-    print(f'      .venv/bin/python -m pytest tests/test_grading.py -k "{given.name}"')
+    print(f"Then: make exercises, make execute NB={notebook}, make check TASK={given.name}")
     return 0
 
 
