@@ -6,6 +6,7 @@ that some page uses, one script, and its icons as inline SVG; the search index i
 page of search alone.
 """
 
+import posixpath
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 ICON = re.compile(r'(<(i|span) class="[^"]*\bfa(?:s|b|-solid|-brands) [^"]*"[^>]*>)\s*</\2>')
 STYLES = re.compile(r'\s*<link\b[^>]*href="([^"?]+\.css)[^"]*"[^>]*>')
 SCRIPTS = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]+)[^"]*"[^>]*></script>')
+IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
@@ -83,7 +85,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
         for value in re.findall(r'\b(?:class|id)="([^"]*)"', page):
             used.update(value.split())
     sheets = [name for name in names if name.endswith(".css")]
-    styles = "".join(with_paths(read(static, name), name) for name in sheets)
+    styles = "".join(sheet(static, name) for name in sheets)
     (static / "course.css").write_text(cut(styles, used), encoding="utf-8")
     (static / "course.js").write_text(script, encoding="utf-8")
     icons = read(static, "_static/scripts/fontawesome.js")
@@ -94,6 +96,17 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
 def read(static: Path, name: str) -> str:
     """A file of `_static`, by its address in a page."""
     return (static / name.split("_static/", 1)[1]).read_text(encoding="utf-8")
+
+
+def sheet(static: Path, name: str) -> str:
+    """A style sheet with those that it imports; addresses are seen from `_static`."""
+    folder = name.rpartition("/")[0]
+
+    text, *others = IMPORT.split(read(static, name))  # text, address, text, address, …
+    css = with_paths(text, name)
+    for address, text in zip(others[::2], others[1::2], strict=True):
+        css += sheet(static, posixpath.normpath(f"{folder}/{address}")) + with_paths(text, name)
+    return css
 
 
 def with_paths(css: str, name: str) -> str:
@@ -147,7 +160,7 @@ def kept_rules(css: str, used: set[str]) -> list[str]:
     while match := re.compile(r"\s*([^{};]*)([{;])").match(css, at):
         prelude, at = " ".join(match[1].split()), match.end()
         if match[2] == ";":
-            continue  # @charset and @import: all is in this one sheet
+            continue  # @charset: all is in this one sheet
         end, depth = at, 1
         while depth:
             brace = re.compile(r"[{}]").search(css, end)

@@ -7,7 +7,7 @@
 const MOST_WORDS = 60, SHOWN = 8;
 const ids = new Map(WORDS.map((word, id) => [word, id]));
 const split = (text) => text.toLowerCase().match(/\w+|[^\w\s]/g) ?? [];
-const percent = (p) => (p >= 0.995 ? "100 %" : p < 0.005 ? "under 1 %" : `${Math.round(100 * p)} %`);
+const percent = (p) => (p >= 0.995 ? "100\u00a0%" : p < 0.005 ? "under 1\u00a0%" : `${Math.round(100 * p)}\u00a0%`);
 const hundredths = (p) => p.toFixed(2).replace(/^0/, "");
 let parts = 0;
 
@@ -108,7 +108,7 @@ const openWhole = (root, { sentence }) => {
   const status = make("p", { role: "status" });
   const heads = make("div", { className: "layers" });
   const closer = make("div", { className: "closer", role: "region", tabIndex: 0, ariaLabel: "Weights of the head" });
-  const title = make("h3");
+  const title = make("h2");
 
   const choices = sentenceChoices(sentence, (text) => write(text));
   const write = (text) => { field.value = text; from = null; show(); };
@@ -232,7 +232,7 @@ const openWhole = (root, { sentence }) => {
   field.addEventListener("input", () => { from = null; show(); });
 
   root.replaceChildren(
-    make("h3", { textContent: "The sentence" }),
+    make("h2", { textContent: "The sentence" }),
     make("div", { className: "choices", role: "group", ariaLabel: "The opening sentence, part by part" }, ...choices.lists),
     make("label", { forId: name, textContent: "or your own words, in lower case:" }), field, problem,
     make("details", {}, make("summary", { textContent: `All ${WORDS.length - 1} words` }),
@@ -240,14 +240,14 @@ const openWhole = (root, { sentence }) => {
     make("div", { className: "row" },
       button("Take the last word away", () => write(words().slice(0, -1).join(" "))),
       button("The opening sentence", () => { choices.reset(); write(choices.text()); })),
-    make("h3", { textContent: "What comes next" }),
+    make("h2", { textContent: "What comes next" }),
     make("p", { textContent: "Press a word to put it behind the one that is looked from." }),
     list, status,
     make("div", { className: "row" },
       make("label", { forId: slider.id, textContent: "temperature " }), slider, heat),
     make("div", { className: "row" },
       button("Write one word", () => writeOn(1)), button("Write to the end of the sentence", () => writeOn(30))),
-    make("h3", { textContent: "Where the heads look" }),
+    make("h2", { textContent: "Where the heads look" }),
     make("p", { textContent: "Looked from:" }), places, heads,
     make("div", { className: "row" }, button("Switch all heads on", () => {
       off.clear();

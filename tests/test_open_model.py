@@ -67,7 +67,7 @@ def load(browser, folder):
         scheme = f"<style>:root{{color-scheme:{'dark' if style.startswith(DARK) else 'light'}}}"
         scheme += f"{style}</style>"
         head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Model</title>'
-        page_text = f"{head}{scheme}</head><body><main><h1>Model</h1><h2>It</h2>{closed}</main>"
+        page_text = f"{head}{scheme}</head><body><main><h1>Model</h1>{closed}</main>"
         (folder / "page.html").write_text(page_text, encoding="utf-8")
         context = browser.new_context(
             viewport={"width": width, "height": 800}, java_script_enabled=script
