@@ -223,7 +223,7 @@ const openWhole = (root, { sentence }) => {
     write(text.join(" "));
   };
 
-  const heat = make("output", { textContent: "1.0" });
+  const heat = make("span", { textContent: "1.0" });
   const slider = make("input", { id: `${name}-heat`, type: "range", min: 0, max: 2, step: 0.1, value: 1, oninput: () => {
     temperature = Number(slider.value);
     heat.textContent = temperature.toFixed(1);
