@@ -408,11 +408,15 @@ def test_no_blocks_no_sequences_no_tokens():
     assert TransformerModel(11, 8, 5)(some_tokens(2, 0)).shape == (2, 0, 5)
 
 
+@pytest.mark.parametrize("d_hidden", [0, 7])
 @pytest.mark.parametrize("n_questions", [1, 3])
-def test_attention_reader_is_its_parts(n_questions):
+def test_attention_reader_is_its_parts(n_questions, d_hidden):
     """Against a loop over positions, with a token that has a flag (5 + 2) and without weights."""
     torch.manual_seed(0)
-    model = AttentionReader(5, 6, 2, d_model=8, n_questions=n_questions).double()
+    sizes = {"d_model": 8, "n_questions": n_questions, "d_hidden": d_hidden}
+    model = AttentionReader(5, 6, 2, **sizes).double()
+    hidden = [part for part in model.readout.modules() if isinstance(part, nn.ReLU)]
+    assert len(hidden) == bool(d_hidden)
     tokens = torch.tensor([[1, 7, 3, 0], [4, 4, 2, 9]])
     logits, weights = model(tokens, return_weights=True)
     assert weights.shape == (2, 2, 4, 4) and torch.equal(logits, model(tokens))
