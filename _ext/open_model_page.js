@@ -201,7 +201,7 @@ const openWhole = (root, { sentence }) => {
       make("th", { scope: "row", textContent: word }),
       ...text.map((_, j) => {
         const p = map[t][j] ?? 0, cell = make("td", { textContent: j > t ? "" : hundredths(p) });
-        cell.style.setProperty("--ink", `${Math.round(60 * p)}%`);
+        cell.style.setProperty("--ink", `${Math.round(42 * p)}%`);
         return cell;
       }));
     closer.replaceChildren(make("table", {},
