@@ -39,8 +39,8 @@ def inline_math(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def block_math(self: HTML5Translator, node: nodes.math_block) -> None:
-    """A formula on lines of its own, which scroll where they are too wide."""
-    self.body.append(f'<div class="math">{mathml(node, "block")}</div>\n')
+    """A formula on lines of its own, which scroll where they are too wide, also by the keyboard."""
+    self.body.append(f'<div class="math" tabindex="0">{mathml(node, "block")}</div>\n')
     raise nodes.SkipNode
 
 

@@ -182,7 +182,7 @@ def quizzes(visited: Visit) -> list[str]:
     """Every option, chosen by mouse and by keyboard, shows its reason and no other."""
     page = visited.seen(DESKTOP, "light")
     complaints = []
-    questions = page.locator(".quiz fieldset")
+    questions = page.locator(".quiz:not(.predict) fieldset")
     n_questions = questions.count()
     for number in range(n_questions):
         question = questions.nth(number)
