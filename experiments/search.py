@@ -125,7 +125,7 @@ def search(
         "seeds": list(seeds),
         **(about or {}),
     }
-    return _write(name, head, pairs, kept.rows, seeds, search_seeds)
+    return _write(name, head, pairs, kept.rows, seeds, search_seeds, choose)
 
 
 def plan(
@@ -147,10 +147,10 @@ def plan(
             lr = choose(tried)
             beyond = _beyond(sorted(tried), lr)
             if beyond is not None and len(tried) < LONGEST_GRID:
-                missing = [(model, setting, beyond, s) for s in search_seeds]
+                wanted = [(model, setting, beyond, s) for s in search_seeds]
             else:
                 wanted = [(model, setting, lr, s) for s in seeds]
-                missing = [job for job in wanted if _key(job) not in done]
+            missing = [job for job in wanted if _key(job) not in done]
         jobs += missing
     return jobs
 
@@ -218,20 +218,28 @@ def _write(
     rows: Sequence[dict],
     seeds: Sequence[int],
     search_seeds: Sequence[int],
+    choose: Callable[[dict[float, float | None]], float],
 ) -> Path:
-    """The table, one training a line, in an order that does not depend on who finished first."""
+    """The table, one training a line, in an order that does not depend on who finished first.
+
+    What was trained for another search, with other seeds or models, is left out.
+    """
     wanted = {json.dumps(pair): at for at, pair in enumerate(pairs)}
 
     def place(row: dict) -> tuple:
         return (wanted[json.dumps((row["model"], row["setting"]))], row["lr"], row["seed"])
 
     rows = [row for row in rows if json.dumps((row["model"], row["setting"])) in wanted]
-    head["cpu_seconds"] = round(sum(row["cpu_seconds"] for row in rows))
+    tried = {json.dumps(pair): searched(rows, *pair, search_seeds) for pair in pairs}
     short = ("model", "setting", "lr", "seed", "validation")
-    parts = {
-        "search": [{f: row[f] for f in short} for row in rows if row["seed"] in search_seeds],
-        "runs": [row for row in rows if row["seed"] in seeds],
-    }
+    parts: dict[str, list[dict]] = {"search": [], "runs": []}
+    for row in rows:
+        rates = tried[json.dumps((row["model"], row["setting"]))]
+        if row["seed"] in search_seeds and row["lr"] in rates:
+            parts["search"].append({f: row[f] for f in short})
+        elif row["seed"] in seeds and row["lr"] == choose(rates):
+            parts["runs"].append(row)
+    head["cpu_seconds"] = round(sum(row["cpu_seconds"] for row in rows))
     text = json.dumps(head, indent=1)[:-2]
     for part, own in parts.items():
         lines = ",\n".join("  " + json.dumps(row) for row in sorted(own, key=place))

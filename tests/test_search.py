@@ -93,6 +93,15 @@ def test_the_grid_is_continued_where_the_best_stands_at_its_end(peak, beyond):
     assert {r["lr"] for r in rows if r["seed"] != 9} == {beyond}
 
 
+def test_one_more_seed_of_the_search_trains_nothing_twice():
+    """Also where the grid was continued with fewer seeds."""
+    trial, pairs = best_at({"m": 0.09}), [("m", "")]
+    rows = run_all(trial, pairs)
+    while jobs := plan(pairs, rows, RATES, (0, 1), (9, 8), choose_rate):
+        rows += rows_of(jobs, trial)
+        assert len({(r["lr"], r["seed"]) for r in rows}) == len(rows)
+
+
 def test_a_search_without_a_best_comes_to_an_end():
     rows = run_all(lambda model, setting, lr, seed: {"validation": lr}, [("m", "")])
     assert len({r["lr"] for r in rows}) == module.LONGEST_GRID
