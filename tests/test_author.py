@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from conftest import ROOT
 
-from grading import author
+from grading import author, sentences
 from grading.author import stub
 from grading.generate import with_task_lines
 from tools import new_task
@@ -179,3 +179,12 @@ def test_what_cannot_be_begun_is_refused(project, lecture, name, said):
     (project / "grading" / "tasks" / "lecture_04" / "taken.py").touch()
     with pytest.raises(ValueError, match=said):
         new_task.begin(project, lecture, name)
+
+
+def test_a_shared_sentence_stands_in_more_tasks_than_one():
+    """Otherwise it belongs above its function."""
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "grading/tasks").rglob("*.py")]
+    shared = {name: text for name, text in vars(sentences).items() if name.isupper()}
+    for name, sentence in shared.items():
+        assert sum(bool(re.search(rf"\b{name}\b", text)) for text in files) >= 2, name
+        assert sentence.endswith((".", "!", "?"))
