@@ -183,7 +183,8 @@ def test_only_the_message_that_has_to_come_next_is_believed(lines):
     made = _Worker.__new__(_Worker)
     made.heard, made.limits, made.cells = Heard(ready=True), Limits(), 2
     made.tasks, made.seconds = ["stable_softmax"], {"stable_softmax": 1.0}
-    made.popen, made.computed = subprocess.Popen(["true"]), 0.0
+    made.popen = subprocess.Popen(["true"])
+    made.computed = made.started = 0.0
     for line in lines:
         made._event(line)
     assert made.heard.answers == {}

@@ -14,8 +14,8 @@ from grading.generate import TASKS as FOLDER
 from grading.task import CODE, all_tasks
 
 LECTURES = sorted({task.lecture for task in all_tasks().values() if task.kind in CODE})
-RIGHT_AT_LEAST = 0.75
-WRONG_AT_MOST = 0.02
+RIGHT_AT_LEAST = 0.8
+WRONG_AT_MOST = 0.005
 UNSEEN_NAMED_AT_MOST = 0.15
 
 
