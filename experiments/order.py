@@ -1,32 +1,33 @@
-"""The long trainings of lecture 6: `python experiments/order.py`.
+"""The trainings of lecture 6: `python -m experiments.order`.
 
-Writes `helpers/stored/order.json`: agreement, as in lecture 1, by a transformer with each position
-encoding, trained on 0 to 3 attractors and tested on sentences up to eight times as long, in which
-all attractors oppose the subject. Heads have `d_k = 16`; in "rotary, wide" it is 64. Each entry of
-`runs` is one training from its own seed:
+Two tasks (the setting), on texts up to eight times as long as those of the training:
 
-    encoding, seed, parameters
-    accuracy    one list for each number of steps in `steps`: the share of right verbs for each
-                number of attractors in `attractors`, whose sentences have the mean number of
-                words in `words`
+    shift        name the token three to the left: 16 tokens in training, 16 to 128 in the tests
+    agreement    as in lecture 1: 0 to 3 attractors in training; 3 to 33, all opposing, in the tests
 
-The result depends on the seeds and, in the second digit, on the processor.
+`accuracy` is the share right at each of `lengths`, or of `attractors`, whose sentences have the
+mean number of `words`. With the shift only the second half of each text is asked, so that from
+twice the length on every place that is asked lies beyond the training. `validation` is the mean
+share right at the first two lengths, on other texts. "few speeds" are rotary positions with the
+speeds of a head of 16 features, repeated, in a head of 64.
+
+`Reader` and `shift_batch` are those of the lecture. The result depends on the seeds and, in the
+second digit, on the processor.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import time
 from collections.abc import Callable
-from pathlib import Path
-
-os.environ["LAMPLIGHT_QUIET"] = "1"  # one bar for all runs instead of one for each
+from dataclasses import dataclass
+from statistics import fmean
 
 import torch
-from tqdm import tqdm
+from torch import Tensor, nn
 
+from experiments.search import search
+from helpers.attention import MultiHeadAttention
 from helpers.data import AGREEMENT_VOCABULARY, PAD, agreement_batch
+from helpers.masks import causal_mask
 from helpers.models import TransformerModel
 from helpers.positions import (
     ALiBiPositions,
@@ -35,86 +36,159 @@ from helpers.positions import (
     RotaryPositions,
     SinusoidalPositions,
 )
-from helpers.training import Batch, accuracy, count_parameters, set_seed, train
+from helpers.training import IGNORE, Batch, accuracy, count_parameters, set_seed, train
 
-TABLE = Path(__file__).parents[1] / "helpers" / "stored" / "order.json"
-SEEDS = (0, 1, 2, 3, 4)
-BATCH = 64
-HELD_OUT = 500
-D_MODEL, N_HEADS = 32, 2
-WIDE = {"rotary, wide": (64, 1)}  # d_model and heads where they are not these
-TRAINED_ATTRACTORS = 3
+STEPS = {"shift": 300, "agreement": 400}
+HELD_OUT = {"shift": 100, "agreement": 500}
+LENGTHS = (16, 32, 64, 128)
 ATTRACTORS = (3, 7, 16, 33)  # 1, 2, 4 and 8 times as many words on average
-STEPS = (300, 600, 1200)
-VOCAB = len(AGREEMENT_VOCABULARY)
 LONGEST = 5 * ATTRACTORS[-1] + 5  # words in the longest sentence
+SYMBOLS = 16
+BEGIN = SYMBOLS  # a token that stands before the first one
+WORDS = len(AGREEMENT_VOCABULARY)
 
-ENCODINGS: dict[str, Callable[[], Positions]] = {
-    "none": Positions,
-    "learned": lambda: LearnedPositions(LONGEST, D_MODEL),
-    "sinusoidal": SinusoidalPositions,
-    "rotary": RotaryPositions,
-    "ALiBi": lambda: ALiBiPositions(N_HEADS),
-    "rotary, wide": RotaryPositions,
+
+class FewSpeeds(RotaryPositions):
+    """Rotary positions in which each 16 features turn alike, as those of a head of 16 do."""
+
+    def rotate(self, q: Tensor, k: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """Turn each 16 features of q and k (batch, heads, T, d_k) as a head of its own."""
+        q, k = (x.unflatten(-1, (-1, 16)).transpose(2, 3).flatten(1, 2) for x in (q, k))
+        turned = super().rotate(q, k, start)  # (batch, heads · d_k / 16, T, 16) each
+        groups = (-1, q.shape[1] // 2)  # two heads
+        q, k = (x.unflatten(1, (2, groups[1])).transpose(2, 3).flatten(3) for x in turned)
+        return q, k
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One model of the comparison."""
+
+    encoding: Callable[[int], Positions]  # of d_model
+    d_k: int = 64
+    n_layers: int = 1
+    residual: bool = True
+    blocks: bool = False
+
+
+ENCODINGS = {
+    "none": Kind(lambda d_model: Positions()),
+    "learned": Kind(lambda d_model: LearnedPositions(LONGEST, d_model)),
+    "sinusoidal": Kind(lambda d_model: SinusoidalPositions()),
+    "rotary": Kind(lambda d_model: RotaryPositions()),
+    "ALiBi": Kind(lambda d_model: ALiBiPositions(2)),
 }
+CONTROLS = {
+    "rotary, d_k 16": Kind(lambda d_model: RotaryPositions(), d_k=16),
+    "rotary, few speeds": Kind(lambda d_model: FewSpeeds()),
+    "rotary, 2 layers": Kind(lambda d_model: RotaryPositions(), n_layers=2),
+    "rotary, 2 layers, no residual": Kind(
+        lambda d_model: RotaryPositions(), n_layers=2, residual=False
+    ),
+    "none, 2 blocks": Kind(lambda d_model: Positions(), n_layers=2, blocks=True),
+}
+"""On the shift only."""
+KINDS = ENCODINGS | CONTROLS
 
 
-def held_out() -> list[Batch]:
-    """Sentences for each entry of `ATTRACTORS`, all attractors opposing."""
-    generator = torch.Generator().manual_seed(1000)
-    return [agreement_batch(HELD_OUT, n, generator, opposing=True) for n in ATTRACTORS]
+class Reader(nn.Module):
+    """Embedding, some layers of attention, a linear readout."""
+
+    def __init__(
+        self, vocab: int, d_model: int, n_layers: int, encoding: Positions, d_k: int, residual: bool
+    ) -> None:
+        super().__init__()
+        self.encoding, self.residual = encoding, residual
+        self.embedding = nn.Embedding(vocab, d_model)
+        options = {"d_k": d_k, "d_v": d_model // 2, "positions": encoding}
+        layers = (MultiHeadAttention(d_model, 2, **options) for _ in range(n_layers))
+        self.layers = nn.ModuleList(layers)
+        self.readout = nn.Linear(d_model, vocab)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits (batch, T, vocab) for tokens (batch, T)."""
+        mask = causal_mask(tokens.shape[1])  # (T, T)
+        x = self.encoding.embed(self.embedding(tokens))  # (batch, T, d_model)
+        for layer in self.layers:
+            found = layer(x, mask=mask)  # (batch, T, d_model)
+            x = x + found if self.residual else found
+        return self.readout(x)
 
 
-def run(encoding: str, seed: int, tests: list[Batch]) -> dict:
-    """Train one model and measure it after each number of steps in `STEPS`."""
-    generator = set_seed(seed)
-    positions, (d_model, n_heads) = ENCODINGS[encoding](), WIDE.get(encoding, (D_MODEL, N_HEADS))
-    model = TransformerModel(VOCAB, d_model, VOCAB, 2, n_heads, d_ff=96, positions=positions)
-    measured: list[list[float]] = []
-    done = 0
+def make(model: str, task: str) -> nn.Module:
+    """A fresh model: a reader for the shift, two blocks for agreement and for one control."""
+    kind = KINDS[model]
+    if task == "agreement":
+        sizes = {"n_layers": 2, "n_heads": 2, "d_ff": 96, "positions": kind.encoding(32)}
+        return TransformerModel(WORDS, 32, WORDS, **sizes)
+    if kind.blocks:
+        return TransformerModel(SYMBOLS + 1, 64, SYMBOLS, kind.n_layers, 2)
+    encoding = kind.encoding(64)
+    return Reader(SYMBOLS, 64, kind.n_layers, encoding, kind.d_k, kind.residual)
 
-    def measure() -> None:
-        measured.append([round(accuracy(model, test), 3) for test in tests])
+
+def shift_batch(batch: int, T: int, generator: torch.Generator, begin: bool = False) -> Batch:
+    """Random tokens; the target is the token three places to the left."""
+    tokens = torch.randint(SYMBOLS, (batch, T), generator=generator)
+    targets = torch.full_like(tokens, IGNORE)
+    targets[:, 3:] = tokens[:, :-3]
+    if begin:
+        tokens = torch.cat([torch.full((batch, 1), BEGIN), tokens], dim=1)
+        targets = torch.cat([torch.full((batch, 1), IGNORE), targets], dim=1)
+    return tokens, targets
+
+
+def tests(task: str, seed: int, begin: bool) -> list[Batch]:
+    """Texts of each length, the second half asked, or sentences with all attractors opposing."""
+    generator = torch.Generator().manual_seed(seed)
+    if task == "agreement":
+        n = HELD_OUT["agreement"]
+        return [agreement_batch(n, a, generator, opposing=True) for a in ATTRACTORS]
+    batches = [shift_batch(HELD_OUT["shift"], T, generator, begin) for T in LENGTHS]
+    for _, targets in batches:
+        targets[:, : targets.shape[1] // 2] = IGNORE
+    return batches
+
+
+def trial(name: str, task: str, lr: float, seed: int) -> dict:
+    """Train one model on one task."""
+    generator, begin = set_seed(seed), KINDS[name].blocks
+    model = make(name, task)
 
     def batch() -> Batch:
-        nonlocal done
-        if done in STEPS:
-            measure()
-        done += 1
-        return agreement_batch(BATCH, (0, TRAINED_ATTRACTORS), generator, every_word=True)
+        if task == "agreement":
+            return agreement_batch(64, (0, 3), generator, every_word=True)
+        return shift_batch(32, LENGTHS[0], generator, begin)
 
-    train(model, batch, STEPS[-1])
-    measure()
-    row = {"encoding": encoding, "seed": seed, "parameters": count_parameters(model)}
-    return row | {"accuracy": measured}
+    history = train(model, batch, STEPS[task], lr)
+    other = [accuracy(model, test) for test in tests(task, 2000, begin)[:2]]
+    right = [accuracy(model, test) for test in tests(task, 1000, begin)]
+    return {
+        "validation": round(fmean(other), 3),
+        "accuracy": [round(share, 3) for share in right],
+        "loss": round(history.smoothed(50)[-1], 3),
+        "parameters": count_parameters(model),
+    }
 
 
 def main() -> None:
-    """Run everything and write the table."""
-    torch.set_num_threads(1)
-    start = time.process_time()
-    tests = held_out()
-    plan = [(encoding, seed) for encoding in ENCODINGS for seed in SEEDS]
-    rows = [run(*job, tests) for job in tqdm(plan, desc="trainings")]
-    seconds = time.process_time() - start
-    words = [round((tokens != PAD).sum(dim=1).double().mean().item(), 1) for tokens, _ in tests]
-    head = {
-        "made_by": "experiments/order.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-        "cpu_seconds": round(seconds),
-        "batch": BATCH,
-        "held_out": HELD_OUT,
-        "steps": STEPS,
-        "attractors": ATTRACTORS,
-        "words": words,
-    }
-    lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + lines + "\n ]\n}\n"
-    json.loads(text)
-    TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_text(text, encoding="utf-8")
-    print(f"{len(rows)} trainings, {seconds:.0f} s of CPU time: {TABLE}")
+    """Search, compare, write the table."""
+    sentences = tests("agreement", 1000, begin=False)
+    words = [(tokens != PAD).sum(dim=1).double().mean().item() for tokens, _ in sentences]
+    search(
+        "order",
+        trial,
+        models=tuple(KINDS),
+        settings=tuple(STEPS),
+        skip=lambda model, task: model in CONTROLS and task == "agreement",
+        about={
+            "steps": STEPS,
+            "held_out": HELD_OUT,
+            "lengths": LENGTHS,
+            "attractors": ATTRACTORS,
+            "words": [round(mean, 1) for mean in words],
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -1,75 +1,59 @@
-"""The long trainings of lecture 7: `python experiments/transformer_block.py [--jobs 2] [--keep]`.
+"""The trainings of lecture 7: `python -m experiments.transformer_block`.
 
-Writes `helpers/stored/transformer_block.json`: stacks of twelve blocks, with one part or another
-left out, trained on the last digit of the sum of two neighbouring digits, and three stacks trained
-on words that hold both digits themselves. Each entry of `runs` is one training from its own seed:
+Stacks of twelve blocks, whole or with one part left out, learn one of two tasks (the setting):
 
-    stack, lr, warmup    what was trained, the learning rate, the steps of warm-up
-    seed, parameters
-    curve                the mean loss of each 20 steps, in nats
-    accuracy             share of right answers on held-out digits
-    alike                mean cosine of different words after the last block, at the end
-    alike_curve          the same before every 20th step (settings in `WATCHED` only)
-    first, last          share right at the first and at the last word (both digits in one word)
+    sums     digits; the last digit of the sum of a digit and the one before it
+    facts    words of two parts; a fixed random digit for each of the 400 words
 
-`Sublayers`, `Stack`, `start_wide`, `digit_batch`, `BothDigits` and `own_batch` are those of the
-lecture, which trains some of the rows again. The result depends on the seeds and, in the second
-digit, on the processor.
+The learning rate rises during the first 100 of 300 steps; "sums, no warm-up" leaves that out.
+
+What is measured of a training, on rows that it has not seen:
+
+    validation   share right on other rows; with facts, at the first word of each row
+    accuracy     share right
+    first, last  with facts: share right at the first and at the last word
+    alike        mean cosine of different words after the last block
+    curve        the mean loss of each 20 steps, in nats
+
+`Sublayers`, `Stack`, `start_aligned`, `sum_batch`, `TwoParts` and `fact_batch` are those of the
+lecture. The result depends on the seeds and, in the second digit, on the processor.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
-
-os.environ["LAMPLIGHT_QUIET"] = "1"  # one bar for all runs instead of one for each
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm import tqdm
 
+from experiments.search import search
 from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
 from helpers.masks import causal_mask
 from helpers.positions import RotaryPositions
 from helpers.training import IGNORE, Batch, accuracy, count_parameters, set_seed, train
 
-TABLE = Path(__file__).parents[1] / "helpers" / "stored" / "transformer_block.json"
-SEEDS = range(3)
-STEPS, BATCH, LENGTH = 300, 32, 16
+STEPS, WARMUP, ROWS, LENGTH = 300, 100, 32, 16
 HELD_OUT = 500
 WINDOW = 20
-LR, WARMUP = 0.003, 100
 
 STACKS: dict[str, dict] = {
     "pre-norm": {},
     "post-norm": {"norm": "post"},
     "no feed-forward": {"feed_forward": False},
-    "no residual": {"residual": False},
     "no norm": {"norm": "none"},
-    "no norm, no feed-forward": {"norm": "none", "feed_forward": False},
-    "no norm, wide start": {"norm": "none", "xavier": True},
-    "pre-norm, wide start": {"xavier": True},
+    "no residual": {"residual": False},
+    "attention only": {"residual": False, "feed_forward": False},
+    "attention only, aligned start": {"residual": False, "feed_forward": False},
+    "one block": {"n_blocks": 1},
 }
-"""Switches of `Stack`, and whether its matrices start by Xavier's rule."""
+"""Switches of `Stack`."""
 
-OWN_DIGITS: dict[str, dict] = {
-    "one block, no norm": {"n_blocks": 1, "norm": "none"},
-    "twelve, no norm, no feed-forward": {"norm": "none", "feed_forward": False},
-    "twelve, pre-norm, no feed-forward": {"feed_forward": False},
+TASKS: dict[str, tuple[str, ...]] = {
+    "sums": tuple(STACKS)[:5],
+    "sums, no warm-up": ("pre-norm", "post-norm"),
+    "facts": ("one block", "no feed-forward"),
 }
-"""Switches of `Stack`, for words that hold two digits each."""
-
-GRID = [(lr, warmup) for lr in (0.001, 0.003, 0.01) for warmup in (0, 100)]
-"""Learning rates and warm-ups tried with pre-norm and with post-norm."""
-
-WATCHED = [("post-norm", LR, WARMUP), ("post-norm", LR, 0), ("pre-norm", LR, 0)]
-"""Settings in which alikeness is followed through the training."""
+"""The stacks that are compared on each task."""
 
 
 class Sublayers(nn.Module):
@@ -126,14 +110,22 @@ class Stack(nn.Module):
         return self.readout(self.last(self.stream(tokens)[-1]))
 
 
-def start_wide(model: Stack) -> None:
-    """Start all matrices of the blocks by Xavier's rule, as nn.Transformer does."""
+def start_aligned(model: Stack) -> None:
+    """Orthogonal matrices, zero biases, and keys that are like queries from the start.
+
+    After He et al. (2023), who train deep transformers without residual connections.
+    """
     for module in model.blocks.modules():
         if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
+            nn.init.orthogonal_(module.weight)
+            nn.init.zeros_(module.bias)
+    with torch.no_grad():
+        for block in model.blocks:
+            attention = block.parts[0]
+            attention.W_key.weight.copy_(2 * attention.W_query.weight)
 
 
-def digit_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
+def sum_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
     """Digits; the target is the last digit of the sum of a digit and the one before it."""
     tokens = torch.randint(10, (batch, T), generator=generator)
     targets = torch.full_like(tokens, IGNORE)
@@ -141,23 +133,27 @@ def digit_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
     return tokens, targets
 
 
-class BothDigits(nn.Module):
-    """Embeds a number from 0 to 99 as the sum of two vectors, one for each digit."""
+class TwoParts(nn.Module):
+    """Embeds a word from 0 to 399 as the sum of two vectors, one for each of its two parts."""
 
     def __init__(self, d_model: int = 32) -> None:
         super().__init__()
-        self.tens = nn.Embedding(10, d_model)
-        self.ones = nn.Embedding(10, d_model)
+        self.front = nn.Embedding(20, d_model)
+        self.back = nn.Embedding(20, d_model)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Vectors (batch, T, d_model) for tokens (batch, T)."""
-        return self.tens(tokens // 10) + self.ones(tokens % 10)
+        return self.front(tokens // 20) + self.back(tokens % 20)
 
 
-def own_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
-    """Numbers from 0 to 99; the target is the last digit of the sum of the number's own digits."""
-    tokens = torch.randint(100, (batch, T), generator=generator)
-    return tokens, (tokens // 10 + tokens % 10) % 10
+FACTS = torch.randint(10, (400,), generator=torch.Generator().manual_seed(0))
+"""A digit for each word, drawn once."""
+
+
+def fact_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
+    """Words from 0 to 399; the target is the word's own digit in `FACTS`."""
+    tokens = torch.randint(400, (batch, T), generator=generator)
+    return tokens, FACTS[tokens]
 
 
 @torch.no_grad()
@@ -167,112 +163,60 @@ def alikeness(x: Tensor) -> float:
     return (((x @ x.mT).sum(dim=(1, 2)) - T) / (T * (T - 1))).mean().item()
 
 
-def run(stack: str, lr: float, warmup: int, seed: int) -> dict:
-    """Train one stack and measure it on digits that it has not seen."""
-    torch.set_num_threads(1)
-    start = time.process_time()
+def make(stack: str, task: str) -> Stack:
+    """A fresh model with its start."""
+    model = Stack(**STACKS[stack])
+    if stack == "attention only, aligned start":
+        start_aligned(model)
+    if task == "facts":
+        model.embedding = TwoParts()
+    return model
+
+
+@torch.no_grad()
+def right_by_place(model: nn.Module, batch: Batch) -> Tensor:
+    """Share right at each place, (T,)."""
+    tokens, targets = batch
+    return (model(tokens).argmax(dim=-1) == targets).double().mean(dim=0)
+
+
+def trial(stack: str, task: str, lr: float, seed: int) -> dict:
+    """Train one stack on one task."""
     generator = set_seed(seed)
-    own = stack in OWN_DIGITS
-    switches = dict(OWN_DIGITS[stack] if own else STACKS[stack])
-    make = own_batch if own else digit_batch
-    wide = switches.pop("xavier", False)
-    model = Stack(**switches)
-    if wide:
-        start_wide(model)
-    if own:
-        model.embedding = BothDigits()
-    test = make(HELD_OUT, LENGTH, torch.Generator().manual_seed(1000))
-    watched = (stack, lr, warmup) in WATCHED
-    alike_curve: list[float] = []
-    steps = iter(range(STEPS))
-
-    def batch() -> Batch:
-        """The next batch; if watched, every 20th time, alikeness before the step."""
-        if watched and next(steps) % WINDOW == 0:
-            with torch.no_grad():
-                alike_curve.append(round(alikeness(model.stream(test[0][:50])[-1]), 3))
-        return make(BATCH, LENGTH, generator)
-
-    history = train(model, batch, STEPS, lr, warmup=warmup)
-    with torch.no_grad():
-        alike = alikeness(model.stream(test[0])[-1])
-        right = (model(test[0]).argmax(dim=-1) == test[1]).double().mean(dim=0)  # (T,)
-    row = {
-        "stack": stack,
-        "lr": lr,
-        "warmup": warmup,
-        "seed": seed,
-        "parameters": count_parameters(model),
+    model, draw = make(stack, task), fact_batch if task == "facts" else sum_batch
+    warmup = 0 if task == "sums, no warm-up" else WARMUP
+    history = train(model, lambda: draw(ROWS, LENGTH, generator), STEPS, lr, warmup=warmup)
+    tests = [draw(HELD_OUT, LENGTH, torch.Generator().manual_seed(s)) for s in (2000, 1000)]
+    row = {"validation": accuracy(model, tests[0]), "accuracy": accuracy(model, tests[1])}
+    if task == "facts":
+        places = right_by_place(model, tests[1])  # (T,)
+        row["validation"] = right_by_place(model, tests[0])[0].item()
+        row |= {"first": places[0].item(), "last": places[-1].item()}
+    return {name: round(value, 3) for name, value in row.items()} | {
+        "alike": round(alikeness(model.stream(tests[1][0])[-1]), 3),
         "curve": [round(loss, 3) for loss in history.smoothed(WINDOW)],
-        "accuracy": round(accuracy(model, test), 3),
-        "alike": round(alike, 3),
+        "parameters": count_parameters(model),
     }
-    if watched:
-        row["alike_curve"] = alike_curve
-    if own:
-        row |= {"first": round(right[0].item(), 3), "last": round(right[-1].item(), 3)}
-    return row | {"cpu_seconds": time.process_time() - start}
-
-
-def jobs() -> list[tuple[str, float, int, int]]:
-    """Everything that is trained."""
-    plan = [(stack, LR, WARMUP) for stack in STACKS]
-    plan += [(stack, *setting) for stack in ("pre-norm", "post-norm") for setting in GRID]
-    plan += [(stack, LR, WARMUP) for stack in OWN_DIGITS]
-    return [(*job, seed) for job in dict.fromkeys(plan) for seed in SEEDS]
-
-
-def kept() -> tuple[list[dict], float]:
-    """What the table holds already and need not be trained again, and the seconds it took."""
-    table = json.loads(TABLE.read_text(encoding="utf-8"))
-    rows = [
-        row
-        for row in table["runs"]
-        if ((row["stack"], row["lr"], row["warmup"]) in WATCHED) == ("alike_curve" in row)
-    ]
-    return rows, table["cpu_seconds"] * len(rows) / len(table["runs"])
-
-
-def write(rows: list[dict], seconds: float) -> None:
-    """The table, one training a line, in an order that does not depend on who finished first."""
-    order = [*STACKS, *OWN_DIGITS]
-    rows.sort(key=lambda row: (order.index(row["stack"]), row["lr"], row["warmup"], row["seed"]))
-    seconds += sum(row.pop("cpu_seconds", 0) for row in rows)
-    head = {
-        "made_by": "experiments/transformer_block.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-        "cpu_seconds": round(seconds),
-        "steps": STEPS,
-        "batch": BATCH,
-        "length": LENGTH,
-        "held_out": HELD_OUT,
-        "window": WINDOW,
-        "lr": LR,
-        "warmup": WARMUP,
-    }
-    lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + lines + "\n ]\n}\n"
-    json.loads(text)
-    TABLE.parent.mkdir(exist_ok=True)
-    TABLE.write_text(text, encoding="utf-8")
-    print(f"{len(rows)} trainings, {seconds:.0f} s of CPU time: {TABLE}")
 
 
 def main() -> None:
-    """Run everything and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--jobs", type=int, default=1, help="processes, one thread each")
-    parser.add_argument("--keep", action="store_true", help="train only what the table lacks")
-    arguments = parser.parse_args()
-    rows, seconds = kept() if arguments.keep else ([], 0.0)
-    done = {(row["stack"], row["lr"], row["warmup"], row["seed"]) for row in rows}
-    plan = [job for job in jobs() if job not in done]
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        futures = [pool.submit(run, *job) for job in plan]
-        for future in tqdm(as_completed(futures), total=len(plan), desc="trainings"):
-            rows.append(future.result())
-    write(rows, seconds)
+    """Search, compare, write the table."""
+    search(
+        "transformer_block",
+        trial,
+        models=tuple(STACKS),
+        settings=tuple(TASKS),
+        skip=lambda stack, task: stack not in TASKS[task],
+        equal=0.005,
+        about={
+            "steps": STEPS,
+            "warmup": WARMUP,
+            "rows": ROWS,
+            "length": LENGTH,
+            "held_out": HELD_OUT,
+            "window": WINDOW,
+        },
+    )
 
 
 if __name__ == "__main__":
