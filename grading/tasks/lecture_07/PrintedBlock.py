@@ -365,13 +365,13 @@ def what_is_seen(args, result):
 
 TASK = task(
     plan("find the bug", points=11, difficulty=2, minutes=14),
-    outcome="write a post-norm block as six equations with one line of code each, turn it into "
-    "pre-norm, and copy its weights to PyTorch's own layer",
+    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
+    "norm, and copy the weights to PyTorch's own layer",
     cases=cases,
     properties=(what_is_seen,),
     drive=drive,
     hints=(
-        "Two of the bugs: write the six equations of *The block in six equations* beside the lines "
+        "Two of the bugs: write the six equations of *The block in six lines* beside the lines "
         "of `forward`, and compare what each one reads.",
         "For the third: Lecture 4 met it. The module `nn.Dropout` knows whether it is in training. "
         "A function has to be told, and a module finds the answer in `self.training`.",

@@ -264,8 +264,8 @@ mistake(
 
 TASK = task(
     plan("implement", points=8, difficulty=2, minutes=10),
-    outcome="write a post-norm block as six equations with one line of code each, turn it into "
-    "pre-norm, and copy its weights to PyTorch's own layer",
+    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
+    "norm, and copy the weights to PyTorch's own layer",
     cases=cases,
     properties=(which_are_wrong,),
     drive=drive,

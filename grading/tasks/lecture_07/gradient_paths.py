@@ -72,8 +72,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, difficulty=2, minutes=8),
-    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
-    "deep stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say what each of them keeps",
     hints=(
         "The derivative of x + f(x) is 1 plus that of f. Three such steps follow each other.",
         "Multiply out (1 + a)(1 + b)(1 + c). Each of the eight terms is one way through the stack, "

@@ -132,7 +132,7 @@ def sums_of_rows(args, result):
 
 TASK = task(
     plan("implement", points=8, difficulty=1, minutes=10),
-    outcome="show by measurement two things that a stack of attention layers cannot do",
+    outcome="show by measurement what a stack of attention layers alone does to its words",
     cases=cases,
     properties=(sums_of_rows,),
     hints=(

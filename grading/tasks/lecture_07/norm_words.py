@@ -196,13 +196,12 @@ def what_is_odd(args, result):
 
 TASK = task(
     plan("find the bug", points=8, difficulty=2, minutes=10),
-    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
-    "deep stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say what each of them keeps",
     cases=cases,
     properties=(what_is_odd,),
     drive=drive,
     hints=(
-        "Take the word (3, 7) and eps = 5, and work it out by the equation of *Layer norm*. Then "
+        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm. Then "
         "print each line of the code.",
         "`std` has an argument `correction`. The lecture says what it does if it is not given.",
         "The equation has a fraction and a root. Which of the two does eps belong to, and what "

@@ -39,8 +39,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, difficulty=1, minutes=5),
-    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
-    "deep stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say what each of them keeps",
     rtol=1e-2,
     atol=1e-2,
     hints=(

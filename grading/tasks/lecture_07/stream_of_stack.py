@@ -294,8 +294,8 @@ def with_output(blocks, last, x, mask):
 
 TASK = task(
     plan("implement", points=11, difficulty=2, minutes=14),
-    outcome="write a post-norm block as six equations with one line of code each, turn it into "
-    "pre-norm, and copy its weights to PyTorch's own layer",
+    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
+    "norm, and copy the weights to PyTorch's own layer",
     cases=cases,
     properties=(does_it_add_up,),
     drive=drive,

@@ -182,8 +182,8 @@ def which_difference(args, result):
 
 TASK = task(
     plan("implement", points=10, difficulty=2, minutes=15),
-    outcome="choose the weights of a feed-forward network by hand, so that it computes what no "
-    "single head can",
+    outcome="choose the weights of a feed-forward network by hand, so that it computes what you "
+    "want",
     cases=cases,
     properties=(which_difference,),
     drive=drive,

@@ -188,7 +188,7 @@ def what_is_odd(args, result):
 
 TASK = task(
     plan("implement", points=10, difficulty=2, minutes=14),
-    outcome="count a block's parameters and operations by a formula, and use the count as a test",
+    outcome="count a block's parameters by a formula, and use the count as a test",
     cases=cases,
     properties=(what_is_odd,),
     hints=(

@@ -278,8 +278,7 @@ mistake(
 
 TASK = task(
     plan("implement", points=16, difficulty=3, minutes=30),
-    outcome="write a residual connection and a layer norm, and say which of three illnesses of "
-    "deep stacks each of them cures, and which it does not",
+    outcome="write a residual connection and a layer norm, and say what each of them keeps",
     cases=cases,
     properties=(where_it_goes_wrong,),
     drive=drive,
