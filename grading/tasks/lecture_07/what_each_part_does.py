@@ -23,8 +23,8 @@ TASK = task(
             "number any more."
         ),
         "c": fails(
-            "It shows that with this start, at these rates, in 300 steps it did not learn. What was "
-            "not learned in one setting may be learned in another."
+            "It shows that with this start, at these rates, in 300 steps it did not learn. What "
+            "was not learned in one setting may be learned in another."
         ),
         "d": fails("Words became alike in that stack, feed-forward networks and all."),
         "e": holds(
@@ -32,8 +32,8 @@ TASK = task(
             "computing, twelve times over, is enough."
         ),
         "f": fails(
-            "At the first word one block knew the facts, and the twelve layers only a part of them. "
-            "What helped them elsewhere was company."
+            "At the first word one block knew the facts, and the twelve layers only a part of "
+            "them. What helped them elsewhere was company."
         ),
         "g": fails("At 0.001 it learned the sums without."),
         "h": holds("At 0.003 pre-norm learned without warm-up and post-norm did not."),
