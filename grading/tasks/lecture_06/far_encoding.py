@@ -54,7 +54,7 @@ mistake(
     lambda: Positions(),
 )
 mistake(
-    "Sinusoidal codes can be computed for any place. But as in the lecture's first task, what "
+    "Sinusoidal codes can be computed for any place. But as in the lecture's shift, what "
     "training finds on 16 places does not hold beyond them.",
     lambda: SinusoidalPositions(),
 )
