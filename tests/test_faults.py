@@ -215,9 +215,9 @@ CODE_FAULTS = {
         "tests/test_masks.py",
     ),
     "the mask of a cache dropped": (
-        "helpers/models.py",
-        "mask = causal_mask(T, start + T, device=tokens.device)",
-        "mask = causal_mask(T, start + T, device=tokens.device) | (start > 0)",
+        "helpers/attention.py",
+        "if not causal or T_q == 1:",
+        "if not causal or T_q < T_k:",
         "tests/test_decoding.py",
     ),
     "top-p one too few": (
