@@ -34,7 +34,8 @@ check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=mod
 test: system .venv/full.stamp ## check everything: code, notebooks, exercises, site
 	@rm -rf _build
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadfile || { \
+	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadgroup \
+	  --no-loadscope-reorder || { \
 	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
 
 system:

@@ -32,6 +32,16 @@ def chromium() -> str:
     return system_program("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
+def pytest_collection_modifyitems(items) -> None:
+    """Keep the tests of a file together, but for notebooks, which come first, one by one."""
+    alone = {item.nodeid for item in items if item.name.startswith("test_runs_alone[")}
+    for item in items:
+        group = item.nodeid if item.nodeid in alone else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.nodeid not in alone)
+
+
 def pytest_terminal_summary(terminalreporter) -> None:
     """Say how many wrong answers to exercises were tried, and how many were named."""
     noted: dict[str, list] = {}

@@ -1,5 +1,6 @@
-"""Each notebook runs as on Colab: alone in an empty folder, its first cell installs the course.
+"""Each notebook runs as on Colab, and shows what is stored.
 
+It runs alone in an empty folder, where its first cell installs the course. One run proves both.
 The environment has torch, numpy and the rest, but not the course. The first cell runs as it is:
 its `git+https://…` address leads, by git's own rewriting of addresses, to a repository made from
 this working tree. The network may be off; pip is told to ask no index, so that installing anything
@@ -14,8 +15,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from copies import copy_project
+from nbformat.v4 import new_code_cell, new_output
 
 from tools import address
 
@@ -52,7 +55,10 @@ def colab_python(tmp_path_factory) -> Path:
             if "lamplight" not in entry.name and not (target / entry.name).exists():
                 (target / entry.name).symlink_to(entry)
     (target / "on_colab.pth").write_text(ON_COLAB)
-    return folder / "bin" / "python"
+    python = folder / "bin" / "python"
+    check = "import torch, numpy, importlib.util as u; print(u.find_spec('helpers') is None)"
+    assert run(python, "-c", check, cwd=folder).strip() == "True"  # or the tests prove nothing
+    return python
 
 
 @pytest.fixture(scope="module")
@@ -70,22 +76,50 @@ def environment(repository) -> dict[str, str]:
     return inherited | settings
 
 
-def test_the_environment_lacks_the_course(colab_python, tmp_path):
-    """Otherwise the tests below would prove nothing."""
-    check = "import torch, numpy, importlib.util as u; print(u.find_spec('helpers') is None)"
-    assert run(colab_python, "-c", check, cwd=tmp_path).strip() == "True"
+def as_on_colab(notebook: Path, folder: Path) -> Path:
+    """A copy whose first cell, which installs, may say something."""
+    copy = nbformat.read(notebook, as_version=4)
+    first = next(cell for cell in copy.cells if cell.cell_type == "code")
+    first.metadata["tags"] = [*first.metadata.get("tags", ()), "nbval-ignore-output"]
+    nbformat.write(copy, folder / notebook.name)
+    return folder / notebook.name
+
+
+def run_and_compare(notebook, python, environment, pytestconfig):
+    compare = "--nbval-lax" if pytestconfig.option.outputs_may_differ else "--nbval"
+    settings = [o for o in pytestconfig.getini("addopts") if o.startswith("--nbval-")]
+    rules = f"--nbval-sanitize-with={pytestconfig.option.nbval_sanitize_with}"
+    tool = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", compare, *settings, rules]
+    run(*tool, notebook, cwd=notebook.parent, env=environment)
+
+
+def test_another_output_is_noticed(colab_python, environment, tmp_path, pytestconfig):
+    """A notebook like the others, as it is and with one stored number changed."""
+    if pytestconfig.option.outputs_may_differ:
+        pytest.skip("outputs are not compared")
+    notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    second = new_code_cell("print(1 + 1)", execution_count=2)
+    notebook.cells = [first, second]
+    for stored in ("2\n", "3\n"):
+        second.outputs = [new_output("stream", name="stdout", text=stored)]
+        nbformat.write(notebook, tmp_path / "small.ipynb")
+        copy = as_on_colab(tmp_path / "small.ipynb", tmp_path)
+        if stored == "2\n":
+            run_and_compare(copy, colab_python, environment, pytestconfig)
+        else:
+            with pytest.raises(AssertionError, match="mismatch"):
+                run_and_compare(copy, colab_python, environment, pytestconfig)
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_runs_alone(notebook, colab_python, environment, tmp_path):
-    shutil.copy(notebook, tmp_path)
-    tool = tmp_path.parent / "execute.py"
-    shutil.copy(address.ROOT / "tools" / "execute.py", tool)
+def test_runs_alone(notebook, colab_python, environment, tmp_path, pytestconfig):
+    copy = as_on_colab(notebook, tmp_path)
     [packages] = colab_python.parent.parent.glob("lib/python*/site-packages")
     for installed in [*packages.glob("lamplight*"), packages / "helpers", packages / "grading"]:
         shutil.rmtree(installed, ignore_errors=True)
     before = {path.name for path in packages.iterdir()}
-    run(colab_python, tool, tmp_path / notebook.name, cwd=tmp_path, env=environment)
+    run_and_compare(copy, colab_python, environment, pytestconfig)
     new = {path.name for path in packages.iterdir()} - before - {"__pycache__"}
     allowed = {"helpers", "grading", f"lamplight-{address.version()}.dist-info"}
     assert new <= allowed, f"the first cell installed more than the course: {new - allowed}"
