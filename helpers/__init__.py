@@ -5,7 +5,8 @@ masks       causal and padding masks, and conversions between the three conventi
 positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block, decoder block, stacks of blocks
 models      sequence models with one interface: recurrent, transformer, language model
-decoding    probabilities of the next token, writing token by token
+encoder_decoder  models that read one sequence and write another
+decoding    probabilities of the next token, writing token by token, beam search
 ablation    heads switched off: by zeros, by their mean, by what they find elsewhere
 trained     the stored language model of lecture 8, and what is asked of it
 data        generated tasks: agreement, recall, two relations at once, stories

@@ -1,4 +1,4 @@
-"""The transformer block, its parts and what is built of it (lecture 7); the decoder block."""
+"""The transformer block and its parts (lecture 7), the decoder block (lecture 9), and stacks."""
 
 from __future__ import annotations
 
@@ -139,6 +139,18 @@ class TransformerBlock(nn.Module):
         require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
 
 
+class DecoderCache:
+    """What a decoder block keeps while it writes: of its own positions, and of the memory."""
+
+    def __init__(self) -> None:
+        self.own = KeyValueCache()
+        self.memory = KeyValueCache()
+
+    def __len__(self) -> int:
+        """The number of its own positions kept."""
+        return len(self.own)
+
+
 class DecoderBlock(TransformerBlock):
     """A transformer block that also looks at a second sequence, the *memory*.
 
@@ -167,13 +179,14 @@ class DecoderBlock(TransformerBlock):
         mask: Bool[Tensor, "..."] | None = None,
         memory_mask: Bool[Tensor, "..."] | None = None,
         return_weights: bool = False,
+        cache: DecoderCache | None = None,
         *,
         causal: bool = False,
     ) -> (
         Float[Tensor, "batch T_q d_model"]
         | tuple[
             Float[Tensor, "batch T_q d_model"],
-            Float[Tensor, "batch heads T_q T_q"],
+            Float[Tensor, "batch heads T_q T"],
             Float[Tensor, "batch heads T_q T_k"],
         ]
     ):
@@ -185,21 +198,33 @@ class DecoderBlock(TransformerBlock):
             mask: who in `x` may attend to whom in `x`.
             memory_mask: who in `x` may attend to what in `memory`: as a rule its padding mask.
             return_weights: whether the weights are wanted.
+            cache: what both attentions keep. Then `x` comes after the positions that it has seen,
+                which T counts as well, and the memory is projected only once.
             causal: whether nobody in `x` sees a later position of `x`, as a rule so.
 
         Raises:
-            ValueError: if `x` or `memory` is not (batch, T, d_model) or a mask does not fit.
+            ValueError: if `x` or `memory` is not (batch, T, d_model), or a mask or the cache does
+                not fit.
         """
         self._check("x", x)
         self._check("memory", memory)
         batch, d_model = x.shape[0], x.shape[-1]
         needed = f"{shape_text(batch, 'T_k', d_model)}: batch as x"
         require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
+        own, cross = (None, None) if cache is None else (cache.own, cache.memory)
+        if cross is not None:
+            memory = memory[:, len(cross) :]  # its keys and values are kept: nothing is left of it
         x, self_weights = self._attend(
-            self.attention, self.norm_attention, x, None, mask, return_weights, causal=causal
+            self.attention, self.norm_attention, x, None, mask, return_weights, own, causal
         )  # (batch, T_q, d_model)
         x, cross_weights = self._attend(
-            self.cross_attention, self.norm_cross_attention, x, memory, memory_mask, return_weights
+            self.cross_attention,
+            self.norm_cross_attention,
+            x,
+            memory,
+            memory_mask,
+            return_weights,
+            cross,
         )  # (batch, T_q, d_model)
         x = self._feed(x)  # (batch, T_q, d_model)
         return (x, self_weights, cross_weights) if return_weights else x
@@ -271,4 +296,72 @@ class TransformerStack(nn.Module):
                 x, weights = x
                 all_weights.append(weights)
         x = self.norm(x)  # (batch, T, d_model)
+        return (x, all_weights) if return_weights else x
+
+
+class DecoderStack(nn.Module):
+    """Decoder blocks on top of each other, and with pre-norm one more layer norm at the end.
+
+    Every block looks at the same memory: what the encoder's last block made of the other sequence.
+
+    Args:
+        n_layers: number of blocks, 0 or more.
+        d_model, n_heads, d_ff, norm, dropout, positions: as in `DecoderBlock`.
+
+    Raises:
+        ValueError: if `n_layers` is negative, and as `DecoderBlock`.
+    """
+
+    def __init__(
+        self,
+        n_layers: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int | None = None,
+        norm: Literal["pre", "post"] = "pre",
+        dropout: float = 0.0,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, n_heads, d_ff, norm, dropout, positions) for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch T_q d_model"],
+        memory: Float[Tensor, "batch T_k d_model"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        return_weights: bool = False,
+        cache: list[DecoderCache] | None = None,
+        *,
+        causal: bool = False,
+    ) -> (
+        Float[Tensor, "batch T_q d_model"]
+        | tuple[Float[Tensor, "batch T_q d_model"], list[Float[Tensor, "batch heads T_q T_k"]]]
+    ):
+        """The stream after all blocks, and each block's weights on the memory if asked for.
+
+        Args:
+            x: the stream before the first block.
+            memory, mask, memory_mask, causal: the same for every block, as in `DecoderBlock`.
+            return_weights: whether the weights on the memory are wanted.
+            cache: one for each block.
+
+        Raises:
+            ValueError: if there is not one cache for each block, and as `DecoderBlock`.
+        """
+        caches = [None] * len(self.blocks) if cache is None else cache
+        needed = f"{len(self.blocks)}, one for each block"
+        require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
+        all_weights = []
+        for block, kept in zip(self.blocks, caches, strict=True):
+            x = block(x, memory, mask, memory_mask, return_weights, kept, causal=causal)
+            if return_weights:
+                x, _, weights = x
+                all_weights.append(weights)
+        x = self.norm(x)  # (batch, T_q, d_model)
         return (x, all_weights) if return_weights else x

@@ -1,11 +1,13 @@
 """From logits to tokens: probabilities of the next token, and writing token by token (lecture 8).
 
 The functions on logits and probabilities return distributions, so that they can be tested; only
-`generate` draws.
+`generate` draws. `beam_search` looks for a likely sequence (lecture 9).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -161,6 +163,87 @@ def generate(
             running = running & (unread != stop)
     model.train(was_training)
     return tokens
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A sequence that a search found.
+
+    tokens: what was added to the beginning, with the token that ended it.
+    log_probability: of these tokens, in nats.
+    score: by which hypotheses are ordered.
+    """
+
+    tokens: tuple[int, ...]
+    log_probability: float
+    score: float
+
+
+@torch.no_grad()
+def beam_search(
+    model: Callable[[Tensor], Tensor],
+    tokens: Int[Tensor, " T"],
+    max_new_tokens: int,
+    *,
+    stop: int,
+    n_beams: int = 4,
+    length_power: float = 0.0,
+) -> list[Hypothesis]:
+    """Likely continuations of one beginning, the best first.
+
+    At each step all ways to go on with the open hypotheses are compared, and the `n_beams`
+    likeliest are kept. One that ends takes its place out of the beam. One beam is greedy choice.
+
+    Keeping more is no guarantee: what greedy choice would have taken may fall out of the beam.
+    So greedy choice is followed as well, and the best score found is never below its score.
+
+    Args:
+        model: maps tokens (n, T) to logits (n, T, vocab). Any function does.
+        tokens: the beginning, at least one token.
+        max_new_tokens: how many tokens to add at most. A hypothesis that has not ended by then
+            counts as it is.
+        stop: the token that ends a hypothesis.
+        n_beams: how many hypotheses are followed at a time.
+        length_power: scores are log-probabilities divided by (number of new tokens) to this
+            power. 0 prefers short ones, since each further token can only cost; 1 takes the mean
+            for each token (Wu et al., 2016, section 7, divide by another function of the length).
+
+    Raises:
+        ValueError: if a number is too small or there is no beginning, and as the model.
+    """
+    require_dims("tokens", tokens, 1, "(T,)")
+    require(len(tokens) >= 1, "tokens", "none", "at least one to begin with")
+    require(max_new_tokens >= 1, "max_new_tokens", max_new_tokens, "at least 1")
+    require(n_beams >= 1, "n_beams", n_beams, "at least 1")
+    require(length_power >= 0, "length_power", length_power, "0 or more")
+    ends = _search(model, tokens, max_new_tokens, stop, n_beams)
+    if n_beams > 1:
+        ends |= _search(model, tokens, max_new_tokens, stop, 1)
+    found = [Hypothesis(new, p, p / len(new) ** length_power) for new, p in ends.items()]
+    return sorted(found, key=lambda hypothesis: -hypothesis.score)
+
+
+def _search(
+    model: Callable[[Tensor], Tensor], tokens: Tensor, max_new_tokens: int, stop: int, n_beams: int
+) -> dict[tuple[int, ...], float]:
+    """What was added to the beginning by each hypothesis, and its log-probability."""
+    start, ended = len(tokens), {}
+    rows, total = tokens[None], torch.zeros(1)  # (n, T), (n,)
+    for step in range(max_new_tokens):
+        logits = model(rows)[:, -1]  # (n, vocab)
+        _check_logits(logits)
+        totals = total.to(logits)[:, None] + logits.log_softmax(dim=-1)  # (n, vocab)
+        falling, order = totals.flatten().sort(descending=True, stable=True)
+        kept = order[falling.isfinite()][: n_beams - len(ended)]  # (n,), none that cannot come
+        before, token = kept // totals.shape[1], kept % totals.shape[1]  # (n,), (n,)
+        rows, total = torch.cat([rows[before], token[:, None]], dim=1), falling[: len(kept)]
+        over = (token == stop) | (step == max_new_tokens - 1)  # (n,)
+        for row, p in zip(rows[over], total[over], strict=True):
+            ended[tuple(row[start:].tolist())] = p.item()
+        rows, total = rows[~over], total[~over]
+        if not len(rows):
+            break
+    return ended
 
 
 def _only(probabilities: Tensor, keep: Tensor) -> Tensor:

@@ -76,7 +76,7 @@ class RecurrentModel(nn.Module):
         Raises:
             ValueError: if `tokens` are not ids, (batch, T), with T at least 1.
         """
-        _check_tokens(tokens, self.embedding.num_embeddings)
+        check_tokens(tokens, self.embedding.num_embeddings)
         require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
         states, _ = self.recurrence(self.embedding(tokens))  # (batch, T, d_model)
         return self.readout(states)
@@ -180,7 +180,7 @@ class TransformerModel(nn.Module):
             ValueError: if `tokens` are not ids, (batch, T), or the cache is of another model or
                 batch.
         """
-        _check_tokens(tokens, self.embedding.num_embeddings)
+        check_tokens(tokens, self.embedding.num_embeddings)
         start = len(cache[0]) if cache else 0
         if start:
             held = len(cache[0].keys)
@@ -263,13 +263,17 @@ def without_heads(model: TransformerModel, heads: Iterable[tuple[int, int]]) -> 
     return copied
 
 
-def _check_tokens(tokens: Tensor, vocab: int) -> None:
-    """Refuse what an embedding of `vocab` rows cannot look up."""
-    require_dims("tokens", tokens, 2, "(batch, T)")
+def check_tokens(tokens: Int[Tensor, "batch T"], vocab: int, name: str = "tokens") -> None:
+    """Refuse what an embedding of `vocab` rows cannot look up.
+
+    Raises:
+        ValueError: if `tokens` are not ids, (batch, T), and then it speaks of them by their name.
+    """
+    require_dims(name, tokens, 2, "(batch, T)")
     whole = tokens.dtype in (torch.int64, torch.int32)
-    require(whole, "tokens", f"dtype {tokens.dtype}", "torch.int64, ids of tokens")
+    require(whole, name, f"dtype {tokens.dtype}", "torch.int64, ids of tokens")
     outside = tokens[(tokens < 0) | (tokens >= vocab)][:3].tolist()
-    require(not outside, "tokens", f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")
+    require(not outside, name, f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")
 
 
 class AttentionReader(nn.Module):

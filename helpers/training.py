@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 IGNORE = -100
 """The target at positions where nothing is asked (as in `F.cross_entropy`)."""
 
-Batch = tuple[Tensor, Tensor]
-"""Tokens (batch, T) and targets (batch, T); `IGNORE` marks targets that do not count."""
+Batch = tuple[Tensor | tuple[Tensor, ...], Tensor]
+"""Tokens (batch, T) and targets (batch, T); `IGNORE` marks targets that do not count.
+
+A model that reads more than one sequence gets a tuple of them in place of the tokens.
+"""
 
 
 @dataclass
@@ -66,7 +69,7 @@ def train(
     """Adam on the cross-entropy of fresh batches.
 
     Args:
-        model: maps tokens (batch, T) to logits (batch, T, n_outputs).
+        model: maps tokens (batch, T), or several sequences, to logits (batch, T, n_outputs).
         make_batch: returns a new batch at each call.
         steps: number of updates.
         lr: learning rate. It rises linearly over `warmup` steps and then falls to a tenth
@@ -92,7 +95,7 @@ def train(
     model.train()
     for step in progress(range(steps), name):
         tokens, targets = make_batch()
-        loss = masked_cross_entropy(model(tokens), targets)
+        loss = masked_cross_entropy(_logits(model, tokens), targets)
         history.loss.append(loss.item())
         finite = math.isfinite(history.loss[-1])
         needed = "a finite number: try a smaller lr or more warmup"
@@ -128,7 +131,7 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
     tokens, targets = batch
     was_training = model.training
     model.eval()
-    logits = model(tokens)  # (batch, T, n_outputs)
+    logits = _logits(model, tokens)  # (batch, T, n_outputs)
     model.train(was_training)
     _check_targets(logits, targets)
     asked = targets != IGNORE  # (batch, T)
@@ -138,6 +141,11 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
 def progress(steps: range, name: str) -> tqdm:
     """A progress bar, silent where outputs are recorded (LAMPLIGHT_QUIET=1)."""
     return tqdm(steps, desc=name, leave=False, disable=os.environ.get("LAMPLIGHT_QUIET") == "1")
+
+
+def _logits(model: nn.Module, tokens: Tensor | tuple[Tensor, ...]) -> Tensor:
+    """Of one sequence, or of several."""
+    return model(*tokens) if isinstance(tokens, tuple) else model(tokens)
 
 
 def _check_targets(logits: Tensor, targets: Tensor) -> None:

@@ -42,6 +42,7 @@ masks, positions, attention, blocks, models, training, data, decoding, trained, 
         "masks positions attention blocks models training data decoding trained plotting".split()
     )
 )
+encoder_decoder = loaded["encoder_decoder"]
 
 
 def annotated_functions() -> dict[object, str]:
@@ -139,6 +140,7 @@ def valid_calls() -> None:
         decoder(x, memory)
         decoder(x, memory, masks.causal_mask(T_k), return_weights=True)
         blocks.TransformerStack(2, d_model, 2, norm=norm)(x, return_weights=True)
+        blocks.DecoderStack(2, d_model, 2, norm=norm)(x, memory, return_weights=True)
         language_model = models.LanguageModel(12, d_model, norm=norm)
         cache = language_model.new_cache()
         language_model(tokens, cache=cache)
@@ -172,6 +174,27 @@ def valid_calls() -> None:
         decoding.keep_top_p(row.softmax(dim=-1), 0.5)
     for use_cache in (True, False):
         decoding.generate(language_model, tokens, 3, use_cache=use_cache)
+
+    decoding.beam_search(language_model, tokens[0], 3, stop=1, n_beams=2)
+
+    source, target = torch.randint(1, 9, (B, T_k)), torch.randint(1, 12, (B, T_q))
+    encoder_decoder.source_mask(source)
+    translators = (
+        encoder_decoder.EncoderDecoder(9, 12, d_model),
+        encoder_decoder.RecurrentTranslator(9, 12, d_model, attention=True),
+        encoder_decoder.RecurrentTranslator(9, 12, d_model),
+    )
+    for translator in translators:
+        translator(source, target)
+        translator.given(source)(target)
+        translator.given(source[:1])(target)
+    for translator in translators[:2]:
+        translator(source, target, return_weights=True)
+    writer = translators[0].given(source)
+    cache = writer.new_cache()
+    writer(target[:, :2], cache)
+    writer(target[:, 2:], cache)
+    encoder_decoder.AdditiveAttention(d_model)(x, x)
 
     vocabulary = data.Vocabulary(["a", "b"])
     vocabulary.decode(vocabulary.encode("a b a"))

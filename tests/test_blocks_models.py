@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from properties import assert_equal, examples, gradients, normal, random_mask
 from torch import nn
 
-from helpers.blocks import DecoderBlock, FeedForward, TransformerBlock, TransformerStack
+from helpers.blocks import (
+    DecoderBlock,
+    DecoderStack,
+    FeedForward,
+    TransformerBlock,
+    TransformerStack,
+)
+from helpers.encoder_decoder import EncoderDecoder
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_blocking
 from helpers.models import (
     AttentionReader,
@@ -31,7 +38,11 @@ seeds = st.integers(0, 10_000)
 
 def torchs_names(ours: nn.Module) -> dict[str, list[nn.Parameter]]:
     """Torch's name of each parameter, and ours, which stand on top of each other in torch's."""
-    if isinstance(ours, TransformerStack):
+    if isinstance(ours, EncoderDecoder):
+        parts = {"encoder": ours.encoder, "decoder": ours.decoder}
+        both = {part: torchs_names(stack) for part, stack in parts.items()}
+        return {f"{part}.{name}": p for part, own in both.items() for name, p in own.items()}
+    if isinstance(ours, TransformerStack | DecoderStack):
         layers = [torchs_names(block) for block in ours.blocks]
         names = {f"layers.{i}.{n}": p for i, own in enumerate(layers) for n, p in own.items()}
         return names | {f"norm.{name}": [p] for name, p in ours.norm.named_parameters()}

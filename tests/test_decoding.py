@@ -8,10 +8,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from properties import assert_equal, examples, normal
 
+from helpers import decoding
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import TransformerBlock
 from helpers.data import PAD
-from helpers.decoding import generate, greedy, keep_top_k, keep_top_p, next_token_probabilities
+from helpers.decoding import (
+    beam_search,
+    generate,
+    greedy,
+    keep_top_k,
+    keep_top_p,
+    next_token_probabilities,
+)
 from helpers.masks import causal_mask
 from helpers.models import LanguageModel, RecurrentModel, TransformerModel
 from helpers.positions import (
@@ -476,3 +484,107 @@ def test_uniform_logits_need_no_cache():
     p = next_token_probabilities(model(some_tokens(2, 3)))
     assert torch.allclose(-p.log(), torch.full_like(p, math.log(VOCAB)))
     assert generate(model, some_tokens(2, 3), 4, use_cache=False).shape == (2, 7)
+
+
+# --------------------------------------------------------------------------- beam search
+
+
+def table(*rows):
+    """A model whose next token depends on the last one alone, with these probabilities."""
+    log_p = torch.tensor(rows, dtype=torch.float64).log()
+    return lambda tokens: log_p[tokens]
+
+
+# 0 begins, 3 ends. The likelier first step leads to three equal ones, the other to a sure one.
+TEMPTING = table([0, 0.6, 0.4, 0], [0.3, 0.2, 0.2, 0.3], [0, 0, 0, 1], [0.25] * 4)
+
+
+def test_beams_find_what_greedy_choice_passes_by():
+    (greedy_one,) = beam_search(TEMPTING, torch.tensor([0]), 5, stop=3, n_beams=1)
+    best = beam_search(TEMPTING, torch.tensor([0]), 5, stop=3, n_beams=2)[0]
+    assert greedy_one.tokens[0] == 1
+    assert best.tokens == (2, 3) and best.score == pytest.approx(math.log(0.4))
+    assert greedy_one.score < best.score
+
+
+def every_continuation(model, start, longest, stop):
+    """All of them with their log-probabilities, by going through the tree."""
+    found, rows = {}, [((), 0.0)]
+    while rows:
+        new, p = rows.pop()
+        log_p = model(torch.tensor([[*start, *new]]))[0, -1].log_softmax(-1)
+        for token, more in enumerate(log_p.tolist()):
+            longer = (*new, token)
+            if token == stop or len(longer) == longest:
+                found[longer] = p + more
+            else:
+                rows.append((longer, p + more))
+    return found
+
+
+@examples
+@given(st.integers(1, 3), st.integers(2, 4), st.sampled_from([0.0, 0.6, 1.0]), seeds)
+def test_beams_that_hold_everything_find_the_best(longest, vocab, length_power, seed):
+    """With room for all beginnings, beam search is exact; with less, never below greedy choice."""
+    embed = normal(vocab, 5, seed=seed)
+    mix = normal(5, vocab, seed=seed + 1)
+    weight = torch.linspace(1.0, 2.0, 8, dtype=torch.float64)[:, None]
+
+    def model(tokens):
+        return 3 * (embed[tokens] * weight[: tokens.shape[1]]).cumsum(1).sin() @ mix
+
+    options = {"stop": vocab - 1, "length_power": length_power}
+    start = torch.tensor([0])
+    everything = every_continuation(model, [0], longest, vocab - 1)
+    scores = {new: p / len(new) ** length_power for new, p in everything.items()}
+    found = beam_search(model, start, longest, n_beams=vocab**longest, **options)
+    assert {h.tokens for h in found} == scores.keys()
+    assert all(h.score == pytest.approx(scores[h.tokens], abs=1e-12) for h in found)
+    assert found[0].score == pytest.approx(max(scores.values()))
+    assert sum(math.exp(p) for p in everything.values()) == pytest.approx(1.0)
+    lowest = beam_search(model, start, longest, n_beams=1, **options)[0].score
+    for n_beams in (2, 3, 5):
+        best = beam_search(model, start, longest, n_beams=n_beams, **options)
+        assert best[0].score >= lowest
+        assert [h.score for h in best] == sorted((h.score for h in best), reverse=True)
+
+
+def test_a_plain_beam_can_lose_what_greedy_choice_finds():
+    """That is why greedy choice is followed as well. 0 begins, 6 ends.
+
+    Greedy choice takes 1, 4, 6: .4 · .3 = .12. After the second step a beam of two holds (2, 5)
+    and (2, 7), .15 each, and both go on to ten equal words.
+    """
+    rows = torch.zeros(18, 18, dtype=torch.float64)
+    rows[0, [1, 2, 3]] = torch.tensor([0.4, 0.3, 0.3], dtype=torch.float64)
+    rows[1, 4], rows[1, 8:15] = 0.3, 0.1
+    rows[2, [5, 7]] = 0.5
+    rows[[5, 7], 8:] = 0.1
+    rows[3:5, 6] = rows[6, 6] = rows[8:, 6] = 1.0
+    model, start = table(*rows.tolist()), torch.tensor([0])
+    (greedy_one,) = beam_search(model, start, 5, stop=6, n_beams=1)
+    assert greedy_one.tokens == (1, 4, 6) and greedy_one.score == pytest.approx(math.log(0.12))
+    plain = decoding._search(model, start, 5, 6, n_beams=2)
+    assert max(plain.values()) == pytest.approx(math.log(0.015))
+    assert beam_search(model, start, 5, stop=6, n_beams=2)[0] == greedy_one
+
+
+def test_the_length_norm_lets_longer_ones_win():
+    """(3) has .4; (1, 2, 3) has .6 · .8 · .8 = .384, and more for each token."""
+    model = table([0, 0.6, 0, 0.4], [0, 0, 0.8, 0.2], [0.2, 0, 0, 0.8], [0.25] * 4)
+    plain, mean = (
+        beam_search(model, torch.tensor([0]), 5, stop=3, n_beams=3, length_power=power)[0]
+        for power in (0.0, 1.0)
+    )
+    assert plain.tokens == (3,) and plain.score == pytest.approx(math.log(0.4))
+    assert mean.tokens == (1, 2, 3) and mean.score == pytest.approx(math.log(0.384) / 3)
+
+
+def test_what_cannot_come_is_no_hypothesis():
+    found = beam_search(table([0, 0, 1], [0, 0, 1], [0, 0, 1]), torch.tensor([0]), 3, stop=2)
+    assert [h.tokens for h in found] == [(2,)]
+
+
+def test_a_hypothesis_that_does_not_end_counts_as_it_is():
+    found = beam_search(table([0.5, 0.5, 0], [0, 1, 0]), torch.tensor([0]), 3, stop=2, n_beams=2)
+    assert all(len(h.tokens) == 3 for h in found)

@@ -108,6 +108,16 @@ CASES = {
             "heads: got head -1; needed numbers from 0 to 1",
         ),
     ],
+    models.check_tokens: [
+        (
+            lambda: models.check_tokens(ids([1, 9]), 5, "source"),
+            "source: got ids such as [9]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: models.check_tokens(torch.ones(2, 3), 5),
+            "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+    ],
     models.AttentionReader: [
         (
             lambda: models.AttentionReader(4, 2, 1)(ids([0, 1, 2])),
