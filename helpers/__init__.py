@@ -6,6 +6,8 @@ positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block, decoder block, stacks of blocks
 models      sequence models with one interface: recurrent, transformer, language model
 encoder_decoder  models that read one sequence and write another
+modern      what today's models changed: RMSNorm, SwiGLU, grouped queries, sliding windows
+published   weights of GPT-2, Llama and Mistral in these modules
 decoding    probabilities of the next token, writing token by token, beam search
 ablation    heads switched off: by zeros, by their mean, by what they find elsewhere
 trained     the stored language model of lecture 8, and what is asked of it

@@ -352,8 +352,7 @@ class MultiHeadAttention(nn.Module):
         k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
         q, k, bias = self._with_positions(q, k, start)
-        if cache is not None:
-            k, v = cache.append(k, v)  # (batch, heads, T_k, d_k or d_v), with those before
+        k, v = self._remember(k, v, cache)  # (batch, heads, T_k, d_k or d_v), with those before
         dropout_p = self.dropout if self.training else 0.0
         if return_weights:
             mask = _with_causal(mask, causal, q, k)
@@ -365,7 +364,11 @@ class MultiHeadAttention(nn.Module):
 
     def _split(self, x: Tensor, width: int) -> Tensor:
         """(batch, T, heads · width) to (batch, heads, T, width)."""
-        return x.unflatten(-1, (self.n_heads, width)).transpose(1, 2)
+        return x.unflatten(-1, (-1, width)).transpose(1, 2)
+
+    def _remember(self, k: Tensor, v: Tensor, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
+        """Keys and values of all positions, those of earlier calls before the new ones."""
+        return (k, v) if cache is None else cache.append(k, v)
 
     def _join(self, context: Tensor) -> Tensor:
         """(batch, heads, T, d_v) to (batch, T, d_out)."""

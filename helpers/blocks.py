@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import torch.nn.functional as F
@@ -20,15 +21,28 @@ class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them, applied to each position alone.
 
     Source: Vaswani et al. (2017), section 3.3, equation 2.
+
+    Args:
+        d_model: width of input and output.
+        d_ff: width between the two layers.
+        dropout: share dropped there in training.
+        activation: what stands there in place of the ReLU, as the GELU of lecture 12.
     """
 
-    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        activation: Callable[[Tensor], Tensor] = F.relu,
+    ) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
         require_share("dropout", dropout)
         self.widen = nn.Linear(d_model, d_ff)
         self.narrow = nn.Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
+        self.activation = activation
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Widen, cut off below zero, narrow again.
@@ -39,7 +53,7 @@ class FeedForward(nn.Module):
         d_model = self.widen.in_features
         fits = x.dim() >= 1 and x.shape[-1] == d_model
         require(fits, "x", f"shape {tuple(x.shape)}", f"shape (…, {d_model})")
-        return self.narrow(self.dropout(F.relu(self.widen(x))))
+        return self.narrow(self.dropout(self.activation(self.widen(x))))
 
 
 class TransformerBlock(nn.Module):

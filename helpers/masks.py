@@ -36,6 +36,21 @@ def causal_mask(
     return torch.ones(T_q, T_k, dtype=torch.bool, device=device).tril(diagonal=T_k - T_q)
 
 
+def window_mask(
+    T_q: int, T_k: int | None, window: int, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "T_q T_k"]:
+    """A query sees the last `window` positions, its own among them, and nothing later.
+
+    The queries are the last `T_q` of the `T_k` positions, as in `causal_mask`.
+
+    Raises:
+        ValueError: if `window` is below 1, and as `causal_mask`.
+    """
+    require(window >= 1, "window", window, "at least 1")
+    seen = causal_mask(T_q, T_k, device=device)  # (T_q, T_k)
+    return seen.triu(diagonal=seen.shape[1] - T_q - window + 1)
+
+
 def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batch 1 1 T_k"]:
     """Keys at or after a sequence's length are padding, which nobody may attend to.
 

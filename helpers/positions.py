@@ -30,9 +30,9 @@ class Positions(nn.Module):
     def rotate(
         self,
         q: Float[Tensor, "batch heads T_q d_k"],
-        k: Float[Tensor, "batch heads T_k d_k"],
+        k: Float[Tensor, "batch kv_heads T_k d_k"],
         start: int = 0,
-    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
+    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch kv_heads T_k d_k"]]:
         """Called in every layer, on queries and keys.
 
         The first key stands at position `start`; the queries are the last T_q of the positions.
@@ -117,19 +117,25 @@ class RotaryPositions(Positions):
 
     The dot product of a turned query and a turned key depends on their distance alone.
     Source: Su et al. (2021), "RoFormer", equation 34.
+
+    Args:
+        base: the larger, the slower the slow pairs turn.
+        stretch: positions are divided by it, so that a text that many times longer than those of
+            training stays within the angles of training (Chen et al., 2023).
     """
 
-    def __init__(self, base: float = 10_000.0) -> None:
+    def __init__(self, base: float = 10_000.0, stretch: float = 1.0) -> None:
         super().__init__()
         require(base > 0, "base", base, "a number above 0")
-        self.base = base
+        require(stretch > 0, "stretch", stretch, "a number above 0")
+        self.base, self.stretch = base, stretch
 
     def rotate(
         self,
         q: Float[Tensor, "batch heads T_q d_k"],
-        k: Float[Tensor, "batch heads T_k d_k"],
+        k: Float[Tensor, "batch kv_heads T_k d_k"],
         start: int = 0,
-    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch heads T_k d_k"]]:
+    ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch kv_heads T_k d_k"]]:
         """Turn both by their positions.
 
         Raises:
@@ -142,7 +148,8 @@ class RotaryPositions(Positions):
         require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
-        angles = _angles(T_k, d_k, self.base, start).to(q.device)  # (T_k, d_k / 2)
+        angles = _angles(T_k, d_k, self.base, start) / self.stretch  # (T_k, d_k / 2)
+        angles = angles.to(q.device)
         cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
         return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
 

@@ -36,10 +36,11 @@ with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     names -= {"language", "viewer"}  # the types of one are spaCy's; the other takes many forms
     loaded = {name: importlib.import_module(f"helpers.{name}") for name in sorted(names)}
 typing.TYPE_CHECKING = False
-masks, positions, attention, blocks, models, training, data, decoding, trained, plotting = (
+masks, positions, attention, blocks, models, training, data, decoding, trained, plotting, modern = (
     loaded[name]
     for name in (
-        "masks positions attention blocks models training data decoding trained plotting".split()
+        "masks positions attention blocks models training data decoding trained plotting "
+        "modern".split()
     )
 )
 encoder_decoder = loaded["encoder_decoder"]
@@ -92,6 +93,7 @@ def valid_calls() -> None:
 
     lengths = torch.tensor([1, 5])
     padding = masks.padding_mask(lengths, T_k)
+    masks.window_mask(T_q, T_k, 2)
     masks.combine_masks(None, padding, masks.causal_mask(T_k))
     masks.from_blocking(masks.to_blocking(padding))
     for dtype in (torch.float16, torch.float64):
@@ -113,6 +115,8 @@ def valid_calls() -> None:
         "sinusoidal": positions.SinusoidalPositions(),
         "rotary": positions.RotaryPositions(),
         "alibi": positions.ALiBiPositions(H),
+        "window": modern.SlidingWindow(2, positions.ALiBiPositions(H)),
+        "window alone": modern.SlidingWindow(2),
     }
     positions.sinusoidal_codes(5, 8)
     for encoding in encodings.values():
@@ -151,6 +155,13 @@ def valid_calls() -> None:
         cache.append(torch.randn(B, H, T, d_k), torch.randn(B, H, T, d_v))
     blocks.FeedForward(d_model, 13)(x)
     blocks.FeedForward(d_model, 13)(x[0, 0])
+    modern.RMSNorm(d_model)(x)
+    modern.RMSNorm(d_model)(x[0, 0])
+    modern.SwiGLU(d_model, 13)(x)
+    modern.gelu(x)
+    grouped = modern.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
+    grouped(x, causal=True)
+    grouped(x, causal=True, return_weights=True)
     for cell in ("rnn", "lstm", "gru"):
         recurrent = models.RecurrentModel(12, d_model, 3, cell)
         recurrent(tokens)

@@ -11,6 +11,10 @@ CASES = {
         (lambda: masks.causal_mask(-1), "T_q, T_k: got (-1, -1); needed 0 <= T_q <= T_k"),
         (lambda: masks.causal_mask(3, 2), "T_q, T_k: got (3, 2); needed 0 <= T_q <= T_k"),
     ],
+    masks.window_mask: [
+        (lambda: masks.window_mask(3, 3, 0), "window: got 0; needed at least 1"),
+        (lambda: masks.window_mask(3, 2, 1), "T_q, T_k: got (3, 2); needed 0 <= T_q <= T_k"),
+    ],
     masks.padding_mask: [
         (
             lambda: masks.padding_mask(ids([1], [2]), 3),

@@ -55,6 +55,10 @@ CASES = {
     positions.RotaryPositions: [
         (lambda: positions.RotaryPositions(-1.0), "base: got -1.0; needed a number above 0"),
         (
+            lambda: positions.RotaryPositions(stretch=0.0),
+            "stretch: got 0.0; needed a number above 0",
+        ),
+        (
             lambda: positions.RotaryPositions().rotate(x(1, 1, 2, 3), x(1, 1, 2, 3)),
             "d_k: got 3; needed an even number: rotations act on pairs of features",
         ),

@@ -1,0 +1,387 @@
+"""Published weights in the course's own modules: GPT-2, and models in the manner of Llama.
+
+    python -m helpers.published "The letters in the drawer under the lamp that hums"
+
+fetches GPT-2 (about 550 MB, once) and writes on. `--model` takes another name, or a folder.
+
+A published model is a folder: `config.json` says its sizes, `model.safetensors` holds an array
+under each name, `tokenizer.json` says how text is cut into pieces. What follows is a table from
+their names to ours, and a check that nothing is missing, left over, or of another shape.
+`safetensors` reads the arrays, `tokenizers` cuts the text, `huggingface_hub` fetches the folder;
+the code of `transformers`, for which these files were made, is not needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from helpers.blocks import FeedForward
+from helpers.checks import require
+from helpers.decoding import generate
+from helpers.models import LanguageModel, TransformerModel
+from helpers.modern import GroupedQueryAttention, RMSNorm, SlidingWindow, SwiGLU, gelu, with_parts
+from helpers.positions import LearnedPositions, Positions, RotaryPositions
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+GPT2 = "openai-community/gpt2"
+"""Where GPT-2 (Radford et al., 2019) is published."""
+
+FILES = ("config.json", "tokenizer.json", "model*.safetensors", "model.safetensors.index.json")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One published array: its name, its shape, and what of it goes to which of our parameters."""
+
+    name: str
+    shape: tuple[int, ...]
+    ours: Mapping[str, Callable[[Tensor], Tensor]]
+
+
+# --------------------------------------------------------------------------- GPT-2
+
+
+def gpt2(
+    config: Mapping, weights: Mapping[str, Tensor], dtype: torch.dtype = torch.float32
+) -> LanguageModel:
+    """The course's `LanguageModel` with GPT-2's weights.
+
+    Lecture 8's model but for four things: learned positions, a GELU in place of the ReLU, no √d
+    on the way in, and biases everywhere, which ours has too.
+
+    Args:
+        config: as in its `config.json`.
+        weights: as in its `model.safetensors`, with or without "transformer." before each name.
+        dtype: of the numbers to compute with.
+
+    Raises:
+        ValueError: if the config asks for something else than GPT-2, or a name is missing, unknown
+            or has another shape; the message names them.
+    """
+    _expect(config, activation_function="gelu_new", tie_word_embeddings=True)
+    _expect(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
+    d_model, context = config["n_embd"], config["n_positions"]
+    d_ff, eps = config.get("n_inner") or 4 * d_model, config.get("layer_norm_epsilon", 1e-5)
+    sizes = (config["vocab_size"], d_model, config["n_layer"], config["n_head"], d_ff)
+    model = LanguageModel(*sizes, LearnedPositions(context, d_model))
+    model.embedding_scale = 1.0
+    with_parts(
+        model,
+        norm=lambda: nn.LayerNorm(d_model, eps),
+        feed_forward=lambda: FeedForward(d_model, d_ff, activation=gelu),
+    )
+    weights = _without_prefix(weights, "transformer.")
+    # Some files hold the causal mask of each layer beside what was trained.
+    weights = _without(weights, r"h\.\d+\.attn\.(masked_)?bias")
+    weights = _without_tied(weights, "lm_head.weight", "wte.weight")
+    return _filled(model.to(dtype), _gpt2_pieces(model, d_ff, context), weights)
+
+
+def _gpt2_pieces(model: LanguageModel, d_ff: int, context: int) -> Iterator[Piece]:
+    vocab, d = model.embedding.weight.shape
+    yield Piece("wte.weight", (vocab, d), {"embedding.weight": _as_it_is})
+    yield Piece("wpe.weight", (context, d), {"positions.table.weight": _as_it_is})
+    for i in range(len(model.blocks)):
+        theirs, ours = f"h.{i}.", f"stack.blocks.{i}."
+        yield from _vectors(theirs + "ln_1", ours + "norm_attention", d)
+        yield from _vectors(theirs + "ln_2", ours + "norm_feed_forward", d)
+        # One array holds queries, keys and values side by side, as columns.
+        parts = ("W_query", "W_key", "W_value")
+        into = [f"{ours}attention.{part}." for part in parts]
+        columns = {name + "weight": _columns(j * d, d) for j, name in enumerate(into)}
+        entries = {name + "bias": _entries(j * d, d) for j, name in enumerate(into)}
+        yield Piece(theirs + "attn.c_attn.weight", (d, 3 * d), columns)
+        yield Piece(theirs + "attn.c_attn.bias", (3 * d,), entries)
+        yield from _turned(theirs + "attn.c_proj", ours + "attention.W_out", d, d)
+        yield from _turned(theirs + "mlp.c_fc", ours + "feed_forward.widen", d, d_ff)
+        yield from _turned(theirs + "mlp.c_proj", ours + "feed_forward.narrow", d_ff, d)
+    yield from _vectors("ln_f", "stack.norm", d)
+
+
+def _vectors(theirs: str, ours: str, d: int) -> Iterator[Piece]:
+    for kind in ("weight", "bias"):
+        yield Piece(f"{theirs}.{kind}", (d,), {f"{ours}.{kind}": _as_it_is})
+
+
+def _turned(theirs: str, ours: str, d_in: int, d_out: int) -> Iterator[Piece]:
+    """GPT-2 stores W of x @ W, (d_in, d_out); `nn.Linear` keeps its transpose."""
+    yield Piece(f"{theirs}.weight", (d_in, d_out), {f"{ours}.weight": lambda W: W.T})
+    yield Piece(f"{theirs}.bias", (d_out,), {f"{ours}.bias": _as_it_is})
+
+
+def _columns(start: int, width: int) -> Callable[[Tensor], Tensor]:
+    return lambda W: W[:, start : start + width].T
+
+
+def _entries(start: int, width: int) -> Callable[[Tensor], Tensor]:
+    return lambda b: b[start : start + width]
+
+
+# --------------------------------------------------------------------------- Llama
+
+
+def llama(
+    config: Mapping, weights: Mapping[str, Tensor], dtype: torch.dtype = torch.float32
+) -> TransformerModel:
+    """A `TransformerModel` of modern parts with the weights of a Llama, or of a Mistral.
+
+    RMSNorm, SwiGLU, grouped queries, rotary positions, no biases (Touvron et al., 2023); Mistral
+    adds a sliding window (Jiang et al., 2023).
+
+    Args:
+        config: as in its `config.json`.
+        weights: as in its `model.safetensors`, with or without "model." before each name.
+        dtype: of the numbers to compute with.
+
+    Raises:
+        ValueError: as `gpt2`.
+    """
+    _expect(config, hidden_act="silu", attention_bias=False, mlp_bias=False)
+    d_model, n_heads, d_ff = (
+        config[name] for name in ("hidden_size", "num_attention_heads", "intermediate_size")
+    )
+    n_kv_heads = config.get("num_key_value_heads") or n_heads
+    d_k = config.get("head_dim") or d_model // n_heads
+    positions: Positions = RotaryPositions(**_rotation(config))
+    if config.get("sliding_window"):
+        positions = SlidingWindow(config["sliding_window"], positions)
+    vocab, n_layers, eps = (
+        config[name] for name in ("vocab_size", "num_hidden_layers", "rms_norm_eps")
+    )
+    # One head is enough here: attention is replaced in the next lines.
+    model = TransformerModel(vocab, d_model, vocab, n_layers, 1, 1, positions)
+    with_parts(
+        model,
+        norm=lambda: RMSNorm(d_model, eps),
+        feed_forward=lambda: SwiGLU(d_model, d_ff),
+        attention=lambda: GroupedQueryAttention(d_model, n_heads, n_kv_heads, d_k, bias=False),
+    )
+    model.readout = nn.Linear(d_model, vocab, bias=False)
+    tied = config.get("tie_word_embeddings", False)
+    weights = _without_prefix(weights, "model.")
+    # Older files hold the frequencies of the rotation, which follow from the config.
+    weights = _without(weights, r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
+    if tied:
+        model.readout.weight = model.embedding.weight
+        weights = _without_tied(weights, "lm_head.weight", "embed_tokens.weight")
+    pieces = _llama_pieces(model, (n_heads, n_kv_heads, d_k), d_ff, tied)
+    return _filled(model.to(dtype), pieces, weights)
+
+
+def _llama_pieces(
+    model: TransformerModel, heads: tuple[int, int, int], d_ff: int, tied: bool
+) -> Iterator[Piece]:
+    (vocab, d), (n_heads, n_kv_heads, d_k) = model.embedding.weight.shape, heads
+
+    def array(name: str, shape: tuple, ours: str, turn: Callable = _as_it_is) -> Piece:
+        return Piece(name + ".weight", shape, {ours + ".weight": turn})
+
+    yield array("embed_tokens", (vocab, d), "embedding")
+    for i in range(len(model.blocks)):
+        theirs, ours = f"layers.{i}.", f"stack.blocks.{i}."
+        attention, feed = theirs + "self_attn.", theirs + "mlp."
+        pairs = _pairs_side_by_side(d_k)
+        queries, keys = n_heads * d_k, n_kv_heads * d_k
+        yield array(theirs + "input_layernorm", (d,), ours + "norm_attention")
+        yield array(theirs + "post_attention_layernorm", (d,), ours + "norm_feed_forward")
+        yield array(attention + "q_proj", (queries, d), ours + "attention.W_query", pairs)
+        yield array(attention + "k_proj", (keys, d), ours + "attention.W_key", pairs)
+        yield array(attention + "v_proj", (keys, d), ours + "attention.W_value")
+        yield array(attention + "o_proj", (d, queries), ours + "attention.W_out")
+        yield array(feed + "gate_proj", (d_ff, d), ours + "feed_forward.gate")
+        yield array(feed + "up_proj", (d_ff, d), ours + "feed_forward.widen")
+        yield array(feed + "down_proj", (d, d_ff), ours + "feed_forward.narrow")
+    yield array("norm", (d,), "stack.norm")
+    if not tied:
+        yield array("lm_head", (vocab, d), "readout")
+
+
+def _pairs_side_by_side(d_k: int) -> Callable[[Tensor], Tensor]:
+    """These files turn features i and i + d_k/2 of a head together, ours 2i and 2i + 1."""
+    order = torch.arange(d_k).view(2, -1).T.flatten()  # 0, d_k/2, 1, d_k/2 + 1, …
+    return lambda W: W.unflatten(0, (-1, d_k))[:, order].flatten(0, 1)
+
+
+def _rotation(config: Mapping) -> dict[str, float]:
+    """Base and stretch of the rotation; newer files keep them under another name."""
+    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    base = rope.get("rope_theta") or config.get("rope_theta", 10_000.0)
+    kind = rope.get("rope_type") or rope.get("type") or "default"
+    known = kind in ("default", "linear")
+    require(known, "config", f"rope_type {kind!r}", "'default' or 'linear'")
+    return {"base": base, "stretch": rope["factor"] if kind == "linear" else 1.0}
+
+
+# --------------------------------------------------------------------------- folders
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model with published weights, and the tokenizer that goes with it."""
+
+    model: TransformerModel
+    tokenizer: Tokenizer
+
+    def write_on(
+        self,
+        text: str,
+        max_new_tokens: int = 20,
+        temperature: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> str:
+        """The text, continued; at temperature 0 always with the likeliest piece.
+
+        Raises:
+            ValueError: if the text is empty, and as `helpers.decoding.generate`.
+        """
+        ids = self.tokenizer.encode(text).ids
+        require(len(ids) >= 1, "text", repr(text), "at least one piece to begin with")
+        tokens = torch.tensor([ids])  # (1, T)
+        written = generate(
+            self.model, tokens, max_new_tokens, temperature=temperature, generator=generator
+        )
+        return self.tokenizer.decode(written[0].tolist())
+
+
+def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> Published:
+    """A published model from its folder, on this machine.
+
+    Raises:
+        FileNotFoundError: if a file is not there.
+        ValueError: if it is of a kind that the course cannot build, and as `gpt2` and `llama`.
+    """
+    from tokenizers import Tokenizer
+
+    folder = Path(folder)
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    builders = {"gpt2": gpt2, "llama": llama, "mistral": llama}
+    kind = config.get("model_type")
+    require(kind in builders, "config", f"model_type {kind!r}", " or ".join(map(repr, builders)))
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    model = builders[kind](config, read_weights(folder), dtype)
+    return Published(model.eval(), tokenizer)
+
+
+def read_weights(folder: str | Path) -> dict[str, Tensor]:
+    """All arrays of a published model, which may be spread over several files.
+
+    Raises:
+        FileNotFoundError: if a file is not there.
+    """
+    from safetensors.torch import load_file
+
+    index = Path(folder) / "model.safetensors.index.json"
+    files = {"model.safetensors"}
+    if index.exists():
+        files = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    weights: dict[str, Tensor] = {}
+    for name in sorted(files):
+        weights |= load_file(Path(folder) / name)
+    return weights
+
+
+def fetch(name: str = GPT2) -> Path:
+    """The folder of a published model: as fetched before, or else from huggingface.co.
+
+    Raises:
+        ConnectionError: if it is neither on this machine nor can be fetched.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(FILES)))
+    except Exception as error:  # the hub's errors have no parent of their own
+        raise ConnectionError(
+            f"{name} is not on this machine, and huggingface.co could not be reached or does not "
+            "have it. With a network, the same line fetches it once."
+        ) from error
+
+
+# --------------------------------------------------------------------------- filling a model
+
+
+def _filled(
+    model: TransformerModel, pieces: Iterator[Piece], weights: Mapping[str, Tensor]
+) -> TransformerModel:
+    """Copy every piece to its place, after a check of all names and shapes."""
+    table = {piece.name: piece for piece in pieces}
+    missing, unknown = sorted(table.keys() - weights.keys()), sorted(weights.keys() - table.keys())
+    needed = f"{len(table)} arrays, those of this config"
+    require(not missing, "weights", f"none named {_listed(missing)}", needed)
+    require(not unknown, "weights", f"also {_listed(unknown)}", needed)
+    for name, piece in table.items():
+        came = tuple(weights[name].shape)
+        require(came == piece.shape, f"weights[{name!r}]", f"shape {came}", f"shape {piece.shape}")
+    parameters = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, piece in table.items():
+            for own, turn in piece.ours.items():
+                parameters.pop(own).copy_(turn(weights[name]))
+    assert not parameters, f"not filled: {sorted(parameters)}"
+    return model
+
+
+def _listed(names: list[str], longest: int = 8) -> str:
+    """Names for a message, the first few of many."""
+    rest = f" and {len(names) - longest} more" if len(names) > longest else ""
+    return ", ".join(names[:longest]) + rest
+
+
+def _as_it_is(array: Tensor) -> Tensor:
+    return array
+
+
+def _without_prefix(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): array for name, array in weights.items()}
+
+
+def _without(weights: Mapping[str, Tensor], pattern: str) -> dict[str, Tensor]:
+    """Without those whose whole name matches."""
+    return {name: array for name, array in weights.items() if not re.fullmatch(pattern, name)}
+
+
+def _without_tied(weights: dict[str, Tensor], out: str, into: str) -> dict[str, Tensor]:
+    """A tied readout may be stored a second time; then both must be the same."""
+    if out in weights and into in weights:
+        same = torch.equal(weights[out], weights[into])
+        require(same, f"weights[{out!r}]", "other numbers", f"those of {into}, to which it is tied")
+        return {name: array for name, array in weights.items() if name != out}
+    return weights
+
+
+def _expect(config: Mapping, **settings: object) -> None:
+    """Refuse a config that asks for what the course does not build; what is not said is usual."""
+    for name, usual in settings.items():
+        came = config.get(name, usual)
+        require(came == usual, "config", f"{name} = {came!r}", repr(usual))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Load a published model and let it write on."""
+    parser = argparse.ArgumentParser(description="Let a published model write on.")
+    parser.add_argument("text", help="how the text begins")
+    parser.add_argument("--model", default=GPT2, help="a name on huggingface.co, or a folder")
+    parser.add_argument("--pieces", type=int, default=40, help="how many to add")
+    parser.add_argument("--temperature", type=float, default=0.0)
+    options = parser.parse_args(arguments)
+    try:
+        folder = options.model if Path(options.model).is_dir() else fetch(options.model)
+    except ConnectionError as error:
+        sys.exit(str(error))
+    print(load(folder).write_on(options.text, options.pieces, options.temperature))
+
+
+if __name__ == "__main__":
+    main()
