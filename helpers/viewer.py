@@ -32,7 +32,8 @@ font-size:.8125rem;line-height:1.4}
 .attention [type=radio]{cursor:pointer;height:100%;inset:0;margin:0;opacity:0;position:absolute;
 width:100%}
 .attention [type=radio]+span{border:1px solid var(--grey);border-radius:1rem;display:block;
-padding:.1rem .6rem;white-space:nowrap}
+min-width:26px;padding:.2rem .6rem;text-align:center;
+white-space:nowrap}
 .attention :is(.on,:hover,:checked)+span{background:var(--pale)}
 .attention :checked+span{border-color:currentColor!important;box-shadow:0 0 0 1px currentColor}
 .attention :focus-visible+span{outline:3px solid #0072b2;outline-offset:2px}
@@ -43,7 +44,7 @@ padding:.1rem .6rem;white-space:nowrap}
 .attention .views>:not([role=status]){max-width:min(100%,34rem)}
 .attention .links{display:grid;flex:1 1 19rem;grid-template-columns:auto minmax(3rem,1fr) auto}
 .attention .queries label{align-items:center;display:flex;height:26px;justify-content:flex-end}
-.attention .queries span{border-color:transparent!important;padding:0 .4rem}
+.attention .queries span{border-color:transparent!important;padding:.1rem .4rem;text-align:right}
 .attention .links svg{background:none;display:block;margin-top:26px;width:100%}
 .attention .links path{fill:none;vector-effect:non-scaling-stroke}
 .attention .keys{align-content:start;align-items:center;column-gap:.5rem;display:grid;
@@ -68,7 +69,9 @@ text-align:center}
 .attention.live:not(:has([name=numbers]:checked)) tbody td{font-size:0;padding:0}
 .attention tr.on{outline:2px solid currentColor}
 .attention tr.on th{font-weight:700}
+.attention .numbers{align-items:center;display:flex;gap:.4rem;min-height:26px;width:max-content}
 .attention [role=status]{flex:1 0 100%;font-variant-numeric:tabular-nums}
+@media(pointer:coarse){.attention tbody th{height:26px}}
 @media(max-width:700px){.attention .views>:nth-child(2){order:1}}
 </style>"""
 
@@ -108,7 +111,7 @@ for (const root of document.querySelectorAll(".attention:not(.live)")) {
         (n > 1 ? "" : " " + digits(weights[head ?? 0][query][j]));
     });
 
-    one("caption").textContent = (layers.length > 1 ? `layer ${layer + 1}, ` : "") +
+    one("caption").textContent = (layers.length > 1 ? `layer ${layer}, ` : "") +
       (n > 1 ? "all heads, in numbers their mean" : names[head ?? 0]);
     const shade = (h, v) => colors[h] +
       Math.round(opaque * (v / 1000) ** 0.7).toString(16).padStart(2, "0");
@@ -137,7 +140,7 @@ for (const root of document.querySelectorAll(".attention:not(.live)")) {
     };
     status.style.minHeight = `${1.4 * n}em`;
     status.replaceChildren(...(query !== null ? shown.map(say) :
-      ["Point at a word, or choose it with the arrow keys, to read its weights."]));
+      ["Point at a word, tap it, or choose it with the arrow keys, to read its weights."]));
   };
   const choose = (radio) => { radio.checked = true; draw(); };
   const follow = (node, i) => [["pointerenter", i], ["pointerleave", null]].forEach(
@@ -165,7 +168,7 @@ def show_attention(
     selected: int | None = None,
     measured: bool = True,
 ) -> None:
-    """Display attention weights, to be explored by mouse or by keyboard.
+    """Display attention weights, to be explored by mouse, finger or keyboard.
 
     Args:
         weights: (T_q, T_k), (heads, T_q, T_k) or (layers, heads, T_q, T_k), or a list with
@@ -173,7 +176,7 @@ def show_attention(
             everything is masked.
         queries: the T_q tokens that look.
         keys: the T_k tokens that are looked at; the queries if not given.
-        labels: a name for each head; "head 1", "head 2", … if not given.
+        labels: a name for each head; "head 0", "head 1", … if not given.
         title: a sentence above the figure. Screen readers announce it, and after it the
             strongest link of each head.
         selected: the position of the query that is chosen at first; all of them if not given.
@@ -206,7 +209,7 @@ def to_html(
     queries = _tokens("queries", queries, n_queries)
     keys = _tokens("keys", queries if keys is None else keys, n_keys)
     if labels is None:
-        labels = [f"head {h + 1}" for h in range(n_heads)] if n_heads > 1 else ["weights"]
+        labels = [f"head {h}" for h in range(n_heads)] if n_heads > 1 else ["weights"]
     labels = _tokens("labels", labels, n_heads)
     fits = selected is None or selected in range(n_queries)
     require(fits, "selected", selected, f"a position from 0 to {n_queries - 1}")
@@ -214,7 +217,7 @@ def to_html(
     thousandths = np.rint(array * 1000).astype(int)
     colors = [COLORS[h % len(COLORS)] for h in range(n_heads)]
     description = f"{title} {_describe(array, queries, keys, labels)}".strip()
-    numbers = [str(layer + 1) for layer in range(n_layers)]
+    numbers = [str(layer) for layer in range(n_layers)]
     choices = {"layer": _radios("layer", numbers, 0)} if n_layers > 1 else {}
     choices |= {"head": _radios("head", labels, None, "all", colors)} if n_heads > 1 else {}
     controls = "".join(
@@ -239,7 +242,7 @@ def to_html(
 </svg><div class="keys" aria-hidden="true">
 {"".join(f"<span>{escape(key)}</span><div></div>" for key in keys)}</div></div>
 <div><div class="heat" role="group" aria-label="table of weights" tabindex="0">
-<table><caption>{"layer 1, " * (n_layers > 1)}{escape(labels[0])}</caption>
+<table><caption>{"layer 0, " * (n_layers > 1)}{escape(labels[0])}</caption>
 <thead><tr><td>key →<br>query ↓</td>{columns}</tr></thead><tbody>{body}</tbody></table></div>
 <label class="numbers"><input type="checkbox" name="numbers"> numbers</label></div>
 <div role="status"></div></div></form></div><script>{_SCRIPT}</script>"""
@@ -282,7 +285,7 @@ def _describe(array: np.ndarray, queries: list[str], keys: list[str], labels: li
     for label, weights in zip(labels, array[0], strict=True):
         i, j = np.unravel_index(weights.argmax(), weights.shape)
         links.append(f"{label}: {queries[i]} → {keys[j]} {weights[i, j]:.3f}")
-    where = " in layer 1" if len(array) > 1 else ""
+    where = " in layer 0" if len(array) > 1 else ""
     return f"Attention{where}, strongest links: {'; '.join(links)}."
 
 

@@ -159,9 +159,12 @@ def load(browser):
     """Opens viewers as a page; at the end nothing was said on the console and nothing asked for."""
     said, asked, pages = [], [], []
 
-    def open_page(*figures, style=LIGHT, width=1280, script=True):
+    def open_page(*figures, style=LIGHT, width=1280, script=True, touch=False):
         page = browser.new_page(
-            viewport={"width": width, "height": 900}, java_script_enabled=script
+            viewport={"width": width, "height": 900},
+            java_script_enabled=script,
+            has_touch=touch,
+            is_mobile=touch,
         )
         page.set_default_timeout(5000)
         page.on("console", lambda message: said.append(message.text))
@@ -210,18 +213,18 @@ def pick(viewer, group, label):
 
 def test_layers_and_heads_by_mouse(load):
     viewer = load(to_html(WEIGHTS, TOKENS, selected=10)).locator(".attention")
-    names = [f"head {h}" for h in (1, 2, 3, 4)]
+    names = [f"head {h}" for h in range(4)]
     assert status(viewer) == said("are", WEIGHTS[0, :, 10], names)
     np.testing.assert_allclose(cells(viewer).reshape(12, 12), WEIGHTS[0].mean(0), 0, 1.1e-3)
     for layer in (1, 0):
         for head in (3, 0):
-            pick(viewer, "layer", str(layer + 1))
-            pick(viewer, "head", f"head {head + 1}")
+            pick(viewer, "layer", str(layer))
+            pick(viewer, "head", f"head {head}")
             weights = WEIGHTS[layer, head]
             assert status(viewer) == said("are", weights[None, 10])
             np.testing.assert_allclose(cells(viewer).reshape(12, 12), weights, 0, 5e-4)
             caption = viewer.locator("caption").inner_text()
-            assert caption.startswith(f"layer {layer + 1}, head {head + 1}")
+            assert caption.startswith(f"layer {layer}, head {head}")
             beside = [text.strip() for text in viewer.locator(".keys div").all_inner_texts()]
             assert beside == [f"{weight:.3f}" for weight in weights[10]]
 
@@ -230,7 +233,7 @@ def test_only_the_lines_of_the_chosen_query_and_head_are_drawn(load):
     viewer = load(to_html(WEIGHTS, TOKENS)).locator(".attention")
     lines = viewer.locator("svg path")
     assert lines.count() == (WEIGHTS[0].round(3) >= 0.005).sum()
-    pick(viewer, "head", "head 2")
+    pick(viewer, "head", "head 1")
     assert lines.count() == (WEIGHTS[0, 1].round(3) >= 0.005).sum()
     pick(viewer, "query", "lamp")
     row = WEIGHTS[0, 1, 7].round(3)
@@ -293,7 +296,7 @@ def test_two_viewers_and_a_copy_are_independent(load):
     text = to_html(WEIGHTS, TOKENS)
     page = load(text, to_html(OTHER, ["a", "b"], list("wxyz"), labels=["L", "R", "M"]), text)
     first, second, copy = page.locator(".attention").all()
-    pick(first, "head", "head 2")
+    pick(first, "head", "head 1")
     pick(first, "query", "lamp")
     pick(second, "head", "R")
     pick(second, "query", "b")
@@ -301,12 +304,12 @@ def test_two_viewers_and_a_copy_are_independent(load):
     assert status(second) == said("b", OTHER[1, 1:2], keys=list("wxyz"))
     assert status(copy)[0].startswith("Point at a word")
     pick(copy, "query", "in")
-    assert status(copy) == said("in", WEIGHTS[0, :, 2], [f"head {h}" for h in (1, 2, 3, 4)])
+    assert status(copy) == said("in", WEIGHTS[0, :, 2], [f"head {h}" for h in range(4)])
     assert status(first) == said("lamp", WEIGHTS[0, 1, 7:8])
     choices = [
         viewer.locator(":checked + span").all_inner_texts() for viewer in (first, second, copy)
     ]
-    assert choices == [["1", "head 2", "lamp"], ["R", "b"], ["1", "all", "in"]]
+    assert choices == [["0", "head 1", "lamp"], ["R", "b"], ["0", "all", "in"]]
 
 
 RUN_SCRIPT = """where => {
@@ -325,9 +328,9 @@ def test_as_notebooks_insert_outputs(load, where):
     viewer = page.locator(".attention")
     assert status(viewer) == [""]
     page.evaluate(RUN_SCRIPT, where)
-    names = [f"head {h}" for h in (1, 2, 3)]
+    names = [f"head {h}" for h in range(3)]
     assert status(viewer) == said("b", OTHER[:, 1], names, keys=list("wxyz"))
-    pick(viewer, "head", "head 2")
+    pick(viewer, "head", "head 1")
     before = viewer.inner_html()
     page.evaluate(RUN_SCRIPT, where)
     assert viewer.inner_html() == before
@@ -349,7 +352,7 @@ def test_masked_row_and_hostile_tokens(load):
 def test_without_the_script_the_first_head_is_a_table(load):
     viewer = load(to_html(WEIGHTS, TOKENS), script=False).locator(".attention")
     np.testing.assert_allclose(cells(viewer).reshape(12, 12), WEIGHTS[0, 0], 0, 5e-4)
-    assert viewer.locator("caption").inner_text().startswith("layer 1, head 1")
+    assert viewer.locator("caption").inner_text().startswith("layer 0, head 0")
     assert viewer.locator("td:visible").count() == 145
     assert viewer.locator("input:visible").count() == 0
 
@@ -373,7 +376,7 @@ def test_accessibility(load, style, numbers):
     if numbers:
         for box in page.get_by_label("numbers").all():
             box.check()
-        pick(page.locator(".attention").first, "head", "head 4")
+        pick(page.locator(".attention").first, "head", "head 3")
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
 
@@ -393,7 +396,7 @@ def test_numbers_can_be_read_on_the_strongest_shade(load, style):
         np.array([int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)])
         for code in (style[12:18], style[-6:])
     )
-    for head in range(1, 6):
+    for head in range(5):
         pick(viewer, "head", f"head {head}")
         cell = viewer.locator("tbody td").first
         shade = cell.evaluate("cell => getComputedStyle(cell).backgroundImage")
@@ -409,3 +412,29 @@ def test_fits_a_phone(load, width):
     page = load(to_html(WEIGHTS, TOKENS, selected=10), long, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(".heat").nth(1).evaluate("box => box.scrollWidth > box.clientWidth")
+
+
+SMALLEST = """viewer => [...viewer.querySelectorAll("label, tbody tr")].map((it) => {
+    const box = it.getBoundingClientRect();
+    return [it.textContent, box.width, box.height];
+}).filter(([, width, height]) => width < 24 || height < 24)"""
+
+
+def test_by_finger_on_a_phone(load):
+    """All can be reached by a tap, nothing needs a pointer that hovers."""
+    letters = list("abcdefghijkl")
+    page = load(to_html(WEIGHTS, letters), width=390, touch=True)
+    viewer = page.locator(".attention")
+    assert viewer.evaluate(SMALLEST) == []
+    assert "tap" in status(viewer)[0]
+    for group, label in (("layer", "1"), ("head", "head 2")):
+        radio = viewer.get_by_role("radiogroup", name=group).get_by_label(label, exact=True)
+        radio.tap()
+    viewer.locator(".queries label").nth(11).tap()  # "all queries" comes first
+    assert status(viewer) == said("k", WEIGHTS[1, 2, 10:11], keys=letters)
+    viewer.locator("tbody tr").nth(4).tap()
+    assert status(viewer) == said("e", WEIGHTS[1, 2, 4:5], keys=letters)
+    viewer.get_by_label("all queries").tap()
+    assert "tap" in status(viewer)[0]
+    viewer.get_by_label("numbers").tap()
+    assert viewer.get_by_label("numbers").is_checked()
