@@ -257,9 +257,13 @@ def ids_shared(stored: dict) -> list[str]:
 
 
 def prose_out_of_range(notebook: NotebookNode) -> list[str]:
-    """Enough words between cells to follow, not so many that the cells are lost."""
+    """Enough words between cells to follow, not so many that the cells are lost.
+
+    A question whose code is never shown is a part of the text and no cell of code.
+    """
     low, high = PROSE_WORDS
-    words = len(prose(notebook).split()) / len(code_cells(notebook))
+    read = [cell for cell in code_cells(notebook) if "remove-input" not in tags(cell)]
+    words = len(prose(notebook).split()) / len(read)
     return [] if low <= words <= high else [f"{words:.0f} words per code cell, not {low} to {high}"]
 
 
