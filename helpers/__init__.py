@@ -8,6 +8,8 @@ models      sequence models with one interface: recurrent, transformer, language
 encoder_decoder  models that read one sequence and write another
 modern      what today's models changed: RMSNorm, SwiGLU, grouped queries, sliding windows
 published   weights of GPT-2, Llama and Mistral in these modules
+pieces      byte pair encoding from scratch, as GPT-2 cuts text
+scale       a model's parameters, operations, memory and time, from its config
 decoding    probabilities of the next token, writing token by token, beam search
 ablation    heads switched off: by zeros, by their mean, by what they find elsewhere
 trained     the stored language model of lecture 8, and what is asked of it

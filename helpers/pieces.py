@@ -1,0 +1,173 @@
+"""Byte pair encoding from scratch, on bytes as in GPT-2 (lecture 12).
+
+A text is first cut into words, each with the space before it. A word is spelled in bytes, so that
+every sign of every script can be spelled, and each byte is written as a sign that can be printed:
+`Ġ` is the space. Then the two neighbours that stand together most often are joined into one piece,
+again and again. The same joins, in the same order, cut new text.
+
+Sources: Sennrich et al. (2016), section 3.2; Radford et al. (2019), section 2.2, for bytes. Merges
+and pieces are those of the library `tokenizers`, ties included.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from helpers.checks import require
+
+Pair = tuple[str, str]
+
+
+def _signs() -> list[str]:
+    """A sign for each byte: itself where it can be printed, else the next one from 256 on."""
+    printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = (byte for byte in range(256) if byte not in printed)
+    signs = {byte: chr(byte) for byte in printed}
+    signs |= {byte: chr(256 + i) for i, byte in enumerate(others)}
+    return [signs[byte] for byte in range(256)]
+
+
+SIGNS = _signs()
+BYTES = {sign: byte for byte, sign in enumerate(SIGNS)}
+
+# Letters, numbers, other signs, each with one space before them, or white space. The text is
+# first written as a letter for the kind of each of its characters; see `_kinds`.
+_RUN = re.compile(r"_?L+|_?N+|_?O+|[_S]+(?![LNO])|[_S]+")
+_ENDINGS = re.compile(r"'(?:s|t|re|ve|m|ll|d)")
+
+
+def words(text: str) -> list[str]:
+    """The text cut as GPT-2 cuts it: words with the space before them, numbers, other signs.
+
+    Of several spaces the last one goes to the word; an ending such as 's stands alone.
+    """
+    kinds, cut, at = _kinds(text), [], 0
+    while at < len(text):
+        found = _ENDINGS.match(text, at) or _RUN.match(kinds, at)
+        cut.append(text[at : found.end()])
+        at = found.end()
+    return cut
+
+
+def _kinds(text: str) -> str:
+    """L for a letter, N for a number, _ for a space, S for other white space, O for the rest."""
+    return "".join(map(_kind, text))
+
+
+def _kind(sign: str) -> str:
+    category = unicodedata.category(sign)
+    if sign == " ":
+        return "_"
+    # Python also counts four control characters as white space, Unicode does not.
+    if sign.isspace() and sign not in "\x1c\x1d\x1e\x1f":
+        return "S"
+    return category[0] if category[0] in "LN" else "O"
+
+
+def spelled(word: str) -> tuple[str, ...]:
+    """The bytes of a word, each as its sign."""
+    return tuple(SIGNS[byte] for byte in word.encode("utf-8"))
+
+
+def joined(pieces: Sequence[str], pair: Pair) -> tuple[str, ...]:
+    """Wherever the two of the pair are neighbours, from the left, they become one piece."""
+    out, at = [], 0
+    while at < len(pieces):
+        both = tuple(pieces[at : at + 2]) == pair
+        out.append(pieces[at] + pieces[at + 1] if both else pieces[at])
+        at += 2 if both else 1
+    return tuple(out)
+
+
+class Pieces:
+    """A vocabulary of pieces, and the pairs that are joined, the first one first.
+
+    Args:
+        merges: the pairs.
+
+    Raises:
+        ValueError: if a pair needs a piece that no earlier one makes.
+    """
+
+    def __init__(self, merges: Iterable[Pair] = ()) -> None:
+        self.merges = [tuple(pair) for pair in merges]
+        self.ids = {sign: i for i, sign in enumerate(sorted(SIGNS))}
+        for pair in self.merges:
+            known = len(pair) == 2 and all(piece in self.ids for piece in pair)
+            require(known, "merges", pair, "pairs of bytes' signs and of pieces made before")
+            self.ids.setdefault("".join(pair), len(self.ids))
+
+    @classmethod
+    def learned(cls, texts: Iterable[str], size: int) -> Pieces:
+        """Join the pair that is most frequent, again and again, until there are `size` pieces.
+
+        Of equally frequent pairs the one whose pieces have the smaller ids is first. Fewer pieces
+        come out where no two neighbours are left.
+
+        Raises:
+            ValueError: if `size` is below the 256 pieces that every vocabulary has.
+        """
+        require(size >= len(SIGNS), "size", size, f"at least {len(SIGNS)}, one for each byte")
+        counts = Counter(word for text in texts for word in words(text))
+        cut = {word: spelled(word) for word in counts}
+        pieces, found = cls(), Counter[Pair]()
+        for word, own in cut.items():
+            _count(found, own, counts[word])
+        while len(pieces.ids) < size and found:
+            ids = pieces.ids
+            best = min(found, key=lambda pair: (-found[pair], ids[pair[0]], ids[pair[1]]))
+            pieces.merges.append(best)
+            ids.setdefault("".join(best), len(ids))
+            for word, own in cut.items():
+                if best in pairwise(own):
+                    cut[word] = joined(own, best)
+                    _count(found, own, -counts[word])
+                    _count(found, cut[word], counts[word])
+            found = +found  # without those that no longer occur
+        return pieces
+
+    @cached_property
+    def _ranks(self) -> dict[Pair, int]:
+        return {pair: rank for rank, pair in enumerate(self.merges)}
+
+    def pieces_of(self, word: str) -> tuple[str, ...]:
+        """One word in its pieces: of the pairs in it, the one learned first is joined first."""
+        own = spelled(word)
+        while pairs := [p for p in pairwise(own) if p in self._ranks]:
+            own = joined(own, min(pairs, key=self._ranks.__getitem__))
+        return own
+
+    def cut(self, text: str) -> list[str]:
+        """A text in its pieces."""
+        return [piece for word in words(text) for piece in self.pieces_of(word)]
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text's pieces."""
+        return [self.ids[piece] for piece in self.cut(text)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of these pieces. Bytes that are no whole sign become �.
+
+        Raises:
+            ValueError: if there is no piece of an id.
+        """
+        known = list(self.ids)
+        ids = list(ids)
+        strange = [i for i in ids if not 0 <= i < len(known)][:3]
+        require(not strange, "ids", f"numbers such as {strange}", f"0 to {len(known) - 1}")
+        signs = "".join(known[i] for i in ids)
+        return bytes(BYTES[sign] for sign in signs).decode("utf-8", errors="replace")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def _count(found: Counter[Pair], pieces: Sequence[str], times: int) -> None:
+    """Add the neighbours in a word that comes that many times."""
+    for pair in pairwise(pieces):
+        found[pair] += times

@@ -1,0 +1,46 @@
+"""What `helpers.scale` refuses, and in which words."""
+
+import pytest
+from errors import assert_refused, calls, never_refused
+
+from helpers import scale
+from helpers.scale import GPT2, Sizes
+
+CASES = {
+    scale.Sizes: [
+        (lambda: Sizes(0, 4, 1, 1, 4), "vocab: got 0; needed at least 1"),
+        (lambda: Sizes(9, 4, 1, 1, 4, n_kv_heads=0), "n_kv_heads: got 0; needed at least 1"),
+    ],
+    scale.flops_per_token: [
+        (lambda: scale.flops_per_token(GPT2, -1), "seen: got -1; needed at least 0"),
+    ],
+    scale.weight_bytes: [
+        (lambda: scale.weight_bytes(GPT2, 0), "bytes_each: got 0; needed a number above 0"),
+    ],
+    scale.cache_bytes: [
+        (lambda: scale.cache_bytes(GPT2, -1), "tokens: got -1; needed at least 0"),
+        (lambda: scale.cache_bytes(GPT2, 3, window=0), "window: got 0; needed at least 1"),
+        (lambda: scale.cache_bytes(GPT2, 3, -2), "bytes_each: got -2; needed a number above 0"),
+    ],
+    scale.seconds_per_token: [
+        (
+            lambda: scale.seconds_per_token(GPT2, 0),
+            "bandwidth: got 0; needed bytes a second, above 0",
+        ),
+        (lambda: scale.seconds_per_token(GPT2, 1e9, batch=0), "batch: got 0; needed at least 1"),
+    ],
+}
+
+CANNOT_FAIL = {
+    scale.matrices: "every `Sizes` has matrices",
+    scale.parameters: "every `Sizes` has parameters",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(scale, CASES, CANNOT_FAIL) == []
