@@ -117,9 +117,11 @@ def _compiled(source: str, name: str) -> CodeType:
     return compile(source, name, "exec")
 
 
-def plan(kind: Kind, *, points: int, difficulty: int, minutes: int) -> dict[str, object]:
+def plan(
+    kind: Kind, *, points: int, minutes: int, extra: bool = False, difficulty: int | None = None
+) -> dict[str, object]:
     """What the student plans with; the fields are those of `Task`."""
-    return {"kind": kind, "points": points, "difficulty": difficulty, "minutes": minutes}
+    return {"kind": kind, "points": points, "minutes": minutes, "extra": extra}
 
 
 def holds(why: str) -> tuple[bool, str]:
@@ -151,7 +153,7 @@ def task(
     """The task of this file, with all that was collected for it.
 
     Args:
-        plan: kind, points, difficulty and minutes.
+        plan: kind, points and minutes.
         reasons: for "choose", the reason of each option by its letter, each written as
             `holds("…")` or `fails("…")`.
         facts: the other fields of `Task`. Name and lecture are those of the file, and the

@@ -1,20 +1,31 @@
-"""check("name") and progress(): what a student calls in a notebook."""
+"""check("name"), progress() and keep_back(): what is called in a notebook."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections import Counter
 from pathlib import Path
 
-from grading.judge import MISSING, grade
+from grading.judge import MISSING, UNWRITTEN, Verdict, grade
 from grading.task import Task, all_tasks, load
 
 PUBLIC_SEED = 0
 ORDER = Path(__file__).with_name("order.json")
 """The names of each lecture's tasks as they follow in the notebook; written by `generate`."""
 
-_earned: dict[str, int] = {}
+TRIES = 5
+"""After so many answers that are not right, the model answer is pointed at."""
+
+_earned: dict[str, float] = {}
 """Points on the public cases, by task, in this session."""
+_read: set[str] = set()
+"""Tasks whose answer waits for a person."""
+_tries: Counter = Counter()
+_kept_back: set[str] = set()
+"""Tasks whose model answer `check` does not point at; ALL stands for every task."""
+ALL = "*"
 
 
 def check(name: str, answer: object = MISSING) -> None:
@@ -32,24 +43,58 @@ def check(name: str, answer: object = MISSING) -> None:
         answer = sys._getframe(1).f_globals.get(name, MISSING)
     verdict = grade(task, answer, PUBLIC_SEED)
     _earned[name] = verdict.points
-    sign = "✓" if verdict.points else "…" if verdict.review else "✗"
-    print(f"{sign} {name}: {verdict.points} of {task.points} points")
+    (_read.add if verdict.review else _read.discard)(name)
+    full = verdict.points == task.points
+    sign = "✓" if full else "◐" if verdict.points else "…" if verdict.review else "✗"
+    print(f"{sign} {name}: {verdict.points:g} of {task.points} points")
     print(verdict.message)
+    if verdict.part:
+        print(verdict.part)
     if verdict.printed:
         print("Your code printed:")
         print(verdict.printed)
+    if where := _closure(task, verdict):
+        print(where)
+
+
+def keep_back(*names: str) -> None:
+    """Let `check` not point at the model answers of these tasks, or of any if none is named.
+
+    For a course in which they count: a line in the notebook that is handed out.
+    """
+    _kept_back.update(names or [ALL])
+
+
+def _closure(task: Task, verdict: Verdict) -> str:
+    """Where the model answer stands, for whoever is done with a task, or stuck in it."""
+    if os.environ.get("LAMPLIGHT_QUIET") == "1" or _kept_back & {ALL, task.name}:
+        return ""  # outputs are recorded: they stand beside the model answers
+    done = verdict.points == task.points or verdict.review
+    if not done and not any(words in verdict.message for words in UNWRITTEN):
+        _tries[task.name] += 1
+    if not done and _tries[task.name] < TRIES:
+        return ""
+    names = [other.name for other in of_lecture(task.lecture)]
+    number = names.index(task.name) + 1
+    place = f'task {number} of "Model answers {task.lecture}" on the course\'s site'
+    if done:
+        return f"To compare: {place}."
+    return f"After {_tries[task.name]} tries: the model answer, and why it is so, is {place}."
 
 
 def progress(lecture: int) -> None:
     """Say how many tasks of a lecture are done, and what is left."""
     tasks = of_lecture(lecture)
+    read = [task for task in tasks if task.name in _read]
     done = [task for task in tasks if _earned.get(task.name, 0) == task.points]
     points = sum(_earned.get(task.name, 0) for task in tasks)
     print(
-        f"{len(done)} of {len(tasks)} tasks, {points} of {sum(t.points for t in tasks)} points "
+        f"{len(done)} of {len(tasks)} tasks, {points:g} of {sum(t.points for t in tasks)} points "
         "on the public cases"
     )
-    left = [f"{n}. {task.name}" for n, task in enumerate(tasks, 1) if task not in done]
+    left = [f"{n}. {task.name}" for n, task in enumerate(tasks, 1) if task not in done + read]
+    if read:
+        print("A person reads: " + ", ".join(task.name for task in read))
     if left:
         print("Still open: " + ", ".join(left))
 

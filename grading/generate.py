@@ -12,12 +12,12 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
 So every line of a student notebook stands in its solution too. What stands in a code cell before
 `check("NAME")` comes from the task's file, which is the one home of the model answer, and so does a
 cell that this file marks as given. A Markdown cell that holds the
-line `<!-- task: NAME -->` gets, below that line, the task's points, difficulty and minutes, and at
+line `<!-- task: NAME -->` gets, below that line, the task's points, stars and minutes, and at
 its end the hints, in the solution as well, so that these stand in one place only: the task's file.
 Headings are numbered in the order of the tasks. A sentence about another task says its number with
 a mark behind it, `task 3<!-- NAME -->`: the number is set here, whatever stands there, and a number
 without a mark is an error. Between `<!-- how this works -->` and the mark of its end stands what is
-the same in all notebooks, with the sums of their tasks, points and minutes.
+the same in all notebooks, with the sums of their tasks and points, and how long the core takes.
 
 The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
 """
@@ -33,6 +33,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grading import workload
 from grading.author import cell_of, given_in, stub
 from grading.check import ORDER
 from grading.task import Task, all_tasks
@@ -45,14 +46,18 @@ HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
 HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?", re.DOTALL)
 HOW_LINES = """\
 <!-- how this works -->
-There are {n} tasks with {points} points. The minutes that stand beside them add up to {minutes}.
+There are {n} tasks with {points} points. {core}
+A task of up to {one} minutes has one star, one of up to {two} has two.
 
 - Run the cells from the top. In a task, write your code between the docstring and the line with
   `check`, and run the cell. It says *Right*, or which case fails, and mostly also which mistake it
   was. What your code prints on that case is shown as well.
-- Try as often as you like. Hints unfold one after the other.
-- A task counts all or nothing: one wrong case, or one wrong entry of a list, and it has no points
-  yet. `check` tells of the first thing that is wrong; there may be more.
+- Try as often as you like. Hints unfold one after the other. When you have the points, and after
+  five tries, `check` says where the model answer stands.
+- A part that is right counts. Code: half of the points for ordinary cases, the other half for the
+  other kinds, such as batches or edges; without the ordinary cases there are none. A list: entry by
+  entry. Letters: one that is wrong or missing costs half, two cost all, so guessing does not pay.
+  `check` tells of the first thing that is wrong; there may be more.
 - Your function must not change its inputs. Rows, places and parts are counted from 0, as in Python.
 - The points shown are for the public cases. A grader runs your functions on other cases of the same
   kind.
@@ -65,7 +70,7 @@ CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
 
 
 def with_task_lines(solution: NotebookNode) -> NotebookNode:
-    """The solution with points, difficulty, minutes and hints as the tasks have them.
+    """The solution with points, stars, minutes and hints as the tasks have them.
 
     Raises:
         ValueError: if a task is named that does not exist, a task has no check, or a check no task.
@@ -73,12 +78,16 @@ def with_task_lines(solution: NotebookNode) -> NotebookNode:
     tasks = all_tasks()
     solution = nbformat.from_dict(solution)
     named, checked = [], []
+    all_names = tasks_in(solution)
+    on_sheet = [tasks[name] for name in all_names if name in tasks]
+    core = {task.name for task in workload.core(on_sheet)}
     for cell in solution.cells:
         if cell.cell_type == "markdown":
             names = MARK.findall(cell.source)
             unknown = [name for name in names if name not in tasks]
             require(not unknown, "a task mark", ", ".join(unknown), "the name of a task")
-            cell.source = MARK.sub(lambda m: _task_lines(tasks[m[1]]), cell.source)
+            source = cell.source
+            cell.source = MARK.sub(lambda m: _task_lines(tasks[m[1]], m[1] not in core), source)
             if names:
                 hints = [hint for name in names for hint in tasks[name].hints]
                 cell.source = HINTS.sub("", cell.source).rstrip() + _hint_lines(hints)
@@ -157,16 +166,26 @@ def _put_given_cells(solution: NotebookNode, tasks: Sequence[Task]) -> None:
 
 
 def _how_lines(tasks: Sequence[Task]) -> str:
-    points, minutes = sum(task.points for task in tasks), sum(task.minutes for task in tasks)
-    return HOW_LINES.format(n=len(tasks), points=points, minutes=minutes)
+    core = workload.core(tasks)
+    more = [task for task in tasks if task not in core]
+    takes = f"takes about {workload.hours(workload.minutes(core))}"
+    said = f"All of them are the core, which {takes}."
+    if more:
+        said = f"The core, {len(core)} tasks with {_points(core)} points, {takes}; what is marked"
+        said += f" *extra* takes {workload.hours(workload.minutes(more))} more."
+    sizes = {"one": workload.ONE_STAR, "two": workload.TWO_STARS}
+    return HOW_LINES.format(n=len(tasks), points=_points(tasks), core=said, **sizes)
 
 
-def _task_lines(task: Task) -> str:
-    stars = "★" * task.difficulty + "☆" * (3 - task.difficulty)
-    lines = [
-        f"<!-- task: {task.name} -->",
-        f"*{task.points} points · difficulty {stars} · about {task.minutes} minutes · {task.kind}*",
-    ]
+def _points(tasks: Sequence[Task]) -> int:
+    return sum(task.points for task in tasks)
+
+
+def _task_lines(task: Task, extra: bool) -> str:
+    stars = workload.stars(task)
+    facts = [f"{task.points} points", "★" * stars + "☆" * (3 - stars)]
+    facts += [f"about {task.minutes} minutes", task.kind, *["extra"] * extra]
+    lines = [f"<!-- task: {task.name} -->", f"*{' · '.join(facts)}*"]
     return "\n".join([*lines, "", "<!-- end of task -->"])
 
 

@@ -18,14 +18,19 @@ from unittest import mock
 
 import torch
 
-from grading import evidence
+from grading import evidence, parts
+from grading.parts import Earned
 from grading.plain import NotPlain, describe_type, difference, plain
 from grading.task import CODE, Case, Task
 from grading.watch import Watch
 
 MISSING = object()
 """Stands for an answer that is not there."""
+UNWRITTEN = (" yet. Run the cell", "is not written yet")
+"""By these words a student, or a program, sees that nothing was tried so far."""
 COPY = "work on a copy."
+RIGHT_BUT = "The result is right, but"
+"""How the sentence begins about a result that is right where something was changed in place."""
 SAID: dict[evidence.Sure, str] = {
     "all agrees": "What went wrong:",
     "most agrees": "It looks like this:",
@@ -54,7 +59,7 @@ class Outcome:
 class Verdict:
     """Points, and what to tell the student."""
 
-    points: int
+    points: float
     message: str
     mistake: int | None = None
     """Which known mistake it was, if one fits."""
@@ -62,6 +67,8 @@ class Verdict:
     """Whether a person has to read the answer."""
     printed: str = ""
     """What the answer printed on the case that the message is about."""
+    part: str = ""
+    """Why it is a part of the points, and which."""
 
 
 class ForbiddenCall(Exception):
@@ -176,16 +183,49 @@ def judge(
         besides = _changed(task, outcome)
         if besides and not complaint.endswith(COPY):
             complaint += f"\nBesides, {besides}, which may be why: {COPY}"
-        if found is None:
-            return Verdict(0, complaint, printed=outcome.printed)
-        complaint += f"\n{SAID[found.sure]} {task.mistakes[found.which].why}"
-        which = None if found.sure == "the error only" else found.which
-        return Verdict(0, complaint, which, printed=outcome.printed)
+        which = None
+        if found is not None:
+            complaint += f"\n{SAID[found.sure]} {task.mistakes[found.which].why}"
+            which = None if found.sure == "the error only" else found.which
+        earned = _earned(task, cases, outcomes, complaints, known)
+        return _verdict(task, earned, complaint, which, outcome.printed)
     if task.score is None:
         return Verdict(task.points, "Right.")
     pairs = zip(cases, outcomes, strict=True)
     least = min(float(task.score(case.args, outcome.value)) for case, outcome in pairs)
     return Verdict(task.points, f"Right. It reaches {least:.3f}; {task.reach:g} was wanted.")
+
+
+def _verdict(
+    task: Task, earned: Earned, message: str, mistake: int | None = None, printed: str = ""
+) -> Verdict:
+    """The verdict on an answer that is not right, with the points for what is right in it."""
+    points = earned.of(task.points)
+    part = f"Part of the points: {earned.why}" if points else ""
+    return Verdict(points, message, mistake, printed=printed, part=part)
+
+
+def _earned(
+    task: Task,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    complaints: Sequence[str | None],
+    known: dict,
+) -> Earned:
+    """What is right in an answer that is not."""
+    if not _ran(task, outcomes) or task.score is not None:
+        return Earned()
+    if task.kind == "predict":
+        return parts.of_entries(task, outcomes[0].value)
+    clean = [not _changed(task, outcome) for outcome in outcomes]
+    right = [c is None or c.startswith(RIGHT_BUT) for c in complaints]
+    given = None
+    if task.kind == "find the bug":
+        ours = (
+            [_ours(task, which, cases, i, known) for which in (MODEL, 0)] for i in range(len(cases))
+        )
+        given = [same(task, *pair) for pair in ours]
+    return parts.of_code(parts.kinds(cases), right, clean, given)
 
 
 _kept: dict[tuple[str, int], tuple[Task, dict]] = {}
@@ -247,7 +287,7 @@ def _complaint(
         broken = _broken(task, case.args, outcome.value)
         return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
     besides = _changed(task, outcome)
-    return f"The result is right, but {besides}: {COPY}" if besides else None
+    return f"{RIGHT_BUT} {besides}: {COPY}" if besides else None
 
 
 def _changed(task: Task, outcome: Outcome) -> str:
@@ -313,7 +353,31 @@ def _known_mistake(
             right, wrong, [mistake.why for mistake in task.mistakes], equal
         )
     together = kept[TOGETHER]
-    return evidence.named(outcomes, together, equal, lambda o: o.error.startswith(STOPS))
+    found = evidence.named(outcomes, together, equal, lambda o: o.error.startswith(STOPS))
+    return found or (_among_others(task, outcomes[0].value) if task.kind == "predict" else None)
+
+
+def _among_others(task: Task, got: object) -> evidence.Named | None:
+    """The known mistake behind the first wrong entry of a list in which more than it is wrong.
+
+    All entries in which this mistake differs from the right answer must have come.
+    """
+    want = task.reference
+    if not all(isinstance(x, list | tuple) for x in (got, want)) or len(got) != len(want):
+        return None
+
+    def differs(one: Sequence, other: Sequence) -> set[int]:
+        pairs = enumerate(zip(one, other, strict=True))
+        return {i for i, pair in pairs if difference(*pair, task.rtol, task.atol)}
+
+    wrong, fits = differs(got, want), {}
+    for which, mistake in enumerate(task.mistakes):
+        theirs = mistake.answer
+        if isinstance(theirs, list | tuple) and len(theirs) == len(want):
+            shown = differs(theirs, want)
+            if min(wrong) in shown and not shown & differs(got, theirs):
+                fits.setdefault(mistake.why, which)
+    return evidence.Named(min(fits.values()), "most agrees", (0,)) if len(fits) == 1 else None
 
 
 def _case_to_tell(
@@ -354,13 +418,14 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
     wrong, left_out = sorted(chosen - right), len(right - chosen)
     if not wrong and not left_out:
         return Verdict(task.points, "Right.")
+    earned = parts.of_slips(len(wrong) + left_out, "letter")
     if not wrong:
         hold = "option also holds" if left_out == 1 else "options also hold"
-        return Verdict(0, f"What you chose is right; {left_out} more {hold}.")
+        return _verdict(task, earned, f"What you chose is right; {left_out} more {hold}.")
     said, more = f"({wrong[0]}) is not right: {reasons[wrong[0]]}", len(wrong) - 1 + left_out
     if more:
         said += f"\nBesides, {more} more {'is' if more == 1 else 'are'} chosen or left out wrongly."
-    return Verdict(0, said)
+    return _verdict(task, earned, said)
 
 
 def _are_texts(letters: object) -> bool:
@@ -371,7 +436,7 @@ def _judge_text(task: Task, outcome: Outcome) -> Verdict:
     """What a person writes, a person reads."""
     if outcome.error or not isinstance(outcome.value, str) or not outcome.value.strip():
         return Verdict(0, outcome.error or f"{task.name} is not written yet: a text is wanted.")
-    return Verdict(0, "This answer is read by a person: needs review.", review=True)
+    return Verdict(0, "A person reads this answer and gives the points.", review=True)
 
 
 def _fresh(args: tuple) -> tuple:

@@ -16,10 +16,17 @@ CODE: tuple[Kind, ...] = ("implement", "find the bug")
 
 @dataclass(frozen=True)
 class Case:
-    """One input. `note` says what is special about it, for the student."""
+    """One input.
+
+    Args:
+        note: what is special about it, for the student.
+        kind: what it counts to, where the note does not tell (see `grading.parts`): "ordinary
+            cases", "other shapes", "batches", "edge cases", or words of the task's own.
+    """
 
     args: tuple
     note: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Task:
         kind: "implement" and "find the bug" want a function or class; "predict" a value;
             "choose" a set of letters; "train" a function whose result reaches a score; "written"
             a text, which a person reads and marks.
-        points, difficulty (1 to 3), minutes: for the student's planning.
+        points, minutes: for the student's planning; `grading.workload` makes stars of the minutes.
         outcome: the lecture's outcome that the task practises, in its words.
         reference: the model answer (for "predict" and "choose", the right value; for "written", a
             text as it might be).
@@ -59,13 +66,13 @@ class Task:
             least.
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
+        extra: whether it comes on top of the sheet's core.
     """
 
     name: str
     lecture: int
     kind: Kind
     points: int
-    difficulty: int
     minutes: int
     outcome: str
     reference: object
@@ -80,12 +87,13 @@ class Task:
     rtol: float = 1e-4
     atol: float = 1e-5
     hints: tuple[str, ...] = ()
+    extra: bool = False
 
     def __post_init__(self) -> None:
         where = f"task {self.name!r}"
         require(self.name.isidentifier(), where, "this name", "a Python identifier")
         require(self.points > 0, f"{where}, points", self.points, "more than 0")
-        require(self.difficulty in (1, 2, 3), f"{where}, difficulty", self.difficulty, "1, 2 or 3")
+        require(self.minutes > 0, f"{where}, minutes", self.minutes, "more than 0")
         trains = self.kind == "train"
         require(trains == (self.score is not None), f"{where}, score", self.score, "one to train")
         if self.kind == "choose":

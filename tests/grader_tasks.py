@@ -75,7 +75,7 @@ def lines(seed):
 
 
 def task(name, kind, reference, lecture=2, points=3, **more):
-    return Task(name, lecture, kind, points, 1, 1, "to test", reference, **more)
+    return Task(name, lecture, kind, points, 1, "to test", reference, **more)
 
 
 OPTIONS = tuple(Mistake(letter, f"The reason for {letter}.") for letter in "abc")

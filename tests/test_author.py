@@ -44,7 +44,7 @@ def by_adding(x):
 
 mistake("Far off.", *(lambda x, n=n: n for n in (8, 9)))
 TASK = task(
-    plan("implement", points=5, difficulty=1, minutes=5),
+    plan("implement", points=5, minutes=5),
     outcome="double",
     cases=lambda seed: [Case((3,))],
 )

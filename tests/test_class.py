@@ -471,7 +471,7 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     put(
         private / "tasks" / "lecture_02" / "my_own.py",
         b"from grading.author import plan, task\n# %% the cell\nmy_own = 7\n# %%\n"
-        b"TASK = task(plan('predict', points=3, difficulty=1, minutes=1), outcome='to try')\n",
+        b"TASK = task(plan('predict', points=3, minutes=1), outcome='to try')\n",
         LATER,
     )
     put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"my_own": "my_own = 7"}), LATER)
@@ -560,14 +560,22 @@ def test_partial_points_are_numbers_everywhere(small, monkeypatch):
     from grading.classroom import examine
     from grading.judge import Verdict
 
-    part = lambda *a: Verdict(2.5, "On case 1 of 2: the second half is missing.")  # noqa: E731
+    def part(*_):
+        return Verdict(2.5, "On case 1 of 2: no.", part="Part of the points: <half> of it.")
+
     monkeypatch.setattr(examine, "judge", part)
-    _, out = small
+    folder, out = small
     again(small)
     rows = rows_of(out / "grades.csv")
     assert {row["stable_softmax"] for row in rows if row["id"] == "ada"} == {"2.5"}
     page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
-    assert "2.5 of 10 points" in page and "Part of the points" in page
+    assert "2.5 of 10 points" in page and "Part of the points: &lt;half&gt; of it." in page
+    whole = policy_of(out, f"[sheets.{SHEET}]\npartial = false")
+    graded(folder, out, tasks=TEXTS, policy=whole)
+    rows = rows_of(out / "grades.csv")
+    assert {row["stable_softmax"] for row in rows if row["id"] == "ada"} == {"0"}
+    page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+    assert "In this class a task counts all or nothing" in page and "&lt;half&gt;" not in page
 
 
 def test_tables_open_in_excel_and_hold_no_formula(small):

@@ -84,7 +84,6 @@ def example(**changes):
         "lecture": 1,
         "kind": "implement",
         "points": 5,
-        "difficulty": 1,
         "minutes": 1,
         "outcome": "double",
         "reference": lambda x: 2 * x,
@@ -209,5 +208,5 @@ def test_what_is_changed_behind_a_drive_is_told():
     task = example(name="driven", drive=drive, mistakes=())
     assert grade(task, lambda x: 2 * x, 0).points == 5
     verdict = grade(task, in_place, 0)
-    assert verdict.points == 0
+    assert verdict.points == 2.5
     assert "The result is right, but `x` was changed in place: work on a copy." in verdict.message

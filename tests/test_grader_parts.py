@@ -242,7 +242,7 @@ def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
     for mistake in task.mistakes:
         if task.kind != "choose":
             outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
-            assert judge.judge(task, mine, outcomes).points == 0
+            assert judge.judge(task, mine, outcomes).points < task.points
 
 
 # ------------------------------------------------------------------ cells

@@ -48,7 +48,7 @@ def mistaken(seed):
 def hostile_task(kind):
     """A task all of whose texts are hostile too: the lecturer's own may be anybody's."""
     mistakes = (Mistake(0, BAD), Mistake(1, BAD))
-    return Task("t_" + kind[:4], 2, kind, 3, 1, 1, BAD, BAD, mistaken, mistakes)
+    return Task("t_" + kind[:4], 2, kind, 3, 1, BAD, BAD, mistaken, mistakes)
 
 
 WORDS = (

@@ -2,6 +2,7 @@
 
 import zipfile
 
+import nbformat
 import pytest
 
 from tools import autograder, student_site
@@ -12,6 +13,10 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     assert not (tmp_path / "solutions").exists() and not (tmp_path / "grading").exists()
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
     assert "solutions/" not in toc and "Model answers" not in toc
+    for sheet in (tmp_path / "exercises").glob("*.ipynb"):
+        cells = nbformat.read(sheet, as_version=4).cells
+        [code] = [cell.source for cell in cells if "keep_back" in cell.source]
+        assert "\nkeep_back()\n" in code
     assert "exercises/02" in toc and "file: instructors" in toc
 
 

@@ -138,7 +138,7 @@ def test_a_reason_turned_round_is_noticed(sides):
     module = types.ModuleType("grading.tasks.lecture_01.choice")
     module.__dict__.update(choice={"a"}, plan=plan, task=task, holds=holds, fails=fails)
     source = """task(
-        plan("choose", points=1, difficulty=1, minutes=1),
+        plan("choose", points=1, minutes=1),
         outcome="choose",
         reasons={"a": %s("It is so."), "b": %s("It is another thing.")},
     )"""

@@ -52,7 +52,7 @@ def test_variants_of_known_mistakes_are_rejected_and_mostly_named(lecture, sheet
         for variant in [*variants, *in_other_words(sheet)]:
             verdict = sheet.verdict(variant.outcomes)
             others = {m.why for m in sheet.task.mistakes} - variant.true
-            if verdict.points:
+            if verdict.points == sheet.task.points:
                 faults.append((sheet.task.name, variant.rule, "passes"))
             elif any(why in verdict.message for why in variant.true):
                 said["right"] += 1
@@ -113,7 +113,9 @@ def test_a_changed_model_answer_that_another_seed_rejects_is_rejected_by_the_pub
             answer = changed(cell_of(path), task.name, space, number)
             if answer is None:
                 break
-            public, private = (judge.grade(task, answer, seed).points for seed in (0, 1))
+            public, private = (
+                judge.grade(task, answer, seed).points == task.points for seed in (0, 1)
+            )
             tried += 1
             if public and not private:
                 passed.append((task.name, number))

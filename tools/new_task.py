@@ -52,7 +52,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=5, difficulty=1, minutes=5),
+    plan("implement", points=5, minutes=5),
     outcome="one of the lecture's outcomes, in its words",
     cases=cases,
     hints=("Try it with two numbers on paper.",),

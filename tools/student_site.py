@@ -1,7 +1,8 @@
 """The site without the model answers, for a class: `python tools/student_site.py [TARGET]`.
 
 It is built from a copy in which the solutions are missing, so that neither a page nor the search
-holds any of them. It does not make them secret: they stand in the public repository.
+holds any of them, and in whose notebooks `check` does not point at them. It does not make them
+secret: they stand in the public repository.
 """
 
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
+IMPORT = '"from grading import check, progress\\n"'
+KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
 PART = re.compile(r"  - caption: Model answers\n(?:    .*\n)+")
 
 
@@ -19,7 +22,8 @@ def copy(target: Path) -> None:
     """Copy what the site is built from, without the solutions.
 
     Raises:
-        ValueError: if the table of contents has no such part, or names solutions elsewhere.
+        ValueError: if a sheet does not import `check` as all do, or the table of contents has no
+            such part, or names solutions elsewhere.
     """
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
@@ -28,6 +32,11 @@ def copy(target: Path) -> None:
         if name.split("/")[0] not in LEFT_OUT and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
+    for sheet in sorted((target / "exercises").glob("*.ipynb")):
+        text = sheet.read_text(encoding="utf-8")
+        if text.count(IMPORT) != 1:
+            raise ValueError(f"exercises/{sheet.name}: one line {IMPORT} was expected")
+        sheet.write_text(text.replace(IMPORT, KEPT_BACK), encoding="utf-8")
     toc = target / "_toc.yml"
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))
     if count != 1 or "solutions/" in text:

@@ -233,6 +233,7 @@ def results_of(
             else:
                 result.points, result.mistake = verdict.points, verdict.mistake
                 result.message, result.review = verdict.message, verdict.review
+                result.part = verdict.part
                 if verdict.review:
                     result.answer = outcomes[0].value
         if result.points < task.points and not result.review:

@@ -62,9 +62,8 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full or sheet.graded is None:
         return lines
-    if 0 < grade.points:
-        part = "Part of the points: what the sentence above names is missing, the rest is right."
-        lines.append(f"<p>{part}</p>" if grade.by == "grader" else "")
+    if result.part and grade.by == "grader":
+        lines.append(f"<p>{html.escape(result.part)}</p>")
     if policy.inputs and result.input:
         lines.append(_folded("The input on which this was seen", result.input))
     if result.answer:

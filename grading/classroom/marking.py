@@ -14,6 +14,7 @@ from grading.classroom.sheets import items_of
 from grading.classroom.store import Correction, Graded, Result, Store
 from grading.task import Task
 
+WHOLE = "In this class a task counts all or nothing."
 LOOKED_AT = ("forged or garbled answers", "answer channel flooded", "could not be judged")
 """Flags that a person should see before a grade is final."""
 
@@ -116,9 +117,9 @@ def _grades(
     rules, looks = policy.of(sheet.lecture), []
     for result in results:
         possible = rules.points.get(result.task, result.possible)
-        points = result.points * possible / result.possible
-        if not rules.partial and points < possible:
-            points = 0.0
+        points = round(result.points * possible / result.possible, 2)
+        if not rules.partial and 0 < points < possible:
+            points, result.part = 0.0, WHOLE
         grade = Grade(result.task, points, possible, "grader", result)
         given = corrections.get((sheet.student.id, result.task))
         if result.review:

@@ -191,7 +191,7 @@ def _gradescope(
                 "number": str(item.number),
                 "score": grade.points,
                 "max_score": grade.possible,
-                "output": grade.result.message,
+                "output": f"{grade.result.message}\n{grade.result.part}".strip(),
                 "output_format": "text",
                 "visibility": policy.visibility,
                 "extra_data": {"task": item.task},

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SENT = ("plain.py", "judge.py", "evidence.py", "watch.py", "task.py")
+SENT = ("plain.py", "judge.py", "parts.py", "evidence.py", "watch.py", "task.py")
 SENT = (*SENT, "classroom/wire.py", "classroom/worker.py")
 """What of `grading` stands in the sandbox: nothing that knows an answer."""
 TICK = 0.05

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-VERSION = 2
+VERSION = 3
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS student (id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL);
@@ -28,7 +28,8 @@ CREATE TABLE IF NOT EXISTS submission (
 CREATE TABLE IF NOT EXISTS result (
     key TEXT NOT NULL REFERENCES submission (key), task TEXT NOT NULL, points REAL NOT NULL,
     possible REAL NOT NULL, message TEXT NOT NULL, mistake INTEGER, review INTEGER NOT NULL,
-    answer TEXT NOT NULL, input TEXT NOT NULL, PRIMARY KEY (key, task));
+    answer TEXT NOT NULL, input TEXT NOT NULL, part TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (key, task));
 CREATE TABLE IF NOT EXISTS correction (
     number INTEGER PRIMARY KEY, student TEXT NOT NULL, task TEXT NOT NULL, points REAL,
     comment TEXT NOT NULL, author TEXT NOT NULL, made TEXT NOT NULL, answer TEXT NOT NULL);
@@ -61,6 +62,8 @@ class Result:
     """What the student wrote: the cell, or the text where a person has to read it."""
     input: str = ""
     """The private input on which it failed, where there is one."""
+    part: str = ""
+    """Why it is a part of the points, and which."""
 
     @property
     def answer_id(self) -> str:
@@ -127,7 +130,9 @@ class Store:
         self.base = sqlite3.connect(path, isolation_level=None)
         [version] = self.base.execute("PRAGMA user_version").fetchone()
         there = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if there and version != VERSION:
+        if there and version == 2:  # a term that was begun before partial points
+            self.base.execute("ALTER TABLE result ADD COLUMN part TEXT NOT NULL DEFAULT ''")
+        elif there and version != VERSION:
             self.base.close()
             raise ValueError(f"{path}: another version of the grader made this; give another --out")
         self.base.executescript(TABLES)
@@ -151,7 +156,7 @@ class Store:
         """Keep a submission and its results, all or nothing."""
 
         def more(r: Result) -> tuple:
-            return r.mistake, r.review, text(r.answer), text(r.input)
+            return r.mistake, r.review, text(r.answer), text(r.input), text(r.part)
 
         rows = [
             (graded.key, r.task, r.points, r.possible, text(r.message), *more(r))
@@ -163,7 +168,7 @@ class Store:
             marks = ", ".join("?" * 10)
             values = (*head, *texts, graded.seconds)
             self.base.execute(f"INSERT INTO submission VALUES ({marks})", values)
-            self.base.executemany("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self.base.executemany(f"INSERT INTO result VALUES ({marks})", rows)
 
     def get(self, key: str) -> Graded:
         """A graded submission, as the machine found it."""
@@ -172,8 +177,8 @@ class Store:
         *head, flags, notes, seconds = row
         query = "SELECT * FROM result WHERE key = ? ORDER BY rowid"
         results = [
-            Result(task, points, possible, message, mistake, bool(review), answer, given)
-            for _, task, points, possible, message, mistake, review, answer, given in (
+            Result(task, points, possible, message, mistake, bool(review), *texts)
+            for _, task, points, possible, message, mistake, review, *texts in (
                 self.base.execute(query, (key,))
             )
         ]

@@ -158,7 +158,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=2, minutes=15),
+    plan("implement", points=10, minutes=24),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

@@ -48,7 +48,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=4, difficulty=1, minutes=4),
+    plan("predict", points=4, minutes=6),
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     hints=(

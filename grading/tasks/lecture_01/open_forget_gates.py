@@ -173,7 +173,7 @@ def forget_gates(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=8, difficulty=2, minutes=8),
+    plan("find the bug", points=8, minutes=13),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

@@ -84,6 +84,11 @@ mistake(
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(-1), *right).flip(0)], dim=-1),
 )
 mistake(
+    "The states from the right were turned around along their numbers, not along the words. Words "
+    "are axis 0: flip(0).",
+    lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(-1)], dim=-1),
+)
+mistake(
     "The halves have changed places: the left reader's state comes first.",
     lambda x, left, right: torch.cat([_read(x.flip(0), *right).flip(0), _read(x, *left)], dim=-1),
 )
@@ -182,7 +187,7 @@ def between(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=2, minutes=12),
+    plan("implement", points=9, minutes=19),
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     cases=cases,

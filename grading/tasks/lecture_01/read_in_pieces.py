@@ -196,7 +196,7 @@ def where_it_is_cut(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=8),
+    plan("find the bug", points=9, minutes=13),
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

@@ -172,7 +172,7 @@ def shares(args, result):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=1, minutes=10),
+    plan("implement", points=8, minutes=16),
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     cases=cases,

@@ -73,7 +73,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=7, difficulty=2, minutes=8),
+    plan("predict", points=7, minutes=13),
     outcome="count sequential steps, and say which recurrences can run in parallel",
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "

@@ -89,7 +89,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=6),
+    plan("predict", points=6, minutes=10),
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     hints=(

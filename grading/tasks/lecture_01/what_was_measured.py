@@ -10,7 +10,7 @@ what_was_measured = {"a", "e", "f", "g"}
 # %%
 
 TASK = task(
-    plan("choose", points=7, difficulty=2, minutes=8),
+    plan("choose", points=7, minutes=13),
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     reasons={

@@ -10,7 +10,7 @@ what_we_want = {"a", "b", "e", "f"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=1, minutes=6),
+    plan("choose", points=6, minutes=10),
     outcome="name three things that we want of a sequence model, and show which one a Markov "
     "model misses",
     reasons={

@@ -124,7 +124,7 @@ def reads_back(args, result):
 
 
 TASK = task(
-    plan("implement", points=12, difficulty=3, minutes=20),
+    plan("implement", points=12, minutes=32),
     outcome="measure how recall falls with the number of facts and rises with the size of "
     "the state",
     cases=cases,

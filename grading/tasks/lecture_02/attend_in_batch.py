@@ -101,7 +101,7 @@ def within_the_words(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=7, difficulty=2, minutes=5),
+    plan("find the bug", points=7, minutes=8),
     outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(within_the_words,),

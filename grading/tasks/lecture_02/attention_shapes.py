@@ -51,7 +51,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=5, difficulty=1, minutes=5),
+    plan("predict", points=5, minutes=8),
     outcome="compute all context vectors at once, and give the shape of each step",
     hints=(
         "Begin with one sentence: 4 queries and 6 words give how many dot products?",

@@ -194,7 +194,7 @@ def rows_are_recipes(args, result):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=1, minutes=8),
+    plan("implement", points=8, minutes=13),
     outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(rows_are_recipes,),

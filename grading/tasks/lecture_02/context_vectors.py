@@ -246,7 +246,7 @@ def contexts_follow_from_weights(args, result):
 
 
 TASK = task(
-    plan("implement", points=12, difficulty=2, minutes=12),
+    plan("implement", points=12, minutes=19),
     outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(rows_sum_to_one, contexts_follow_from_weights),

@@ -192,7 +192,7 @@ def shares_out_all(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=10),
+    plan("find the bug", points=9, minutes=16),
     outcome="name what always holds for this kind of attention, and what it costs for T words",
     cases=cases,
     properties=(not_all_ones, shares_out_all),

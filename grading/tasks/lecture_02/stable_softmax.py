@@ -3,6 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.parts import ORDINARY
 from grading.sentences import AXIS_LOST, WHOLE_ARRAY
 
 
@@ -175,9 +176,9 @@ def cases(seed):
     return [
         Case((np.array([[0.0, np.log(3.0)]]),), "one row, 0 and ln 3"),
         Case((rng.normal(size=(3, 3)),)),
-        Case((rng.normal(size=(2, 5)),), "more columns than rows"),
-        Case((rng.normal(size=(2, 3, 4)),), "a batch of two"),
-        Case((rng.normal(size=4) - 1000.0,), "one axis, all scores near −1000"),
+        Case((rng.normal(size=(2, 5)),), "more columns than rows", ORDINARY),
+        Case((rng.normal(size=(2, 3, 4)),), "a batch of two", ORDINARY),
+        Case((rng.normal(size=4) - 1000.0,), "one axis, all scores near −1000", "edge cases"),
         Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
         Case((rng.normal(size=(2, 3)) + far_apart,), "scores from −2000 to 2000 in a row"),
     ]
@@ -194,7 +195,7 @@ def rows_sum_to_one(args, result):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=1, minutes=4),
+    plan("implement", points=10, minutes=6),
     outcome="write a softmax that survives large scores, and say why the repair changes nothing",
     cases=cases,
     properties=(rows_sum_to_one,),

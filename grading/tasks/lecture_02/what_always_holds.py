@@ -10,7 +10,7 @@ what_always_holds = {"b", "d", "e", "g"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=2, minutes=8),
+    plan("choose", points=6, minutes=13),
     outcome="name what always holds for this kind of attention, and what it costs for T words",
     reasons={
         "a": fails(

@@ -10,7 +10,7 @@ what_the_vectors_say = {"b", "e", "f"}
 # %%
 
 TASK = task(
-    plan("choose", points=5, difficulty=2, minutes=8),
+    plan("choose", points=5, minutes=13),
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
     reasons={

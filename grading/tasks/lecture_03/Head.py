@@ -358,7 +358,8 @@ def cases(seed):
         sizes = (d_model, d_k) if d_v is None else (d_model, d_k, d_v)
         note = f"Head{sizes}, x of shape {(*lead, T, d_model)}"
         x, probe = drawn(*lead, T, d_model), drawn(*lead, T, d_v or d_k)
-        return Case((sizes, x, matrix, probe), note)
+        kind = "batches" if lead else ""
+        return Case((sizes, x, matrix, probe), note, kind)
 
     return [
         case((), 2, 3, 1),
@@ -378,7 +379,7 @@ def as_wide_as_values(args, result):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=2, minutes=12),
+    plan("implement", points=10, minutes=19),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     cases=cases,

@@ -160,7 +160,7 @@ def rows_sum_to_zero(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=2, minutes=20),
+    plan("implement", points=9, minutes=32),
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(rows_sum_to_zero,),

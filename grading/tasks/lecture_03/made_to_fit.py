@@ -107,6 +107,11 @@ def divided_afterwards(q, k, v):
 
 
 mistake(
+    "k @ q.T has a column for each query, and softmax runs down the columns, which fits. But then "
+    "the weights must be turned back, weights.T, before they meet the values.",
+    lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
+)
+mistake(
     "The rows sum to 1 now, since the map was turned around after a softmax down its columns. "
     "But now its rows belong to the words that are looked at. Take softmax along the rows, and "
     "leave the map as it is.",
@@ -141,7 +146,7 @@ def within_the_values(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=8, difficulty=2, minutes=6),
+    plan("find the bug", points=8, minutes=10),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     cases=cases,

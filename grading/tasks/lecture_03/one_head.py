@@ -213,7 +213,7 @@ def rows_sum_to_one(args, result):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=1, minutes=8),
+    plan("implement", points=10, minutes=13),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     cases=cases,

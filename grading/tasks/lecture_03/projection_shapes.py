@@ -64,7 +64,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=6),
+    plan("predict", points=6, minutes=10),
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     hints=(

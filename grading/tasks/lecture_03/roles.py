@@ -10,7 +10,7 @@ roles = {"b", "c", "e", "g"}
 # %%
 
 TASK = task(
-    plan("choose", points=7, difficulty=1, minutes=8),
+    plan("choose", points=7, minutes=13),
     outcome="say what {term}`query`, {term}`key` and {term}`value` are each for, and which faults "
     "of Lecture 2 they mend",
     reasons={

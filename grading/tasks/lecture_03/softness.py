@@ -186,7 +186,7 @@ def possible(args, result):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=2, minutes=10),
+    plan("implement", points=8, minutes=16),
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(possible,),

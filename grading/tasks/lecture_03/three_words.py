@@ -73,7 +73,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=6),
+    plan("predict", points=6, minutes=10),
     outcome="work from weights back to scores, and compute a {term}`context vector` by hand",
     rtol=0.0,
     atol=0.06,

@@ -181,7 +181,7 @@ def both_means(args, result):
 
 
 TASK = task(
-    plan("train", points=12, difficulty=3, minutes=20),
+    plan("train", points=12, minutes=32),
     outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
     "read its map, and find the cause of its errors",
     cases=cases,

@@ -84,6 +84,15 @@ def ends_meet(n):
     return _matrices(10_000 * points, points)
 
 
+mistake(
+    "The angles are 360 · i / n, in degrees, and np.cos wants them in radians: a whole turn is 2π. "
+    "So the points do not follow each other around the circle, and some come to lie side by side.",
+    lambda n: _matrices(
+        10_000 * _circle(n, 360 * np.arange(n) / n), _circle(n, 360 * np.arange(n) / n)
+    ),
+)
+
+
 @mistake(
     "The keys lie on a straight line. (A number that is the same in all keys does not help: it "
     "adds the same to every score of a row.) In any direction one of the two ends of a line "
@@ -184,7 +193,7 @@ def drive(answer, n, labels, wishes, numbers):
 
 
 def cases(seed):
-    """Two labels; three of four; all of seven; up to 32."""
+    """Two labels; three; all of seven; up to 32; and 25, where angles in degrees fall together."""
     rng = np.random.default_rng(seed)
 
     def drawn(n, T):
@@ -200,6 +209,7 @@ def cases(seed):
         Case(drawn(7, 7), "seven labels, all there"),
         Case(drawn(20, 6), "six of twenty labels"),
         Case(drawn(32, 32), "32 labels, all there"),
+        Case(drawn(25, 25), "25 labels, all there"),
     ]
 
 
@@ -224,7 +234,7 @@ def right_number(args, result):
 
 
 TASK = task(
-    plan("implement", points=14, difficulty=3, minutes=20),
+    plan("implement", points=14, minutes=32),
     outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
     "read its map, and find the cause of its errors",
     cases=cases,

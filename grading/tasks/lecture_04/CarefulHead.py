@@ -230,6 +230,15 @@ class MoreIsKept(_Head):
 
 
 @mistake(
+    "One dropout mask serves for all sentences of the batch. Each draws its own: hand all weights "
+    "to `F.dropout`, not those of one sentence."
+)
+class OneForAll(_Head):
+    def _drop(self, weights):
+        return weights * F.dropout(torch.ones_like(weights[0]), self.dropout, self.training)
+
+
+@mistake(
     "The mask has become a parameter. Even with `requires_grad=False` it counts as one of the "
     "numbers that the module learns. A buffer moves with the module and is none."
 )
@@ -272,6 +281,7 @@ def drive(answer, x, matrices, dropout):
     weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
     zero, grown = (one == 0) | one.isnan(), torch.isclose(one, weights / (1 - dropout))
     found["in training, the same as without dropout"] = torch.allclose(one, weights.expand_as(one))
+    found["in training, each sentence draws its own"] = bool((zero != zero[:1]).any())
     share = zero[:, seen].double().mean().item()
     near = abs(share - dropout) < 0.05
     found["in training, share of weights set to 0"] = dropout if near else round(share, 1)
@@ -304,6 +314,9 @@ def in_words(args, result):
         return f"Besides the three matrices, {names} is among the parameters of the head."
     if not result["twice the same in evaluation"]:
         return "In evaluation the head was called twice with the same input and gave two results."
+    alone = not result["in training, the same as without dropout"]
+    if alone and not result["in training, each sentence draws its own"]:
+        return "In training the same weights are set to 0 in all sentences of a batch."
     if result["in training, share of weights set to 0"] == 0:
         return "In training no weight is set to 0."
     if not result["in training, the others are divided by 1 − p"]:
@@ -315,7 +328,7 @@ def in_words(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=8),
+    plan("find the bug", points=9, minutes=13),
     outcome="make dropout stop in evaluation, and keep a mask in a module as a buffer",
     cases=cases,
     properties=(in_words,),

@@ -68,6 +68,13 @@ def keys_of_zero(q, k, v, is_filler):
 
 
 mistake(
+    "A mask of numbers was multiplied with −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
+    "where the filler is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
+    lambda q, k, v, is_filler: F.scaled_dot_product_attention(
+        q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
+    ),
+)
+mistake(
     "All sentences use the mask of the first one. The axis of the batch must stay.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[0]),
 )
@@ -119,7 +126,7 @@ def not_moved_by_filler(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=5, difficulty=1, minutes=3),
+    plan("find the bug", points=5, minutes=5),
     outcome="convert between the three mask conventions in use, by name",
     cases=cases,
     properties=(not_moved_by_filler,),

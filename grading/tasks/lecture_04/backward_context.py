@@ -187,7 +187,7 @@ def what_is_seen(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=8, difficulty=2, minutes=8),
+    plan("find the bug", points=8, minutes=13),
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
     cases=cases,
     properties=(what_is_seen,),

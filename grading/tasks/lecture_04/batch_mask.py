@@ -130,7 +130,12 @@ def cases(seed):
         lengths = rng.permutation([T, 0, *rng.integers(1, T, size=2)])
         found.append((torch.tensor(lengths), T, side))
     found.append((torch.tensor(rng.integers(1, 4, size=3)), 4, "left"))
-    return [Case(args, f"lengths {args[0].tolist()}, filler on the {args[2]}") for args in found]
+    made = []
+    for lengths, T, side in found:
+        note = f"lengths {lengths.tolist()}, filler on the {side}"
+        edge = "edge cases" if 0 in lengths else ""
+        made.append(Case((lengths, T, side), note, edge))
+    return made
 
 
 def who_sees_what(args, result):
@@ -149,7 +154,7 @@ def who_sees_what(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=2, minutes=8),
+    plan("implement", points=9, minutes=13),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(who_sees_what,),

@@ -123,7 +123,9 @@ def cases(seed):
             keeps = torch.tensor(rng.random(shape) < 0.6)
             keeps[..., 0, 0], keeps[..., 0, 1] = True, False
         made = {"keeps": keeps, "blocks": ~keeps, "added": _added(keeps)}[source]
-        found.append(Case((made, source, target), f'"{source}" to "{target}"'))
+        note = f'"{source}" to "{target}"'
+        kind = "masks to be added" if "added" in note else ""
+        found.append(Case((made, source, target), note, kind))
     return found
 
 
@@ -138,7 +140,7 @@ def only_zero_and_infinity(args, result):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=2, minutes=7),
+    plan("implement", points=8, minutes=11),
     outcome="convert between the three mask conventions in use, by name",
     cases=cases,
     properties=(only_zero_and_infinity,),

@@ -283,7 +283,7 @@ def first_difference(args, result):
 
 
 TASK = task(
-    plan("implement", points=14, difficulty=3, minutes=12),
+    plan("implement", points=14, minutes=19),
     outcome="test a layer for a view of the future, and recognise a leak by a loss that is too "
     "good",
     cases=cases,

@@ -39,7 +39,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=5, difficulty=1, minutes=3),
+    plan("predict", points=5, minutes=5),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     hints=(
         "Number the places: 0 and 1 are filler, 2 to 5 are words. At which places stand the three "

@@ -56,7 +56,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=4, difficulty=1, minutes=3),
+    plan("predict", points=4, minutes=5),
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
     hints=(
         "Which of the four words may the word at place 2 see?",

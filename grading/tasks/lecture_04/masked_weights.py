@@ -209,6 +209,8 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     two = torch.tensor([[0.0, 0.0], [1.0, 3.0]], dtype=torch.float64)
     found = [(two, torch.tensor([[True, True], [True, False]]), "two queries, two keys")]
+    some = torch.tensor([[True, False, True], [False, True, True]])
+    found.append((torch.tensor(rng.normal(size=(2, 3))), some, "no row is without a key"))
     found.append((two, torch.tensor([[True, False], [False, False]]), "an empty row"))
     for shape in ((3, 4), (2, 5, 3), (2, 3, 4, 6)):
         scores = torch.tensor(rng.normal(size=shape))
@@ -216,11 +218,18 @@ def cases(seed):
         mask[0, 0], mask[0, 1], mask[1] = True, False, False
         found.append((scores, mask, "an empty row"))
     near = torch.tensor([[800.0, 799.0], [-800.0, -801.0]], dtype=torch.float64)
-    found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores, nothing hidden"))
+    found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores"))
     far = torch.tensor([[0.0, 900.0, 1.0], [-800.0, 5.0, -801.0], [3.0, 1.0, 2.0]]).double()
     seen = torch.tensor([[True, False, True], [True, False, True], [False, False, False]])
     found.append((far, seen, "hidden scores far above the visible ones"))
-    return [Case((s, m, torch.tensor(rng.normal(size=s.shape))), note) for s, m, note in found]
+    kinds = {"an empty row": "empty rows"}
+    probes = [torch.tensor(rng.normal(size=s.shape)) for s, _, _ in found]
+    return [
+        Case(
+            (scores, mask, probe), note, kinds.get(note, "large scores" if "scores" in note else "")
+        )
+        for (scores, mask, note), probe in zip(found, probes, strict=True)
+    ]
 
 
 def what_rows_hold(args, result):
@@ -244,7 +253,7 @@ def what_rows_hold(args, result):
 
 
 TASK = task(
-    plan("implement", points=13, difficulty=3, minutes=12),
+    plan("implement", points=13, minutes=19),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(what_rows_hold,),

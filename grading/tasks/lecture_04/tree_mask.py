@@ -192,7 +192,7 @@ def who_sees_whom(args, result):
 
 
 TASK = task(
-    plan("implement", points=11, difficulty=2, minutes=7),
+    plan("implement", points=11, minutes=11),
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(who_sees_whom,),

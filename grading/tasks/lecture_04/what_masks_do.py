@@ -10,7 +10,7 @@ what_masks_do = {"b", "d", "g"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=2, minutes=5),
+    plan("choose", points=6, minutes=8),
     outcome="say why the mask matters in training, and when a layer should have none",
     reasons={
         "a": fails(

@@ -344,7 +344,7 @@ def no_nan(args, result):
 
 
 TASK = task(
-    plan("implement", points=14, difficulty=3, minutes=20),
+    plan("implement", points=14, minutes=32),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

@@ -127,9 +127,10 @@ def cases(seed):
     """Eight heads and three words; then other numbers of heads, and fewer queries than keys."""
     rng = np.random.default_rng(seed)
     n_heads, T_q = int(rng.choice([3, 5, 6])), int(rng.integers(2, 5))
+    T = int(rng.integers(5, 9))
     return [
         Case((8, 3, 3), "eight heads, whose first slope is ½"),
-        Case((2, 4, 4), "two heads"),
+        Case((2, T, T), "two heads"),
         Case((n_heads, T_q, T_q + 3), "fewer queries than keys"),
         Case((4, 1, 7), "one new word asks"),
     ]
@@ -150,7 +151,7 @@ def a_penalty(args, result):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=2, minutes=10),
+    plan("implement", points=8, minutes=16),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

@@ -146,7 +146,7 @@ def moves_codes(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=2, minutes=10),
+    plan("implement", points=9, minutes=16),
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
     cases=cases,

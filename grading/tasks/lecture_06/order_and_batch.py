@@ -287,7 +287,7 @@ def which_way(args, result):
 
 
 TASK = task(
-    plan("implement", points=12, difficulty=3, minutes=18),
+    plan("implement", points=12, minutes=29),
     outcome="test whether a layer can tell the order of its words, and say what a causal mask "
     "alone tells",
     cases=cases,

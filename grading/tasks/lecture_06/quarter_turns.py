@@ -38,7 +38,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=5, difficulty=1, minutes=6),
+    plan("predict", points=5, minutes=10),
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
     hints=(

@@ -147,7 +147,7 @@ def among_the_values(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=8),
+    plan("find the bug", points=9, minutes=13),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

@@ -201,7 +201,7 @@ def lengths_are_kept(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=2, minutes=10),
+    plan("implement", points=9, minutes=16),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

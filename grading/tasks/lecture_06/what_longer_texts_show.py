@@ -10,7 +10,7 @@ what_longer_texts_show = {"a", "b", "c"}
 # %%
 
 TASK = task(
-    plan("choose", points=7, difficulty=2, minutes=8),
+    plan("choose", points=7, minutes=13),
     outcome="read a table of accuracies on texts longer than the training texts, without naming a "
     "winner that the figures do not show",
     reasons={

@@ -10,7 +10,7 @@ where_order_enters = {"b", "c", "d", "g"}
 # %%
 
 TASK = task(
-    plan("choose", points=7, difficulty=2, minutes=8),
+    plan("choose", points=7, minutes=13),
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     reasons={

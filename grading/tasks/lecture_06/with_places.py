@@ -118,7 +118,7 @@ def same_for_all_sentences(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=8, difficulty=1, minutes=8),
+    plan("find the bug", points=8, minutes=13),
     outcome="find a bug that encodes the number of the sentence instead of the place of the word",
     cases=cases,
     properties=(same_for_all_sentences,),

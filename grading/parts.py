@@ -1,0 +1,121 @@
+"""What a part of an answer is worth.
+
+Code counts by kind of case: ordinary ones, other shapes, batches, edges. Half of the points are for
+the ordinary cases, and without these there are none; the other half falls in equal parts to the
+other kinds that a task has. In a task to find bugs only kinds count on which the code as given
+fails. Lists count by entry. Letters, and lists of words or truth values, are quickly guessed: one
+slip costs half, a second one the rest. A training counts as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from grading.plain import difference
+from grading.task import Case, Task
+
+ORDINARY = "ordinary cases"
+WORDS = (
+    ("batches", r"\b(a batch of|batches of|axes in front|leading axes)\b"),
+    ("other shapes", r"\b(fewer|more|longer|shorter) \w+ than\b|\bdifferent sizes\b|one shorter\b"),
+    (
+        "edge cases",
+        r"\b(empty|alone|nothing fades|never|largest|tiny|large|exactly|ties|twice|again|gaps)\b"
+        r"|±|\b(NaN|far from|far to|larger than|above|below|negative|by no|no block|scores from)\b"
+        r"|\b(one|a single) (word|step|row|key|new word|hand|query)\b",
+    ),
+)
+"""By kind of case, words of the notes that tell it; the first that fits counts."""
+SLIP = Fraction(1, 2)
+"""What a slip costs where an answer is quickly guessed, or where an input was changed in place."""
+
+
+@dataclass(frozen=True)
+class Earned:
+    """Which share of the points, and the sentence that says why it is a part."""
+
+    share: Fraction = Fraction(0)
+    why: str = ""
+
+    def of(self, points: float) -> float:
+        """The points, in halves, rounded down."""
+        return math.floor(2 * points * self.share) / 2
+
+
+def kinds(cases: Sequence[Case]) -> list[str]:
+    """The kind of each case: as the task says, or as its note tells.
+
+    The first case is an ordinary one. Where no other is, a task counts as a whole: its numbers
+    could be learned by heart.
+    """
+    told = [case.kind or _told(case.note) for case in cases]
+    told[0] = cases[0].kind or ORDINARY
+    return told if told.count(ORDINARY) > 1 else [ORDINARY] * len(cases)
+
+
+def _told(note: str) -> str:
+    return next((kind for kind, words in WORDS if re.search(words, note)), ORDINARY)
+
+
+def of_code(
+    kinds: Sequence[str], right: Sequence[bool], clean: Sequence[bool], given: Sequence[bool] | None
+) -> Earned:
+    """What is earned by code.
+
+    Args:
+        kinds: of the cases.
+        right: case by case, whether the result is right.
+        clean: whether nothing was changed that is not the answer's own.
+        given: whether the code as given is right, in a task to find bugs.
+    """
+    order = list(dict.fromkeys(kinds))
+    whole = {k: all(r for r, kind in zip(right, kinds, strict=True) if kind == k) for k in order}
+    if not whole[ORDINARY]:
+        return Earned()
+    counted = order
+    if given is not None:
+        counted = list(dict.fromkeys(k for k, r in zip(kinds, given, strict=True) if not r))
+    others = [kind for kind in counted if kind != ORDINARY]
+    half = Fraction(ORDINARY in counted, 1 + bool(others))
+    worth = {ORDINARY: half} | {kind: (1 - half) / len(others) for kind in others}
+    had = [kind for kind in counted if whole[kind]]
+    share = sum((worth[kind] for kind in had), Fraction(0))
+    if not share:
+        return Earned()
+    missing = [kind for kind in counted if not whole[kind]]
+    said = f"right on {_listed(had, worth)}" + "; not yet on " * bool(missing)
+    said += _listed(missing, worth)
+    if not all(c for c, kind in zip(clean, kinds, strict=True) if whole[kind]):
+        return Earned(share * SLIP, f"{said}; half of it, since something was changed in place.")
+    return Earned(share, said + ".")
+
+
+def _listed(kinds: Sequence[str], worth: dict[str, Fraction]) -> str:
+    return ", ".join(f"{kind} ({worth[kind]} of the points)" for kind in kinds)
+
+
+def of_entries(task: Task, got: object) -> Earned:
+    """What is earned by a list of predicted values."""
+    want = task.reference
+    if not isinstance(want, list | tuple) or len(want) < 2:
+        return Earned()
+    if not isinstance(got, list | tuple) or len(got) != len(want):
+        return Earned()
+    pairs = list(zip(got, want, strict=True))
+    right = sum(difference(g, w, task.rtol, task.atol) is None for g, w in pairs)
+    if all(type(entry) in (bool, str) for entry in want):
+        return of_slips(len(want) - right, "entry")
+    if all(difference(g, got[0], 0, 0) is None for g in got):
+        return Earned()  # the same everywhere: some of it is right by chance
+    said = f"{right} of {len(want)} entries {'is' if right == 1 else 'are'} right."
+    return Earned(Fraction(right, len(want)), said)
+
+
+def of_slips(slips: int, what: str) -> Earned:
+    """What is earned where every entry is one of a few: guessing must not pay."""
+    said = f"one {what} is wrong or missing, which costs half; a second one costs the rest."
+    return Earned(max(Fraction(0), 1 - slips * SLIP), said)

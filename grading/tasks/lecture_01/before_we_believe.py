@@ -1,0 +1,54 @@
+"""Controls for the claim that a recurrent network cannot learn agreement."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+before_we_believe = ...  # four to six sentences
+# BEGIN ANSWER
+before_we_believe = (
+    "First, a learning rate for each model: a grid of at least four, "
+    "chosen by other sentences than those of the test, with the same "
+    "steps and parameters; an RNN at 90 % with another rate would speak "
+    "against it. Second, several seeds for each model, and every one "
+    "reported: one good seed is enough against “cannot”. Third, a longer "
+    "training, or a start from the identity, with all else equal: what "
+    "is not learned in 300 steps may be learned in 3,000. If all of them "
+    "leave the RNN at 61 %, I would write: with this size, these starts "
+    "and rates from 0.001 to 0.03, no RNN of five learned this task "
+    "within 3,000 steps. That is still no proof that it cannot be "
+    "learned."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It compares one shared rate with another shared rate. Each model needs its own, from a "
+    "grid, chosen on other data than the test's.",
+    "I would train all of them with 0.001 too.",
+)
+mistake(
+    "It repeats the run without saying what is kept equal (parameters, steps, data).",
+    "I would train the RNN again, longer and larger.",
+)
+mistake(
+    "It does not say which result would bring the claim down.",
+    "I would try several seeds and a longer training.",
+)
+mistake(
+    "The last sentence still says “cannot”, where only “did not, within this range” was measured.",
+    "If nothing helps, an RNN cannot learn agreement.",
+)
+mistake(
+    "All three plans change the same thing. Rates, seeds, length of training and start are "
+    "different rivals.",
+    "I would try the rates 0.1, 0.03 and 0.001.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    outcome="say which networks learn agreement, and why it is not the reason for attention",
+    hints=(
+        "Which of the choices could have suited one model more than another?",
+        "“Cannot” speaks of everything that was not tried. What was tried?",
+    ),
+)

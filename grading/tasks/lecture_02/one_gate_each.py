@@ -1,0 +1,55 @@
+"""What a figure says about gates and attention, and what it leaves open."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+one_gate_each = ...  # four to six sentences
+# BEGIN ANSWER
+one_gate_each = (
+    "With k gates the first k nouns are kept and answered rightly, and "
+    "the others are guessed, which is right half of the time: so each "
+    "gate adds one sixteenth, from one half to 1, and two gates have "
+    "0.62. With eight gates nothing is left to guess, so for eight nouns "
+    "the claim agrees with the figure. But the state must be as large as "
+    "the number of nouns that may be asked for, and be laid out before "
+    "the sentence is read. Attention keeps a vector for each word, so it "
+    "needs room that grows with T, too; but no size has to be chosen in "
+    "advance, and the question decides afterwards what is read. The "
+    "figure has gates set by hand. Whether training finds them it cannot "
+    "say: I would train both on sentences of growing T, each at its own "
+    "learning rate, and test them on longer ones."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It says that the figure refutes the claim. At eight gates both are at 1.",
+    "Attention is better in the figure, so the claim is wrong.",
+)
+mistake(
+    "It does not say why the line is straight: each gate turns a guess, right half of the "
+    "time, into an answer.",
+    "With two gates the state is bad, with eight it is good.",
+)
+mistake(
+    "It says that attention needs no memory. It keeps a vector for every word.",
+    "Attention needs no state, so it is cheaper.",
+)
+mistake(
+    "It does not see that the gates are fixed before the question comes, and for a number of "
+    "nouns.",
+    "Eight gates and attention do the same.",
+)
+mistake(
+    "It names nothing that is left open. The gates were set by hand, for one length.",
+    "The figure proves that gates are enough.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    outcome="say what attention has that an average lacks, and what a gate could do as well",
+    hints=(
+        "Of the nouns that were not kept, how many are answered rightly all the same?",
+        "Who chose the gates, and when?",
+    ),
+)

@@ -1,0 +1,55 @@
+"""A loss that is too good, its cause, and how to make sure."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+too_good_a_loss = ...  # four to six sentences
+# BEGIN ANSWER
+too_good_a_loss = (
+    "No model can be less surprised on average than the program that "
+    "made the texts, so 0.02 says that the model saw the words that it "
+    "was to predict: the mask lets a position look at the future, or the "
+    "targets are not shifted. Unseen texts come with their future as "
+    "well, so the leak works there, too; when the model writes, there is "
+    "no future, and it has learned nothing else. The future-token test "
+    "changes the last word of a text and looks at the outputs of all "
+    "earlier positions: they must stay as they are, and here the "
+    "differences are far from 0. Another cause would be test texts that "
+    "stand in the training texts. Then the future-token test finds "
+    "nothing, freshly made texts have a high loss, and the model writes "
+    "well what it knows by heart."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It explains by overfitting. Overfitting raises the loss on unseen texts.",
+    "The model is overfitted and knows the training texts by heart.",
+)
+mistake(
+    "It does not compare with the surprise of the program, which no model can be below on average.",
+    "0.02 is very low.",
+)
+mistake(
+    "It does not say why unseen texts cannot give it away: their future is given, too.",
+    "Unseen texts are similar to the training texts.",
+)
+mistake(
+    "Its test needs a trained model, or only looks at the loss.",
+    "I would train again with a causal mask and compare the losses.",
+)
+mistake(
+    "It does not say how the other cause is told from a leak.",
+    "Or the data was too easy.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    outcome=(
+        "test a layer for a view of the future, and recognise a leak by a loss that is too good"
+    ),
+    hints=(
+        "What may the model look at when its loss is measured, and what when it writes?",
+        "Change one word late in a text. Which outputs may change?",
+    ),
+)

@@ -1,0 +1,56 @@
+"""A claim about position encodings, judged by two tables."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+the_best_encoding = ...  # four to six sentences
+# BEGIN ANSWER
+the_best_encoding = (
+    "On the shift, rotary is the only encoding that holds at twice the "
+    "training length, in all three seeds, while learned and sinusoidal "
+    "codes fall to a guess or nearly so (0.99 against 0.06 and 0.11). "
+    "But at eight times it has 0.71, so “at any length” is more than the "
+    "table says. The shift asks for a fixed distance, which is just what "
+    "rotary scores can hold; on agreement, the second task, it has 0.33 "
+    "at twice the length, where ALiBi has 1.00. So the task decides, and "
+    "with three seeds and a model of one layer not much more can be "
+    "said. I would measure the candidates on my own task, each at its "
+    "own rate chosen on other texts, at the lengths that I need, with at "
+    "least three seeds. What the figures allow: on this task, at this "
+    "size, rotary positions carried farther than the other three."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It quotes no figure, or none for more than one length.",
+    "Rotary is good but not always.",
+)
+mistake(
+    "It agrees that rotary works at any length. At eight times the share has fallen.",
+    "The table proves that rotary works at any length.",
+)
+mistake(
+    "It does not use the second task, in which the order is another one.",
+    "On the shift, rotary is the best one at each length.",
+)
+mistake(
+    "Its control gives all encodings one learning rate, or chooses rates by the test.",
+    "I would train all of them again with the same rate.",
+)
+mistake(
+    "Its last sentence names no task and no size.",
+    "Rotary positions are usually the best.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    outcome=(
+        "read a table of accuracies on texts longer than the training "
+        "texts, without naming a winner that the figures do not show"
+    ),
+    hints=(
+        "What does the shift ask for, and what can rotary scores hold?",
+        "Read the column for eight times, and the worst seed in brackets.",
+    ),
+)
