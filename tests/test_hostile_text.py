@@ -64,7 +64,7 @@ def hostile_class(items, tasks):
         handed = Handed(ROOT, BAD + str(n), Owner("", BAD, BAD), 1.0)
         row = Listed(handed, student, "ok", 2, BAD, BAD, Holds(2))
         results = [Result(name, 1, 3, f"{BAD} cell 3", 0, False, WORDS, BAD) for name in tasks]
-        results[1].review = True
+        results[1].review, results[2].part = True, BAD
         graded = Graded(BAD, BAD, student.id, 2, BAD, [BAD], [f"Cell 3: {BAD}", BAD], 0.0, results)
         given = Correction(student.id, results[0].task, 1.0, BAD, BAD)
         grades = [Grade(r.task, 1.0, 3.0, "waiting" if r.review else "grader", r) for r in results]
@@ -77,7 +77,7 @@ def hostile_class(items, tasks):
 
 def pages(folder, monkeypatch):
     """Every page that the grader makes of the hostile class."""
-    tasks = {t.name: t for t in (hostile_task("predict"), hostile_task("written"))}
+    tasks = {t.name: t for t in map(hostile_task, ("predict", "written", "implement"))}
     items = [Item(n, BAD, name) for n, name in enumerate(tasks, 1)]
     known = type("Sheet", (), {"title": BAD, "page": BAD, "template": {}})()
     known.answers = dict.fromkeys(tasks, BAD)
