@@ -1,4 +1,4 @@
-"""Find the three bugs: a post-norm block with its norm, its dropout and its stream astray."""
+"""Find the bugs: a post-norm block with its norm, its dropout and its stream astray."""
 
 import torch
 import torch.nn.functional as F
@@ -105,13 +105,13 @@ class ByCondition(InParts):
 
 
 as_given(
-    "This is the code as given, with three bugs. In the example (1, −1) comes out, with the "
+    "This is the code as given. In the example (1, −1) comes out, with the "
     "signs exchanged. In the other cases two calls differ, also in evaluation."
 )
 
 
 @mistake(
-    "Dropout is right now, and two bugs are left. Write the six equations beside the lines, and "
+    "Dropout is right now, and that is not all. Write the six equations beside the lines, and "
     "compare what each line reads."
 )
 class OnlyDropoutMended(InParts):
@@ -120,7 +120,7 @@ class OnlyDropoutMended(InParts):
 
 
 @mistake(
-    "The norm is right now, and two bugs are left. Where does the second residual connection "
+    "The norm is right now, and that is not all. Where does the second residual connection "
     "start? And why do two calls differ in evaluation?"
 )
 class OnlyNormMended(InParts):
@@ -129,7 +129,7 @@ class OnlyNormMended(InParts):
 
 
 @mistake(
-    "The second residual connection is right now, and two bugs are left. What does the first "
+    "The second residual connection is right now, and that is not all. What does the first "
     "norm read? And why do two calls differ in evaluation?"
 )
 class OnlyStreamMended(InParts):
@@ -137,7 +137,7 @@ class OnlyStreamMended(InParts):
 
 
 @mistake(
-    "One bug is left: `F.dropout` does not know whether the block is being trained. What does it "
+    "What is left: `F.dropout` does not know whether the block is being trained. What does it "
     "do if nobody tells it?"
 )
 class DropoutLeft(InParts):
@@ -145,7 +145,7 @@ class DropoutLeft(InParts):
 
 
 @mistake(
-    "One bug is left: only what attention found is normalised, and then X is added. In post-norm "
+    "What is left: only what attention found is normalised, and then X is added. In post-norm "
     "the norm reads something else."
 )
 class NormLeft(InParts):
@@ -153,16 +153,14 @@ class NormLeft(InParts):
 
 
 @mistake(
-    "One bug is left: the second residual connection starts at X. So what attention found "
+    "What is left: the second residual connection starts at X. So what attention found "
     "reaches the end only through the feed-forward network."
 )
 class StreamLeft(InParts):
     second = "X"
 
 
-@mistake(
-    "One bug is left: the second residual connection starts at T². Look at the fifth equation."
-)
+@mistake("What is left: the second residual connection starts at T². Look at the fifth equation.")
 class FromBeforeTheNorm(InParts):
     second = "T2"
 
@@ -222,7 +220,7 @@ class NormedStream(InParts):
 
 
 @mistake(
-    "Dropout is right now, and two bugs are left. One of them is the order of a norm and an "
+    "Dropout is right now, and that is not all. One of them is the order of a norm and an "
     "addition. Write the six equations beside the lines."
 )
 class WithoutStream(InParts):
@@ -364,16 +362,16 @@ def what_is_seen(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=11, difficulty=2, minutes=14),
+    plan("find the bug", points=11, minutes=22),
     outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
     "norm, and copy the weights to PyTorch's own layer",
     cases=cases,
     properties=(what_is_seen,),
     drive=drive,
     hints=(
-        "Two of the bugs: write the six equations of *The block in six lines* beside the lines "
+        "Write the six equations of *The block in six lines* beside the lines "
         "of `forward`, and compare what each one reads.",
-        "For the third: Lecture 4 met it. The module `nn.Dropout` knows whether it is in training. "
+        "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
         "A function has to be told, and a module finds the answer in `self.training`.",
     ),
 )

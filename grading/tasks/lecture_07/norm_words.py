@@ -1,4 +1,4 @@
-"""Find the three bugs: layer norm as it is often written by hand."""
+"""Find the bugs: layer norm as it is often written by hand."""
 
 import torch
 import torch.nn.functional as F
@@ -51,37 +51,37 @@ def _version(counted=False, outside=False, shifted=False):
 
 
 mistake(
-    "This is the code as given, with three bugs. Already the two numbers of the example come out "
+    "This is the code as given. Already the two numbers of the example come out "
     "wrong. Work it out by hand beside the code, line by line.",
     _version(True, True, True),
 )
 mistake(
-    "The deviation is right now, and two bugs are left. Where does eps stand in the equation, "
+    "The deviation is right now, and that is not all. Where does eps stand in the equation, "
     "and what does the shift meet there?",
     _version(outside=True, shifted=True),
 )
 mistake(
-    "eps is in its place now, and two bugs are left. What is the deviation of (3, 7)? And what "
+    "eps is in its place now, and that is not all. What is the deviation of (3, 7)? And what "
     "does the shift meet?",
     _version(counted=True, shifted=True),
 )
 mistake(
-    "Scale and shift are right now, and two bugs are left. What is the deviation of (3, 7)? And "
+    "Scale and shift are right now, and that is not all. What is the deviation of (3, 7)? And "
     "where does eps stand?",
     _version(counted=True, outside=True),
 )
 mistake(
-    "One bug is left, in the deviation. It is too large by a factor that depends only on the "
+    "What is left is in the deviation. It is too large by a factor that depends only on the "
     "number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
     _version(counted=True),
 )
 mistake(
-    "One bug is left: eps is added to the deviation. Compare with the equation, and with what "
+    "What is left: eps is added to the deviation. Compare with the equation, and with what "
     "stands under its root.",
     _version(outside=True),
 )
 mistake(
-    "One bug is left: the shift is scaled along with the word. What comes last in the equation?",
+    "What is left: the shift is scaled along with the word. What comes last in the equation?",
     _version(shifted=True),
 )
 mistake(
@@ -195,7 +195,7 @@ def what_is_odd(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=8, difficulty=2, minutes=10),
+    plan("find the bug", points=8, minutes=16, extra=True),
     outcome="write a residual connection and a layer norm, and say what each of them keeps",
     cases=cases,
     properties=(what_is_odd,),

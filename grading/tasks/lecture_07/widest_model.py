@@ -187,7 +187,7 @@ def what_is_odd(args, result):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=2, minutes=14),
+    plan("implement", points=10, minutes=22, extra=True),
     outcome="count a block's parameters by a formula, and use the count as a test",
     cases=cases,
     properties=(what_is_odd,),

@@ -277,7 +277,7 @@ mistake(
 )
 
 TASK = task(
-    plan("implement", points=16, difficulty=3, minutes=30),
+    plan("implement", points=16, minutes=48, extra=True),
     outcome="write a residual connection and a layer norm, and say what each of them keeps",
     cases=cases,
     properties=(where_it_goes_wrong,),

@@ -1,0 +1,213 @@
+"""A transformer block, pre-norm and post-norm, from a blank page."""
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
+from grading.tasks.lecture_07.Network import Network
+from grading.tasks.lecture_07.Norm import Norm
+from helpers.attention import MultiHeadAttention
+from helpers.masks import causal_mask
+
+
+# %% the cell
+class Block(nn.Module):
+    """A transformer block."""
+
+    def __init__(self, d_model, n_heads, d_ff, norm):
+        """`norm` is "pre" or "post"."""
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        # BEGIN ANSWER
+        self.norm_attention = Norm(d_model)
+        self.feed_forward = Network(d_model, d_ff)
+        self.norm_feed_forward = Norm(d_model)
+        self.norm = norm
+        # END ANSWER
+
+    def forward(self, x, mask):
+        """The stream (batch, T, d_model) after this block, of x (batch, T, d_model)."""
+        # BEGIN ANSWER
+        if self.norm == "post":
+            x = self.norm_attention(x + self.attention(x, mask=mask))
+            return self.norm_feed_forward(x + self.feed_forward(x))
+        x = x + self.attention(self.norm_attention(x), mask=mask)
+        return x + self.feed_forward(self.norm_feed_forward(x))
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InEquations(nn.Module):
+    """As six equations, with PyTorch's norm."""
+
+    def __init__(self, d_model, n_heads, d_ff, norm):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.norm_attention, self.norm_feed_forward = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.feed_forward = Network(d_model, d_ff)
+        self.post = norm == "post"
+
+    def forward(self, x, mask):
+        """The stream after this block."""
+        for part, norm in (
+            (lambda y: self.attention(y, mask=mask), self.norm_attention),
+            (self.feed_forward, self.norm_feed_forward),
+        ):
+            x = x + part(x if self.post else norm(x))
+            x = norm(x) if self.post else x
+        return x
+
+
+PRE = "        x = x + self.attention(self.norm_attention(x), mask=mask)\n"
+POST = "            x = self.norm_attention(x + self.attention(x, mask=mask))\n"
+
+edited(
+    "`norm` is not looked at: all blocks are pre-norm.",
+    'if self.norm == "post":',
+    "if False:",
+)
+edited(
+    "`norm` is not looked at: all blocks are post-norm.",
+    'if self.norm == "post":',
+    "if True:",
+)
+edited("Pre-norm and post-norm have changed places.", '== "post"', '!= "post"')
+edited(
+    "Post-norm: what attention found is normalised before it is added. The norm reads the sum.",
+    "self.norm_attention(x + self.attention(x, mask=mask))",
+    "x + self.norm_attention(self.attention(x, mask=mask))",
+)
+edited(
+    "Post-norm: the second residual connection starts at the x of the beginning. It starts at what "
+    "the first norm put out.",
+    POST,
+    "            start = x\n" + POST,
+    "self.norm_feed_forward(x + self.feed_forward(x))",
+    "self.norm_feed_forward(start + self.feed_forward(x))",
+)
+edited(
+    "Post-norm: a residual connection is missing.",
+    "self.norm_feed_forward(x + self.feed_forward(x))",
+    "self.norm_feed_forward(self.feed_forward(x))",
+)
+edited(
+    "Pre-norm: the stream itself was normalised. Only what a part *reads* goes through the norm; "
+    "what it writes is added to x as it was.",
+    PRE,
+    "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
+)
+edited(
+    "Pre-norm: a residual connection is missing. What attention found takes the place of the "
+    "stream.",
+    "x = x + self.attention(self.norm_attention(x)",
+    "x = self.attention(self.norm_attention(x)",
+)
+edited(
+    "Pre-norm: feed-forward reads the stream from before attention.",
+    PRE,
+    "        start = x\n" + PRE,
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "return x + self.feed_forward(self.norm_feed_forward(start))",
+)
+edited(
+    "Pre-norm: only the queries go through the norm. Keys and values read the stream as it is; "
+    "give attention one thing to read.",
+    "self.attention(self.norm_attention(x), mask=mask)",
+    "self.attention(self.norm_attention(x), x, mask=mask)",
+)
+edited(
+    "Pre-norm: feed-forward reads the stream without a norm.",
+    "self.feed_forward(self.norm_feed_forward(x))",
+    "self.feed_forward(x)",
+)
+edited(
+    "Pre-norm: a norm stands at the end of the block. The one at the end of the whole stack is not "
+    "a block's affair.",
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "return self.norm_feed_forward(x + self.feed_forward(self.norm_feed_forward(x)))",
+)
+edited(
+    NORMS_SWAPPED,
+    POST,
+    POST.replace("norm_attention", "norm_feed_forward"),
+    "return self.norm_feed_forward(x",
+    "return self.norm_attention(x",
+    PRE,
+    PRE.replace("norm_attention", "norm_feed_forward"),
+    "self.feed_forward(self.norm_feed_forward(x))",
+    "self.feed_forward(self.norm_attention(x))",
+)
+edited(
+    MASK_UNUSED,
+    POST,
+    POST.replace(", mask=mask", ""),
+    PRE,
+    PRE.replace(", mask=mask", ""),
+)
+
+
+def drive(answer, sizes, state, x, mask):
+    """Build the block, give it these weights, and run it."""
+    block = answer(*sizes).double()
+    want = {name: tuple(value.shape) for name, value in state.items()}
+    have = {name: tuple(value.shape) for name, value in block.state_dict().items()}
+    if not any(name.startswith("norm_attention") for name in have):
+        raise NotImplementedError
+    if have != want:
+        odd = sorted(name for name in {*have, *want} if have.get(name) != want.get(name))
+        came, needed = have.get(odd[0]), want.get(odd[0])
+        raise ValueError(f"`{odd[0]}` has the shape {came}; {needed} is wanted")
+    block.load_state_dict(state)
+    return block(x, mask)
+
+
+def cases(seed):
+    """Both kinds in three sizes, under causal masks and others."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for batch, T, d_model, n_heads, d_ff in ((1, 3, 4, 1, 5), (2, 4, 6, 2, 9), (3, 5, 8, 4, 3)):
+        for norm in ("post", "pre"):
+            sizes = (d_model, n_heads, d_ff, norm)
+            shapes = {name: p.shape for name, p in Block(*sizes).state_dict().items()}
+            state = {name: 0.8 * draw(*shape) for name, shape in shapes.items()}
+            mask = causal_mask(T)
+            if n_heads == 2:
+                mask = torch.rand(T, T, generator=generator) < 0.6
+                mask.fill_diagonal_(True)
+            note = f"{norm}-norm, {batch} texts of {T} words"
+            kind = "" if norm == "post" else "pre-norm"
+            found.append(Case((sizes, state, draw(batch, T, d_model), mask), note, kind))
+    return found
+
+
+def last_norm(args, result):
+    """Of post-norm, whether the last norm was the last."""
+    sizes, state, _, _ = args
+    scale, shift = state["norm_feed_forward.weight"], state["norm_feed_forward.bias"]
+    rest = (torch.as_tensor(result) - shift) / scale
+    if sizes[-1] == "post" and rest.mean(dim=-1).abs().max() > 1e-6:
+        return "In post-norm the last thing that happens is a norm, and here it was not."
+    return None
+
+
+TASK = task(
+    plan("implement", points=12, minutes=25),
+    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
+    "norm, and copy the weights to PyTorch's own layer",
+    cases=cases,
+    properties=(last_norm,),
+    drive=drive,
+    forbidden=("helpers.blocks.TransformerBlock",),
+    hints=(
+        "The six equations of *The block in six lines* are the post-norm half. Write them first.",
+        "In pre-norm, what does a part read, and what is its result added to?",
+    ),
+)

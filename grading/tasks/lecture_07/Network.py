@@ -1,0 +1,146 @@
+"""The feed-forward network, from a blank page."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+
+
+# %% the cell
+class Network(nn.Module):
+    """Two linear layers with a ReLU between them, for each word alone."""
+
+    def __init__(self, d_model, d_ff):
+        """Layers `widen` and `narrow`, with biases."""
+        super().__init__()
+        # BEGIN ANSWER
+        self.widen = nn.Linear(d_model, d_ff)
+        self.narrow = nn.Linear(d_ff, d_model)
+        # END ANSWER
+
+    def forward(self, x):
+        """What it makes of the words x (…, d_model)."""
+        # BEGIN ANSWER
+        return self.narrow(F.relu(self.widen(x)))
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class ByClamp(nn.Module):
+    """ReLU by hand."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.narrow = nn.Linear(d_ff, d_model)
+        self.widen = nn.Linear(d_model, d_ff)
+
+    def forward(self, x):
+        """What it makes of the words."""
+        return self.narrow(self.widen(x).clamp(min=0))
+
+
+edited(
+    "There is no ReLU. Two linear layers in a row are one linear layer.",
+    "F.relu(self.widen(x))",
+    "self.widen(x)",
+)
+edited(
+    "The ReLU stands at the end, so nothing below 0 can ever be added to the stream.",
+    "self.narrow(F.relu(self.widen(x)))",
+    "F.relu(self.narrow(self.widen(x)))",
+)
+edited(
+    "There is a second ReLU, at the end: nothing below 0 can ever be added to the stream.",
+    "self.narrow(F.relu(self.widen(x)))",
+    "F.relu(self.narrow(F.relu(self.widen(x))))",
+)
+edited(
+    "The ReLU acts on what comes in, before anything was computed.",
+    "F.relu(self.widen(x))",
+    "self.widen(F.relu(x))",
+)
+edited(
+    "The residual connection is in here already. In the block it would then be there twice.",
+    "return self.narrow",
+    "return x + self.narrow",
+)
+edited(
+    "This is GELU, which newer models take. Wanted is ReLU.",
+    "F.relu",
+    "F.gelu",
+)
+edited(
+    "The layers have no biases.",
+    "nn.Linear(d_model, d_ff)",
+    "nn.Linear(d_model, d_ff, bias=False)",
+    "nn.Linear(d_ff, d_model)",
+    "nn.Linear(d_ff, d_model, bias=False)",
+)
+edited(
+    "Each word got a row that sums to 1, as if it were a table of attention: softmax has no place "
+    "here.",
+    "F.relu(self.widen(x))",
+    "self.widen(x).softmax(dim=-1)",
+)
+
+
+def drive(answer, d_ff, state, x):
+    """The shapes of the layers, and what comes out with these weights."""
+    import torch
+
+    network = answer(x.shape[-1], d_ff).double()
+    have = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    if not have:
+        raise NotImplementedError
+    found = {f"shape of {name}": have.get(name) for name in state}
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            if name in state and state[name].shape == value.shape:
+                value.copy_(state[name])
+    out = network(x)
+    return None if out is None else {**found, "output": out}
+
+
+def cases(seed):
+    """Words of two numbers; then other sizes and axes."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for d_model, d_ff, lead in ((2, 3, (1, 4)), (3, 7, (2, 5)), (5, 2, (3,)), (4, 9, (2, 2, 3))):
+        state = {
+            "widen.weight": draw(d_ff, d_model),
+            "widen.bias": draw(d_ff),
+            "narrow.weight": draw(d_model, d_ff),
+            "narrow.bias": draw(d_model),
+        }
+        note = f"d_model {d_model}, d_ff {d_ff}, {len(lead) + 1} axes"
+        kind = "" if len(lead) == 2 else "other shapes"
+        found.append(Case((d_ff, state, draw(*lead, d_model)), note, kind))
+    return found
+
+
+def which_layer(args, result):
+    """The first layer of another shape."""
+    for name, value in args[1].items():
+        came = result[f"shape of {name}"]
+        if came != tuple(value.shape):
+            return f"`{name}` has the shape {came}; {tuple(value.shape)} is wanted."
+    return None
+
+
+TASK = task(
+    plan("implement", points=4, minutes=8),
+    outcome="say what the feed-forward network adds that attention alone cannot do",
+    cases=cases,
+    properties=(which_layer,),
+    drive=drive,
+    forbidden=("helpers.blocks.FeedForward",),
+    hints=("Without what stands between them, two linear layers would be one.",),
+)

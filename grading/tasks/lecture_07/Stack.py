@@ -1,0 +1,191 @@
+"""A stack of blocks, with the norm that pre-norm needs at its end."""
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import MASK_UNUSED
+from grading.tasks.lecture_07.Block import Block
+from grading.tasks.lecture_07.Norm import Norm
+from helpers.masks import causal_mask
+
+
+# %% the cell
+class Stack(nn.Module):
+    """Blocks on top of each other."""
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
+        """`n_layers` blocks in `self.blocks`, and `self.norm` at the end of pre-norm."""
+        super().__init__()
+        # BEGIN ANSWER
+        self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))
+        self.norm = Norm(d_model) if norm == "pre" else nn.Identity()
+        # END ANSWER
+
+    def forward(self, x, mask):
+        """The stream (batch, T, d_model) after all blocks."""
+        # BEGIN ANSWER
+        for block in self.blocks:
+            x = block(x, mask)  # (batch, T, d_model)
+        return self.norm(x)
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class ByAppending(nn.Module):
+    """With a list that grows, and a condition."""
+
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
+        super().__init__()
+        self.blocks = nn.ModuleList()
+        for _ in range(n_layers):
+            self.blocks.append(Block(d_model, n_heads, d_ff, norm))
+        if norm == "pre":
+            self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask):
+        """The stream after all blocks."""
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.norm(x) if hasattr(self, "norm") else x
+
+
+edited(
+    "The blocks stand in a plain list: PyTorch does not see them there, and would train nothing. "
+    "`nn.ModuleList` is a list that it sees.",
+    "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
+    "[Block(d_model, n_heads, d_ff, norm).double() for _ in range(n_layers)]",
+)
+
+
+@mistake(
+    "All blocks are one and the same: it stands in the list several times. Make a new one for each "
+    "layer."
+)
+class OneBlock(Stack):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
+        super().__init__(n_layers, d_model, n_heads, d_ff, norm)
+        self.blocks = nn.ModuleList([self.blocks[0]] * n_layers)
+
+
+edited(
+    "The norm at the end is missing. In pre-norm nothing else normalises the stream.",
+    'Norm(d_model) if norm == "pre" else nn.Identity()',
+    "nn.Identity()",
+)
+edited(
+    "There is a norm at the end of post-norm, too. Its last block has normalised the stream "
+    "already.",
+    'Norm(d_model) if norm == "pre" else nn.Identity()',
+    "Norm(d_model)",
+)
+edited(
+    "The norm at the end is there, and is not used.",
+    "return self.norm(x)",
+    "return x",
+)
+edited(
+    "The norm stands behind each block. It belongs behind the last one.",
+    "x = block(x, mask)",
+    "x = self.norm(block(x, mask))",
+    "return self.norm(x)",
+    "return x",
+)
+edited(
+    "The blocks act from the last to the first.",
+    "for block in self.blocks",
+    "for block in reversed(self.blocks)",
+)
+edited(
+    "Each block reads x as it came in, so only the last one counts. The stream goes through all.",
+    "            x = block(x, mask)",
+    "            y = block(x, mask)",
+    "return self.norm(x)",
+    "return self.norm(y)",
+)
+edited(
+    "There is one block too few.",
+    "range(n_layers)",
+    "range(n_layers - 1)",
+)
+edited(
+    MASK_UNUSED,
+    "x = block(x, mask)",
+    "x = block(x, torch.ones_like(mask))",
+)
+edited(
+    "Only the first block gets the mask. What it may not see, the second would show it.",
+    "        for block in self.blocks:\n            x = block(x, mask)",
+    "        for i, block in enumerate(self.blocks):\n"
+    "            x = block(x, mask if i == 0 else torch.ones_like(mask))",
+)
+
+
+def drive(answer, sizes, scale, seed, x, mask):
+    """How many numbers are trained; and the output with random weights, which follow a seed."""
+    import torch
+
+    stack = answer(*sizes).double()
+    if not hasattr(stack, "blocks"):
+        raise NotImplementedError
+    generator = torch.Generator().manual_seed(seed)
+    parameters = dict(stack.named_parameters())
+    if not parameters:  # blocks that PyTorch does not see are filled all the same
+        for block in stack.blocks:
+            for p in block.parameters():
+                p.data = scale * torch.randn(p.shape, generator=generator, dtype=p.dtype)
+    for _, p in sorted(parameters.items()):
+        with torch.no_grad():
+            p.copy_(scale * torch.randn(p.shape, generator=generator, dtype=p.dtype))
+    return {
+        "numbers that are trained": sum(p.numel() for p in stack.parameters()),
+        "blocks": len(stack.blocks),
+        "output": stack(x, mask),
+    }
+
+
+def cases(seed):
+    """Both kinds; one block and several."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n_layers, batch, T, d_model, n_heads, d_ff, norm in (
+        (2, 1, 3, 4, 1, 5, "pre"),
+        (2, 2, 4, 6, 2, 7, "post"),
+        (3, 2, 5, 6, 3, 4, "pre"),
+        (1, 3, 2, 4, 2, 3, "post"),
+        (1, 2, 3, 8, 2, 5, "pre"),
+        (4, 1, 6, 4, 2, 9, "post"),
+    ):
+        x = torch.randn(batch, T, d_model, dtype=torch.float64, generator=generator)
+        sizes = (n_layers, d_model, n_heads, d_ff, norm)
+        note = f"{n_layers} blocks, {norm}-norm" if n_layers > 1 else f"one block, {norm}-norm"
+        kind = "" if norm == "pre" else "post-norm"
+        found.append(Case((sizes, 0.8, 10 * seed + len(found), x, causal_mask(T)), note, kind))
+    return found
+
+
+def counted(args, result):
+    """How many numbers there are to train."""
+    right = drive(Stack, *args)
+    for name in ("blocks", "numbers that are trained"):
+        if result[name] != right[name]:
+            return f"{name}: {result[name]}; {right[name]} are wanted."
+    return None
+
+
+TASK = task(
+    plan("implement", points=7, minutes=12),
+    outcome="write a residual connection and a layer norm, and say what each of them keeps",
+    cases=cases,
+    properties=(counted,),
+    drive=drive,
+    forbidden=("helpers.blocks.TransformerStack",),
+    hints=(
+        "How does PyTorch learn of the parameters of modules that stand in a list?",
+        "In which of the two kinds has nothing normalised the stream when it leaves the last "
+        "block?",
+    ),
+)
