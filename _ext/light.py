@@ -54,7 +54,7 @@ def mathml(node: nodes.Element, display: str) -> str:
             "a formula cannot be read (%s): %s", type(error).__name__, tex, location=node
         )
         return ""
-    if unknown := re.findall(r"\\\w+", result):
+    if unknown := re.findall(r"\\\w+|(?<=>)&(?=<)", result):  # & of an environment it cannot set
         logger.warning("a formula has unknown commands %s: %s", unknown, tex, location=node)
     return result
 

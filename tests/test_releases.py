@@ -18,6 +18,10 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         [code] = [cell.source for cell in cells if "keep_back" in cell.source]
         assert "\nkeep_back()\n" in code
     assert "exercises/02" in toc and "file: instructors" in toc
+    assert "teaching" not in toc and "examination" not in toc
+    pages = "".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.md"))
+    assert "](teaching.md" not in pages and "](examination.md" not in pages
+    assert "A good answer" not in pages and "teaching plans" in pages
 
 
 def test_gradescopes_zip_holds_what_grades_and_a_policy_if_there_is_one(tmp_path):

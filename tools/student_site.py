@@ -1,8 +1,9 @@
 """The site without the model answers, for a class: `python tools/student_site.py [TARGET]`.
 
-It is built from a copy in which the solutions are missing, so that neither a page nor the search
-holds any of them, and in whose notebooks `check` does not point at them. It does not make them
-secret: they stand in the public repository.
+It is built from a copy in which the solutions are missing, and so are the plans for teaching and
+the questions for an examination, so that neither a page nor the search holds any of them, and in
+whose notebooks `check` does not point at them. It does not make them secret: they stand in the
+public repository.
 """
 
 import re
@@ -13,9 +14,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
+LEFT_OUT |= {"teaching.md", "examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
 PART = re.compile(r"  - caption: Model answers\n(?:    .*\n)+")
+PAGE = re.compile(r"      - file: (?:teaching|examination)\n")
+LINK = re.compile(r"\[([^\]]*)\]\((?:teaching|examination)\.md[^)]*\)")
 
 
 def copy(target: Path) -> None:
@@ -41,7 +45,9 @@ def copy(target: Path) -> None:
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))
     if count != 1 or "solutions/" in text:
         raise ValueError("_toc.yml: one part named 'Model answers' was expected, with all of them")
-    toc.write_text(text, encoding="utf-8")
+    toc.write_text(PAGE.sub("", text), encoding="utf-8")
+    for page in target.glob("*.md"):  # what pointed at them is a word
+        page.write_text(LINK.sub(r"\1", page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def main() -> int:
