@@ -174,6 +174,30 @@ def test_mathematics_without_javascript(browser, base):
     context.close()
 
 
+ON_PAPER = """() => {
+  dispatchEvent(new Event("beforeprint"));
+  const seen = (box) => box.checkVisibility() && box.checkVisibility({ opacityProperty: true });
+  const boxes = (what) => [...document.querySelectorAll(`article ${what}`)];
+  const found = [boxes("details.fold-output .cell_output").length,
+    boxes("details.fold-output .cell_output").filter((box) => !seen(box)).length,
+    boxes("details.fold-code, #jb-print-toc, .copybtn").filter(seen).length,
+    document.getAnimations().length];
+  dispatchEvent(new Event("afterprint"));
+  return [...found, boxes("details[open]").length];
+}"""
+
+
+def test_paper_holds_what_came_out_at_once(browser, base):
+    """What is unfolded for paper must be seen in the same moment: paper does not wait for it."""
+    name = next(name for name in FILES if name.startswith("lectures/05"))
+    page = browser.new_page()
+    page.emulate_media(media="print")
+    page.goto(f"{base}{name}.html")
+    folded, *others = page.evaluate(ON_PAPER)
+    assert folded > 5 and others == [0, 0, 0, 0]
+    page.close()
+
+
 def test_the_site_remembers_until_told_to_forget(browser):
     """From files, without a server: answers, finished lectures, and where to go on."""
     lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()
