@@ -1,0 +1,254 @@
+"""Language models opened, several seeds: `python -m experiments.inside`, minutes of one core.
+
+Models without positions, trained as in lecture 8, at the rate that the search of
+`experiments/story_models.py` chose for them. One kind is trained and tested *blind*: no word but
+the subject itself and the one behind it may attend to the subject. Asked are sentences with two
+attractors, all opposing. Writes `helpers/stored/inside.json`; each entry of `runs` has
+
+    model, seed, loss, agreement
+    without     by "zero", "mean" and "resample": for each layer and head, loss and agreement
+                without it
+    moved       by place: the share of the margin between the two verbs that moves, in the mean,
+                when what stands there is replaced by that of the same sentence with a subject of
+                the other number (0: nothing, 1: as if the sentence were the other one).
+                "stream": for what enters each layer, and for the end, at the subject, behind
+                it, at the second noun, and before the verb. "contexts before the verb",
+                "contexts at the subject", "values at the subject", "values behind it", "keys",
+                "queries" (both at all places): for each layer and head
+    through     the most needed head of each layer (by zeros), and agreement when what the first
+                finds is replaced by one mean for all places: everywhere, or as far as the
+                queries, the keys, the values, or the keys and values of the second depend on it
+    on_subject  the largest mean weight of any head from the word before the verb to the subject
+    hums        for each layer and head, the weights from the last word of the opening sentence
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+os.environ["LAMPLIGHT_QUIET"] = "1"
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from experiments.search import ROOT
+from helpers import trained
+from helpers.ablation import ablated
+from helpers.data import NOUNS, STORY_VOCABULARY, next_word_batch
+from helpers.inside import head_columns, patched, record
+from helpers.models import LanguageModel
+from helpers.positions import Positions
+from helpers.results import results
+from helpers.training import masked_cross_entropy, set_seed, train
+
+SEEDS = {"free": (0, 1, 2, 3, 4), "blind": (0, 1, 2)}
+ATTRACTORS, PAIRS, HELD_OUT = 2, 300, 200
+OPENING = "The letters in the drawer under the lamp that hums"
+WAYS = ("zero", "mean", "resample")
+
+
+def blindfold(model: LanguageModel) -> LanguageModel:
+    """From here on nobody but the subject (place 1) and the word behind it sees the subject."""
+
+    def hide(_module: nn.Module, args: tuple) -> tuple:
+        query, key, value, _, *rest = args
+        allowed = torch.ones(query.shape[1], query.shape[1], dtype=torch.bool)  # (T, T)
+        allowed[3:, 1] = False
+        return (query, key, value, allowed, *rest)
+
+    for block in model.blocks:
+        block.attention.register_forward_pre_hook(hide)
+    return model
+
+
+def fit(kind: str, seed: int, lr: float) -> LanguageModel:
+    """Train a model on the stories of lecture 8."""
+    texts = trained.stories(trained.N_TEXTS, 1)
+    generator = set_seed(seed)
+    model = trained.language_model(Positions())
+    if kind == "blind":
+        blindfold(model)
+
+    def batch() -> tuple[Tensor, Tensor]:
+        return trained.story_batch(texts, generator)
+
+    train(model, batch, trained.STEPS, lr, warmup=trained.WARMUP)
+    return model
+
+
+class Pairs:
+    """Sentences, the same ones with a subject of the other number, and a model that reads them."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.tokens, self.last, self.plural = trained.asked_sentences(ATTRACTORS, PAIRS)
+        changed = {STORY_VOCABULARY.ids[a]: STORY_VOCABULARY.ids[b] for a, b in NOUNS}
+        changed |= {b: a for a, b in changed.items()}
+        subjects = [changed[int(i)] for i in self.tokens[:, 1]]
+        other = self.tokens.clone()
+        other[:, 1] = torch.tensor(subjects)
+        self.of_other = record(model, other)
+        self.rows = torch.arange(PAIRS)
+        nouns = torch.isin(self.tokens, torch.tensor(list(changed)))  # (n, T)
+        second = ((nouns.cumsum(dim=1) == 2) & nouns).int().argmax(dim=1)  # (n,)
+        one = torch.ones_like(self.last)
+        self.places = {"subject": one, "behind": 2 * one, "second": second, "verb": self.last}
+        self.clean = self.margins(self.tokens)
+        self.distance = (self.clean - self.margins(other)).mean()
+
+    @torch.no_grad()
+    def margins(self, tokens: Tensor) -> Tensor:
+        """How much likelier the right verb of the first sentence is, (n,)."""
+        verbs = STORY_VOCABULARY.encode("lies lie")  # (2,)
+        logits = self.model(tokens)[self.rows, self.last][:, verbs]  # (n, 2)
+        return (logits[:, 1] - logits[:, 0]) * (2 * self.plural - 1)
+
+    def moved(self, place: tuple[str, int], at: str | None, columns: slice = slice(None)) -> float:
+        """The share that moves when the other sentence's numbers stand at a place."""
+
+        def change(found: Tensor) -> Tensor:
+            new = found.clone()
+            if at is None:
+                new[:, :, columns] = self.of_other[place][:, :, columns]
+            else:
+                where = self.places[at]
+                new[self.rows, where, columns] = self.of_other[place][self.rows, where, columns]
+            return new
+
+        with patched(self.model, place, change):
+            moved = (self.clean - self.margins(self.tokens)).mean() / self.distance
+        return round(moved.item(), 3) + 0.0
+
+    def by_head(self, name: str, at: str | None) -> list[list[float]]:
+        """The same for each layer and head."""
+        return [
+            [
+                self.moved((name, i), at, head_columns(self.model, i, h))
+                for h in range(b.attention.n_heads)
+            ]
+            for i, b in enumerate(self.model.blocks)
+        ]
+
+
+def paths(model: LanguageModel) -> dict:
+    """What the number of the subject moves, place by place."""
+    pairs = Pairs(model)
+    n_layers = len(model.blocks)
+    streams = [[pairs.moved(("stream", i), at) for at in pairs.places] for i in range(n_layers + 1)]
+    return {
+        "stream": streams,
+        "contexts before the verb": pairs.by_head("contexts", "verb"),
+        "contexts at the subject": pairs.by_head("contexts", "subject"),
+        "values at the subject": pairs.by_head("values", "subject"),
+        "values behind it": pairs.by_head("values", "behind"),
+        "keys": pairs.by_head("keys", None),
+        "queries": pairs.by_head("queries", None),
+    }
+
+
+@torch.no_grad()
+def without(model: LanguageModel, texts: Tensor) -> dict:
+    """Loss and agreement without each head, in three ways."""
+    tokens, targets = next_word_batch(texts)
+    found: dict[str, list] = {}
+    for by in WAYS:
+        found[by] = []
+        for i, block in enumerate(model.blocks):
+            row = []
+            for head in range(block.attention.n_heads):
+                with ablated(model, [(i, head)], by, torch.Generator().manual_seed(0)):
+                    loss = masked_cross_entropy(model(tokens), targets).item()
+                    right = trained.agreement(model, ATTRACTORS)
+                row.append([round(loss, 3), round(right, 3)])
+            found[by].append(row)
+    return found
+
+
+def through(model: LanguageModel, by_zero: list) -> dict:
+    """Which way what the first of the two most needed heads finds gets to the second."""
+    first, second = ([right for _, right in row] for row in by_zero)
+    first, second = first.index(min(first)), second.index(min(second))
+    tokens, last, _ = trained.asked_sentences(ATTRACTORS)
+    real = torch.arange(tokens.shape[1]) <= last[:, None]  # (n, T)
+
+    def one_mean(found: Tensor) -> Tensor:
+        new, own = found.clone(), head_columns(model, 0, first)
+        new[..., own] = found[..., own][real[:, : found.shape[1]]].mean(dim=0)
+        return new
+
+    with patched(model, ("contexts", 0), one_mean):
+        shares = {"all": trained.agreement(model, ATTRACTORS)}
+        changed = record(model, tokens)
+
+    def put(place: tuple[str, int], found: Tensor) -> Tensor:
+        new, own = found.clone(), head_columns(model, 1, second)
+        new[..., own] = changed[place][..., own]
+        return new
+
+    for names in (["queries"], ["keys"], ["values"], ["keys", "values"]):
+        places = [patched(model, (n, 1), lambda f, n=n: put((n, 1), f)) for n in names]
+        for place in places:
+            place.__enter__()
+        shares[" and ".join(names)] = trained.agreement(model, ATTRACTORS)
+        for place in places:
+            place.__exit__(None, None, None)
+    return {"heads": [first, second]} | {name: round(x, 3) for name, x in shares.items()}
+
+
+@torch.no_grad()
+def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
+    """Everything that the table holds of a model."""
+    tokens, targets = next_word_batch(texts)
+    row = {
+        "loss": round(masked_cross_entropy(model(tokens), targets).item(), 4),
+        "agreement": round(trained.agreement(model, ATTRACTORS), 3),
+        "moved": paths(model),
+        "on_subject": round(trained.looks(model, ATTRACTORS)[0].max().item(), 4),
+    }
+    opening = STORY_VOCABULARY.encode(OPENING)  # (T,)
+    _, weights = model(opening[None], return_weights=True)
+    row["hums"] = [[[round(x, 3) for x in head[-1].tolist()] for head in w[0]] for w in weights]
+    if kind == "free":
+        row["without"] = without(model, texts)
+        row["through"] = through(model, row["without"]["zero"])
+    return row
+
+
+def main() -> None:
+    """Train, measure, and write the table."""
+    torch.set_num_threads(1)
+    start = time.process_time()
+    lr = results("story_models").rate("transformer, no positions")
+    texts = trained.stories(HELD_OUT, 2)
+    kept = ROOT / "build" / "experiments" / "inside.jsonl"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    runs = {(row["model"], row["seed"]): row for row in map(json.loads, lines)}
+    jobs = [(kind, seed) for kind, seeds in SEEDS.items() for seed in seeds]
+    for kind, seed in tqdm([job for job in jobs if job not in runs], desc="inside"):
+        row = {"model": kind, "seed": seed} | measure(kind, fit(kind, seed, lr), texts)
+        runs[kind, seed] = row
+        with kept.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    head = {
+        "made_by": "experiments/inside.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
+        "lr": lr,
+        "steps": trained.STEPS,
+        "batch": trained.BATCH,
+        "attractors": ATTRACTORS,
+        "opening": OPENING,
+        "cpu_seconds": round(time.process_time() - start),
+    }
+    rows = ",\n".join("  " + json.dumps(runs[job]) for job in jobs)
+    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + rows + "\n ]\n}\n"
+    table = ROOT / "helpers" / "stored" / "inside.json"
+    table.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

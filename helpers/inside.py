@@ -1,0 +1,159 @@
+"""A trained model opened: what flows through it is recorded, and replaced by that of another run.
+
+A *place* in a model is a name and a layer, both as in lecture 12:
+
+    ("stream", i)     what enters block i; with i = n_layers, what leaves the last one
+    ("queries", i)    of all heads side by side, before positions turn them
+    ("keys", i)       the same
+    ("values", i)     the same
+    ("contexts", i)   what all heads of layer i have found, side by side, before `W_out`
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from helpers.checks import require, require_dims
+from helpers.models import TransformerModel
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
+Place = tuple[str, int]
+NAMES = ("stream", "queries", "keys", "values", "contexts")
+
+
+@torch.no_grad()
+def record(
+    model: TransformerModel, tokens: Int[Tensor, "batch T"]
+) -> dict[Place, Float[Tensor, "batch T width"]]:
+    """What stands at every place while the model reads."""
+    found: dict[Place, Tensor] = {}
+    n_layers = len(model.blocks)
+    places = [(name, i) for i in range(n_layers) for name in NAMES] + [("stream", n_layers)]
+    with contextlib.ExitStack() as stack:
+        for place in places:
+
+            def keep(value: Tensor, place: Place = place) -> Tensor:
+                found[place] = value
+                return value
+
+            stack.enter_context(patched(model, place, keep))
+        model(tokens)
+    return found
+
+
+@contextlib.contextmanager
+def patched(
+    model: TransformerModel, place: Place, change: Callable[[Tensor], Tensor]
+) -> Iterator[nn.Module]:
+    """Within the block, the model goes on with `change(found)` wherever it found `found`.
+
+        with patched(model, ("stream", 1), lambda found: other):
+            logits = model(tokens)
+
+    Args:
+        model: it is itself changed, and restored at the end of the block.
+        place: see above.
+        change: gets what stands at the place, (batch, T, width), and returns what shall stand
+            there.
+
+    Raises:
+        ValueError: if the model has no such place.
+    """
+    name, layer = place
+    require(name in NAMES, "place", repr(name), " or ".join(map(repr, NAMES)))
+    last = len(model.blocks) - (name != "stream")
+    require(0 <= layer <= last, "place", f"layer {layer}", f"numbers from 0 to {last}")
+    if name == "stream":
+        module = model.stack.norm if layer == len(model.blocks) else model.blocks[layer]
+    else:
+        attention = model.blocks[layer].attention
+        projections = {"queries": "W_query", "keys": "W_key", "values": "W_value"}
+        module = getattr(attention, projections.get(name, "W_out"))
+    if name in ("stream", "contexts"):
+        hook = module.register_forward_pre_hook(lambda _, args: (change(args[0]), *args[1:]))
+    else:
+        hook = module.register_forward_hook(lambda _, args, found: change(found))
+    try:
+        yield model
+    finally:
+        hook.remove()
+
+
+def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
+    """The columns of queries, keys, values and contexts that belong to one head.
+
+    Raises:
+        ValueError: if there is no such head.
+    """
+    attention = model.blocks[layer].attention
+    require(0 <= head < attention.n_heads, "head", head, f"below {attention.n_heads}")
+    return slice(head * attention.d_v, (head + 1) * attention.d_v)
+
+
+def repeated_segments(
+    batch: int,
+    length: int,
+    vocab: int,
+    segment: tuple[int, int],
+    generator: torch.Generator,
+) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"], Int[Tensor, " batch"]]:
+    """Different symbols at random, the same again and again: tokens, targets, segment lengths.
+
+    Targets are the next symbols wherever they can be known, which is from the first symbol of
+    the second turn on; elsewhere they are `IGNORE`.
+
+    Args:
+        batch: number of sequences.
+        length: T.
+        vocab: number of symbols.
+        segment: the least and the greatest length of a segment, each equally likely.
+        generator: where all choices come from.
+
+    Raises:
+        ValueError: if there are too few symbols for a segment, or it does not come twice.
+    """
+    from helpers.training import IGNORE
+
+    low, high = segment
+    require(1 <= low <= high <= vocab, "segment", segment, f"1 <= least <= greatest <= {vocab}")
+    require(high < length, "segment", segment, f"less than length = {length}")
+    order = torch.rand(batch, vocab, generator=generator).argsort(dim=1)  # (batch, vocab)
+    lengths = torch.randint(low, high + 1, (batch,), generator=generator)  # (batch,)
+    at = torch.arange(length + 1)  # (T + 1,)
+    text = order.gather(1, at % lengths[:, None])  # (batch, T + 1)
+    known = at[:-1] >= lengths[:, None]  # (batch, T)
+    return text[:, :-1], text[:, 1:].masked_fill(~known, IGNORE), lengths
+
+
+def pattern_scores(
+    weights: Float[Tensor, "batch heads T T"], lengths: Int[Tensor, " batch"]
+) -> tuple[Float[Tensor, " heads"], Float[Tensor, " heads"]]:
+    """Each head's mean weight on the symbol before, and on the one *behind the last same symbol*.
+
+    The second is the prefix-matching score of Olsson et al. (2022): from a symbol that was there
+    before, one segment back, to the symbol that followed it then. Both are means over the places
+    from the second turn on.
+
+    Raises:
+        ValueError: if `weights` has not four dimensions.
+    """
+    require_dims("weights", weights, 4, "(batch, heads, T, T)")
+    T = weights.shape[-1]
+    at = torch.arange(T)  # (T,)
+    asked = at >= lengths[:, None]  # (batch, T)
+    before = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, T - 1)
+    behind = (at - lengths[:, None] + 1).clamp(min=0)  # (batch, T)
+    index = behind[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
+    matching = weights.gather(-1, index)[..., 0]  # (batch, heads, T)
+    shares = [
+        (found * where[:, None]).sum(dim=(0, 2)) / where.sum()
+        for found, where in ((before, asked[:, 1:]), (matching, asked))
+    ]
+    return shares[0], shares[1]
