@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.checks import require, require_dims
+from helpers.checks import require, require_dims, require_sizes
 from helpers.models import TransformerModel
+from helpers.training import IGNORE
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -90,10 +91,13 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
     """The columns of queries, keys, values and contexts that belong to one head.
 
     Raises:
-        ValueError: if there is no such head.
+        ValueError: if there is no such layer or head.
     """
+    n_layers = len(model.blocks)
+    require(0 <= layer < n_layers, "layer", layer, f"a number from 0 to {n_layers - 1}")
     attention = model.blocks[layer].attention
-    require(0 <= head < attention.n_heads, "head", head, f"below {attention.n_heads}")
+    last = attention.n_heads - 1
+    require(0 <= head <= last, "head", head, f"a number from 0 to {last}")
     return slice(head * attention.d_v, (head + 1) * attention.d_v)
 
 
@@ -117,10 +121,10 @@ def repeated_segments(
         generator: where all choices come from.
 
     Raises:
-        ValueError: if there are too few symbols for a segment, or it does not come twice.
+        ValueError: if a size is below 1, there are too few symbols for a segment, or nothing of it
+            would come twice.
     """
-    from helpers.training import IGNORE
-
+    require_sizes(batch=batch)
     low, high = segment
     require(1 <= low <= high <= vocab, "segment", segment, f"1 <= least <= greatest <= {vocab}")
     require(high < length, "segment", segment, f"less than length = {length}")
@@ -142,9 +146,11 @@ def pattern_scores(
     from the second turn on.
 
     Raises:
-        ValueError: if `weights` has not four dimensions.
+        ValueError: if `weights` has not four dimensions, or there is not one length for each row.
     """
     require_dims("weights", weights, 4, "(batch, heads, T, T)")
+    needed = f"shape ({len(weights)},), one for each row of weights"
+    require(lengths.shape == (len(weights),), "lengths", f"shape {tuple(lengths.shape)}", needed)
     T = weights.shape[-1]
     at = torch.arange(T)  # (T,)
     asked = at >= lengths[:, None]  # (batch, T)

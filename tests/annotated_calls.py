@@ -159,6 +159,11 @@ def valid_calls() -> None:
     modern.RMSNorm(d_model)(x[0, 0])
     modern.SwiGLU(d_model, 13)(x)
     modern.gelu(x)
+    inside = loaded["inside"]
+    opened = models.LanguageModel(12, d_model, 2, 2).eval()
+    inside.record(opened, torch.randint(12, (B, T_k)))
+    _, _, lengths = inside.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
+    inside.pattern_scores(torch.rand(B, H, T_k, T_k), lengths)
     grouped = modern.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
     grouped(x, causal=True)
     grouped(x, causal=True, return_weights=True)

@@ -1,0 +1,97 @@
+"""What flows through a model is recorded and replaced; segments repeat; heads are scored."""
+
+import pytest
+import torch
+
+from helpers.inside import NAMES, head_columns, patched, pattern_scores, record, repeated_segments
+from helpers.models import LanguageModel
+from helpers.training import IGNORE
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    return LanguageModel(11, 16, n_layers=2, n_heads=4).eval()
+
+
+@pytest.fixture
+def tokens():
+    return torch.randint(11, (5, 6), generator=torch.Generator().manual_seed(1))
+
+
+@torch.no_grad()
+def test_every_place_is_recorded_and_the_model_is_whole_again(model, tokens):
+    before = model(tokens)
+    found = record(model, tokens)
+    assert set(found) == {(n, i) for n in NAMES for i in (0, 1)} | {("stream", 2)}
+    assert torch.equal(model(tokens), before)
+    assert torch.equal(found["stream", 0], model.embedding_scale * model.embedding(tokens))
+    assert torch.equal(model.readout(model.stack.norm(found["stream", 2])), before)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("place", [(n, i) for n in NAMES for i in (0, 1)] + [("stream", 2)])
+def test_what_is_put_in_has_its_effect_and_its_own_changes_nothing(model, tokens, place):
+    before = model(tokens)
+    with patched(model, place, lambda found: found.clone()):
+        assert torch.equal(model(tokens), before)
+    with patched(model, place, lambda found: found.flip(1)):
+        assert not torch.allclose(model(tokens), before, atol=1e-4)
+    assert torch.equal(model(tokens), before)
+
+
+@torch.no_grad()
+def test_the_stream_of_another_sentence_gives_its_logits(model, tokens):
+    """Before layer 0 the stream is all that is known, and so it is at the end."""
+    other = tokens.flip(0)
+    found = record(model, other)
+    for layer in range(3):
+        with patched(model, ("stream", layer), lambda _, layer=layer: found["stream", layer]):
+            assert torch.allclose(model(tokens), model(other), atol=1e-6)
+
+
+@torch.no_grad()
+def test_contexts_are_weights_times_values(model, tokens):
+    found = record(model, tokens)
+    _, weights = model(tokens, return_weights=True)
+    for layer in range(2):
+        for head in range(4):
+            own = head_columns(model, layer, head)
+            mixed = weights[layer][:, head] @ found["values", layer][..., own]
+            assert torch.allclose(found["contexts", layer][..., own], mixed, atol=1e-6)
+
+
+def test_a_failure_leaves_the_model_whole(model, tokens):
+    before = model(tokens)
+    with pytest.raises(RuntimeError), patched(model, ("values", 0), lambda found: found[:, 1:, :3]):
+        model(tokens)
+    assert torch.equal(model(tokens), before)
+
+
+def test_segments_repeat_and_their_lengths_differ():
+    generator = torch.Generator().manual_seed(0)
+    tokens, targets, lengths = repeated_segments(200, 20, 16, (3, 8), generator)
+    assert set(lengths.tolist()) == set(range(3, 9))
+    for row, asked, n in zip(tokens.tolist(), targets.tolist(), lengths.tolist(), strict=True):
+        assert len(set(row[:n])) == n
+        assert all(row[t] == row[t - n] for t in range(n, 20))
+        assert asked[:n] == [IGNORE] * n
+        assert asked[n:-1] == row[n + 1 :]
+        assert asked[-1] == row[20 - n]
+
+
+def test_scores_of_perfect_heads():
+    """One head that looks at the symbol before, one that looks behind the last same symbol."""
+    generator = torch.Generator().manual_seed(0)
+    tokens, targets, lengths = repeated_segments(30, 20, 16, (3, 8), generator)
+    weights = torch.zeros(30, 2, 20, 20)
+    for i, n in enumerate(lengths.tolist()):
+        for t in range(1, 20):
+            weights[i, 0, t, t - 1] = 1.0
+            weights[i, 1, t, t - n + 1 if t >= n else 0] = 1.0
+    before, matching = pattern_scores(weights, lengths)
+    assert before.tolist() == [1.0, 0.0]
+    assert matching.tolist() == [0.0, 1.0]
+    # What the second one looks at is the answer.
+    found = (weights[:, 1] @ tokens[..., None].float())[..., 0].long()
+    assert torch.equal(found[targets != IGNORE], targets[targets != IGNORE])

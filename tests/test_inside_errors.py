@@ -1,0 +1,75 @@
+"""What `helpers.inside` refuses, and in which words."""
+
+import pytest
+import torch
+from errors import assert_refused, calls, language_model, never_refused
+
+from helpers import inside
+
+
+def enter(place):
+    with inside.patched(language_model(), place, lambda found: found):
+        pass
+
+
+def segments(batch=2, length=8, segment=(2, 4)):
+    inside.repeated_segments(batch, length, 5, segment, torch.Generator())
+
+
+LAYERS = len(language_model().blocks)
+HEADS = language_model().blocks[0].attention.n_heads
+
+CASES = {
+    inside.record: [
+        (
+            lambda: inside.record(language_model(), torch.zeros(3, dtype=torch.int64)),
+            "tokens: got shape (3,); needed shape (batch, T)",
+        )
+    ],
+    inside.patched: [
+        (lambda: enter(("weights", 0)), "place: got 'weights'; needed 'stream' or 'queries'"),
+        (
+            lambda: enter(("keys", LAYERS)),
+            f"place: got layer {LAYERS}; needed numbers from 0 to {LAYERS - 1}",
+        ),
+        (
+            lambda: enter(("stream", LAYERS + 1)),
+            f"place: got layer {LAYERS + 1}; needed numbers from 0 to {LAYERS}",
+        ),
+    ],
+    inside.head_columns: [
+        (
+            lambda: inside.head_columns(language_model(), LAYERS, 0),
+            f"layer: got {LAYERS}; needed a number from 0 to {LAYERS - 1}",
+        ),
+        (
+            lambda: inside.head_columns(language_model(), 0, HEADS),
+            f"head: got {HEADS}; needed a number from 0 to {HEADS - 1}",
+        ),
+    ],
+    inside.repeated_segments: [
+        (lambda: segments(batch=0), "batch: got 0; needed at least 1"),
+        (lambda: segments(segment=(2, 6)), "segment: got (2, 6); needed 1 <= least <= greatest"),
+        (lambda: segments(segment=(0, 3)), "segment: got (0, 3); needed 1 <= least <= greatest"),
+        (lambda: segments(length=4), "segment: got (2, 4); needed less than length = 4"),
+    ],
+    inside.pattern_scores: [
+        (
+            lambda: inside.pattern_scores(torch.ones(2, 3, 3), torch.ones(2)),
+            "weights: got shape (2, 3, 3); needed shape (batch, heads, T, T)",
+        ),
+        (
+            lambda: inside.pattern_scores(torch.ones(2, 1, 3, 3), torch.ones(3)),
+            "lengths: got shape (3,); needed shape (2,), one for each row of weights",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(inside, CASES, {}) == []
