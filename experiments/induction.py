@@ -32,9 +32,9 @@ from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
 from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
 
-VOCAB, LENGTH, BATCH, STEPS, WARMUP = 32, 28, 32, 300, 50
-SEGMENTS = {"random": (5, 12), "fixed": (8, 8)}
-LONGER = (13, 18)
+VOCAB, LENGTH, BATCH, STEPS, WARMUP = 32, 24, 16, 300, 50
+SEGMENTS = {"random": (4, 10), "fixed": (7, 7)}
+LONGER = (11, 16)
 HELD_OUT, TEST_SEED, VALIDATION_SEED = 200, 1000, 2000
 CHECKPOINTS = (0, 25, 50, 75, 100, 125, 150, 175, 200, 250, 300)
 MODELS = {"one layer": (1, 40, 4, 120), "two layers": (2, 32, 2, 64)}

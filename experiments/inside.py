@@ -45,8 +45,8 @@ from helpers.positions import Positions
 from helpers.results import results
 from helpers.training import masked_cross_entropy, set_seed, train
 
-SEEDS = {"free": (0, 1, 2, 3), "blind": (0, 1, 2)}
-STEPS = {"free": trained.STEPS, "blind": 500}
+SEEDS = {"free": (0, 1, 2), "blind": (0, 1, 2)}
+STEPS = {"free": trained.STEPS, "blind": 400}
 ATTRACTORS, PAIRS, HELD_OUT = 2, 300, 200
 OPENING = "The letters in the drawer under the lamp that hums"
 WAYS = ("zero", "mean", "resample")

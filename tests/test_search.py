@@ -17,18 +17,22 @@ AT_ONE_RATE = {
     "language_model",
 }
 """Lecture 8 shows it as a mistake: one rate for all, beside `story_models`, which was searched."""
+OPENED = {
+    "inside",
+}
+"""No comparison: models that lecture 12 opens, at the rate that `story_models` found for them."""
 
 
 def test_every_other_table_holds_its_search():
     without = {p.stem for p in STORED.glob("*.json") if "search" not in json.loads(p.read_text())}
-    assert without == AT_ONE_RATE
+    assert without == AT_ONE_RATE | OPENED
 
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.json")), ids=lambda path: path.stem)
 def test_stored_comparison_is_tuned(path):
     """Each model was searched over at least four rates, and ran at the one that this chose."""
-    if path.stem in AT_ONE_RATE:
-        pytest.skip("shown as a mistake")
+    if path.stem in AT_ONE_RATE | OPENED:
+        pytest.skip("shown as a mistake, or no comparison")
     assert untuned(results(path.stem)) == []
 
 
