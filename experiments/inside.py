@@ -46,7 +46,6 @@ from helpers.results import results
 from helpers.training import masked_cross_entropy, set_seed, train
 
 SEEDS = {"free": (0, 1, 2), "blind": (0, 1, 2)}
-STEPS = {"free": trained.STEPS, "blind": 400}
 ATTRACTORS, PAIRS, HELD_OUT = 2, 300, 200
 OPENING = "The letters in the drawer under the lamp that hums"
 WAYS = ("zero", "mean", "resample")
@@ -79,7 +78,7 @@ def fit(kind: str, seed: int, lr: float) -> LanguageModel:
     def batch() -> tuple[Tensor, Tensor]:
         return trained.story_batch(texts, generator)
 
-    train(model, batch, STEPS[kind], lr, warmup=trained.WARMUP)
+    train(model, batch, trained.STEPS, lr, warmup=trained.WARMUP)
     return model
 
 
@@ -242,7 +241,7 @@ def main() -> None:
         "torch": torch.__version__.split("+")[0],
         "threads": 1,
         "lr": lr,
-        "steps": STEPS,
+        "steps": trained.STEPS,
         "batch": trained.BATCH,
         "attractors": ATTRACTORS,
         "opening": OPENING,
