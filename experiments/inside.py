@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 os.environ["LAMPLIGHT_QUIET"] = "1"
 
@@ -223,7 +222,6 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
 def main() -> None:
     """Train, measure, and write the table."""
     torch.set_num_threads(1)
-    start = time.process_time()
     lr = results("story_models").rate("transformer, no positions")
     texts = trained.stories(HELD_OUT, 2)
     kept = ROOT / "build" / "experiments" / "inside.jsonl"
@@ -245,7 +243,6 @@ def main() -> None:
         "batch": trained.BATCH,
         "attractors": ATTRACTORS,
         "opening": OPENING,
-        "cpu_seconds": round(time.process_time() - start),
     }
     rows = ",\n".join("  " + json.dumps(runs[job]) for job in jobs)
     text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + rows + "\n ]\n}\n"
