@@ -12,8 +12,10 @@ pieces      byte pair encoding from scratch, as GPT-2 cuts text
 scale       a model's parameters, operations, memory and time, from its config
 decoding    probabilities of the next token, writing token by token, beam search
 ablation    heads switched off: by zeros, by their mean, by what they find elsewhere
+answering   readers that point at a span of a text, exact match and F1
 trained     the stored language model of lecture 8, and what is asked of it
 data        generated tasks: agreement, recall, two relations at once, stories
+facts       contexts with facts, and questions about them
 training    one training loop, seeds, accuracy
 results     stored comparisons, with the search for each model's learning rate
 plotting    figures that follow the page's colours and carry their text alternative

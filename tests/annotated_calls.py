@@ -43,7 +43,9 @@ masks, positions, attention, blocks, models, training, data, decoding, trained, 
         "modern".split()
     )
 )
-encoder_decoder = loaded["encoder_decoder"]
+encoder_decoder, answering, facts = (
+    loaded[name] for name in ("encoder_decoder", "answering", "facts")
+)
 
 
 def annotated_functions() -> dict[object, str]:
@@ -175,6 +177,14 @@ def valid_calls() -> None:
     reader(tokens, return_weights=True)
     models.set_forget_bias(nn.LSTM(2, 3), 1.0)
     models.identity_rnn(3)
+
+    pair, _ = facts.reading_batch(3, torch.Generator().manual_seed(0))
+    n_words = len(facts.FACTS_VOCABULARY)
+    answering.RecurrentReader(n_words, 6, 5)(*pair)
+    answerer = answering.Reader(n_words, 8)
+    answerer(*pair, return_weights=True, asks=pair[1] != 0)
+    answering.no_answer_margin(answerer(*pair), longest=3)
+    answering.best_spans(answerer(*pair))
 
     targets = torch.randint(3, (B, T_k))
     training.set_seed(0)

@@ -1,0 +1,298 @@
+"""Question answering (lecture 10): readers that point at a span of the context, and scores.
+
+A reader takes contexts and questions as ids, and gives two logits for each place of the context:
+one for being the first word of the answer, one for being the last. They are (batch, 2, T_k), so
+that `training.train` takes them with targets (batch, 2). Place 0 of a context stands for "no answer
+here"; a span is a pair of places, both counted in.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+from helpers.blocks import DecoderBlock
+from helpers.checks import require, require_dims, require_sizes
+from helpers.data import PAD
+from helpers.models import set_forget_bias
+from helpers.positions import RotaryPositions
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+    Flag = Callable[[Tensor, Tensor], Tensor]
+
+
+def occurs_in(
+    context: Int[Tensor, "batch T_k"], question: Int[Tensor, "batch T_q"]
+) -> Bool[Tensor, "batch T_k"]:
+    """Which words of the context stand in the question, too. Filler does not.
+
+    Source: one of the features of Chen et al. (2017), section 3.2, "exact match".
+    """
+    same = context[:, :, None] == question[:, None, :]  # (batch, T_k, T_q)
+    return same.any(dim=-1) & (context != PAD)
+
+
+class _Reader(nn.Module):
+    """What both readers begin and end with: words, the flag, the two pointers."""
+
+    def __init__(
+        self, vocab: int, d_model: int, width: int, flag: Flag | None, fixed: Sequence[int]
+    ) -> None:
+        super().__init__()
+        require_sizes(vocab=vocab, d_model=d_model)
+        outside = [i for i in fixed if not 0 <= i < vocab][:3]
+        require(not outside, "fixed", f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")
+        self.embedding = nn.Embedding(vocab, d_model)
+        nn.init.normal_(self.embedding.weight, std=0.3)
+        is_fixed = torch.zeros(vocab, 1, dtype=torch.bool)
+        is_fixed[list(fixed)] = True
+        self.register_buffer("is_fixed", is_fixed, persistent=False)  # (vocab, 1)
+        self.flag = flag
+        self.mark = nn.Parameter(torch.randn(d_model))
+        self.pointers = nn.Linear(width, 2)
+
+    @property
+    def words(self) -> Float[Tensor, "vocab d_model"]:
+        """The embeddings; no gradient goes to those that are fixed."""
+        weight = self.embedding.weight
+        return torch.where(self.is_fixed, weight.detach(), weight)
+
+    def embed(self, context: Tensor, question: Tensor) -> Float[Tensor, "batch T_k d_model"]:
+        """The words of the context; those with a flag have the mark added."""
+        _check_ids("context", context, self.embedding.num_embeddings)
+        _check_ids("question", question, self.embedding.num_embeddings)
+        same = len(context) == len(question)
+        require(same, "question", f"{len(question)} rows", f"{len(context)}, as many as contexts")
+        x = self.words[context]  # (batch, T_k, d_model)
+        if self.flag is None:
+            return x
+        return x + self.flag(context, question)[..., None].to(x.dtype) * self.mark
+
+    def point(self, x: Tensor, context: Tensor) -> Float[Tensor, "batch 2 T_k"]:
+        """Two logits for each word; −∞ at filler, which is never chosen."""
+        logits = self.pointers(x).mT  # (batch, 2, T_k)
+        return logits.masked_fill((context == PAD)[:, None], -torch.inf)
+
+
+class Reader(_Reader):
+    """A transformer in which the context asks and the question is the memory.
+
+    Each block is a `DecoderBlock` without a causal mask: the words of the context look at each
+    other, then at the words of the question. These are embeddings and nothing else, a bag without
+    order: it is enough to know which words were asked.
+
+    Args:
+        vocab: number of different tokens.
+        d_model, n_heads, d_ff: as in `DecoderBlock`.
+        n_layers: number of blocks.
+        flag: gives a number for each word of the context, from contexts and questions; this much
+            of a trained vector, the mark, is added to the word. None for no flag.
+        fixed: ids whose embeddings stay as they were drawn. With names among them, a name that was
+            never met in training looks like any other.
+
+    Raises:
+        ValueError: if a size is below 1 or an id no token, and as `DecoderBlock`.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int = 32,
+        n_layers: int = 2,
+        n_heads: int = 2,
+        d_ff: int = 64,
+        flag: Flag | None = occurs_in,
+        fixed: Sequence[int] = (),
+    ) -> None:
+        super().__init__(vocab, d_model, d_model, flag, fixed)
+        require_sizes(n_layers=n_layers)
+        positions = RotaryPositions(base=30.0)  # contexts are short: slower turns tell nothing
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, n_heads, d_ff, positions=positions) for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(
+        self,
+        context: Int[Tensor, "batch T_k"],
+        question: Int[Tensor, "batch T_q"],
+        return_weights: bool = False,
+        asks: Bool[Tensor, "batch T_q"] | None = None,
+    ) -> (
+        Float[Tensor, "batch 2 T_k"]
+        | tuple[Float[Tensor, "batch 2 T_k"], list[tuple[Tensor, Tensor]]]
+    ):
+        """Logits of first and last word; and each block's weights on context and on question.
+
+        Args:
+            context, question: ids, with filler on the right.
+            return_weights: whether the weights are wanted, as pairs of (batch, heads, T_k, T_k)
+                and (batch, heads, T_k, T_q).
+            asks: which words of the question may be looked at; all but filler, if not given.
+
+        Raises:
+            ValueError: if contexts and questions are not ids, or not as many.
+        """
+        x = self.embed(context, question)  # (batch, T_k, d_model)
+        memory = self.words[question]  # (batch, T_q, d_model)
+        real = (context != PAD)[:, None, None]  # (batch, 1, 1, T_k)
+        asks = question != PAD if asks is None else asks  # (batch, T_q)
+        all_weights = []
+        for block in self.blocks:
+            x = block(x, memory, real, asks[:, None, None], return_weights)
+            if return_weights:
+                x, *weights = x
+                all_weights.append(tuple(weights))
+        logits = self.point(self.norm(x), context)  # (batch, 2, T_k)
+        return (logits, all_weights) if return_weights else logits
+
+
+class RecurrentReader(_Reader):
+    """The same by LSTMs, without attention: one reads the question, one the context.
+
+    The last states of the first, from both ends of the question, stand beside each word that the
+    second reads, also from both ends. Forget biases begin at 1.
+
+    Args:
+        vocab: number of different tokens.
+        d_model: width of the embeddings and of what is kept of the question, an even number.
+        d_state: width of each of the two states that read the context.
+        flag, fixed: as in `Reader`.
+
+    Raises:
+        ValueError: if a size is below 1, `d_model` is odd, or an id is no token.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int = 32,
+        d_state: int = 26,
+        flag: Flag | None = occurs_in,
+        fixed: Sequence[int] = (),
+    ) -> None:
+        require_sizes(d_state=d_state)
+        require(d_model % 2 == 0, "d_model", d_model, "an even number: half for each direction")
+        super().__init__(vocab, d_model, 2 * d_state, flag, fixed)
+        both = {"batch_first": True, "bidirectional": True}
+        self.asking = nn.LSTM(d_model, d_model // 2, **both)
+        self.reading = nn.LSTM(2 * d_model, d_state, **both)
+        set_forget_bias(self.asking, 1.0)
+        set_forget_bias(self.reading, 1.0)
+
+    def forward(
+        self, context: Int[Tensor, "batch T_k"], question: Int[Tensor, "batch T_q"]
+    ) -> Float[Tensor, "batch 2 T_k"]:
+        """Logits of first and last word.
+
+        Raises:
+            ValueError: as `Reader`, or if a question has no word.
+        """
+        x = self.embed(context, question)  # (batch, T_k, d_model)
+        asked = self._read(self.asking, self.words[question], question)[1]  # (2, batch, half)
+        asked = asked.transpose(0, 1).flatten(1)[:, None].expand_as(x)  # (batch, T_k, d_model)
+        x = torch.cat([x, asked], dim=-1)  # (batch, T_k, 2 · d_model)
+        states = self._read(self.reading, x, context)[0]  # (batch, T_k, 2 · d_state)
+        return self.point(states, context)
+
+    @staticmethod
+    def _read(lstm: nn.LSTM, x: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """States at all words and at the last, with filler left out from either end."""
+        lengths = (tokens != PAD).sum(dim=1)  # (batch,)
+        require(bool((lengths > 0).all()), "tokens", "a row of filler only", "a word in each row")
+        pack, unpack = nn.utils.rnn.pack_padded_sequence, nn.utils.rnn.pad_packed_sequence
+        packed = pack(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        states, (last, _) = lstm(packed)
+        return unpack(states, batch_first=True, total_length=x.shape[1])[0], last
+
+
+def best_spans(
+    logits: Float[Tensor, "batch 2 T_k"], longest: int | None = None
+) -> tuple[Int[Tensor, "batch 2"], Float[Tensor, " batch"]]:
+    """The spans with the greatest sum of two logits, and these sums; no end before its start.
+
+    Place 0 belongs to no span: what it gets is the business of `no_answer_margin`.
+
+    Args:
+        logits: of the first and the last word; −∞ at filler.
+        longest: the most words that a span may have; any number, if not given.
+
+    Raises:
+        ValueError: if logits are not (batch, 2, T_k) with two places at least, `longest` is below
+            1, or a row has no place to choose.
+    """
+    _check_logits(logits)
+    require_sizes(longest=longest)
+    T = logits.shape[-1]
+    sums = logits[:, 0, :, None] + logits[:, 1, None, :]  # (batch, first, last)
+    legal = torch.ones(T, T, dtype=torch.bool, device=logits.device).triu()  # last >= first
+    if longest is not None:
+        legal = legal.tril(longest - 1)  # (T, T)
+    legal[0] = False
+    best, at = sums.masked_fill(~legal, -torch.inf).flatten(1).max(dim=1)  # (batch,) each
+    require(bool((best > -torch.inf).all()), "logits", "a row of −inf", "a place to choose")
+    return torch.stack([at // T, at % T], dim=1), best
+
+
+def no_answer_margin(
+    logits: Float[Tensor, "batch 2 T_k"], longest: int | None = None
+) -> Float[Tensor, " batch"]:
+    """By how much "no answer" beats the best span: the two logits at place 0 against its two.
+
+    A question counts as unanswerable where this exceeds a threshold, which is chosen on data of
+    its own (Devlin et al., 2019, section 4.3, with the signs turned round).
+
+    Raises:
+        ValueError: as `best_spans`.
+    """
+    return logits[:, :, 0].sum(dim=1) - best_spans(logits, longest)[1]  # (batch,)
+
+
+def normalized(text: str) -> list[str]:
+    """The words that count: lower case, without punctuation marks and the articles a, an, the."""
+    bare = "".join(mark for mark in text.lower() if mark not in string.punctuation)
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def exact_match(answer: str, wanted: str) -> bool:
+    """Whether the words that count are the same, in the same order.
+
+    Source: Rajpurkar et al. (2016), section 6.1, and their program.
+    """
+    return normalized(answer) == normalized(wanted)
+
+
+def f1_score(answer: str, wanted: str) -> float:
+    """The harmonic mean of precision and recall over the words that count, as bags.
+
+    A word counts as often as it stands in both. If one of the two is empty, it is 1 where both are,
+    and else 0.
+
+    Source: Rajpurkar et al. (2016), section 6.1; for empty answers the program of Rajpurkar et al.
+    (2018).
+    """
+    ours, theirs = normalized(answer), normalized(wanted)
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = (Counter(ours) & Counter(theirs)).total()
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+def _check_logits(logits: Tensor) -> None:
+    shape = tuple(logits.shape)
+    fits = len(shape) == 3 and shape[1] == 2 and shape[2] >= 2
+    require(fits, "logits", f"shape {shape}", "shape (batch, 2, T_k), T_k at least 2")
+
+
+def _check_ids(name: str, tokens: Tensor, vocab: int) -> None:
+    require_dims(name, tokens, 2, "(batch, T)")
+    outside = tokens[(tokens < 0) | (tokens >= vocab)][:3].tolist()
+    require(not outside, name, f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")

@@ -1,0 +1,152 @@
+"""Readers point at legal spans of the context; scores are those of SQuAD's programs."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.answering import (
+    Reader,
+    RecurrentReader,
+    best_spans,
+    exact_match,
+    f1_score,
+    no_answer_margin,
+    normalized,
+    occurs_in,
+)
+from helpers.data import PAD
+from helpers.facts import FACTS_VOCABULARY, NAMES, reading_batch
+from helpers.training import train
+
+VOCAB = len(FACTS_VOCABULARY)
+
+
+def batch(n=6, seed=0):
+    return reading_batch(n, torch.Generator().manual_seed(seed))
+
+
+def made(kind, **how):
+    torch.manual_seed(0)
+    return kind(VOCAB, **how).eval()
+
+
+both = pytest.mark.parametrize("kind", [Reader, RecurrentReader])
+
+
+@both
+def test_more_filler_changes_nothing_and_is_never_chosen(kind):
+    reader, ((context, question), _) = made(kind), batch()
+    logits = reader(context, question)
+    longer = reader(F.pad(context, (0, 7)), F.pad(question, (0, 4)))
+    T = context.shape[1]
+    real = (context != PAD)[:, None].expand_as(logits)
+    torch.testing.assert_close(longer[..., :T][real], logits[real], rtol=0, atol=1e-5)
+    assert (longer[..., T:] == -torch.inf).all() and (logits[~real] == -torch.inf).all()
+    spans, _ = best_spans(longer)
+    lengths = (context != PAD).sum(dim=1, keepdim=True)
+    assert (spans < lengths).all() and torch.equal(spans, best_spans(logits)[0])
+
+
+@both
+def test_rows_of_a_batch_do_not_meet(kind):
+    reader, ((context, question), _) = made(kind), batch()
+    alone = reader(context[2:3], question[2:3])
+    together = reader(context, question)[2:3]
+    torch.testing.assert_close(alone, together, rtol=0, atol=1e-5)
+
+
+@both
+def test_the_question_matters(kind):
+    reader, ((context, question), _) = made(kind, flag=None), batch()
+    other = reader(context, question.roll(1, dims=0))
+    assert not torch.allclose(other, reader(context, question))
+
+
+def test_a_hidden_word_of_the_question_is_not_seen():
+    reader, ((context, question), _) = made(Reader, flag=None), batch()
+    asks = question != PAD
+    asks[:, 0] = False
+    changed = question.clone()
+    changed[:, 0] = FACTS_VOCABULARY.ids["key"]
+    same = reader(context, question, asks=asks), reader(context, changed, asks=asks)
+    torch.testing.assert_close(*same)
+    assert not torch.allclose(reader(context, question), reader(context, changed))
+
+
+@both
+def test_fixed_embeddings_stay_and_others_move(kind):
+    reader = made(kind, fixed=NAMES)
+    before = reader.embedding.weight.detach().clone()
+    train(reader, lambda: batch(8), 3, 0.01)
+    moved = (reader.embedding.weight - before).abs().amax(dim=1) > 0
+    assert not moved[list(NAMES)].any()
+    assert moved[FACTS_VOCABULARY.ids["was"]] and moved[FACTS_VOCABULARY.ids["?"]]
+
+
+def test_weights_are_rows_over_context_and_question():
+    reader, ((context, question), _) = made(Reader), batch()
+    logits, weights = reader(context, question, return_weights=True)
+    torch.testing.assert_close(logits, reader(context, question), rtol=0, atol=1e-5)
+    B, T_k, T_q = len(context), context.shape[1], question.shape[1]
+    for own, cross in weights:
+        assert own.shape == (B, 2, T_k, T_k) and cross.shape == (B, 2, T_k, T_q)
+        torch.testing.assert_close(cross.sum(-1), torch.ones(B, 2, T_k))
+        assert (cross * (question == PAD)[:, None, None]).sum() == 0
+
+
+def test_flag_is_on_the_words_of_the_question_only():
+    context, question = torch.tensor([[5, 6, 7, 6, PAD]]), torch.tensor([[6, 9, PAD]])
+    assert occurs_in(context, question).tolist() == [[False, True, False, True, False]]
+
+
+def by_brute_force(logits, longest):
+    T = logits.shape[-1]
+    spans = [(i, j) for i in range(1, T) for j in range(i, min(T, i + longest))]
+    return max(spans, key=lambda p: logits[0, p[0]] + logits[1, p[1]])
+
+
+@given(T=st.integers(2, 9), longest=st.integers(1, 10), seed=st.integers(0, 10_000))
+def test_best_span_is_that_of_brute_force(T, longest, seed):
+    logits = torch.randn(3, 2, T, generator=torch.Generator().manual_seed(seed))
+    filler = seed % (T - 1)
+    logits[..., T - filler :] = -torch.inf
+    spans, sums = best_spans(logits, longest)
+    for row, span, total in zip(logits, spans.tolist(), sums, strict=True):
+        assert tuple(span) == by_brute_force(row, longest)
+        assert total == row[0, span[0]] + row[1, span[1]]
+    margin = no_answer_margin(logits, longest)
+    torch.testing.assert_close(margin, logits[:, :, 0].sum(1) - sums)
+
+
+def test_no_limit_is_the_whole_context():
+    logits = torch.randn(4, 2, 8, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(best_spans(logits)[0], best_spans(logits, 8)[0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted", "exact", "f1"),
+    [
+        ("the red key", "a red key", True, 1.0),
+        ("Red Key!", "the red key", True, 1.0),
+        ("key", "red key", False, 2 / 3),
+        ("red red key", "red key", False, 4 / 5),
+        ("red red key", "red red map", False, 2 / 3),
+        ("key red", "red key", False, 1.0),
+        ("lima", "oslo", False, 0.0),
+        ("3 may", "5 may", False, 1 / 2),
+        ("", "", True, 1.0),
+        ("", "lima", False, 0.0),
+        ("the", "", True, 1.0),
+        ("an anthem", "anthem", True, 1.0),
+        ("well-known", "wellknown", True, 1.0),
+    ],
+)
+def test_scores_of_worked_examples(answer, wanted, exact, f1):
+    assert exact_match(answer, wanted) is exact and exact_match(wanted, answer) is exact
+    assert f1_score(answer, wanted) == pytest.approx(f1) == f1_score(wanted, answer)
+
+
+def test_articles_inside_words_stay():
+    assert normalized("The theatre, another  AN!") == ["theatre", "another"]

@@ -1,0 +1,79 @@
+"""What `helpers.answering` refuses, and in which words."""
+
+import pytest
+import torch
+from errors import assert_refused, calls, ids, never_refused
+
+from helpers import answering
+
+row = ids([1, 2, 3])
+
+CASES = {
+    answering.Reader: [
+        (lambda: answering.Reader(0), "vocab: got 0; needed at least 1"),
+        (lambda: answering.Reader(5, n_layers=0), "n_layers: got 0; needed at least 1"),
+        (
+            lambda: answering.Reader(5, fixed=[5]),
+            "fixed: got ids such as [5]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: answering.Reader(5)(row, ids([1], [2])),
+            "question: got 2 rows; needed 1, as many as contexts",
+        ),
+        (
+            lambda: answering.Reader(5)(row + 3, row),
+            "context: got ids such as [5, 6]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: answering.Reader(5)(row, row[0]),
+            "question: got shape (3,); needed shape (batch, T)",
+        ),
+    ],
+    answering.RecurrentReader: [
+        (
+            lambda: answering.RecurrentReader(5, d_model=7),
+            "d_model: got 7; needed an even number: half for each direction",
+        ),
+        (lambda: answering.RecurrentReader(5, d_state=0), "d_state: got 0; needed at least 1"),
+        (
+            lambda: answering.RecurrentReader(5)(row, 0 * row),
+            "tokens: got a row of filler only; needed a word in each row",
+        ),
+    ],
+    answering.best_spans: [
+        (
+            lambda: answering.best_spans(torch.zeros(2, 3)),
+            "logits: got shape (2, 3); needed shape (batch, 2, T_k), T_k at least 2",
+        ),
+        (
+            lambda: answering.best_spans(torch.zeros(1, 2, 3), longest=0),
+            "longest: got 0; needed at least 1",
+        ),
+        (
+            lambda: answering.best_spans(torch.full((1, 2, 3), -torch.inf)),
+            "logits: got a row of −inf; needed a place to choose",
+        ),
+    ],
+    answering.no_answer_margin: [
+        (
+            lambda: answering.no_answer_margin(torch.zeros(1, 2, 1)),
+            "logits: got shape (1, 2, 1); needed shape (batch, 2, T_k), T_k at least 2",
+        ),
+    ],
+}
+
+CANNOT_FAIL = {
+    answering.occurs_in: "compares any two tables of ids; readers check them first",
+    answering.normalized: "takes any text",
+    answering.exact_match: "takes any two texts",
+    answering.f1_score: "takes any two texts",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(answering, CASES, CANNOT_FAIL) == []
