@@ -92,6 +92,6 @@ if __name__ == "__main__":
         "question_answering",
         trial,
         MODELS,
-        equal=0.01,
+        equal=0.03,
         about={"steps": STEPS, "batch": BATCH, "warmup": WARMUP, "held_out": HELD_OUT},
     )
