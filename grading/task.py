@@ -67,6 +67,7 @@ class Task:
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
         extra: whether it comes on top of the sheet's core.
+        section: the heading of the lecture that the task practises, for the feedback.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Task:
     atol: float = 1e-5
     hints: tuple[str, ...] = ()
     extra: bool = False
+    section: str = ""
 
     def __post_init__(self) -> None:
         where = f"task {self.name!r}"

@@ -578,6 +578,55 @@ def test_partial_points_are_numbers_everywhere(small, monkeypatch):
     assert "In this class a task counts all or nothing" in page and "&lt;half&gt;" not in page
 
 
+def test_feedback_leads_to_the_section_of_the_lecture(tmp_path):
+    from docutils.nodes import make_id
+
+    from grading.classroom.feedback import _address
+    from grading.classroom.policy import Policy
+    from grading.task import all_tasks
+
+    for task in all_tasks().values():
+        page = sheets()[task.lecture].page
+        found = _address(page, task, Policy(site="https://example.org/course/"))
+        place = f"#{make_id(task.section)}" if task.section else ""
+        assert found == f"https://example.org/course/lectures/{page}.html{place}"
+    put(tmp_path / "in" / "ada.ipynb", sheet(made_class.HALF), LATER)
+    for text, address in (
+        (
+            "site = 'https://example.org'",
+            f"https://example.org/lectures/{sheets()[2].page}.html#one",
+        ),
+        ("inputs = true", "lamplight/blob/main/lectures/"),
+    ):
+        graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, f"[feedback]\n{text}"))
+        page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")
+        assert address in page and f"Lecture 2, {sheets()[2].title}: One word asks</a>" in page
+
+
+def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
+    """Quotes, lines and what looks like a formula survive; the points come back."""
+    from grading.task import all_tasks
+
+    text = '=It "grants", what; the figure\nshows.\n+ A gate is fixed.'
+    answers = RIGHT | {"one_gate_each": f"one_gate_each = {text!r}"}
+    put(tmp_path / "in" / "ada.ipynb", sheet(answers), LATER)
+    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
+    done = graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
+    assert done.waiting == 1
+    [row] = rows_of(tmp_path / "out" / "written.csv")
+    assert tables.read(tmp_path / "out" / "written.csv")[1][0]["answer"] == text
+    guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
+    assert "straight" in guide and row["possible"] == "5"
+    fill(
+        tmp_path / "out" / "written.csv",
+        lambda row: row.update(points="3.5", comment="One gate more."),
+    )
+    done = graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
+    assert done.waiting == 0
+    [row] = rows_of(tmp_path / "out" / "grades.csv")
+    assert float(row["one_gate_each"]) == 3.5 and float(row["points"]) == FULL + 3.5
+
+
 def test_tables_open_in_excel_and_hold_no_formula(small):
     _, out = small
     again(small)

@@ -268,6 +268,30 @@ CODE_FAULTS = {
         '"a": fails(',
         "tests/test_task_rules.py",
     ),
+    "points without the ordinary cases": (
+        "grading/parts.py",
+        "if not whole[ORDINARY]:",
+        "if not any(whole.values()):",
+        "tests/test_parts.py",
+    ),
+    "guessing that pays": (
+        "grading/parts.py",
+        "SLIP = Fraction(1, 2)",
+        "SLIP = Fraction(1, 4)",
+        "tests/test_parts.py",
+    ),
+    "points for code as it was given": (
+        "grading/judge.py",
+        'if task.kind == "find the bug":',
+        'if task.kind == "find":',
+        "tests/test_parts.py",
+    ),
+    "a core of six hours": (
+        "grading/workload.py",
+        "CORE = 240",
+        "CORE = 360",
+        "tests/test_workload.py",
+    ),
     "the version of the citation": (
         "CITATION.cff",
         "version: 0.1.0",

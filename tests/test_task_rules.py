@@ -132,6 +132,13 @@ def test_the_functions_of_a_module_are_all_its_public_ones():
     assert "helpers.masks.causal_mask" in public
 
 
+@pytest.mark.parametrize("task", [t for t in TASKS if t.section], ids=lambda task: task.name)
+def test_the_section_of_a_task_stands_in_its_lecture(task):
+    [path] = (ROOT / "lectures").glob(f"{task.lecture:02d}_*.ipynb")
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    assert re.search(rf"^##+ {re.escape(task.section)}$", text, re.MULTILINE)
+
+
 @pytest.mark.parametrize("sides", ["holds holds", "fails holds"])
 def test_a_reason_turned_round_is_noticed(sides):
     """Each reason says on which side it stands, and the key must agree."""

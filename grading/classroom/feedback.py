@@ -5,14 +5,17 @@ Every text that may come from a student is escaped here.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from grading.classroom.marking import Grade, SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import Item, items_of, sheets
+from grading.classroom.sheets import ROOT, Item, items_of, sheets
 from grading.task import Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
@@ -70,11 +73,28 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(_folded("What you wrote", result.answer))
     known = sheets().get(sheet.lecture)
     if known:
-        where = f"Lecture {sheet.lecture}, {known.title} (lectures/{known.page})"
-        lines.append(f"<p>{html.escape(f'It practises: {task.outcome}. See {where}.')}</p>")
+        said = f"Lecture {sheet.lecture}, {known.title}" + f": {task.section}" * bool(task.section)
+        link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
+        lines.append(f"<p>It practises: {html.escape(task.outcome)}. See {link}.</p>")
     if known and item.task in known.answers and _released(policy, item.task):
         lines.append(_folded("The model answer", known.answers[item.task]))
     return lines
+
+
+def _address(page: str, task: Task, policy: Policy) -> str:
+    """Of the lecture's section on the course's site; without a site, of the notebook."""
+    if not policy.site:
+        return quote(f"{repository()}/blob/main/lectures/{page}.ipynb", safe=":/")
+    ascii_only = unicodedata.normalize("NFKD", task.section).encode("ascii", "ignore").decode()
+    place = re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")  # as Sphinx makes it
+    place = f"#{place}" * bool(place)
+    return quote(f"{policy.site.rstrip('/')}/lectures/{page}.html", safe=":/") + place
+
+
+@functools.cache
+def repository() -> str:
+    """The address that stands once, in `_config.yml`."""
+    return re.search(r"url: (\S+)", (ROOT / "_config.yml").read_text(encoding="utf-8"))[1]
 
 
 def _released(policy: Policy, task: str) -> bool:

@@ -52,6 +52,8 @@ class Policy:
     inputs: bool = True
     """Whether the feedback shows the private input on which an answer failed."""
     visibility: str = "visible"
+    site: str = ""
+    """Where the course's site stands, for links from the feedback."""
     private: Path | None = None
     packages: tuple[str, ...] = ()
 
@@ -124,6 +126,7 @@ def read_policy(path: Path) -> Policy:
         keep_back=frozenset(feedback.names("keep_back")),
         inputs=feedback.one("inputs", bool, True),
         visibility=feedback.one("gradescope", str, "visible"),
+        site=feedback.one("site", str, ""),
         private=next(iter(top.paths("private")), None),
         packages=tuple(top.names("packages")),
     )

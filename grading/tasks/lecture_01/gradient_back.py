@@ -159,6 +159,7 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=10, minutes=24),
+    section="The way back is long",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

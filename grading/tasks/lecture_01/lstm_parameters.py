@@ -49,6 +49,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
+    section="Gates",
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     hints=(

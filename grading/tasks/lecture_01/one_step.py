@@ -38,6 +38,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
+    section="A network that reads one word at a time",
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     rtol=0.0,

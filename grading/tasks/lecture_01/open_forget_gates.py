@@ -174,6 +174,7 @@ def forget_gates(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=13),
+    section="The way back is long",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

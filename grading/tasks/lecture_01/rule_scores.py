@@ -173,6 +173,7 @@ def shares(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
+    section="Agreement: who learns it, and when",
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     cases=cases,

@@ -74,6 +74,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=7, minutes=13),
+    section="One step after another",
     outcome="count sequential steps, and say which recurrences can run in parallel",
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "

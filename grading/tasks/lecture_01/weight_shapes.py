@@ -90,6 +90,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=10),
+    section="A network that reads one word at a time",
     outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
     "every weight",
     hints=(

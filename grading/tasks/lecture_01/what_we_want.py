@@ -11,6 +11,7 @@ what_we_want = {"a", "b", "e", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=10),
+    section="What recurrence can and cannot do",
     outcome="name three things that we want of a sequence model, and show which one a Markov "
     "model misses",
     reasons={

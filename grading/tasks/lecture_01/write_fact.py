@@ -125,6 +125,7 @@ def reads_back(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=32),
+    section="Many facts, one state",
     outcome="measure how recall falls with the number of facts and rises with the size of "
     "the state",
     cases=cases,

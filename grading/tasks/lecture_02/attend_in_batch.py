@@ -102,6 +102,7 @@ def within_the_words(args, result):
 
 TASK = task(
     plan("find the bug", points=7, minutes=8),
+    section="All words ask at once",
     outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(within_the_words,),

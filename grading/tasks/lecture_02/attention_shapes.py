@@ -52,6 +52,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=8),
+    section="All words ask at once",
     outcome="compute all context vectors at once, and give the shape of each step",
     hints=(
         "Begin with one sentence: 4 queries and 6 words give how many dot products?",

@@ -247,6 +247,7 @@ def contexts_follow_from_weights(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=19),
+    section="All words ask at once",
     outcome="compute all context vectors at once, and give the shape of each step",
     cases=cases,
     properties=(rows_sum_to_one, contexts_follow_from_weights),

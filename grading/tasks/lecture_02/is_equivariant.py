@@ -252,6 +252,7 @@ def which_way(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=24),
+    section="What always holds",
     outcome="name what always holds for this kind of attention, and what it costs for T words",
     cases=cases,
     properties=(which_way,),

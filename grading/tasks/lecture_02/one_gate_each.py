@@ -47,6 +47,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
+    section="A rematch, and who else could win it",
     outcome="say what attention has that an average lacks, and what a gate could do as well",
     hints=(
         "Of the nouns that were not kept, how many are answered rightly all the same?",

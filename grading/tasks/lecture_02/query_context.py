@@ -54,6 +54,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
+    section="One word asks",
     outcome="compute one context vector by hand in three operations: scores, softmax, weighted sum",
     hints=(
         "Three operations: a dot product for each word, softmax, and then a sum in which each "

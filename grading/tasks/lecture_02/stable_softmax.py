@@ -196,6 +196,7 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=6),
+    section="A softmax that does not break",
     outcome="write a softmax that survives large scores, and say why the repair changes nothing",
     cases=cases,
     properties=(rows_sum_to_one,),

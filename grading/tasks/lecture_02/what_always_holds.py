@@ -11,6 +11,7 @@ what_always_holds = {"b", "d", "e", "g"}
 
 TASK = task(
     plan("choose", points=6, minutes=13),
+    section="What always holds",
     outcome="name what always holds for this kind of attention, and what it costs for T words",
     reasons={
         "a": fails(

@@ -11,6 +11,7 @@ what_the_vectors_say = {"b", "e", "f"}
 
 TASK = task(
     plan("choose", points=5, minutes=13),
+    section="Twelve words and a claim",
     outcome="predict which way a word's vector moves in a sentence, and say what a map of "
     "untrained vectors does not show",
     reasons={

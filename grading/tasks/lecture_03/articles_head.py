@@ -188,6 +188,7 @@ def as_wide_as_values(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=13),
+    section="Shapes, and products that look right",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(as_wide_as_values,),

@@ -46,6 +46,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
+    section="What untrained weights show",
     outcome="write one head as a module, and check it against others",
     hints=(
         "What does the head get of the word *and*?",

@@ -161,6 +161,7 @@ def rows_sum_to_zero(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=32),
+    section="Why scores are divided by √d_k",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(rows_sum_to_zero,),

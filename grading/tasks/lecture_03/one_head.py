@@ -214,6 +214,7 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=13),
+    section="All words at once",
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     cases=cases,

@@ -65,6 +65,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=10),
+    section="Shapes, and products that look right",
     outcome="give the shape of every tensor in self-attention, also when values have another width "
     "than keys, and recognise two wrong products that raise no error",
     hints=(

@@ -11,6 +11,7 @@ roles = {"b", "c", "e", "g"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
+    section="One word, three roles",
     outcome="say what {term}`query`, {term}`key` and {term}`value` are each for, and which faults "
     "of Lecture 2 they mend",
     reasons={

@@ -187,6 +187,7 @@ def possible(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
+    section="Why scores are divided by √d_k",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     cases=cases,
     properties=(possible,),

@@ -182,6 +182,7 @@ def both_means(args, result):
 
 TASK = task(
     plan("train", points=12, minutes=32),
+    section="A head that learns to look something up",
     outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
     "read its map, and find the cause of its errors",
     cases=cases,

@@ -50,6 +50,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=6),
+    section="Why scores are divided by √d_k",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     rtol=5e-3,  # wrong values are known as such when they are rounded, too,
     hints=(

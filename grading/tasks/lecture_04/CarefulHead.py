@@ -329,6 +329,7 @@ def in_words(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=13),
+    section="A module with its own mask",
     outcome="make dropout stop in evaluation, and keep a mask in a module as a buffer",
     cases=cases,
     properties=(in_words,),

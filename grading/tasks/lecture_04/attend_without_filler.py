@@ -127,6 +127,7 @@ def not_moved_by_filler(args, result):
 
 TASK = task(
     plan("find the bug", points=5, minutes=5),
+    section="Padding",
     outcome="convert between the three mask conventions in use, by name",
     cases=cases,
     properties=(not_moved_by_filler,),

@@ -155,6 +155,7 @@ def who_sees_what(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=13),
+    section="Padding",
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(who_sees_what,),

@@ -141,6 +141,7 @@ def only_zero_and_infinity(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=11),
+    section="Three conventions",
     outcome="convert between the three mask conventions in use, by name",
     cases=cases,
     properties=(only_zero_and_infinity,),

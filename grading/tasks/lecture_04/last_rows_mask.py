@@ -114,6 +114,7 @@ def counts(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=6),
+    section="Fewer queries than keys",
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
     cases=cases,
     properties=(counts,),

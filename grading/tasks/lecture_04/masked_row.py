@@ -57,6 +57,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=5),
+    section="Hide the future",
     outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
     hints=(
         "Which of the four words may the word at place 2 see?",

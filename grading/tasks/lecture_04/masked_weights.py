@@ -254,6 +254,7 @@ def what_rows_hold(args, result):
 
 TASK = task(
     plan("implement", points=13, minutes=19),
+    section="An empty row",
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(what_rows_hold,),

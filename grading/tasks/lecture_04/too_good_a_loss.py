@@ -45,6 +45,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
+    section="What a leak does to training",
     outcome=(
         "test a layer for a view of the future, and recognise a leak by a loss that is too good"
     ),

@@ -193,6 +193,7 @@ def who_sees_whom(args, result):
 
 TASK = task(
     plan("implement", points=11, minutes=11),
+    section="Other masks in use",
     outcome="mask padding, combine masks, and handle rows in which everything is masked",
     cases=cases,
     properties=(who_sees_whom,),

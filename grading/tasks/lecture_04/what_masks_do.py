@@ -11,6 +11,7 @@ what_masks_do = {"b", "d", "g"}
 
 TASK = task(
     plan("choose", points=6, minutes=8),
+    section="When not to mask",
     outcome="say why the mask matters in training, and when a layer should have none",
     reasons={
         "a": fails(

@@ -345,6 +345,7 @@ def no_nan(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=32),
+    section="ALiBi: the farther, the less",
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

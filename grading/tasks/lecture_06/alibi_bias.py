@@ -152,6 +152,7 @@ def a_penalty(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
+    section="ALiBi: the farther, the less",
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

@@ -288,6 +288,7 @@ def which_way(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=29),
+    section="What a causal mask tells",
     outcome="test whether a layer can tell the order of its words, and say what a causal mask "
     "alone tells",
     cases=cases,

@@ -45,6 +45,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
+    section="One test for all: longer than trained on",
     outcome=(
         "read a table of accuracies on texts longer than the training "
         "texts, without naming a winner that the figures do not show"

@@ -202,6 +202,7 @@ def lengths_are_kept(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=16),
+    section="Rotary: turn the query and the key",
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     cases=cases,

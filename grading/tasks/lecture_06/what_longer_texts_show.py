@@ -11,6 +11,7 @@ what_longer_texts_show = {"a", "b", "c"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
+    section="One test for all: longer than trained on",
     outcome="read a table of accuracies on texts longer than the training texts, without naming a "
     "winner that the figures do not show",
     reasons={

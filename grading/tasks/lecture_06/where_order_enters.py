@@ -11,6 +11,7 @@ where_order_enters = {"b", "c", "d", "g"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
+    section="Where order can enter",
     outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
     "where in the model each one enters",
     reasons={

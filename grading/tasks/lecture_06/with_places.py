@@ -119,6 +119,7 @@ def same_for_all_sentences(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=13),
+    section="Learned: a table of places",
     outcome="find a bug that encodes the number of the sentence instead of the place of the word",
     cases=cases,
     properties=(same_for_all_sentences,),
