@@ -200,6 +200,7 @@ def last_norm(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=25),
+    section="The block in six lines",
     outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
     "norm, and copy the weights to PyTorch's own layer",
     cases=cases,

@@ -137,6 +137,7 @@ def which_layer(args, result):
 
 TASK = task(
     plan("implement", points=4, minutes=8),
+    section="A feed-forward network: compute",
     outcome="say what the feed-forward network adds that attention alone cannot do",
     cases=cases,
     properties=(which_layer,),

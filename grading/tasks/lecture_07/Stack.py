@@ -178,6 +178,7 @@ def counted(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=12),
+    section="Pre-norm",
     outcome="write a residual connection and a layer norm, and say what each of them keeps",
     cases=cases,
     properties=(counted,),

@@ -294,6 +294,7 @@ def with_output(blocks, last, x, mask):
 
 TASK = task(
     plan("implement", points=11, minutes=22),
+    section="Pre-norm",
     outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
     "norm, and copy the weights to PyTorch's own layer",
     cases=cases,

@@ -188,6 +188,7 @@ def what_is_odd(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=22, extra=True),
+    section="Where the parameters are",
     outcome="count a block's parameters by a formula, and use the count as a test",
     cases=cases,
     properties=(what_is_odd,),

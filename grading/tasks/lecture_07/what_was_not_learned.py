@@ -1,0 +1,59 @@
+"""From “did not learn, at any rate of the grid” to what may be said of residual connections."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+what_was_not_learned = ...  # four to six sentences
+# BEGIN ANSWER
+what_was_not_learned = (
+    "Measured was a stack of twelve blocks of one width, from the usual "
+    "start, over a grid of rates and a fixed number of steps, on one "
+    "task. In Deeper a stack of attention layers without residual "
+    "connections did learn from another start, so “cannot” is too much. "
+    "The mechanism: each layer multiplies the gradient by its own "
+    "Jacobian, and without a way around, twelve of them shrink or blow "
+    "up what arrives at the first layers, while the words become alike "
+    "on the way up. Without training, I would measure the size of the "
+    "gradient at each layer and how alike the words are, with and "
+    "without residual connections: if I am right, both change by a "
+    "factor from layer to layer only without them. Instead I would "
+    "write: from the usual start, at no rate that was tried, did these "
+    "twelve blocks learn without residual connections in so many steps."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It does not say what was varied and what was fixed (start, rates, steps, depth).",
+    "The stack was trained without residual connections.",
+)
+mistake(
+    "It passes over the other start in Deeper, with which it did learn.",
+    "Nothing was learned, so they are necessary.",
+)
+mistake(
+    "It names no mechanism that can be measured.",
+    "Residual connections help the information flow.",
+)
+mistake(
+    "Its measurement needs a training, or shows no difference between the two stacks.",
+    "I would train for longer.",
+)
+mistake(
+    "Its sentence still says “cannot”, or speaks of all deep networks.",
+    "Deep networks are hard to train without residual connections.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    section="Each part taken away",
+    outcome=(
+        "take a part away from a stack of twelve blocks, give each stack its "
+        "own learning rate, and say what the result shows and what it does not"
+    ),
+    hints=(
+        "What could be different and was not tried?",
+        "What does a layer without a way around do to the gradient, and to the likeness of "
+        "the words?",
+    ),
+)
