@@ -16,6 +16,8 @@ answering   readers that point at a span of a text, exact match and F1
 trained     the stored language model of lecture 8, and what is asked of it
 data        generated tasks: agreement, recall, two relations at once, stories
 facts       contexts with facts, and questions about them
+news        small news texts with known facts, and a counter of facts
+summaries   models that choose, write and copy; ROUGE and facts of what they say
 training    one training loop, seeds, accuracy
 results     stored comparisons, with the search for each model's learning rate
 plotting    figures that follow the page's colours and carry their text alternative

@@ -307,9 +307,9 @@ class RecurrentTranslator(nn.Module):
 
 
 class RecurrentGiven(nn.Module):
-    """A recurrent translator with its source held; it reads everything again for each token."""
+    """A model of (source, target) with its source held; it reads all again for each token."""
 
-    def __init__(self, model: RecurrentTranslator, source: Tensor) -> None:
+    def __init__(self, model: nn.Module, source: Tensor) -> None:
         super().__init__()
         self.model, self.source = model, source
         self.train(model.training)

@@ -55,7 +55,7 @@ _WHAT = ("{who} {did} a {what} in {where} .", "in {where} {who} {did} a {what} .
 _WHAT += ("a {what} in {where} was {did} by {who} .",)
 _WHEN = ("people came to the {what} on {when} .", "on {when} there was music at the {what} .")
 _WEATHER = ("it rained in {where} on {when} .", "on {when} the sun shone in {where} .")
-_WITNESS = ("{who} was pleased .", "\" well done , \" said {who} .")
+_WITNESS = ("{who} was pleased .", '" well done , " said {who} .')
 _SUMMARY = "{who} {did} a {what} in {where} on {when} ."
 
 
@@ -150,6 +150,23 @@ def words_of(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
+def plain_words() -> str:
+    """All words of the texts that are no facts."""
+    forms = " ".join((*LONG_AGO, *_WHAT, *_WHEN, *_WEATHER, *_WITNESS, _SUMMARY))
+    return re.sub(r"{\w+}", "", forms)
+
+
+def syllables(word: str) -> tuple[str, ...]:
+    """The two pieces of a name; any other word is one piece."""
+    return (word[:2], word[2:]) if word in SORTS["who"] else (word,)
+
+
+def joined(text: str) -> str:
+    """Two neighbours that make a name become one word."""
+    first, second = ("|".join(pieces) for pieces in SYLLABLES)
+    return re.sub(rf"\b({first}) ({second})\b", r"\1\2", text)
+
+
 FACT_WORDS = {word for sort in SORTS.values() for word in sort}
 
 
@@ -166,9 +183,7 @@ def _one_text(generator: torch.Generator, names: str, news_first: float) -> News
         rare = draw(RARE_NAMES, 3)
         who = [new if chance(0.2) else old for old, new in zip(who, rare, strict=True)]
     deeds, things, cities, days = draw(DEEDS, 2), draw(THINGS, 2), draw(CITIES, 3), draw(DAYS, 3)
-    event, other = (
-        Event(who[i], deeds[i], things[i], cities[i], days[i]) for i in (0, 1)
-    )
+    event, other = (Event(who[i], deeds[i], things[i], cities[i], days[i]) for i in (0, 1))
 
     def say(forms: Sequence[str], facts: dict[str, str]) -> str:
         return draw(forms)[0].format(**facts)

@@ -43,8 +43,8 @@ masks, positions, attention, blocks, models, training, data, decoding, trained, 
         "modern".split()
     )
 )
-encoder_decoder, answering, facts = (
-    loaded[name] for name in ("encoder_decoder", "answering", "facts")
+encoder_decoder, answering, facts, news, summaries = (
+    loaded[name] for name in ("encoder_decoder", "answering", "facts", "news", "summaries")
 )
 
 
@@ -221,6 +221,21 @@ def valid_calls() -> None:
     writer(target[:, :2], cache)
     writer(target[:, 2:], cache)
     encoder_decoder.AdditiveAttention(d_model)(x, x)
+
+    items = news.tell_news(2, torch.Generator(), "unseen")
+    for reading in ("closed", "copying", "pieces"):
+        summaries.encode_news(items[0], reading)
+    words = len(summaries.NEWS_WORDS)
+    copying = summaries.CopyingSummarizer(words, d_model, 1)
+    read = summaries.news_batch(items, "copying")[0]
+    copying(*read, return_weights=True)
+    copying.given(read[0])(read[1])
+    summaries.write_summaries(copying, items, "copying", 2)
+    plain, _ = summaries.sentence_batch(items)
+    scores = summaries.SentenceScorer(words, d_model, 1)(plain)
+    summaries.choose_sentences(scores[..., 1], items)
+    even = torch.ones(2, 1, plain.shape[1], plain.shape[1])
+    summaries.attention_received(even, plain > 0, plain, per_word=False)
 
     vocabulary = data.Vocabulary(["a", "b"])
     vocabulary.decode(vocabulary.encode("a b a"))

@@ -97,7 +97,7 @@ def bad_form(notebook: NotebookNode) -> list[str]:
     if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
         complaints.append("the kernel is not python3")
     cells = code_cells(notebook)
-    if not cells or cells[0].source != colab_cell():
+    if not cells or cells[0].source != colab_cell(notebook):
         complaints.append("the first code cell is not the Colab cell: make address")
     if not isinstance(notebook.metadata.get("lamplight", {}).get("seconds"), int):
         complaints.append("its execution time is not recorded: make execute")

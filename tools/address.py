@@ -1,8 +1,9 @@
 """Write the repository's address and the course's version into every notebook.
 
 The address stands once, in `_config.yml`, and the version once, in `pyproject.toml`. From them come
-each notebook's Colab badge and its first code cell. `python tools/address.py` brings the notebooks
-in line; with `--check` it changes nothing and names those that are not.
+each notebook's Colab badge and its first code cell, which also installs a library of scores if the
+notebook imports one. `python tools/address.py` brings the notebooks in line; with `--check` it
+changes nothing and names those that are not.
 """
 
 import re
@@ -16,6 +17,9 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("lectures", "solutions", "exercises")
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\([^)]*\)")
+
+LIBRARIES = {"rouge-score": "rouge_score", "sacrebleu": "sacrebleu"}
+"""Small libraries of scores, and the modules by which a notebook imports them."""
 
 COLAB_CELL = """\
 # On Colab this installs the course's own package; everywhere else it does nothing.
@@ -39,9 +43,21 @@ def version() -> str:
     ]
 
 
-def colab_cell() -> str:
-    """The first code cell of every notebook."""
-    return COLAB_CELL.format(address=address(), version=version()).rstrip("\n")
+def needs(notebook: nbformat.NotebookNode) -> list[str]:
+    """The libraries that this notebook imports and Colab has not."""
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return [
+        library
+        for library, module in LIBRARIES.items()
+        if re.search(rf"^\s*(import|from) {module}\b", code, re.MULTILINE)
+    ]
+
+
+def colab_cell(notebook: nbformat.NotebookNode) -> str:
+    """The first code cell of a notebook: the course, and what else the notebook needs."""
+    cell = COLAB_CELL.format(address=address(), version=version())
+    more = "".join(f"    %pip install --quiet {library}\n" for library in needs(notebook))
+    return (cell + more).rstrip("\n")
 
 
 def badge(notebook: Path) -> str:
@@ -60,7 +76,7 @@ def brought_in_line(path: Path) -> nbformat.NotebookNode:
     """The notebook with the first code cell and the badge as they should be."""
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    code[0].source = colab_cell()
+    code[0].source = colab_cell(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = BADGE.sub(lambda _: badge(path), cell.source)

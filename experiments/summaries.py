@@ -1,0 +1,169 @@
+"""Summarizers compared: `python -m experiments.summaries` (`--help`), some ten minutes of one core.
+
+All are trained on the same news, in which every fifth name is in no vocabulary. Models:
+
+    plain        an encoder-decoder with a closed vocabulary
+    copying      the same with copying (pointer-generator)
+    pieces       the control: no copying, but names in two syllables, so that none is unknown
+    extractive   a scorer of sentences; two are kept
+
+Settings: the number of steps. Writes `helpers/stored/summaries.json`. For names as in the
+vocabulary (`known`) and for names that no training text holds (`unseen`):
+
+    rouge1, rougeL               mean F1
+    kept, lost, strayed, invented  facts, as in `helpers.news.Facts`
+    whole                        share of summaries with all five facts and no other
+    right                        for each sort of fact, the share of summaries that hold it
+
+Of the copying model also `attention`: ROUGE-1 and facts kept by the two sentences that get most
+attention, in the encoder (`encoder`) and from the words written (`cross`), by the mean over a
+sentence's words and by the sum, before training and after.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from experiments.search import search
+from helpers.data import PAD
+from helpers.decoding import generate
+from helpers.encoder_decoder import EncoderDecoder, source_mask
+from helpers.news import tell_news, words_of
+from helpers.positions import RotaryPositions
+from helpers.summaries import (
+    END,
+    START,
+    CopyingSummarizer,
+    SentenceScorer,
+    attention_received,
+    choose_sentences,
+    mean_facts,
+    news_batch,
+    rouge,
+    sentence_batch,
+    some_rows,
+    vocabulary_of,
+    write_summaries,
+)
+from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
+
+READINGS = {
+    "plain": "closed",
+    "copying": "copying",
+    "pieces": "pieces",
+    "extractive": "closed",
+}
+SIZES = {"d_model": 64, "n_heads": 2, "d_ff": 128}
+STEPS, BATCH, WARMUP, TEXTS, HELD_OUT = (300,), 32, 50, 6000, 300
+TRAINING_SEED, VALIDATION_SEED, TEST_SEED = 1, 2000, 1000
+
+
+def build(kind: str) -> torch.nn.Module:
+    """An untrained summarizer of about 106,000 numbers."""
+    n = len(vocabulary_of(READINGS[kind]))
+    sizes = SIZES | {"positions": RotaryPositions()}
+    if kind == "extractive":
+        return SentenceScorer(n, n_layers=3, **sizes)
+    if kind == "copying":
+        return CopyingSummarizer(n, n_layers=1, **sizes)
+    return EncoderDecoder(n, n, n_layers=1, **sizes)
+
+
+def batch_of(kind: str, items: list) -> tuple:
+    """What a model reads, and what is asked of it."""
+    return sentence_batch(items) if kind == "extractive" else news_batch(items, READINGS[kind])
+
+
+def trial(model: str, setting: int, lr: float, seed: int) -> dict:
+    """Train one summarizer and measure it on texts that it has not seen."""
+    data = batch_of(model, news(TEXTS, TRAINING_SEED, "mixed"))
+    generator = set_seed(seed)
+    network = build(model)
+    before = looked_at(network) if model == "copying" else {}
+    train(network, lambda: some_rows(data, BATCH, generator), setting, lr, warmup=WARMUP)
+    found = {name: measure(network, model, name) for name in ("known", "unseen")}
+    if model == "copying":
+        found["attention"] = {"before": before, "after": looked_at(network)}
+    return {
+        "validation": loss(network, batch_of(model, news(HELD_OUT, VALIDATION_SEED, "mixed"))),
+        "parameters": count_parameters(network),
+        **found,
+    }
+
+
+def news(n: int, seed: int, names: str) -> list:
+    """Texts that depend on the seed alone."""
+    return tell_news(n, torch.Generator().manual_seed(seed), names)
+
+
+@torch.no_grad()
+def loss(network: torch.nn.Module, batch: tuple) -> float:
+    """Mean loss, to four digits."""
+    inputs, targets = batch
+    logits = network(*inputs) if isinstance(inputs, tuple) else network(inputs)
+    return round(masked_cross_entropy(logits, targets).item(), 4)
+
+
+@torch.no_grad()
+def measure(network: torch.nn.Module, model: str, names: str) -> dict:
+    """Scores and facts of the summaries of new texts."""
+    items = news(HELD_OUT, TEST_SEED, names)
+    if model == "extractive":
+        logits = network(sentence_batch(items)[0])  # (batch, sentences, 2)
+        summaries = choose_sentences(logits[..., 1] - logits[..., 0], items)
+    else:
+        summaries = write_summaries(network, items, READINGS[model])
+    return scores(summaries, items)
+
+
+def scores(summaries: list[str], items: list) -> dict:
+    """ROUGE, facts, and which sorts of fact are there."""
+    said = [set(words_of(summary)) for summary in summaries]
+    right = {
+        sort: sum(
+            getattr(item.event, sort) in words for item, words in zip(items, said, strict=True)
+        )
+        for sort in ("who", "did", "what", "where", "when")
+    }
+    found = {**rouge(summaries, items), **mean_facts(summaries, items)}
+    shares = {sort: round(n / len(items), 3) for sort, n in right.items()}
+    return {name: round(value, 3) for name, value in found.items()} | {"right": shares}
+
+
+@torch.no_grad()
+def looked_at(network: CopyingSummarizer) -> dict:
+    """What the two sentences with most attention are worth as a summary."""
+    items = news(HELD_OUT, TEST_SEED, "known")
+    (source, _), _ = news_batch(items, "copying")
+    start = torch.full((len(items), 1), START)  # (batch, 1)
+    written = generate(
+        network.given(source), start, 14, temperature=0, stop=END, use_cache=False
+    )  # (batch, T_q), as the model itself writes
+    x = network.source_embedding(source)  # (batch, T, d_model)
+    _, (inside,) = network.encoder(x, source_mask(source), True)  # (batch, heads, T, T)
+    _, (cross,) = network(source, written, return_weights=True)  # (batch, 1, T_q, T)
+    found = {}
+    for name, weights, asks in (
+        ("encoder", inside, source != PAD),
+        ("cross", cross, written != PAD),
+    ):
+        for way in ("mean", "sum"):
+            received = attention_received(weights, asks, source, per_word=way == "mean")
+            chosen = choose_sentences(received, items)
+            found[f"{name} {way}"] = {
+                "rouge1": round(rouge(chosen, items)["rouge1"], 3),
+                "kept": round(mean_facts(chosen, items)["kept"], 3),
+            }
+    return found
+
+
+if __name__ == "__main__":
+    search(
+        "summaries",
+        trial,
+        list(READINGS),
+        STEPS,
+        lower_is_better=True,
+        skip=lambda model, setting: setting > 300 and model in ("copying", "extractive"),
+        about={"batch": BATCH, "texts": TEXTS, "held_out": HELD_OUT},
+    )

@@ -1,0 +1,358 @@
+"""Summarizers: one that chooses sentences, one that writes, one that also copies (lecture 11).
+
+All read news of `helpers.news`. In a *closed* vocabulary a word that is not in it becomes
+`UNKNOWN`. For a model that *copies*, the unknown words of a text get the ids behind the vocabulary,
+in the order in which they occur: len(NEWS_WORDS), len(NEWS_WORDS) + 1 and so on, in this text only.
+In *pieces*, each name is two syllables, and nothing is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from helpers import news as facts
+from helpers.blocks import TransformerStack
+from helpers.checks import require, require_sizes
+from helpers.data import PAD, Vocabulary
+from helpers.decoding import generate
+from helpers.encoder_decoder import EncoderDecoder, RecurrentGiven, source_mask
+from helpers.news import News, words_of
+from helpers.positions import Positions
+from helpers.training import IGNORE, Batch
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+START, END, UNKNOWN = 1, 2, 3
+MOST_UNKNOWN = 3
+"""The largest number of different unknown words in a text."""
+
+Reading = Literal["closed", "copying", "pieces"]
+
+_MARKS = ("<start>", "<end>", "<unknown>")
+_PLAIN = sorted(set(words_of(facts.plain_words())))
+_FACTS = (*facts.DEEDS, *facts.THINGS, *facts.CITIES, *facts.DAYS)
+NEWS_WORDS = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *facts.KNOWN_NAMES])
+NEWS_PIECES = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *facts.SYLLABLES[0], *facts.SYLLABLES[1]])
+
+
+def vocabulary_of(reading: Reading) -> Vocabulary:
+    """Words with the known names, or words with the pieces of all names.
+
+    Raises:
+        ValueError: if there is no such way of reading.
+    """
+    known = ("closed", "copying", "pieces")
+    require(reading in known, "reading", repr(reading), " or ".join(map(repr, known)))
+    return NEWS_PIECES if reading == "pieces" else NEWS_WORDS
+
+
+def encode_news(
+    item: News, reading: Reading
+) -> tuple[Int[Tensor, " T_k"], Int[Tensor, " T_q"], tuple[str, ...]]:
+    """The ids of text and reference summary, and the text's unknown words.
+
+    Raises:
+        ValueError: as `vocabulary_of`, or if more than `MOST_UNKNOWN` words are unknown.
+    """
+    ids = vocabulary_of(reading).ids
+    unknown: dict[str, int] = {}
+
+    def encode(text: str) -> Tensor:
+        found = []
+        for word in words_of(text):
+            for part in facts.syllables(word) if reading == "pieces" else (word,):
+                if part in ids:
+                    found.append(ids[part])
+                elif reading == "closed":
+                    found.append(UNKNOWN)
+                else:
+                    found.append(len(ids) + unknown.setdefault(part, len(unknown)))
+        return torch.tensor(found)
+
+    text, summary = encode(item.text), encode(item.summary)
+    few = len(unknown) <= MOST_UNKNOWN
+    require(few, "item", f"{len(unknown)} unknown words", f"at most {MOST_UNKNOWN}")
+    return text, summary, tuple(unknown)
+
+
+def news_batch(items: Sequence[News], reading: Reading) -> Batch:
+    """Texts, the summaries from `START` on, and as targets their next words up to `END`.
+
+    Raises:
+        ValueError: if there is no text, and as `encode_news`.
+    """
+    require(len(items) >= 1, "items", "none", "at least one")
+    texts, summaries, _ = zip(*(encode_news(item, reading) for item in items), strict=True)
+    begun = [torch.cat([torch.tensor([START]), row]) for row in summaries]
+    ended = [torch.cat([row, torch.tensor([END])]) for row in summaries]
+    source, target = (pad_sequence(rows, True, PAD) for rows in (texts, begun))
+    return (source, target), pad_sequence(ended, True, IGNORE)
+
+
+def some_rows(batch: Batch, n: int, generator: torch.Generator) -> Batch:
+    """n rows of a batch, drawn with repetition, for a step of training."""
+    inputs, targets = batch
+    rows = torch.randint(len(targets), (n,), generator=generator)
+    if isinstance(inputs, Tensor):
+        return inputs[rows], targets[rows]
+    return tuple(part[rows] for part in inputs), targets[rows]
+
+
+def copy_probabilities(
+    weights: Float[Tensor, "batch T_q T_k"], source: Int[Tensor, "batch T_k"], n_words: int
+) -> Float[Tensor, "batch T_q n_words"]:
+    """The attention that each word gets, at all places of the source together.
+
+    Source: See, Liu and Manning (2017), the second term of equation 9.
+
+    Raises:
+        ValueError: if the shapes do not fit, or an id of the source is not below `n_words`.
+    """
+    fits = weights.dim() == 3 and weights.shape[::2] == source.shape
+    came, needed = tuple(weights.shape), f"(batch, T_q, T_k) for a source {tuple(source.shape)}"
+    require(fits, "weights", f"shape {came}", f"shape {needed}")
+    largest = int(source.max())
+    require(largest < n_words, "source", f"the id {largest}", f"ids below n_words = {n_words}")
+    zeros = weights.new_zeros(*weights.shape[:2], n_words)  # (batch, T_q, n_words)
+    return zeros.scatter_add(-1, source[:, None].expand_as(weights), weights)
+
+
+class CopyingSummarizer(EncoderDecoder):
+    """An encoder-decoder that may also copy a word of the source, known or not.
+
+    At each step a gate g decides how much of the probability is *written*, as by any
+    encoder-decoder, and how much is *copied*: 1 − g times the attention that each word gets, the
+    mean of the last block's heads.
+
+    Source: the pointer-generator of See, Liu and Manning (2017), section 2.2, whose gate sees
+    context vector, state and input one by one; here it sees the decoder's stream, which holds all.
+
+    Args:
+        vocab: number of words that can be written.
+        d_model, n_layers, n_heads, d_ff, positions: as in `EncoderDecoder`.
+        most_unknown: how many ids behind the vocabulary stand for unknown words of a text.
+    """
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int,
+        n_layers: int = 2,
+        n_heads: int = 2,
+        d_ff: int | None = None,
+        positions: Positions | None = None,
+        most_unknown: int = MOST_UNKNOWN,
+    ) -> None:
+        super().__init__(vocab, vocab, d_model, n_layers, n_heads, d_ff, positions)
+        require(n_layers >= 1, "n_layers", n_layers, "at least 1: something must attend")
+        self.n_words = vocab + most_unknown
+        self.gate = nn.Linear(d_model, 1)
+
+    def probabilities(
+        self, source: Int[Tensor, "batch T_k"], target: Int[Tensor, "batch T_q"]
+    ) -> tuple[
+        Float[Tensor, "batch T_q n_words"],
+        Float[Tensor, "batch T_q 1"],
+        Float[Tensor, "batch T_q T_k"],
+    ]:
+        """What comes next after each word of the target; the gate; the attention it copies by.
+
+        Raises:
+            ValueError: as `EncoderDecoder.forward`.
+        """
+        memory = self.encode(self._known(source))  # (batch, T_k, d_model)
+        mask = source_mask(source)  # (batch, 1, 1, T_k)
+        x, weights = self.states(self._known(target), memory, mask, return_weights=True)
+        attention = weights[-1].mean(dim=1)  # (batch, T_q, T_k)
+        gate = self.gate(x).sigmoid()  # (batch, T_q, 1)
+        written = self.readout(x).softmax(dim=-1)  # (batch, T_q, vocab)
+        written = F.pad(written, (0, self.n_words - written.shape[-1]))  # (batch, T_q, n_words)
+        copied = copy_probabilities(attention, source, self.n_words)  # (batch, T_q, n_words)
+        return gate * written + (1 - gate) * copied, gate, attention
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch T_k"],
+        target: Int[Tensor, "batch T_q"],
+        return_weights: bool = False,
+    ) -> (
+        Float[Tensor, "batch T_q n_words"]
+        | tuple[Float[Tensor, "batch T_q n_words"], list[Float[Tensor, "batch 1 T_q T_k"]]]
+    ):
+        """Logarithms of `probabilities`, which serve as logits; the attention if asked for."""
+        p, _, attention = self.probabilities(source, target)
+        logits = p.clamp(min=1e-9).log()  # log 0 has no gradient
+        return (logits, [attention[:, None]]) if return_weights else logits
+
+    def given(self, source: Int[Tensor, "batch T_k"]) -> RecurrentGiven:
+        """The model with this source held: it reads everything again for each word."""
+        return RecurrentGiven(self, source)
+
+    def _known(self, tokens: Tensor) -> Tensor:
+        """What can be looked up: `UNKNOWN` for the unknown words of the text."""
+        unknown = (tokens >= self.readout.out_features) & (tokens < self.n_words)
+        return tokens.masked_fill(unknown, UNKNOWN)
+
+
+def write_summaries(
+    model: EncoderDecoder, items: Sequence[News], reading: Reading, longest: int = 14
+) -> list[str]:
+    """A summary for each text, the likeliest word each time.
+
+    Raises:
+        ValueError: as `news_batch`.
+    """
+    (source, _), _ = news_batch(items, reading)
+    start = torch.full((len(items), 1), START)  # (batch, 1)
+    writer = model.given(source)
+    cached = not isinstance(model, CopyingSummarizer)
+    tokens = generate(writer, start, longest, temperature=0, stop=END, use_cache=cached)
+    return [_in_words(row, item, reading) for row, item in zip(tokens, items, strict=True)]
+
+
+def _in_words(tokens: Tensor, item: News, reading: Reading) -> str:
+    words = (*vocabulary_of(reading).words, *encode_news(item, reading)[2])
+    text = " ".join(words[i] for i in tokens.tolist() if i not in (PAD, START, END))
+    return facts.joined(text) if reading == "pieces" else text
+
+
+# --------------------------------------------------------------------------- choosing sentences
+
+
+def sentence_numbers(source: Int[Tensor, "batch T"]) -> Int[Tensor, "batch T"]:
+    """The number of the sentence that each word belongs to; a full stop ends its sentence."""
+    stops = (source == NEWS_WORDS.ids["."]).long()
+    return stops.cumsum(dim=1) - stops
+
+
+def sentence_means(
+    x: Float[Tensor, "batch T width"], source: Int[Tensor, "batch T"]
+) -> Float[Tensor, "batch sentences width"]:
+    """The mean over the words of each sentence, without filler."""
+    here = F.one_hot(sentence_numbers(source)).to(x.dtype)  # (batch, T, sentences or more)
+    here = here * (source != PAD)[..., None]
+    sizes = here.sum(dim=1)  # (batch, sentences)
+    kept = int((sizes > 0).sum(dim=1).max())
+    return (here.transpose(1, 2) @ x / sizes.clamp(min=1)[..., None])[:, :kept]
+
+
+class SentenceScorer(nn.Module):
+    """An encoder, the mean of each sentence's vectors, and two logits for it: leave out, keep."""
+
+    def __init__(
+        self,
+        vocab: int,
+        d_model: int,
+        n_layers: int = 2,
+        n_heads: int = 2,
+        d_ff: int | None = None,
+        positions: Positions | None = None,
+    ) -> None:
+        super().__init__()
+        require_sizes(vocab=vocab, d_model=d_model)
+        self.embedding = nn.Embedding(vocab, d_model)
+        self.encoder = TransformerStack(n_layers, d_model, n_heads, d_ff, positions=positions)
+        self.readout = nn.Linear(d_model, 2)
+
+    def forward(self, source: Int[Tensor, "batch T"]) -> Float[Tensor, "batch sentences 2"]:
+        """Logits for each sentence of a text without unknown words (a closed vocabulary)."""
+        x = self.encoder(self.embedding(source), source_mask(source))  # (batch, T, d_model)
+        return self.readout(sentence_means(x, source))
+
+
+def sentence_batch(items: Sequence[News]) -> Batch:
+    """Texts, and for each sentence whether it tells the news: 1 if it does, else 0.
+
+    Raises:
+        ValueError: as `news_batch`.
+    """
+    (source, _), _ = news_batch(items, "closed")
+    tells = [[item.event.what in words_of(s) for s in item.sentences] for item in items]
+    return source, torch.tensor(tells).long()
+
+
+def choose_sentences(
+    scores: Float[Tensor, "batch sentences"], items: Sequence[News], k: int = 2
+) -> list[str]:
+    """The k sentences of each text with the largest scores, in the order of the text.
+
+    Raises:
+        ValueError: if k is not from 1 to the number of sentences.
+    """
+    n = scores.shape[1]
+    require(1 <= k <= n, "k", k, f"a number from 1 to {n}, as there are sentences")
+    best = scores.topk(k, dim=1).indices.sort(dim=1).values.tolist()
+    return [" ".join(item.sentences[i] for i in row) for row, item in zip(best, items, strict=True)]
+
+
+def attention_received(
+    weights: Float[Tensor, "batch heads T_q T_k"],
+    asks: Bool[Tensor, "batch T_q"],
+    source: Int[Tensor, "batch T_k"],
+    per_word: bool = True,
+) -> Float[Tensor, "batch sentences"]:
+    """The attention that each sentence of the source gets, averaged over heads and queries.
+
+    Args:
+        weights: each row sums to 1 over the keys, the words of the source.
+        asks: which queries count; filler does not.
+        source: the text; filler gets no attention.
+        per_word: the mean over a sentence's words, not the sum, which favours long sentences.
+
+    Raises:
+        ValueError: if the shapes do not fit.
+    """
+    fits = weights.dim() == 4 and weights.shape[::3] == source.shape
+    fits = fits and asks.shape == weights.shape[::2]
+    came = f"{tuple(weights.shape)} with {tuple(asks.shape)} and {tuple(source.shape)}"
+    require(fits, "weights", came, "(batch, heads, T_q, T_k), (batch, T_q) and (batch, T_k)")
+    counted = weights.mean(dim=1) * asks[..., None]  # (batch, T_q, T_k)
+    received = counted.sum(dim=1) / asks.sum(dim=1, keepdim=True)  # (batch, T_k)
+    means = sentence_means(received[..., None], source)[..., 0]  # (batch, sentences)
+    if per_word:
+        return means
+    sizes = F.one_hot(sentence_numbers(source)) * (source != PAD)[..., None]
+    return means * sizes.sum(dim=1)[:, : means.shape[1]]
+
+
+# --------------------------------------------------------------------------- scores
+
+
+def rouge(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
+    """Mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), by the library rouge-score.
+
+    Raises:
+        ValueError: if there is not one summary for each text, or none.
+    """
+    from rouge_score.rouge_scorer import RougeScorer  # not needed by any other function
+
+    needed = f"{len(items)}, one for each text, and at least one"
+    require(0 < len(summaries) == len(items), "summaries", len(summaries), needed)
+    kinds = ("rouge1", "rouge2", "rougeL")
+    scorer = RougeScorer(kinds)
+    found = [scorer.score(i.summary, s) for s, i in zip(summaries, items, strict=True)]
+    return {kind: sum(one[kind].fmeasure for one in found) / len(found) for kind in kinds}
+
+
+def mean_facts(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
+    """The mean of `count_facts`, and the share of summaries that are `whole` and nothing else.
+
+    Raises:
+        ValueError: as `rouge`.
+    """
+    needed = f"{len(items)}, one for each text, and at least one"
+    require(0 < len(summaries) == len(items), "summaries", len(summaries), needed)
+    found = [facts.count_facts(s, i) for s, i in zip(summaries, items, strict=True)]
+    means = {
+        name: sum(getattr(one, name) for one in found) / len(found)
+        for name in ("kept", "lost", "strayed", "invented")
+    }
+    whole = [(one.kept, one.strayed, one.invented) == (5, 0, 0) for one in found]
+    return means | {"whole": sum(whole) / len(whole)}

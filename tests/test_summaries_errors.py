@@ -1,0 +1,102 @@
+"""What `helpers.summaries` refuses, and in which words."""
+
+import pytest
+import torch
+from errors import assert_refused, calls, ids, never_refused
+
+from helpers import summaries
+from helpers.news import Event, News, tell_news
+
+ITEMS = tell_news(2, torch.Generator().manual_seed(0))
+EVENT = Event("mara", "sold", "ship", "oslo", "monday")
+STRANGE = News(("some quite strange words here .",), EVENT, EVENT)
+WEIGHTS = torch.ones(1, 2, 3)
+copying = summaries.CopyingSummarizer
+
+CASES = {
+    summaries.vocabulary_of: [
+        (
+            lambda: summaries.vocabulary_of("letters"),
+            "reading: got 'letters'; needed 'closed' or 'copying' or 'pieces'",
+        ),
+    ],
+    summaries.encode_news: [
+        (
+            lambda: summaries.encode_news(STRANGE, "copying"),
+            "item: got 5 unknown words; needed at most 3",
+        ),
+    ],
+    summaries.news_batch: [
+        (lambda: summaries.news_batch([], "closed"), "items: got none; needed at least one"),
+    ],
+    summaries.sentence_batch: [
+        (lambda: summaries.sentence_batch([]), "items: got none; needed at least one"),
+    ],
+    summaries.write_summaries: [
+        (
+            lambda: summaries.write_summaries(copying(9, 4), [], "copying"),
+            "items: got none; needed at least one",
+        ),
+    ],
+    summaries.copy_probabilities: [
+        (
+            lambda: summaries.copy_probabilities(WEIGHTS, ids([1, 2]), 9),
+            "weights: got shape (1, 2, 3); needed shape (batch, T_q, T_k) for a source (1, 2)",
+        ),
+        (
+            lambda: summaries.copy_probabilities(WEIGHTS, ids([1, 2, 9]), 9),
+            "source: got the id 9; needed ids below n_words = 9",
+        ),
+    ],
+    copying: [
+        (lambda: copying(0, 4), "source_vocab: got 0; needed at least 1"),
+        (lambda: copying(9, 4, n_layers=0), "n_layers: got 0; needed at least 1"),
+        (
+            lambda: copying(9, 4)(ids([12]), ids([1])),
+            "source: got ids such as [12]; needed numbers from 0 to 8",
+        ),
+    ],
+    summaries.SentenceScorer: [
+        (lambda: summaries.SentenceScorer(0, 4), "vocab: got 0; needed at least 1"),
+    ],
+    summaries.choose_sentences: [
+        (
+            lambda: summaries.choose_sentences(torch.ones(2, 6), ITEMS, 7),
+            "k: got 7; needed a number from 1 to 6, as there are sentences",
+        ),
+    ],
+    summaries.attention_received: [
+        (
+            lambda: summaries.attention_received(
+                torch.ones(1, 2, 3, 4), torch.ones(1, 4).bool(), ids([1, 2, 3, 4])
+            ),
+            "weights: got (1, 2, 3, 4) with (1, 4) and (1, 4); needed (batch, heads, T_q, T_k)",
+        ),
+    ],
+    summaries.rouge: [
+        (
+            lambda: summaries.rouge(["a"], ITEMS),
+            "summaries: got 1; needed 2, one for each text, and at least one",
+        ),
+    ],
+    summaries.mean_facts: [
+        (
+            lambda: summaries.mean_facts([], []),
+            "summaries: got 0; needed 0, one for each text, and at least one",
+        ),
+    ],
+}
+CANNOT_FAIL = {
+    summaries.some_rows: "draws from what a batch holds",
+    summaries.sentence_numbers: "any ids have their full stops or none",
+    summaries.sentence_means: "torch refuses what does not fit",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(summaries, CASES, CANNOT_FAIL) == []
