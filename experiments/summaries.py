@@ -7,7 +7,7 @@ All are trained on the same news, in which every fifth name is in no vocabulary.
     extractive   a scorer of sentences; two are kept
     pieces       the control: no copying, but names in two syllables, so that none is unknown
 
-Settings: the number of steps. Writes `helpers/stored/summaries.json`. For names as in the
+Setting: the number of steps. Writes `helpers/stored/summaries.json`. For names as in the
 vocabulary (`known`) and for names that no training text holds (`unseen`):
 
     rouge1, rougeL               mean F1
@@ -140,7 +140,7 @@ def looked_at(network: CopyingSummarizer) -> dict:
     (source, _), _ = news_batch(items, "copying")
     start = torch.full((len(items), 1), START)  # (batch, 1)
     written = generate(
-        network.given(source), start, 14, temperature=0, stop=END, use_cache=False
+        network.given(source), start, 14, temperature=0.0, stop=END, use_cache=False
     )  # (batch, T_q), as the model itself writes
     x = network.source_embedding(source)  # (batch, T, d_model)
     _, (inside,) = network.encoder(x, source_mask(source), True)  # (batch, heads, T, T)
@@ -167,6 +167,5 @@ if __name__ == "__main__":
         list(READINGS),
         STEPS,
         lower_is_better=True,
-        skip=lambda model, setting: setting > 300 and model in ("copying", "extractive"),
         about={"batch": BATCH, "texts": TEXTS, "held_out": HELD_OUT},
     )

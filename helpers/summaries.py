@@ -213,7 +213,7 @@ def write_summaries(
     start = torch.full((len(items), 1), START)  # (batch, 1)
     writer = model.given(source)
     cached = not isinstance(model, CopyingSummarizer)
-    tokens = generate(writer, start, longest, temperature=0, stop=END, use_cache=cached)
+    tokens = generate(writer, start, longest, temperature=0.0, stop=END, use_cache=cached)
     return [_in_words(row, item, reading) for row, item in zip(tokens, items, strict=True)]
 
 
