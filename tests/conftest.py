@@ -56,6 +56,10 @@ def pytest_terminal_summary(terminalreporter) -> None:
             f"Exercises: {tried} wrong answers to {len(counts)} tasks were tried; "
             f"{named} were rejected with the name of their mistake."
         )
+    for tried, kept in noted.get("kept", ()):
+        terminalreporter.write_line(
+            f"Partial points: {tried} known mistakes in code keep {kept:.1%} of them on average."
+        )
     for lecture, tried, right, wrong in sorted(noted.get("variants", ())):
         terminalreporter.write_line(
             f"Exercises {lecture}: of {tried} variants of known mistakes, {right / tried:.0%} were "

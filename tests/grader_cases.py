@@ -422,6 +422,7 @@ CASES["zoo"] = Trial(
     23,
     notebook([FIRST, ZOO_CLASSES, *zoo]),
     lost=tuple(n for n in ALL_ZOO if n not in ("zoo_good", "zoo_rude")),
+    kept={"zoo_changes": 0.5},
 )
 ZOO_SAYS = {
     "nan": "it is NaN",

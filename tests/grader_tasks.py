@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from grading.judge import grade
 from grading.task import Case, Mistake, Task, all_tasks
 
 
@@ -79,6 +80,8 @@ def task(name, kind, reference, lecture=2, points=3, **more):
 
 
 OPTIONS = tuple(Mistake(letter, f"The reason for {letter}.") for letter in "abc")
+SEED = 5
+"""Of the private cases."""
 SLEEPER = "7654.25"
 """Seconds, by which a process left behind is recognised."""
 ZOO_ANSWERS = {
@@ -203,13 +206,15 @@ def notebook(cells, **more):
 class Trial:
     """A submission, and what it must come to.
 
-    `lost` names the tasks that must get 0 while all others keep full marks; `flags` and `says` must
-    occur in the flags, and in messages or notes; `never` must not.
+    `lost` names the tasks that must get 0, or what `kept` says of their points, while all others
+    keep full marks; `flags` and `says` must occur in the flags, and in messages or notes; `never`
+    must not.
     """
 
     row: int
     data: bytes
     lost: tuple[str, ...] = ()
+    kept: dict[str, float] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
@@ -248,16 +253,19 @@ def mistakes():
     """One submission for every known mistake, written as a student would."""
     for name in SHEET:
         for number, mistake in enumerate(TASKS[name].mistakes):
+            answer = mistake.answer
             if TASKS[name].kind == "choose":
-                if mistake.answer in TASKS[name].reference:
+                if answer in TASKS[name].reference:
                     continue
-                source = f"{name} = {TASKS[name].reference | {mistake.answer}!r}"
+                answer = TASKS[name].reference | {answer}
+                source = f"{name} = {answer!r}"
             elif callable(mistake.answer):
                 source = as_written(name, mistake.answer)
             else:
                 source = f"{name} = {mistake.answer!r}"
             said = mistake.why.replace("\n", " ")
+            kept = {name: grade(TASKS[name], answer, SEED).points}
             yield (
                 f"mistake-{name}-{number}",
-                with_answer(3, name, source, lost=(name,), says=(said,), clean=True),
+                with_answer(3, name, source, lost=(name,), kept=kept, says=(said,), clean=True),
             )
