@@ -236,7 +236,7 @@ def size_first(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=10),
+    plan("find the bug", points=9, minutes=15),
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     cases=cases,

@@ -228,7 +228,7 @@ def comes_out(args, result):
 
 
 TASK = task(
-    plan("implement", points=14, difficulty=3, minutes=25),
+    plan("implement", points=14, minutes=35, extra=True),
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
     cases=cases,

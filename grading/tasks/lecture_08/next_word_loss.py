@@ -211,14 +211,14 @@ def cases(seed):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=1, minutes=10),
+    plan("find the bug", points=9, minutes=15),
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     cases=cases,
     hints=(
         "Write the words of the small example in a row, and below each what it is asked for. "
         "Then do the same for a text without filler.",
-        "Two questions, one for each bug: what does `roll` put at the end? And is `asked` about "
-        "the words that are read, or about those that are to come?",
+        "What does `roll` put at the end? And is `asked` about the words that are read, or about "
+        "those that are to come?",
     ),
 )

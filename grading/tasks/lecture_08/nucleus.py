@@ -222,7 +222,7 @@ def kept_enough(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, difficulty=2, minutes=10),
+    plan("find the bug", points=9, minutes=18),
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
     cases=cases,

@@ -44,7 +44,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=5, difficulty=2, minutes=8),
+    plan("predict", points=5, minutes=13, extra=True),
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     hints=(

@@ -61,7 +61,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=2, minutes=8),
+    plan("predict", points=6, minutes=13),
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     hints=(

@@ -51,7 +51,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=2, minutes=8),
+    plan("predict", points=6, minutes=13),
     outcome="write with a {term}`key-value cache`, show that the words are the same, and measure "
     "what it saves",
     hints=(

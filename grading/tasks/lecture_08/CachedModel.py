@@ -1,0 +1,572 @@
+"""A whole language model with a cache: every layer and head, pieces of any length, forks."""
+
+import copy
+import math
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+from grading.sentences import NOT_SCALED
+
+
+# %% the cell
+class CachedModel:
+    """Reads one text in pieces, each word once."""
+
+    def __init__(self, model):
+        """Begin an empty text for a LanguageModel."""
+        # BEGIN ANSWER
+        self.model = model
+        self.kept = [None] * len(model.blocks)  # keys and values of each layer
+        # END ANSWER
+
+    @torch.no_grad()
+    def read(self, tokens):
+        """Logits (n, vocab) at the next words tokens (n,)."""
+        # BEGIN ANSWER
+        model = self.model
+        x = model.embedding_scale * model.embedding(tokens)  # (n, d_model)
+        for layer, block in enumerate(model.blocks):
+            x = x + self.attend(layer, block.attention, block.norm_attention(x))
+            x = x + block.feed_forward(block.norm_feed_forward(x))  # (n, d_model)
+        return model.readout(model.stack.norm(x))  # (n, vocab)
+        # END ANSWER
+
+    # BEGIN ANSWER
+    def attend(self, layer, attention, x):
+        """What the heads of one layer find for the new words x (n, d_model)."""
+        projections = attention.W_query, attention.W_key, attention.W_value
+        q, k, v = (
+            W(x).unflatten(-1, (attention.n_heads, -1)).transpose(0, 1) for W in projections
+        )  # (heads, n, d_k) each
+        kept = self.kept[layer]
+        start = 0 if kept is None else kept[0].shape[1]  # where the new words stand
+        q, k = self.model.positions.rotate(q, k, start)
+        if start:
+            k, v = torch.cat([kept[0], k], dim=1), torch.cat([kept[1], v], dim=1)  # (heads, T, …)
+        self.kept[layer] = k, v
+        n, T = q.shape[1], k.shape[1]
+        seen = torch.arange(T) <= torch.arange(T - n, T)[:, None]  # (n, T)
+        scores = q @ k.transpose(1, 2) / math.sqrt(k.shape[-1])  # (heads, n, T)
+        weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+        return attention.W_out((weights @ v).transpose(0, 1).flatten(1))  # (n, d_model)
+
+    # END ANSWER
+    def fork(self):
+        """A second reader that has read the same; from here on each goes its own way."""
+        # BEGIN ANSWER
+        twin = CachedModel(self.model)
+        twin.kept = list(self.kept)
+        return twin
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InParts:
+    """In parts, of which the mistakes replace one or another."""
+
+    def __init__(self, model):
+        self.model = model
+        self.keys, self.values = {}, {}
+
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return start, start
+
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T).tril(T - n).bool()
+
+    def joined(self, old, new):
+        """Old and new in one row."""
+        return new if old is None else torch.cat([old, new], dim=1)
+
+    def width(self, k):
+        """What the scores are divided by."""
+        return math.sqrt(k.shape[-1])
+
+    def heads(self, x, n):
+        """(n, d_model) as (heads, n, d_k)."""
+        return x.reshape(len(x), n, -1).permute(1, 0, 2)
+
+    def embedded(self, tokens):
+        """The words' vectors."""
+        return self.model.embedding(tokens) * math.sqrt(self.model.embedding.embedding_dim)
+
+    def keep(self, layer, k, v):
+        """All keys and values so far."""
+        self.keys[layer] = self.joined(self.keys.get(layer), k)
+        self.values[layer] = self.joined(self.values.get(layer), v)
+        return self.keys[layer], self.values[layer]
+
+    def so_far(self, layer):
+        """How many words have been read."""
+        return self.keys[layer].shape[1] if layer in self.keys else 0
+
+    def attend(self, layer, attention, x):
+        """What the heads find."""
+        n = len(x)
+        q, k, v = (
+            self.heads(W(x), attention.n_heads)
+            for W in (attention.W_query, attention.W_key, attention.W_value)
+        )
+        query_at, key_at = self.places(self.so_far(layer), n)
+        q = self.model.positions.rotate(q, q, query_at)[0]
+        k = self.model.positions.rotate(k, k, key_at)[1]
+        k, v = self.keep(layer, k, v)
+        scores = q @ k.mT / self.width(k)
+        hidden = ~self.seen(n, k.shape[1])
+        context = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ v
+        return attention.W_out(context.permute(1, 0, 2).reshape(n, -1))
+
+    def through(self, layer, block, x):
+        """One block."""
+        x = x + self.attend(layer, block.attention, block.norm_attention(x))
+        return x + block.feed_forward(block.norm_feed_forward(x))
+
+    def end(self, x):
+        """From the stream to logits."""
+        return self.model.stack.norm(x) @ self.model.embedding.weight.T
+
+    @torch.no_grad()
+    def read(self, tokens):
+        """Read the next words."""
+        x = self.embedded(tokens)
+        for layer, block in enumerate(self.model.blocks):
+            x = self.through(layer, block, x)
+        return self.end(x)
+
+    def fork(self):
+        """A second one."""
+        twin = type(self)(self.model)
+        twin.keys, twin.values = dict(self.keys), dict(self.values)
+        return twin
+
+
+@also_right
+class CopiesAll(InParts):
+    """The fork copies everything but the model."""
+
+    def fork(self):
+        """A second one."""
+        twin = copy.copy(self)
+        twin.keys, twin.values = copy.deepcopy(self.keys), copy.deepcopy(self.values)
+        return twin
+
+
+@also_right
+class WordByWord(InParts):
+    """One word at a time, without a mask."""
+
+    def read(self, tokens):
+        """Read the next words."""
+        read = super().read
+        return torch.cat([read(word[None]) for word in tokens])
+
+
+@mistake(
+    "The words themselves are kept, and all of them are read again in each call. That is the work "
+    "which the cache is to save: keep keys and values."
+)
+class ReadsAgain(InParts):
+    def read(self, tokens):
+        """Read the next words."""
+        before = getattr(self, "words", tokens[:0])
+        self.words = torch.cat([before, tokens])
+        self.keys, self.values = {}, {}
+        return super().read(self.words)[len(before) :]
+
+    def fork(self):
+        """A second one."""
+        twin = type(self)(self.model)
+        if hasattr(self, "words"):
+            twin.words = self.words
+        return twin
+
+
+@mistake(
+    "Each piece is turned as if it stood at the beginning. The first word of a piece stands where "
+    "the cache ends: `rotate` has an argument for that."
+)
+class FromZero(InParts):
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return 0, 0
+
+
+@mistake(
+    "The keys stand where they should. But the queries of each piece are turned as if it stood "
+    "at the beginning."
+)
+class QueryFromZero(InParts):
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return 0, start
+
+
+@mistake(
+    "The queries stand too far to the right, by the number of words in the piece. Take the "
+    "length of the cache *before* the new keys go into it, for both."
+)
+class OneBehind(InParts):
+    def places(self, start, n):
+        """Where the new queries and keys stand."""
+        return start + n, start
+
+
+@mistake("Nothing is turned: this reader does not know the order of the words.")
+class NoPositions(InParts):
+    def attend(self, layer, attention, x):
+        """What the heads find."""
+        positions, self.model.positions = self.model.positions, _Nowhere()
+        try:
+            return super().attend(layer, attention, x)
+        finally:
+            self.model.positions = positions
+
+
+class _Nowhere(torch.nn.Module):
+    def rotate(self, q, k, start=0):
+        return q, k
+
+
+@mistake(
+    "Keys that have been turned are kept, and turned once more in the next call. Turn the new "
+    "ones only."
+)
+class TurnedTwice(InParts):
+    def joined(self, old, new):
+        """Old and new in one row."""
+        if old is None or getattr(self, "of_values", False):
+            return super().joined(old, new)
+        return torch.cat([self.model.positions.rotate(old, old, 0)[1], new], dim=1)
+
+    def keep(self, layer, k, v):
+        """All keys and values so far."""
+        self.of_values = False
+        self.keys[layer] = self.joined(self.keys.get(layer), k)
+        self.of_values = True
+        self.values[layer] = self.joined(self.values.get(layer), v)
+        return self.keys[layer], self.values[layer]
+
+
+@mistake(
+    "With one new word no mask is needed. With several, the first of them must not see the others."
+)
+class NoMask(InParts):
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T, dtype=torch.bool)
+
+
+@mistake(
+    "The triangle of the mask begins at the first key, so new words hardly see what is kept. The "
+    "*last* row has to see everything: align the triangle on the right."
+)
+class MaskFromLeft(InParts):
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.ones(n, T).tril().bool()
+
+
+@mistake("A word does not see itself here. In causal attention it does.")
+class WithoutItself(InParts):
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        seen = torch.ones(n, T).tril(T - n - 1).bool()
+        seen[:, 0] = True
+        return seen
+
+
+@mistake("Nothing is kept: each piece sees itself only.")
+class PieceOnly(InParts):
+    def read(self, tokens):
+        """Read the next words."""
+        self.keys, self.values = {}, {}
+        return super().read(tokens)
+
+
+@mistake("Only the last piece is kept. The cache has to grow with each call.")
+class LastPieceOnly(InParts):
+    def read(self, tokens):
+        """Read the next words."""
+        logits = super().read(tokens)
+        for kept in (self.keys, self.values):
+            for layer in kept:
+                kept[layer] = kept[layer][:, -len(tokens) :]
+        return logits
+
+
+@mistake(
+    "New keys and values are put in front of the old ones, and the mask takes them for the oldest."
+)
+class NewInFront(InParts):
+    def joined(self, old, new):
+        """Old and new in one row."""
+        return new if old is None else torch.cat([new, old], dim=1)
+
+
+@mistake("All layers put their keys and values into one cache. Each layer has its own.")
+class OneForAllLayers(InParts):
+    def attend(self, layer, attention, x):
+        """What the heads find."""
+        return super().attend(0, attention, x)
+
+
+@mistake(
+    "Two readers keep their things in one place. Make the cache in `__init__`, and keep it in "
+    "`self`: what stands in the body of a class belongs to all."
+)
+def one_drawer(model):
+    if getattr(one_drawer, "model", None) is not model:
+        one_drawer.model, one_drawer.kept = model, ({}, {})
+    reader = InParts(model)
+    reader.keys, reader.values = one_drawer.kept
+    return reader
+
+
+@mistake(
+    "The fork and its original share one cache (or are one and the same): what one reads, the "
+    "other has read, too. Make a second reader, and copy the list, or whatever holds the layers."
+)
+class SharedFork(InParts):
+    def fork(self):
+        """A second one."""
+        twin = type(self)(self.model)
+        twin.keys, twin.values = self.keys, self.values
+        return twin
+
+
+mistake(
+    "The fork begins an empty text. It should have read what the original has read.",
+    type("EmptyFork", (InParts,), {"fork": lambda self: type(self)(self.model)}),
+)
+mistake(NOT_SCALED, type("NotDivided", (InParts,), {"width": lambda self, k: 1.0}))
+
+
+@mistake(
+    "The heads are cut from the projection in the wrong way: head h has the columns h · d_k to "
+    "(h + 1) · d_k."
+)
+class Interleaved(InParts):
+    def heads(self, x, n):
+        """(n, d_model) as (heads, n, d_k)."""
+        return x.reshape(len(x), -1, n).permute(2, 0, 1)
+
+
+@mistake("The scores are divided by √d_model. Each head has its own width, d_k.")
+class ByModelWidth(InParts):
+    def width(self, k):
+        """What the scores are divided by."""
+        return math.sqrt(k.shape[-1] * k.shape[0])
+
+
+@mistake("The embedding is not multiplied by `model.embedding_scale`.")
+class NotLoud(InParts):
+    def embedded(self, tokens):
+        """The words' vectors."""
+        return self.model.embedding(tokens)
+
+
+@mistake("The norm at the end of the stack, `model.stack.norm`, is missing.")
+class NoLastNorm(InParts):
+    def end(self, x):
+        """From the stream to logits."""
+        return self.model.readout(x)
+
+
+@mistake(
+    "The blocks are built as post-norm. In these models the norm stands before attention and "
+    "before feed-forward, and the stream itself is only added to."
+)
+class PostNorm(InParts):
+    def through(self, layer, block, x):
+        """One block."""
+        x = block.norm_attention(x + self.attend(layer, block.attention, x))
+        return block.norm_feed_forward(x + block.feed_forward(x))
+
+
+@mistake("A residual connection is missing: what attention finds is *added* to the stream.")
+class NoResidual(InParts):
+    def through(self, layer, block, x):
+        """One block."""
+        x = self.attend(layer, block.attention, block.norm_attention(x))
+        return x + block.feed_forward(block.norm_feed_forward(x))
+
+
+@mistake("The logits of all words so far are returned. Asked are those of the new words.")
+class AllAtOnce(InParts):
+    def read(self, tokens):
+        """Read the next words."""
+        new = super().read(tokens)
+        self.logits = torch.cat([getattr(self, "logits", new[:0]), new])
+        return self.logits
+
+
+mistake(
+    "Only the logits at the last word of a piece come back. Return a row for each word.",
+    type("LastRow", (InParts,), {"read": lambda self, t: InParts.read(self, t)[-1:]}),
+)
+
+
+def drive(answer, sizes, rotary, seed, text, steps):
+    """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""
+    import torch
+
+    from helpers.models import LanguageModel
+    from helpers.positions import Positions, RotaryPositions
+
+    vocab, d_model, n_layers, n_heads, d_ff = sizes
+    positions = RotaryPositions() if rotary else Positions()
+    model = LanguageModel(vocab, d_model, n_layers, n_heads, d_ff, positions).double().eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for p in model.parameters():
+            noise = torch.randn(p.shape, generator=generator, dtype=p.dtype)
+            p.copy_(0.6 * noise + (1.0 if p.dim() == 1 else 0.0))
+    counts = [0, 0]
+    for number, layer in enumerate((model.embedding, model.blocks[0].attention.W_key)):
+
+        def count(module, args, output, number=number):
+            counts[number] += args[0].numel() if number == 0 else args[0].numel() // d_model
+
+        layer.register_forward_hook(count)
+    readers, places, found, words = {}, {}, {}, 0
+    for step in steps:
+        if step[0] == "new":
+            readers[step[1]], places[step[1]] = answer(model), 0
+        elif step[0] == "fork":
+            readers[step[1]] = readers[step[2]].fork()
+            places[step[1]] = places[step[2]]
+            if readers[step[1]] is None:
+                raise NotImplementedError
+        else:
+            name, n = step[1:]
+            piece = text.roll(3 * ord(name[0]))[places[name] : places[name] + n].clone()
+            logits = readers[name].read(piece)
+            if logits is None:
+                raise NotImplementedError
+            found.setdefault(name, []).append(torch.as_tensor(logits).clone())
+            places[name] += n
+            words += n
+    return {
+        **{f"reader {name}": torch.cat(rows) for name, rows in found.items()},
+        "words read more than once": max(counts) > words,
+    }
+
+
+def cases(seed):
+    """One piece; word by word; pieces; two readers in turn; a fork; long pieces."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def new(*names):
+        return [("new", name) for name in names]
+
+    def reads(name, *pieces):
+        return [("read", name, n) for n in pieces]
+
+    small, middle = (11, 6, 1, 1, 5), (13, 8, 2, 2, 7)
+    plans = (
+        ("one piece of 3 words", small, True, new("a") + reads("a", 3)),
+        ("3 words one by one, one layer, one head", small, True, new("a") + reads("a", 1, 1, 1)),
+        (
+            "pieces of 3 + 1 + 4 words, two layers of two heads, no positions",
+            middle,
+            False,
+            new("a") + reads("a", 3, 1, 4),
+        ),
+        (
+            "pieces of 2 + 3 + 1 + 2 words, three layers of two heads",
+            (13, 12, 3, 2, 7),
+            True,
+            new("a") + reads("a", 2, 3, 1, 2),
+        ),
+        (
+            "two readers in turn",
+            middle,
+            True,
+            new("a", "b") + reads("a", 3) + reads("b", 2, 1) + reads("a", 2) + reads("b", 4),
+        ),
+        (
+            "a fork after 3 words; then the original reads first",
+            middle,
+            True,
+            new("a") + reads("a", 2, 1) + [("fork", "c", "a")] + reads("a", 2) + reads("c", 1, 3),
+        ),
+        (
+            "a fork of a fork, which reads first",
+            middle,
+            True,
+            new("a")
+            + reads("a", 4)
+            + [("fork", "c", "a")]
+            + reads("c", 2)
+            + [("fork", "d", "c")]
+            + reads("d", 1)
+            + reads("c", 3)
+            + reads("a", 1),
+        ),
+        (
+            "pieces of 90 + 1 + 60 words",
+            (17, 16, 2, 4, 9),
+            True,
+            new("a") + reads("a", 90, 1, 60),
+        ),
+    )
+    found = []
+    for note, sizes, rotary, steps in plans:
+        text = torch.randint(1, sizes[0], (160,), generator=generator)
+        kind = (
+            "ordinary cases" if len(found) < 4 else "several readers" if "readers" in note else ""
+        )
+        kind = kind or ("forks" if "fork" in note else "long texts")
+        found.append(Case((sizes, rotary, 100 * seed + len(found), text, steps), note, kind))
+    return found
+
+
+def which_word(args, result):
+    """The first word at which something is wrong, and whether work is done twice."""
+    import numpy as np
+
+    right = drive(CachedModel, *args)
+    for name in (key for key in right if key.startswith("reader")):
+        came, want = np.asarray(result[name]), right[name].numpy()
+        if came.shape != want.shape:
+            return f"{name} returned logits of shape {came.shape} in all; {want.shape} is wanted."
+        wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
+        if wrong.any():
+            of = ", which is a fork," if name[-1] in "cd" else ""
+            return (
+                f"The first wrong row of {name}{of} is that of the word {int(wrong.argmax())} "
+                f"which it read, counted from 0."
+            )
+    if result["words read more than once"]:
+        return "The logits are right. But words are read again that were read before."
+    return None
+
+
+TASK = task(
+    plan("implement", points=18, minutes=45),
+    outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
+    "how large a cache becomes",
+    cases=cases,
+    properties=(which_word,),
+    drive=drive,
+    forbidden=(
+        "helpers.models.TransformerModel.forward",
+        "helpers.blocks.TransformerStack.forward",
+        "helpers.blocks.TransformerBlock.forward",
+        "helpers.attention.MultiHeadAttention.forward",
+    ),
+    hints=(
+        "First without a cache: write the model out for one piece, layer by layer, and compare "
+        "with `model(tokens[None])[0]` in a cell of your own.",
+        "Then keep what a layer needs of old words, and count in it where the new ones stand.",
+        "For a piece of several words, write a table with a row for each new word and a column for "
+        "each word so far. The last row sees everything.",
+        "Does `fork` copy the list, or only its name? What does `torch.cat` do to the old tensor?",
+    ),
+)
