@@ -132,8 +132,10 @@ def drive(answer, rows, beginning, lucky, stop, most):
             self.state, self.words = 1, 0
 
         def read(self, tokens):
+            if not isinstance(tokens, torch.Tensor) or tokens.dim() != 1:
+                raise ValueError("read wants a tensor of ids, of shape (n,)")
             found = []
-            for word in torch.as_tensor(tokens).tolist():
+            for word in tokens.tolist():
                 self.state = (5 * self.state + word + 1) % len(rows)
                 self.words += 1
                 found.append(rows[self.state])

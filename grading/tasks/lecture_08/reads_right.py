@@ -265,7 +265,7 @@ def drive(answer, seed, faults):
         torch.manual_seed(seed)
         try:
             verdict = answer(lambda fault=fault: Reader(copy.copy(fault)), whole)
-        except (RuntimeError, IndexError, ValueError):
+        except (AssertionError, RuntimeError, IndexError, ValueError):
             verdict = False  # a test that stops with an error has refused
         if verdict is None:
             return None
