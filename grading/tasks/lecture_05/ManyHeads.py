@@ -436,7 +436,7 @@ def where_it_goes_wrong(args, result):
 
 
 TASK = task(
-    plan("implement", points=14, difficulty=2, minutes=12),
+    plan("implement", points=14, minutes=22),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     cases=cases,

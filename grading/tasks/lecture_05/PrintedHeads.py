@@ -1,4 +1,4 @@
-"""Find the three bugs: one projection for all heads, the divisor, and a mask without effect."""
+"""Find the bugs: one projection for all heads, the divisor, and a mask without effect."""
 
 import math
 
@@ -102,7 +102,7 @@ as_given("This is the code as given. And when the shapes are right, two more thi
 
 
 @mistake(
-    "The mask is right now, and two bugs are left. How wide is what each head reads of a word? "
+    "The mask is right now, and that is not all. How wide is what each head reads of a word? "
     "And how many products does a score add up?"
 )
 class OnlyMaskMended(InParts):
@@ -110,7 +110,7 @@ class OnlyMaskMended(InParts):
 
 
 @mistake(
-    "The divisor is right now, and two bugs are left. How wide is what each head reads of a "
+    "The divisor is right now, and that is not all. How wide is what each head reads of a "
     "word? And does the line with the mask change anything?"
 )
 class OnlyDivisorMended(InParts):
@@ -118,7 +118,7 @@ class OnlyDivisorMended(InParts):
 
 
 @mistake(
-    "Each head reads the whole word now, and two bugs are left. How many products does a score "
+    "Each head reads the whole word now, and that is not all. How many products does a score "
     "add up? And does the line with the mask change anything?"
 )
 class OnlyProjectionMended(InParts):
@@ -257,14 +257,14 @@ def as_the_statement_says(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=10, difficulty=3, minutes=8),
+    plan("find the bug", points=10, minutes=14),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     cases=cases,
     properties=(as_the_statement_says,),
     drive=drive,
     hints=(
-        "One bug stood in print like this: see *Two defects in print*, under *Deeper* in the "
+        "One of these lines stood in print: see *Two defects in print*, under *Deeper* in the "
         "lecture.",
         "One shows if you run the module with a mask and with one that hides nothing, and compare.",
         "One makes the scores too small as soon as there is more than one head.",

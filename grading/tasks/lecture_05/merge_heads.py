@@ -94,7 +94,7 @@ def each_word_its_own(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=6, difficulty=1, minutes=4),
+    plan("find the bug", points=6, minutes=7),
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     cases=cases,
     properties=(each_word_its_own,),

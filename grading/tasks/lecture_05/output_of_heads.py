@@ -36,7 +36,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=4, difficulty=1, minutes=3),
+    plan("predict", points=4, minutes=5),
     outcome="say why one head that must look at two things mixes them, and what a second head "
     "changes",
     hints=(

@@ -60,7 +60,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=5),
+    plan("predict", points=6, minutes=8, extra=True),
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     hints=(

@@ -83,7 +83,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=5, difficulty=1, minutes=3),
+    plan("implement", points=5, minutes=5),
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     cases=cases,

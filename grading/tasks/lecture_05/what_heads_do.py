@@ -10,7 +10,7 @@ what_heads_do = {"a", "c", "d", "f"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=2, minutes=6),
+    plan("choose", points=6, minutes=10, extra=True),
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     reasons={
         "a": holds(

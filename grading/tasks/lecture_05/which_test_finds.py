@@ -10,7 +10,7 @@ which_test_finds = {"a", "c", "f"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=2, minutes=6),
+    plan("choose", points=6, minutes=10, extra=True),
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     reasons={
         "a": holds(

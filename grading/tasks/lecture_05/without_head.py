@@ -132,7 +132,7 @@ def which_columns(args, result):
 
 
 TASK = task(
-    plan("implement", points=6, difficulty=1, minutes=4),
+    plan("implement", points=6, minutes=7),
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     cases=cases,
     properties=(which_columns,),
