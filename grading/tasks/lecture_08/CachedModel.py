@@ -550,6 +550,7 @@ def which_word(args, result):
 
 TASK = task(
     plan("implement", points=18, minutes=45),
+    section="Reading everything again",
     outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
     "how large a cache becomes",
     cases=cases,

@@ -158,6 +158,7 @@ def what_is_seen(args, result):
 
 TASK = task(
     plan("train", points=12, minutes=30),
+    section="Training",
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     cases=cases,

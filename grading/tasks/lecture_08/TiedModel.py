@@ -237,6 +237,7 @@ def size_first(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=15),
+    section="From vectors to words",
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     cases=cases,

@@ -229,6 +229,7 @@ def comes_out(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=35, extra=True),
+    section="From probabilities to a text",
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
     cases=cases,

@@ -150,6 +150,7 @@ def how_many(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=15, extra=True),
+    section="From probabilities to a text",
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, write a text word by "
     "word, and measure what temperature does to it",
     cases=cases,

@@ -212,6 +212,7 @@ def cases(seed):
 
 TASK = task(
     plan("find the bug", points=9, minutes=15),
+    section="The next word is the target",
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     cases=cases,

@@ -223,6 +223,7 @@ def kept_enough(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=18),
+    section="From probabilities to a text",
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
     cases=cases,

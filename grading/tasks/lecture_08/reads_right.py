@@ -323,6 +323,7 @@ def what_escapes(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=25, extra=True),
+    section="The next word is the target",
     outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
     "how large a cache becomes",
     cases=cases,

@@ -62,6 +62,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=13),
+    section="The next word is the target",
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     hints=(

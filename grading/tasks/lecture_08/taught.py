@@ -237,6 +237,7 @@ def first_wrong(args, result):
 
 TASK = task(
     plan("implement", points=13, minutes=30),
+    section="Training",
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`",
     cases=cases,
     properties=(first_wrong,),

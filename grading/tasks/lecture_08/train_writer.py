@@ -136,6 +136,7 @@ def after_training(args, result):
 
 TASK = task(
     plan("train", points=8, minutes=12),
+    section="Training",
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
     "loss of any model can go on a given text",
     cases=cases,

@@ -52,6 +52,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=13),
+    section="Reading everything again",
     outcome="write with a {term}`key-value cache`, show that the words are the same, and measure "
     "what it saves",
     hints=(

@@ -1,0 +1,60 @@
+"""Two tables with opposite winners, and what may be said of transformers."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+two_tables = ...  # four to six sentences
+# BEGIN ANSWER
+two_tables = (
+    "Only the learning rate changed: one rate for all suits one model "
+    "and not the others, so the first table compares rates as much as "
+    "models. The second table says that on these generated stories, at "
+    "this size and number of steps, recurrent networks at their own "
+    "rates come as close to the floor as transformers, in all seeds. "
+    "Stories of one small grammar and models of 73,000 parameters say "
+    "nothing about large ones on real texts. A reason that does not rest "
+    "on these losses: a transformer reads all positions of a text side "
+    "by side, while a nonlinear recurrence takes one step after another, "
+    "which Lecture 1 measured; many facts in a state of fixed size is "
+    "another. I would add texts in which a far fact is asked for among "
+    "many others, with equal parameters, steps and data, a rate of its "
+    "own for each model, chosen on other texts, and at least three "
+    "seeds."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It explains the difference by the models and not by the shared rate.",
+    "The RNN was undertrained in the first table.",
+)
+mistake(
+    "It says that recurrent networks are better in general. The second table holds for these "
+    "texts and sizes.",
+    "So RNNs model language better.",
+)
+mistake(
+    "Its reason for transformers is the loss again.",
+    "With more data transformers would win.",
+)
+mistake(
+    "It names no lecture that measured its reason.",
+    "Transformers are faster.",
+)
+mistake(
+    "Its measurement shares a rate, or changes size and task at once.",
+    "I would train larger models with the same rate.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    section="One table, equal sizes",
+    outcome=(
+        "read a comparison of models of equal size, beside baselines that know nothing, "
+        "single words, or pairs of words, and say what its learning rates decide"
+    ),
+    hints=(
+        "Whom did the shared rate suit?",
+        "What did Lecture 1 measure about steps, and about many facts in one state?",
+    ),
+)
