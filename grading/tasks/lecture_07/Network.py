@@ -138,7 +138,8 @@ def which_layer(args, result):
 TASK = task(
     plan("implement", points=4, minutes=8),
     section="A feed-forward network: compute",
-    outcome="say what the feed-forward network adds that attention alone cannot do",
+    outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
+    "what you want",
     cases=cases,
     properties=(which_layer,),
     drive=drive,
