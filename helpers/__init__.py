@@ -5,7 +5,7 @@ masks       causal and padding masks, and conversions between the three conventi
 positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block, decoder block, stacks of blocks
 models      sequence models with one interface: recurrent, transformer, language model
-encoder_decoder  models that read one sequence and write another
+encoder_decoder  models that read one sequence and write another, recurrent and transformer
 modern      what today's models changed: RMSNorm, SwiGLU, grouped queries, sliding windows
 published   weights of GPT-2, Llama and Mistral in these modules
 pieces      byte pair encoding from scratch, as GPT-2 cuts text
@@ -18,6 +18,7 @@ data        generated tasks: agreement, recall, two relations at once, stories
 facts       contexts with facts, and questions about them
 news        small news texts with known facts, and a counter of facts
 summaries   models that choose, write and copy; ROUGE and facts of what they say
+kannada     a fragment of Kannada, with English and the true alignment
 training    one training loop, seeds, accuracy
 results     stored comparisons, with the search for each model's learning rate
 plotting    figures that follow the page's colours and carry their text alternative

@@ -236,6 +236,10 @@ def valid_calls() -> None:
     summaries.choose_sentences(scores[..., 1], items)
     even = torch.ones(2, 1, plain.shape[1], plain.shape[1])
     summaries.attention_received(even, plain > 0, plain, per_word=False)
+    kannada = loaded["kannada"]
+    pairs = kannada.sentences(3, (1, 2), torch.Generator())
+    (_, begun), _ = kannada.translation_batch(pairs)
+    kannada.words_of(begun[0])
 
     vocabulary = data.Vocabulary(["a", "b"])
     vocabulary.decode(vocabulary.encode("a b a"))

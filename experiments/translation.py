@@ -1,0 +1,157 @@
+"""The bottleneck: `python -m experiments.translation` (`--help`), about ten minutes of one core.
+
+English to Kannada (`helpers.kannada`), trained on sentences of one clause (setting 1) or of one to
+three (setting 3), for all models the same sentences, steps and about the same parameters:
+
+    LSTM             one reads, one writes; the last state is all that passes between them
+    LSTM, reversed   the control of Sutskever et al. (2014): the source is read from its end
+    LSTM, wide       the control for size: about four times the parameters
+    LSTM, attention  the writer asks all states of the reader, by additive attention
+    transformer      one block each, rotary positions
+
+Writes `helpers/stored/translation.json`. Every sentence measured is new:
+
+    words      share of right next words where all words before are right, by number of clauses
+    exact      share of sentences with every word right; greedy choice then writes just these
+    new_pairs  exact, of one clause, with a verb and an object that never met in training
+    alignment  share of words for which the largest weight stands on the true word of the source:
+               for each head, and for the mean of the heads (sentences of one clause)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+
+from experiments.search import search
+from helpers.data import PAD
+from helpers.encoder_decoder import EncoderDecoder, RecurrentTranslator
+from helpers.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
+from helpers.positions import RotaryPositions
+from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
+
+MODELS = ("LSTM", "LSTM, attention", "transformer", "LSTM, reversed", "LSTM, wide")
+SETTINGS = (1, 3)
+CORPUS, BATCH, STEPS, WARMUP, HELD_OUT = 4000, 32, 600, 20, 300
+CLAUSES = range(1, 6)
+CORPUS_SEED, VALIDATION_SEED, TEST_SEED = 5, 2000, 1000
+
+
+def build(model: str) -> nn.Module:
+    """A model by its name; sizes are chosen for equal numbers of parameters."""
+    vocabularies = len(ENGLISH), len(KANNADA)
+    if model == "transformer":
+        return EncoderDecoder(*vocabularies, 40, 1, 2, positions=RotaryPositions())
+    if model == "LSTM, attention":
+        return RecurrentTranslator(*vocabularies, 45, attention=True)
+    return RecurrentTranslator(*vocabularies, 112 if model == "LSTM, wide" else 50)
+
+
+@cache
+def corpus(most_clauses: int) -> tuple[list[Sentence], Batch]:
+    """The sentences that all models are trained on."""
+    found = sentences(CORPUS, (1, most_clauses), torch.Generator().manual_seed(CORPUS_SEED))
+    return found, translation_batch(found)
+
+
+@cache
+def held_out(clauses: int, most_clauses: int, seed: int, new_pairs: bool = False) -> list[Sentence]:
+    """Sentences that do not occur in the corpus."""
+    known = set(corpus(most_clauses)[0])
+    generator = torch.Generator().manual_seed(seed + clauses)
+    found = sentences(2 * HELD_OUT, clauses, generator, new_pairs=new_pairs)
+    return [sentence for sentence in found if sentence not in known][:HELD_OUT]
+
+
+def reversed_source(batch: Batch) -> Batch:
+    """The words of each source from the last to the first, filler still on the right."""
+    (source, begun), wanted = batch
+    places = torch.arange(source.shape[1])
+    lengths = (source != PAD).sum(dim=1, keepdim=True)  # (batch, 1)
+    turned = torch.where(places < lengths, lengths - 1 - places, places)  # (batch, T_k)
+    return (source.gather(1, turned), begun), wanted
+
+
+def trial(model: str, setting: int, lr: float, seed: int) -> dict:
+    """Train one translator and measure it on sentences that it has not seen."""
+    generator = set_seed(seed)
+    translator = build(model)
+    change = reversed_source if model == "LSTM, reversed" else (lambda batch: batch)
+    train(translator, lambda: draw(corpus(setting)[1], change, generator), STEPS, lr, warmup=WARMUP)
+
+    def measure(seed: int, clauses: int, new_pairs: bool = False) -> tuple[float, float]:
+        pairs = held_out(clauses, setting, seed, new_pairs)
+        return shares(translator, change(translation_batch(pairs)))
+
+    checked = [measure(VALIDATION_SEED, n)[0] for n in range(1, setting + 1)]
+    tested = {n: measure(TEST_SEED, n) for n in CLAUSES}
+    return {
+        "validation": round(sum(checked) / len(checked), 4),
+        "parameters": count_parameters(translator),
+        "words": [round(tested[n][0], 3) for n in CLAUSES],
+        "exact": [round(tested[n][1], 3) for n in CLAUSES],
+        "new_pairs": round(measure(TEST_SEED, 1, new_pairs=True)[1], 3),
+        "alignment": aligned(translator, held_out(1, setting, TEST_SEED)),
+    }
+
+
+def draw(batch: Batch, change, generator: torch.Generator) -> Batch:
+    """Some rows of the corpus, without columns that are filler throughout."""
+    (source, begun), wanted = batch
+    rows = torch.randint(len(source), (BATCH,), generator=generator)
+    T_k, T_q = ((x[rows] != PAD).sum(dim=1).max() for x in (source, begun))
+    return change(((source[rows, :T_k], begun[rows, :T_q]), wanted[rows, :T_q]))
+
+
+@torch.no_grad()
+def shares(translator: nn.Module, batch: Batch) -> tuple[float, float]:
+    """Of right words, and of sentences in which every word is right."""
+    inputs, wanted = batch
+    right = translator(*inputs).argmax(-1) == wanted  # (batch, T_q)
+    asked = wanted != IGNORE  # (batch, T_q)
+    return (
+        right[asked].double().mean().item(),
+        (right | ~asked).all(dim=1).double().mean().item(),
+    )
+
+
+@torch.no_grad()
+def aligned(translator: nn.Module, pairs: list[Sentence]) -> list[float]:
+    """See above; none for a translator without attention."""
+    if isinstance(translator, RecurrentTranslator) and translator.attention is None:
+        return []
+    (source, begun), _ = translation_batch(pairs)
+    _, (weights,) = translator(source, begun, return_weights=True)  # (batch, heads, T_q, T_k)
+    maps = [*weights.unbind(dim=1), weights.mean(dim=1)]
+    return [round(alignment(weights, pairs), 3) for weights in maps]
+
+
+def alignment(weights: Tensor, pairs: list[Sentence]) -> float:
+    """The share of target words whose largest weight (batch, T_q, T_k) is on their own word."""
+    found = [
+        int(row[at].argmax()) == place
+        for row, pair in zip(weights, pairs, strict=True)
+        for at, place in enumerate(pair.alignment)
+    ]
+    return sum(found) / len(found)
+
+
+if __name__ == "__main__":
+    search(
+        "translation",
+        trial,
+        MODELS,
+        SETTINGS,
+        equal=0.002,
+        skip=lambda model, setting: setting == 1 and model in MODELS[3:],
+        about={
+            "corpus": CORPUS,
+            "steps": STEPS,
+            "batch": BATCH,
+            "warmup": WARMUP,
+            "held_out": HELD_OUT,
+            "clauses": list(CLAUSES),
+        },
+    )

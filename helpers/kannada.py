@@ -1,0 +1,319 @@
+"""A small fragment of Kannada and its English: sentences and translations, aligned.
+
+A fragment, made for lecture 9, and not the language: clauses with a subject, a verb and an object,
+joined by "and". Kannada puts the verb last; it agrees with the subject in person, number and
+gender; the object has an ending of its own; there is no word for "the". Words are written as in
+formal prose. Their forms are those of UniMorph's table (Kirov et al., 2018); endings, order and
+pronouns were compared with a second source for each (lecture 9 names them).
+"""
+
+from __future__ import annotations
+
+import html
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from helpers.checks import require
+from helpers.data import PAD, Vocabulary
+from helpers.training import IGNORE, Batch
+
+if TYPE_CHECKING:
+    from jaxtyping import Int
+
+START, END = 1, 2
+"""Ids in the target's vocabulary: what a translation begins with, and what ends it."""
+
+PRONOUNS = {
+    "i": ("ನಾನು", "1 sg"),
+    "we": ("ನಾವು", "1 pl"),
+    "he": ("ಅವನು", "3 sg m"),
+    "she": ("ಅವಳು", "3 sg f"),
+    "they": ("ಅವರು", "3 pl"),
+}
+"""The subject, and with which ending of the verb it goes."""
+
+NOUNS = {
+    "boy": ("ಹುಡುಗನು", "ಹುಡುಗನನ್ನು", "ಹುಡುಗರು", "ಹುಡುಗರನ್ನು"),
+    "girl": ("ಹುಡುಗಿಯು", "ಹುಡುಗಿಯನ್ನು", "ಹುಡುಗಿಯರು", "ಹುಡುಗಿಯರನ್ನು"),
+    "dog": ("ನಾಯಿಯು", "ನಾಯಿಯನ್ನು", "ನಾಯಿಗಳು", "ನಾಯಿಗಳನ್ನು"),
+    "horse": ("ಕುದುರೆಯು", "ಕುದುರೆಯನ್ನು", "ಕುದುರೆಗಳು", "ಕುದುರೆಗಳನ್ನು"),
+    "lion": ("ಸಿಂಹವು", "ಸಿಂಹವನ್ನು", "ಸಿಂಹಗಳು", "ಸಿಂಹಗಳನ್ನು"),
+    "house": ("ಮನೆಯು", "ಮನೆಯನ್ನು", "ಮನೆಗಳು", "ಮನೆಗಳನ್ನು"),
+    "book": ("ಪುಸ್ತಕವು", "ಪುಸ್ತಕವನ್ನು", "ಪುಸ್ತಕಗಳು", "ಪುಸ್ತಕಗಳನ್ನು"),
+    "tree": ("ಮರವು", "ಮರವನ್ನು", "ಮರಗಳು", "ಮರಗಳನ್ನು"),
+    "leaf": ("ಎಲೆಯು", "ಎಲೆಯನ್ನು", "ಎಲೆಗಳು", "ಎಲೆಗಳನ್ನು"),
+    "river": ("ನದಿಯು", "ನದಿಯನ್ನು", "ನದಿಗಳು", "ನದಿಗಳನ್ನು"),
+    "hill": ("ಬೆಟ್ಟವು", "ಬೆಟ್ಟವನ್ನು", "ಬೆಟ್ಟಗಳು", "ಬೆಟ್ಟಗಳನ್ನು"),
+    "name": ("ಹೆಸರು", "ಹೆಸರನ್ನು", "ಹೆಸರುಗಳು", "ಹೆಸರುಗಳನ್ನು"),
+}
+"""As subject, as object; the same two of several."""
+
+SUBJECTS = {"boy": "3 sg m", "girl": "3 sg f", "dog": "3 sg n", "horse": "3 sg n", "lion": "3 sg n"}
+"""The nouns that may be subjects. Of the animals only one at a time: sources differ on several."""
+
+PLURALS = {"leaf": "leaves"}
+
+VERBS = {
+    "see": ("sees", "saw", "ನೋಡುತ್ತ", "ನೋಡಿದ", "ನೋಡಿತು"),
+    "want": ("wants", "wanted", "ಬಯಸುತ್ತ", "ಬಯಸಿದ", "ಬಯಸಿತು"),
+    "protect": ("protects", "protected", "ಕಾಪಾಡುತ್ತ", "ಕಾಪಾಡಿದ", "ಕಾಪಾಡಿತು"),
+    "call": ("calls", "called", "ಕರೆಯುತ್ತ", "ಕರೆದ", "ಕರೆಯಿತು"),
+    "wash": ("washes", "washed", "ತೊಳೆಯುತ್ತ", "ತೊಳೆದ", "ತೊಳೆಯಿತು"),
+}
+"""English with he or she, and of the past; Kannada before the ending, now and of the past; and
+the past of a thing or an animal, which has no ending to be added."""
+
+ENDINGS = {
+    "1 sg": ("ೇನೆ", "ೆನು"),
+    "1 pl": ("ೇವೆ", "ೆವು"),
+    "3 sg m": ("ಾನೆ", "ನು"),
+    "3 sg f": ("ಾಳೆ", "ಳು"),
+    "3 pl": ("ಾರೆ", "ರು"),
+    "3 sg n": ("ದೆ", ""),
+}
+"""By person, number and gender of the subject: now, and of the past."""
+
+ADJECTIVES = {"big": "ದೊಡ್ಡ", "small": "ಚಿಕ್ಕ", "new": "ಹೊಸ", "old": "ಹಳೆಯ"}
+OWNERS = {"my": "ನನ್ನ", "our": "ನಮ್ಮ", "his": "ಅವನ", "her": "ಅವಳ"}
+AND = "ಮತ್ತು"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and its translation.
+
+    source: the English words.
+    target: the Kannada words.
+    alignment: for each Kannada word, the place of the English word that it stands for.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    alignment: tuple[int, ...]
+
+
+def conjugate(verb: str, agreement: str, past: bool) -> str:
+    """The form of a verb that goes with a subject.
+
+    Raises:
+        ValueError: if there is no such verb or agreement.
+    """
+    require(verb in VERBS, "verb", repr(verb), f"one of {list(VERBS)}")
+    require(agreement in ENDINGS, "agreement", repr(agreement), f"one of {list(ENDINGS)}")
+    *_, now, before, neuter = VERBS[verb]
+    if past and agreement == "3 sg n":
+        return neuter
+    return (before if past else now) + ENDINGS[agreement][past]
+
+
+def plural(noun: str) -> str:
+    """An English noun for several."""
+    return PLURALS.get(noun, noun + "s")
+
+
+ENGLISH = Vocabulary(
+    [*PRONOUNS, "the", *OWNERS, *ADJECTIVES, *NOUNS, *map(plural, NOUNS)]
+    + [form for verb, (third, past, *_) in VERBS.items() for form in (verb, third, past)]
+    + ["and"]
+)
+KANNADA = Vocabulary(
+    ["<start>", "<end>", *(word for word, _ in PRONOUNS.values()), *OWNERS.values()]
+    + [*ADJECTIVES.values(), *(form for forms in NOUNS.values() for form in forms)]
+    + [conjugate(v, a, past) for v in VERBS for a in ENDINGS for past in (False, True)]
+    + [AND]
+)
+
+
+def is_held_out(verb: str, noun: str) -> bool:
+    """Whether this verb with this object is kept for the test of unseen combinations.
+
+    Each verb and each noun occurs in training, and two or three nouns are new to each verb.
+
+    Raises:
+        ValueError: if there is no such verb or noun.
+    """
+    require(verb in VERBS, "verb", repr(verb), f"one of {list(VERBS)}")
+    require(noun in NOUNS, "noun", repr(noun), f"one of {list(NOUNS)}")
+    return (list(NOUNS).index(noun) - 2 * list(VERBS).index(verb)) % 5 == 0
+
+
+def sentences(
+    n: int,
+    clauses: int | tuple[int, int],
+    generator: torch.Generator,
+    *,
+    new_pairs: bool = False,
+) -> list[Sentence]:
+    """Random sentences. Subject, verb, tense, object and what stands before it are independent.
+
+    Args:
+        n: how many.
+        clauses: how many in each sentence, or the least and the greatest number.
+        generator: where all choices come from.
+        new_pairs: whether verbs and objects form pairs that `is_held_out`; if not, never.
+
+    Raises:
+        ValueError: if `n` is less than 1, or `clauses` an empty range or less than 1.
+    """
+    low, high = (clauses, clauses) if isinstance(clauses, int) else clauses
+    require(n >= 1, "n", n, "at least 1")
+    require(1 <= low <= high, "clauses", clauses, "1 <= least <= greatest")
+    # Python's own choices are ten times as fast as single draws of torch.
+    pick = random.Random(int(torch.randint(2**31, (), generator=generator)))
+    found = []
+    for _ in range(n):
+        source, target, alignment = [], [], []
+        for i in range(pick.randint(low, high)):
+            if i > 0:
+                alignment.append(len(source))
+                source.append("and")
+                target.append(AND)
+            english, kannada = _clause(pick, new_pairs)
+            places = {part: len(source) + at for at, (part, _) in enumerate(english)}
+            alignment += [places[part] for part, _ in kannada]
+            source += [word for _, word in english]
+            target += [word for _, word in kannada]
+        found.append(Sentence(tuple(source), tuple(target), tuple(alignment)))
+    return found
+
+
+def translation_batch(pairs: Sequence[Sentence]) -> Batch:
+    """Sources, the translations from `START` on, and as targets their next words up to `END`.
+
+    Raises:
+        ValueError: if there is no sentence.
+    """
+    require(len(pairs) >= 1, "pairs", "none", "at least one")
+    source = [encode(ENGLISH, pair.source) for pair in pairs]
+    target = [encode(KANNADA, pair.target) for pair in pairs]
+    begun = [torch.cat([torch.tensor([START]), row]) for row in target]
+    ended = [torch.cat([row, torch.tensor([END])]) for row in target]
+    filled = [pad_sequence(rows, batch_first=True, padding_value=PAD) for rows in (source, begun)]
+    return (filled[0], filled[1]), pad_sequence(ended, batch_first=True, padding_value=IGNORE)
+
+
+def encode(vocabulary: Vocabulary, words: Sequence[str]) -> Int[Tensor, " T"]:
+    """The ids of words. (The `encode` of a vocabulary would cut Kannada words at their signs.)
+
+    Raises:
+        ValueError: if a word is not in the vocabulary.
+    """
+    unknown = [word for word in words if word not in vocabulary.ids]
+    require(not unknown, "words", f"the unknown {unknown}", "words of the vocabulary")
+    return torch.tensor([vocabulary.ids[word] for word in words], dtype=torch.long)
+
+
+def words_of(ids: Int[Tensor, " T"] | Sequence[int]) -> tuple[str, ...]:
+    """The Kannada words of a translation, up to its end.
+
+    Raises:
+        ValueError: if an id lies outside the vocabulary.
+    """
+    numbers = [int(i) for i in ids]
+    KANNADA.require_known(numbers)
+    if END in numbers:
+        numbers = numbers[: numbers.index(END)]
+    return tuple(KANNADA.words[i] for i in numbers if i not in (PAD, START))
+
+
+def _clause(pick: random.Random, new_pairs: bool) -> tuple[list, list]:
+    """Both as lists of (part of the clause, word); parts tell which words belong together."""
+    subject, agreement, third = _subject(pick)
+    verb = pick.choice(list(VERBS))
+    past = bool(pick.randint(0, 1))
+    noun = pick.choice([noun for noun in NOUNS if is_held_out(verb, noun) == new_pairs])
+    several = bool(pick.randint(0, 1))
+    owner = pick.choice(["the", *OWNERS])
+    before = [("owner", owner), *_adjective(pick, "which")]
+    spoken = VERBS[verb][1] if past else VERBS[verb][0] if third else verb
+    form = NOUNS[noun][3 if several else 1]
+    english = [*subject, ("verb", spoken), *before, ("object", plural(noun) if several else noun)]
+    kannada = [(part, _KANNADA_OF[word]) for part, word in before if word != "the"]
+    kannada = [*_kannada_subject(subject), *kannada, ("object", form)]
+    return english, [*kannada, ("verb", conjugate(verb, agreement, past))]
+
+
+def _subject(pick: random.Random) -> tuple[list, str, bool]:
+    """Its English words, what the Kannada verb agrees with, and whether English adds an -s."""
+    if pick.randint(0, 1):
+        pronoun = pick.choice(list(PRONOUNS))
+        return [("subject", pronoun)], PRONOUNS[pronoun][1], pronoun in ("he", "she")
+    noun = pick.choice(list(SUBJECTS))
+    several = noun in ("boy", "girl") and bool(pick.randint(0, 1))
+    word = plural(noun) if several else noun
+    words = [("the", "the"), *_adjective(pick, "what"), ("subject", word)]
+    return words, "3 pl" if several else SUBJECTS[noun], not several
+
+
+def _adjective(pick: random.Random, part: str) -> list[tuple[str, str]]:
+    """None in half of the cases."""
+    return [(part, pick.choice(list(ADJECTIVES)))] if pick.randint(0, 1) else []
+
+
+def _kannada_subject(english: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(part, _KANNADA_OF[word]) for part, word in english if word != "the"]
+
+
+_KANNADA_OF = (
+    {pronoun: word for pronoun, (word, _) in PRONOUNS.items()}
+    | {noun: forms[0] for noun, forms in NOUNS.items()}
+    | {plural(noun): forms[2] for noun, forms in NOUNS.items()}
+    | ADJECTIVES
+    | OWNERS
+)
+
+
+def show_sentences(*rows: tuple[str, Sequence[str]]) -> None:
+    """A table: words of English or a note, the Kannada words, and below them how they sound.
+
+    Args:
+        rows: what stands on the left, and the Kannada words.
+    """
+    from IPython.display import HTML, display
+
+    display(HTML(to_html(*rows)))
+
+
+def to_html(*rows: tuple[str, Sequence[str]]) -> str:
+    """The table that `show_sentences` displays. Kannada is marked as such, for screen readers."""
+    lines = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(left)}</th>'
+        f'<td style="text-align:left"><span lang="kn">{html.escape(" ".join(words))}</span><br>'
+        f'<i lang="kn-Latn">{html.escape(transliterate(" ".join(words)))}</i></td></tr>'
+        for left, words in rows
+    )
+    return f"<table><tbody>{lines}</tbody></table>"
+
+
+# --------------------------------------------------------------------------- transliteration
+
+_CONSONANTS = dict(
+    zip(
+        "ಕಖಗಘಙಚಛಜಝಞಟಠಡಢಣತಥದಧನಪಫಬಭಮಯರಲವಶಷಸಹಳ",
+        "k kh g gh ṅ c ch j jh ñ ṭ ṭh ḍ ḍh ṇ t th d dh n p ph b bh m y r l v ś ṣ s h ḷ".split(),
+        strict=True,
+    )
+)
+_VOWELS = dict(zip("ಅಆಇಈಉಊಋಎಏಐಒಓಔ", "a ā i ī u ū r̥ e ē ai o ō au".split(), strict=True))
+_SIGNS = dict(zip("ಾಿೀುೂೃೆೇೈೊೋೌ", "ā i ī u ū r̥ e ē ai o ō au".split(), strict=True))
+_OTHERS = {"ಂ": "ṁ", "ಃ": "ḥ"}
+_SILENT = "್"
+
+
+def transliterate(text: str) -> str:
+    """Kannada script in Latin letters, by ISO 15919. What is not Kannada stays as it is."""
+    found = []
+    for at, letter in enumerate(text):
+        if letter in _CONSONANTS:
+            after = text[at + 1 : at + 2]
+            found.append(_CONSONANTS[letter])
+            found.append("" if after == _SILENT or after in _SIGNS else "a")
+        elif letter != _SILENT:
+            found.append((_VOWELS | _SIGNS | _OTHERS).get(letter, letter))
+    return "".join(found)
