@@ -224,6 +224,7 @@ def which_head(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=25),
+    section="What each head does",
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     cases=cases,
     properties=(which_head,),

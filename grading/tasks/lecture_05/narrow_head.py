@@ -178,6 +178,7 @@ def the_same_factor(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=22, extra=True),
+    section="What heads cost",
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     cases=cases,

@@ -37,6 +37,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=5),
+    section="A list of heads",
     outcome="say why one head that must look at two things mixes them, and what a second head "
     "changes",
     hints=(

@@ -185,6 +185,7 @@ def cases(seed):
 
 TASK = task(
     plan("train", points=9, minutes=15),
+    section="A task for two heads",
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     cases=cases,
     properties=(what_was_measured,),

@@ -61,6 +61,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=8, extra=True),
+    section="One projection, cut into heads",
     outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
     "when queries and keys come from sequences of different lengths",
     hints=(

@@ -84,6 +84,7 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=5, minutes=5),
+    section="One projection, cut into heads",
     outcome="build multi-head attention twice, as a list of heads and as one projection that is "
     "cut, and give the shape of every step",
     cases=cases,

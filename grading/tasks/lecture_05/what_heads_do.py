@@ -11,6 +11,7 @@ what_heads_do = {"a", "c", "d", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=10, extra=True),
+    section="What each head does",
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     reasons={
         "a": holds(

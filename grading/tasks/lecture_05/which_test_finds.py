@@ -11,6 +11,7 @@ which_test_finds = {"a", "c", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=10, extra=True),
+    section="Which test finds a wrong cut?",
     outcome="find a wrong cut or a wrong join with two tests, and say which test finds which",
     reasons={
         "a": holds(

@@ -133,6 +133,7 @@ def which_columns(args, result):
 
 TASK = task(
     plan("implement", points=6, minutes=7),
+    section="What each head does",
     outcome="train heads on a task, and say what each one does by its map and by switching it off",
     cases=cases,
     properties=(which_columns,),

@@ -1,0 +1,52 @@
+"""Two readings of a head whose map is clear and whose absence costs nothing."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+two_readings = ...  # four to six sentences
+# BEGIN ANSWER
+two_readings = (
+    "The map shows where the head looks, not whether anything reads what "
+    "it fetches; switching off shows what the other heads cannot do "
+    "without it, not what it does when they are there. So neither "
+    "classmate may say it. One explanation: another head does the same, "
+    "and steps in. The other: what head 2 fetches is not used, because "
+    "the output projection hardly passes it on or later layers ignore "
+    "it. I would switch off head 2 together with each other head, and "
+    "each other head alone. If one of them does the same job, the pair "
+    "costs much more than the two apart; if nobody uses head 2, the pair "
+    "costs no more than the other head alone."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It agrees with one of the two. Neither a map nor a single switch decides.",
+    "The head does nothing, since the accuracy stays.",
+)
+mistake(
+    "It does not say what switching off leaves open: another head may step in.",
+    "Switching off shows what a head does.",
+)
+mistake(
+    "It gives one explanation only.",
+    "Another head looks at the same word.",
+)
+mistake(
+    "Its measurement comes out alike under both explanations.",
+    "I would switch the head off with other sentences, too.",
+)
+mistake(
+    "It does not say what comes out under each explanation.",
+    "I would switch off two heads at once.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    section="What each head does",
+    outcome="train heads on a task, and say what each one does by its map and by switching it off",
+    hints=(
+        "Who else could look at the word before?",
+        "What happens to a head's output before anybody reads it?",
+    ),
+)
