@@ -1,0 +1,73 @@
+"""A feed-forward network with a gate."""
+
+import torch
+import torch.nn.functional as F
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def gated_feed_forward(x, gate, up, down):
+    """SwiGLU of x (T, d); gate, up (d_ff, d) and down (d, d_ff) as nn.Linear keeps them."""
+    # BEGIN ANSWER
+    inside = F.silu(x @ gate.T) * (x @ up.T)  # (T, d_ff)
+    return inside @ down.T  # (T, d)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_linear(x, gate, up, down):
+    """With a sigmoid written out."""
+    gated = F.linear(x, gate)
+    return F.linear(gated / (1 + (-gated).exp()) * F.linear(x, up), down)
+
+
+INSIDE = "F.silu(x @ gate.T) * (x @ up.T)"
+edited(
+    "SiLU stands at the wrong one of the two: it belongs to the gate.",
+    INSIDE,
+    "(x @ gate.T) * F.silu(x @ up.T)",
+)
+edited(
+    "The gate is a sigmoid alone. SiLU is z times the sigmoid of z.",
+    INSIDE,
+    "torch.sigmoid(x @ gate.T) * (x @ up.T)",
+)
+edited("The gate has a ReLU. SiLU is asked for.", INSIDE, "F.relu(x @ gate.T) * (x @ up.T)")
+edited("The gate has a GELU. SiLU is asked for.", INSIDE, "F.gelu(x @ gate.T) * (x @ up.T)")
+edited("SiLU was taken of the product.", INSIDE, "F.silu((x @ gate.T) * (x @ up.T))")
+edited("The two were added. A gate multiplies.", INSIDE, "F.silu(x @ gate.T) + (x @ up.T)")
+edited("Nothing bends here: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
+edited("SiLU stands at both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
+edited("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
+edited("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
+
+
+@mistake("x was added. The residual connection stands outside.")
+def with_residual(x, gate, up, down):
+    return x + gated_feed_forward(x, gate, up, down)
+
+
+def cases(seed):
+    """One number; then random ones."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for T, d, d_ff in ((1, 2, 2), (3, 4, 7), (2, 6, 3)):
+        found.append(Case((draw(T, d), draw(d_ff, d), draw(d_ff, d), draw(d, d_ff))))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, difficulty=1, minutes=5),
+    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
+    "loader is right",
+    cases=cases,
+    hints=("`nn.Linear` computes x @ W.T.", "`F.silu(z)` is z · sigmoid(z)."),
+)

@@ -1,0 +1,139 @@
+"""Several heads of queries that share keys and values."""
+
+import math
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+from helpers.masks import causal_mask
+
+
+# %% the cell
+def grouped_heads(q, k, v):
+    """Contexts (n_heads, T_q, d); q (n_heads, T_q, d), k and v (n_kv_heads, T_k, d)."""
+    # BEGIN ANSWER
+    group = len(q) // len(k)
+    keys = k.repeat_interleave(group, dim=0)  # (n_heads, T_k, d)
+    values = v.repeat_interleave(group, dim=0)  # (n_heads, T_k, d)
+    scores = q @ keys.mT / math.sqrt(q.shape[-1])  # (n_heads, T_q, T_k)
+    hidden = ~causal_mask(q.shape[1], k.shape[1])  # (T_q, T_k)
+    return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ values
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def one_by_one(q, k, v):
+    """Head by head."""
+    contexts = []
+    for head, queries in enumerate(q):
+        own = head // (len(q) // len(k))
+        scores = queries @ k[own].T / math.sqrt(q.shape[-1])
+        late = torch.ones_like(scores).triu(k.shape[1] - q.shape[1] + 1).bool()
+        contexts.append(scores.masked_fill(late, -torch.inf).softmax(dim=-1) @ v[own])
+    return torch.stack(contexts)
+
+
+@also_right
+def in_groups(q, k, v):
+    """An axis more, and nothing repeated."""
+    q = q.unflatten(0, (len(k), -1))  # (n_kv_heads, group, T_q, d)
+    scores = q @ k[:, None].mT / math.sqrt(q.shape[-1])
+    scores = scores.masked_fill(~causal_mask(q.shape[2], k.shape[1]), -torch.inf)
+    return (scores.softmax(dim=-1) @ v[:, None]).flatten(0, 1)
+
+
+KEYS, VALUES = "k.repeat_interleave(group, dim=0)", "v.repeat_interleave(group, dim=0)"
+edited(
+    "The shared heads are dealt out in turn. Neighbours share: with four heads and two of keys, "
+    "heads 0 and 1 read head 0, heads 2 and 3 read head 1.",
+    KEYS,
+    "k.repeat(group, 1, 1)",
+    VALUES,
+    "v.repeat(group, 1, 1)",
+)
+edited(
+    "The keys are dealt out in turn, and the values go to neighbours. A head reads keys and "
+    "values of the same shared head.",
+    KEYS,
+    "k.repeat(group, 1, 1)",
+)
+edited(
+    "The values are dealt out in turn, and the keys go to neighbours. A head reads keys and "
+    "values of the same shared head.",
+    VALUES,
+    "v.repeat(group, 1, 1)",
+)
+edited(
+    "All heads read the first head of keys and values.",
+    KEYS,
+    "k[:1].expand(len(q), -1, -1)",
+    VALUES,
+    "v[:1].expand(len(q), -1, -1)",
+)
+edited(
+    "All heads read one mean of the shared keys and values.",
+    KEYS,
+    "k.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
+    VALUES,
+    "v.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
+)
+edited(
+    "The triangle of the mask begins at the first key. The queries are the *last* ones, so the "
+    "last row sees everything.",
+    "~causal_mask(q.shape[1], k.shape[1])",
+    "~torch.ones(q.shape[1], k.shape[1]).tril().bool()",
+)
+edited(
+    "Later words are seen. Where is the causal mask?",
+    "scores.masked_fill(hidden, -torch.inf)",
+    "scores",
+)
+edited(NOT_SCALED, " / math.sqrt(q.shape[-1])", "")
+edited(SCALED_BY_D_K, "math.sqrt(q.shape[-1])", "q.shape[-1]")
+edited(
+    "Divided by the root of the number of heads. The width of a head belongs there.",
+    "math.sqrt(q.shape[-1])",
+    "math.sqrt(len(q))",
+)
+
+
+@mistake("One context for each shared head came back: the heads of a group were averaged.")
+def averaged(q, k, v):
+    return grouped_heads(q, k, v).unflatten(0, (len(k), -1)).mean(dim=1)
+
+
+def cases(seed):
+    """Four heads, two of keys; then other groups, and fewer queries than keys."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for n_heads, n_kv, T_q, T_k, d in (
+        (4, 2, 3, 3, 2),
+        (6, 2, 2, 5, 3),
+        (6, 3, 4, 4, 5),
+        (3, 1, 1, 4, 2),
+        (2, 2, 3, 5, 4),
+    ):
+        note = f"{n_heads} heads, {n_kv} of keys, {T_q} queries for {T_k} keys"
+        found.append(Case((draw(n_heads, T_q, d), draw(n_kv, T_k, d), draw(n_kv, T_k, d)), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=10, difficulty=2, minutes=15),
+    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
+    "loader is right",
+    cases=cases,
+    forbidden=("torch.nn.functional.scaled_dot_product_attention",),
+    hints=(
+        "Give each head of queries its own copy of keys and values. The rest is as before.",
+        "`repeat_interleave` and `repeat` order copies differently. Print both of [0, 1].",
+    ),
+)

@@ -1,0 +1,101 @@
+"""How much each head looks at what came after the same word before."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def induction_score(weights, n):
+    """One score for each head, (heads,), from weights (heads, 2n, 2n)."""
+    # BEGIN ANSWER
+    after = weights.diagonal(1 - n, dim1=-2, dim2=-1)  # (heads, n + 1)
+    return after[:, -n:].mean(dim=-1)  # (heads,)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def word_by_word(weights, n):
+    """Each place of the second half."""
+    return sum(weights[:, at, at - n + 1] for at in range(n, 2 * n)) / n
+
+
+@also_right
+def by_index(weights, n):
+    """All places at once."""
+    at = torch.arange(n, 2 * n)
+    return weights[:, at, at - n + 1].mean(dim=1)
+
+
+def _at(shift):
+    def answer(weights, n):
+        at = torch.arange(n, 2 * n)
+        return weights[:, at, at - n + shift].mean(dim=1)
+
+    return answer
+
+
+mistake(
+    "These are the weights on the *same* word one segment before. The word that came after it is "
+    "asked for.",
+    _at(0),
+)
+mistake("These are the weights on the word *before* the same one.", _at(-1))
+mistake("These are the weights on the word two places behind the same one.", _at(2))
+mistake(
+    "These are the weights on the word just before: a previous-token head has the highest score.",
+    lambda weights, n: weights.diagonal(-1, dim1=-2, dim2=-1)[:, -n:].mean(dim=-1),
+)
+edited(
+    "The last word of the first copy is counted, too. It has not seen its segment before.",
+    "after[:, -n:]",
+    "after",
+)
+edited("The weights were added up. Take their mean.", ".mean(dim=-1)", ".sum(dim=-1)")
+edited(
+    "One number came back for all heads together. Each head has its own.",
+    ".mean(dim=-1)",
+    ".mean()",
+)
+edited(
+    "Query and key have changed places: axis -2 is who looks, axis -1 what is looked at.",
+    "1 - n",
+    "n - 1",
+)
+mistake(
+    "Divided by all places. Only those of the second copy are asked.",
+    lambda weights, n: induction_score(weights, n) / 2,
+)
+
+
+@mistake("The last word was left out. Behind its earlier self stands the second copy: count it.")
+def without_last(weights, n):
+    at = torch.arange(n, 2 * n - 1) if n > 1 else torch.arange(n, 2 * n)
+    return weights[:, at, at - n + 1].mean(dim=1)
+
+
+def cases(seed):
+    """Two heads; then more, and longer segments."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for heads, n in ((2, 3), (3, 4), (1, 6), (4, 5)):
+        scores = torch.randn(heads, 2 * n, 2 * n, dtype=torch.float64, generator=generator)
+        late = torch.ones(2 * n, 2 * n).triu(1).bool()
+        weights = (2 * scores).masked_fill(late, -torch.inf).softmax(dim=-1)
+        found.append(Case((weights, n), f"{heads} heads, segments of {n} words"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=8, difficulty=2, minutes=10),
+    outcome="recognise an induction head, score it, and say why it takes two layers",
+    cases=cases,
+    hints=(
+        "Write the places 0 to 5 in a row for n = 3. Which word came after the earlier self of the "
+        "word at 4?",
+        "For the word at place i, look at key i − n + 1.",
+    ),
+)

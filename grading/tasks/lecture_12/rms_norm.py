@@ -1,0 +1,87 @@
+"""The norm of today's models."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def rms_norm(x, weight, eps):
+    """Vectors x (…, d) with a mean square of 1, times weight (d,)."""
+    # BEGIN ANSWER
+    mean_square = (x * x).mean(dim=-1, keepdim=True)  # (…, 1)
+    return x / torch.sqrt(mean_square + eps) * weight
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_length(x, weight, eps):
+    """By the squared length of each vector."""
+    d = x.shape[-1]
+    return x * weight * (x.norm(dim=-1, keepdim=True) ** 2 / d + eps).rsqrt()
+
+
+SQUARES, ROOT = "(x * x).mean(dim=-1, keepdim=True)", "torch.sqrt(mean_square + eps)"
+edited(
+    "The mean was taken away first, as in a layer norm. Here nothing is subtracted.",
+    "mean_square = (x * x)",
+    "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
+)
+edited(
+    "The squares were added up. A *mean* of squares does not grow with the width.",
+    SQUARES,
+    "(x * x).sum(dim=-1, keepdim=True)",
+)
+edited("Divided by the mean square itself. Its root is missing.", ROOT, "(mean_square + eps)")
+edited("eps was added to the root. It belongs under it.", ROOT, "(torch.sqrt(mean_square) + eps)")
+edited("eps was left out.", ROOT, "torch.sqrt(mean_square)")
+edited(
+    "The mean goes over all vectors together. Each vector is normed for itself.",
+    SQUARES,
+    "(x * x).mean()",
+)
+edited(
+    "The mean goes along the first axis. Each vector, along the last axis, is normed for itself.",
+    SQUARES,
+    "(x * x).mean(dim=0, keepdim=True)",
+)
+edited("The weight was left out.", " * weight", "")
+edited("1 was added to the weight. It is used as it comes.", " * weight", " * (1 + weight)")
+edited("Divided by the weight, instead of multiplied.", " * weight", " / weight")
+
+
+@mistake("The mean of the absolute values is taken, and not the root of the mean square.")
+def absolute(x, weight, eps):
+    return x / (x.abs().mean(dim=-1, keepdim=True) + eps) * weight
+
+
+@mistake("The *length* of each vector became 1. Its mean square should.")
+def length_one(x, weight, eps):
+    return torch.nn.functional.normalize(x, dim=-1) * weight
+
+
+def cases(seed):
+    """Two vectors to check by hand; then random ones, also in a batch."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    x = torch.tensor([[1.0, 7.0, 1.0, 7.0], [2.0, 2.0, 2.0, 2.0]], dtype=torch.float64)
+    found = [Case((x, torch.tensor([1.0, 2.0, 3.0, 0.5], dtype=torch.float64), 11.0), "two rows")]
+    for shape, eps in (((3, 5), 0.5), ((2, 4, 6), 1e-2), ((5,), 2.0)):
+        found.append(Case((draw(*shape) + 1, draw(shape[-1]) + 2, eps)))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, difficulty=1, minutes=6),
+    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
+    "loader is right",
+    cases=cases,
+    forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
+    hints=("`keepdim=True` keeps an axis of size 1, so that each vector is divided by its own.",),
+)

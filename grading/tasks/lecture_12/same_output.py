@@ -1,0 +1,120 @@
+"""Other weights with the same output."""
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def same_output(weights, values):
+    """Other weights (T,) with the same context as weights (T,) of values (T, d_v)."""
+    # BEGIN ANSWER
+    d_v = values.shape[1]
+    kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)  # (T, d_v + 1)
+    _, _, Vt = torch.linalg.svd(kept.T)  # (T, T)
+    direction = Vt[d_v + 1]  # (T,): moves neither the context nor the sum
+    falls = direction < 0
+    step = (weights[falls] / -direction[falls]).min()  # until the first weight is 0
+    return weights + step * direction
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_other_end(weights, values):
+    """Another direction, half of the way."""
+    rows = torch.cat([values, torch.ones_like(values[:, :1])], dim=1).T
+    direction = -torch.linalg.svd(rows)[2][-1]
+    falls = direction < 0
+    return weights + 0.5 * (weights[falls] / -direction[falls]).min() * direction
+
+
+mistake(
+    "No weight has moved by 0.01: these are the same weights, or nearly. Others are asked for.",
+    lambda weights, values: weights.clone(),
+)
+
+
+@mistake("The context changed: the values are not left out of account by this change.")
+def in_other_order(weights, values):
+    return weights.roll(1)
+
+
+@mistake(
+    "Some weights are negative. Softmax never gives such: stop before the first falls below 0."
+)
+def too_far(weights, values):
+    return weights + 3 * (same_output(weights, values) - weights)
+
+
+@mistake("The weights do not sum to 1: a direction must keep the sum, too.")
+def any_sum(weights, values):
+    direction = torch.linalg.svd(values.T)[2][-1]
+    direction = direction * direction.sum().sign()
+    falls = direction < 0
+    step = (weights[falls] / -direction[falls]).min() if falls.any() else 0.3
+    return weights + step * direction
+
+
+@mistake("This is a direction and no row of weights: add it to those that came, with a step.")
+def direction_only(weights, values):
+    return same_output(weights, values) - weights
+
+
+@mistake("These are uniform weights. They give another context.")
+def uniform(weights, values):
+    return torch.full_like(weights, 1 / len(weights))
+
+
+@mistake("The weights are right up to a factor: divide by nothing, and keep their sum at 1.")
+def doubled(weights, values):
+    return 2 * same_output(weights, values)
+
+
+def drive(answer, weights, values):
+    """What the new weights give, and whether they are weights, and others."""
+    import torch
+
+    found = answer(weights, values)
+    if found is None:
+        return None
+    found = torch.as_tensor(found, dtype=values.dtype)
+    if found.shape != weights.shape:
+        raise ValueError(f"weights of shape {tuple(weights.shape)} are wanted")
+    return {
+        "context": found @ values,
+        "sum": float(found.sum()),
+        "a weight below zero": bool(found.min() < -1e-9),
+        "a weight moved by 0.01": bool((found - weights).abs().max() >= 0.01),
+    }
+
+
+def cases(seed):
+    """Four words with one number each; then more."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    while len(found) < 4:
+        T, d_v = ((4, 1), (6, 2), (9, 4), (12, 3))[len(found)]
+        weights = torch.randn(T, dtype=torch.float64, generator=generator).softmax(dim=0)
+        values = torch.randn(T, d_v, dtype=torch.float64, generator=generator)
+        moved = [answer(weights, values) - weights for answer in (same_output, by_other_end)]
+        if min(m.abs().max() for m in moved) > 0.03:
+            found.append(Case((weights, values), f"{T} words, values of width {d_v}"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=10, difficulty=3, minutes=20),
+    outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
+    "say what an attention map does prove",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "A change of the weights that keeps the context is orthogonal to each column of the "
+        "values. What must it be orthogonal to, to keep the sum?",
+        "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
+        "M.shape[1] on.",
+    ),
+)

@@ -1,0 +1,41 @@
+"""What attention maps and ablations prove."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+what_maps_prove = ...  # a set of letters
+# BEGIN ANSWER
+what_maps_prove = {"b", "d", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, difficulty=2, minutes=8),
+    outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
+    "say what an attention map does prove",
+    reasons={
+        "a": fails(
+            "The values decide as well: equal values under a large weight and a small one add the "
+            "same, and a value of zeros adds nothing however large its weight."
+        ),
+        "b": holds(
+            "What is exactly 0 is multiplied with the value. Through other heads and layers that "
+            "word may still have come."
+        ),
+        "c": fails(
+            "Others may do its job as soon as it is gone, or did it already. Switch off several "
+            "together."
+        ),
+        "d": holds(
+            "Zeros are something that later layers have never seen. The mean takes away only what "
+            "depends on the sentence."
+        ),
+        "e": fails(
+            "From another start other heads do it, and a claim about one seed is about this one."
+        ),
+        "f": holds(
+            "Without a control a fall of agreement could mean that the whole model is broken."
+        ),
+    },
+    hints=("A sentence with *always* or *never* falls with one counterexample.",),
+)
