@@ -65,7 +65,8 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=5, difficulty=1, minutes=5),
+    plan("implement", points=5, minutes=5),
+    section="What today's models changed",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     cases=cases,

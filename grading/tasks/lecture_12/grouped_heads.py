@@ -127,7 +127,8 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=2, minutes=15),
+    plan("implement", points=10, minutes=15),
+    section="What today's models changed",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     cases=cases,

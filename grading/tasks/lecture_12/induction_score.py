@@ -90,8 +90,9 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=2, minutes=10),
-    outcome="recognise an induction head, score it, and say why it takes two layers",
+    plan("implement", points=8, minutes=10),
+    section="Copying what came before",
+    outcome="recognise an {term}`induction head`, score it, and say why it takes two layers",
     cases=cases,
     hints=(
         "Write the places 0 to 5 in a row for n = 3. Which word came after the earlier self of the "

@@ -113,7 +113,8 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=2, minutes=10),
+    plan("implement", points=8, minutes=10),
+    section="Which heads does it need?",
     outcome="say which heads a trained model needs for a job, with a control, three ways of "
     "switching off and several seeds",
     cases=cases,

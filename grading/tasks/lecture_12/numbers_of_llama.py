@@ -51,7 +51,8 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=2, minutes=10),
+    plan("predict", points=6, minutes=10),
+    section="Scale on paper",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     hints=(

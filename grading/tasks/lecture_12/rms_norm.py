@@ -78,7 +78,8 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=5, difficulty=1, minutes=6),
+    plan("implement", points=5, minutes=6),
+    section="What today's models changed",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     cases=cases,

@@ -106,7 +106,8 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=10, difficulty=3, minutes=20),
+    plan("implement", points=10, minutes=20),
+    section="Other weights",
     outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
     "say what an attention map does prove",
     cases=cases,

@@ -10,7 +10,8 @@ what_maps_prove = {"b", "d", "f"}
 # %%
 
 TASK = task(
-    plan("choose", points=6, difficulty=2, minutes=8),
+    plan("choose", points=6, minutes=8),
+    section="Attention is not explanation",
     outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
     "say what an attention map does prove",
     reasons={
