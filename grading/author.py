@@ -120,7 +120,10 @@ def _compiled(source: str, name: str) -> CodeType:
 def plan(
     kind: Kind, *, points: int, minutes: int, extra: bool = False, difficulty: int | None = None
 ) -> dict[str, object]:
-    """What the student plans with; the fields are those of `Task`."""
+    """What the student plans with; the fields are those of `Task`.
+
+    Stars come from the minutes; `difficulty` is taken in files that still say it, and not used.
+    """
     return {"kind": kind, "points": points, "minutes": minutes, "extra": extra}
 
 
