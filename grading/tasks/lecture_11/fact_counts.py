@@ -1,0 +1,128 @@
+"""Facts kept, lost, strayed and invented, from three lists of words."""
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+NAMES = ("mara", "zora", "ben", "ida", "noah", "cleo")
+CITIES = ("oslo", "lima", "rome", "cairo", "quito")
+DAYS = ("monday", "tuesday", "friday", "sunday")
+DEEDS = ("sold", "bought", "opened", "closed")
+
+
+# %% the cell
+def fact_counts(said, right, told):
+    """[kept, lost, strayed, invented] of three lists of fact words."""
+    # BEGIN ANSWER
+    said, right, told = set(said), set(right), set(told)
+    kept, lost = len(said & right), len(right - said)
+    strayed = len(said & (told - right))
+    invented = len(said - told)
+    return [kept, lost, strayed, invented]
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_loop(said, right, told):
+    """Word by word."""
+    counts = [0, 0, 0, 0]
+    for word in dict.fromkeys(said):
+        if word in right:
+            counts[0] += 1
+        elif word in told:
+            counts[2] += 1
+        else:
+            counts[3] += 1
+    counts[1] = sum(word not in said for word in dict.fromkeys(right))
+    return counts
+
+
+@mistake("A fact that is said twice was counted twice. Say it ten times: it is one fact.")
+def with_repeats(said, right, told):
+    return [
+        sum(word in right for word in said),
+        sum(word not in said for word in set(right)),
+        sum(word in told and word not in right for word in said),
+        sum(word not in told for word in said),
+    ]
+
+
+edited(
+    "Facts that were kept are among those that strayed here. A fact of the news has not strayed.",
+    "said & (told - right)",
+    "said & told",
+)
+edited(
+    "Whatever is not a fact of the news was called invented. What the text holds elsewhere has "
+    "strayed, and only what it does not hold at all is invented.",
+    "said - told",
+    "said - right",
+)
+edited(
+    "What is lost was taken from all facts of the text. Only the facts of the news can be lost.",
+    "len(right - said)",
+    "len(told - said)",
+)
+edited(
+    "The numbers of words were subtracted. A summary that says five wrong things has lost five "
+    "facts all the same.",
+    "len(right - said)",
+    "max(0, len(right) - len(said))",
+)
+edited(
+    "The four numbers are right, and strayed and invented stand in each other's place.",
+    "return [kept, lost, strayed, invented]",
+    "return [kept, lost, invented, strayed]",
+)
+edited(
+    "The four numbers are right, and kept and lost stand in each other's place.",
+    "return [kept, lost, strayed, invented]",
+    "return [lost, kept, strayed, invented]",
+)
+edited(
+    "Kept are all words of the text that were said here. A fact is kept if it is one of the news.",
+    "len(said & right)",
+    "len(said & told)",
+)
+
+
+def cases(seed):
+    """One by hand with all four; then drawn, with repeats and other sizes."""
+    import random
+
+    draw = random.Random(seed)
+    found = [
+        Case(
+            (
+                ["mara", "sold", "lima", "friday", "mara", "zora"],
+                ["mara", "sold", "oslo", "monday"],
+                ["mara", "sold", "oslo", "monday", "ben", "bought", "lima", "friday"],
+            ),
+            "zora is invented, lima and friday have strayed",
+        )
+    ]
+    for n in (3, 5, 4, 0):
+        words = [*NAMES, *CITIES, *DAYS, *DEEDS]
+        draw.shuffle(words)
+        right, other, strange = words[:5], words[5:9], words[9:]
+        said = draw.sample(right, min(n, 4)) + draw.sample(other, 2 if n else 0)
+        said += draw.sample(strange, 3 if n else 0)
+        said += said[:2]
+        draw.shuffle(said)
+        told = right + other
+        draw.shuffle(told)
+        note = f"{len(said)} words with repeats" if n else "a summary without facts"
+        found.append(Case((said, right, told), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, minutes=8),
+    outcome="count which facts of a text a summary keeps, loses and makes up",
+    cases=cases,
+    hints=(
+        "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
+        "Every word said is kept, strayed or invented, and just one of these.",
+    ),
+)

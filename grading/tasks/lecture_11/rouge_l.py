@@ -1,0 +1,157 @@
+"""ROUGE-L: the longest run of words in the same order, gaps allowed."""
+
+import random
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def rouge_l(summary, reference):
+    """F1 of two lists of words, by their longest run in the same order."""
+    # BEGIN ANSWER
+    longest = [[0] * (len(reference) + 1) for _ in range(len(summary) + 1)]
+    for i, word in enumerate(summary):
+        for j, other in enumerate(reference):
+            if word == other:
+                longest[i + 1][j + 1] = longest[i][j] + 1
+            else:
+                longest[i + 1][j + 1] = max(longest[i][j + 1], longest[i + 1][j])
+    n = longest[-1][-1]
+    if n == 0:
+        return 0.0
+    precision, recall = n / len(summary), n / len(reference)
+    return 2 * precision * recall / (precision + recall)
+    # END ANSWER
+
+
+# %%
+
+
+def _run(a, b):
+    row = [0] * (len(b) + 1)
+    for word in a:
+        before = row[:]
+        for j, other in enumerate(b):
+            row[j + 1] = before[j] + 1 if word == other else max(before[j + 1], row[j])
+    return row[-1]
+
+
+def _f1(n, summary, reference):
+    return 2 * n / (len(summary) + len(reference)) if n else 0.0
+
+
+@also_right
+def in_one_line(summary, reference):
+    """F1 is twice the run by both lengths together."""
+    return _f1(_run(summary, reference), summary, reference)
+
+
+@also_right
+def recursive(summary, reference):
+    """By recursion, each pair of places once."""
+    from functools import cache
+
+    @cache
+    def run(i, j):
+        if i == len(summary) or j == len(reference):
+            return 0
+        if summary[i] == reference[j]:
+            return 1 + run(i + 1, j + 1)
+        return max(run(i + 1, j), run(i, j + 1))
+
+    return _f1(run(0, 0), summary, reference)
+
+
+@mistake("Gaps are allowed: the words of the run need not be neighbours. This takes neighbours.")
+def neighbours(summary, reference):
+    best = 0
+    for i in range(len(summary)):
+        for j in range(len(reference)):
+            n = 0
+            while summary[i + n : i + n + 1] == reference[j + n : j + n + 1] != []:
+                n += 1
+            best = max(best, n)
+    return _f1(best, summary, reference)
+
+
+@mistake("The order does not count here: this is ROUGE-1.")
+def any_order(summary, reference):
+    n = sum(min(summary.count(word), reference.count(word)) for word in set(summary))
+    return _f1(n, summary, reference)
+
+
+@mistake("This is the recall: the share of the reference. F1 takes both shares.")
+def recall_only(summary, reference):
+    return _run(summary, reference) / len(reference)
+
+
+@mistake("This is the precision: the share of the summary. F1 takes both shares.")
+def precision_only(summary, reference):
+    return _run(summary, reference) / len(summary) if summary else 0.0
+
+
+@mistake("This is the plain mean of precision and recall. F1 is 2 · p · r / (p + r).")
+def plain_mean(summary, reference):
+    n = _run(summary, reference)
+    return (n / len(summary) + n / len(reference)) / 2 if n else 0.0
+
+
+@mistake("This is the length of the run, not a score. Make precision, recall and F1 of it.")
+def length_only(summary, reference):
+    return float(_run(summary, reference))
+
+
+@mistake(
+    "Each word was looked for after the last one found, the first fitting place taken at once. "
+    "A word taken too late can cost several others: leaving it out may give a longer run."
+)
+def greedy(summary, reference):
+    n = at = 0
+    for word in summary:
+        if word in reference[at:]:
+            at = reference.index(word, at) + 1
+            n += 1
+    return _f1(n, summary, reference)
+
+
+@mistake("A word was used several times in the run. Each place of the reference serves once.")
+def reused(summary, reference):
+    row = [0] * (len(reference) + 1)
+    for word in summary:
+        for j, other in enumerate(reference):
+            row[j + 1] = row[j] + 1 if word == other else max(row[j + 1], row[j])
+    return _f1(row[-1], summary, reference)
+
+
+def cases(seed):
+    """One by hand; then words drawn with repeats, and nothing in common."""
+    draw = random.Random(seed)
+    found = [
+        Case(
+            (
+                "on monday mara sold in oslo a ship".split(),
+                "mara sold a ship in oslo on monday".split(),
+            ),
+            "the run is: mara sold in oslo",
+        ),
+        Case(("ida on monday sold a ship".split(), "ida sold a ship on monday".split())),
+    ]
+    words = "mara sold a ship in oslo on".split()
+    for n, m in ((5, 8), (9, 6), (12, 12), (7, 10)):
+        found.append(Case((draw.choices(words, k=n), draw.choices(words, k=m))))
+    found.append(Case((["ben"], ["ida", "sold"]), "nothing in common"))
+    found.append(Case(([], ["ida", "sold"]), "an empty summary"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=9, minutes=20),
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    cases=cases,
+    hints=(
+        "Let L[i][j] be the longest run of the first i words of the summary and the first j of "
+        "the reference. How does L[i + 1][j + 1] follow from its neighbours?",
+        "If the two new words are equal, the run of both shorter beginnings grows by one. If not, "
+        "one of the two words is of no use.",
+    ),
+)

@@ -1,0 +1,110 @@
+"""A vector for each sentence: the mean over its words."""
+
+import torch
+
+from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+
+
+# %% the cell
+def sentence_vectors(x, sentence, n):
+    """(batch, n, width) of x (batch, T, width) and sentence (batch, T), −1 for filler."""
+    # BEGIN ANSWER
+    numbers = torch.arange(n)[:, None]  # (n, 1)
+    here = (sentence[:, None] == numbers).to(x.dtype)  # (batch, n, T)
+    sizes = here.sum(dim=-1, keepdim=True)  # (batch, n, 1)
+    return here @ x / sizes.clamp(min=1)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_loop(x, sentence, n):
+    """Text by text, sentence by sentence."""
+    found = torch.zeros(len(x), n, x.shape[-1], dtype=x.dtype)
+    for row in range(len(x)):
+        for i in range(n):
+            words = x[row, sentence[row] == i]
+            if len(words):
+                found[row, i] = words.mean(dim=0)
+    return found
+
+
+edited(
+    "These are the sums. Divide each by the number of words in the sentence.",
+    "here @ x / sizes.clamp(min=1)",
+    "here @ x",
+)
+edited(
+    "Each sum was divided by the length of the text. Divide by the number of words in *this* "
+    "sentence.",
+    "here @ x / sizes.clamp(min=1)",
+    "here @ x / x.shape[1]",
+)
+edited(
+    "A sentence that a text does not have is 0 divided by 0. It should be zeros.",
+    "sizes.clamp(min=1)",
+    "sizes",
+)
+
+
+@mistake("Filler was counted as a part of sentence 0.")
+def filler_in_first(x, sentence, n):
+    return sentence_vectors(x, sentence.clamp(min=0), n)
+
+
+@mistake("Filler was counted as a part of the last sentence: an index of −1 is the last one.")
+def filler_in_last(x, sentence, n):
+    return sentence_vectors(x, sentence % n, n)
+
+
+@mistake("The numbers of the first text's sentences were used for all texts.")
+def first_text(x, sentence, n):
+    return sentence_vectors(x, sentence[:1].expand_as(sentence), n)
+
+
+@mistake("Each sentence has its largest entries. Asked is the mean.")
+def largest(x, sentence, n):
+    here = (sentence[:, None] == torch.arange(n)[:, None])[..., None]
+    top = x[:, None].masked_fill(~here, -torch.inf).amax(dim=2)
+    return torch.where(here.any(dim=2), top, 0.0)
+
+
+@mistake("This is the first word of each sentence. Asked is the mean over its words.")
+def first_word(x, sentence, n):
+    here = (sentence[:, None] == torch.arange(n)[:, None]).to(x.dtype)
+    first = here * (here.cumsum(dim=-1) == 1)
+    return first @ x
+
+
+def cases(seed):
+    """Two sentences by hand; then other sizes, filler, and texts with fewer sentences."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.tensor([[[1.0, 0], [3, 2], [5, 5], [7, 9], [8, 1]]], dtype=torch.float64)
+    found = [Case((x, torch.tensor([[0, 0, 1, 1, 1]]), 2), "two words and three")]
+    for batch, lengths, width in ((2, [2, 3, 1], 4), (3, [4, 1, 2, 3], 2), (2, [1, 5], 3)):
+        n = len(lengths)
+        one = torch.repeat_interleave(torch.arange(n), torch.tensor(lengths))
+        rows = one.repeat(batch, 1)
+        rows[0, -lengths[-1] :] = -1  # a text with one sentence less
+        if batch > 2:
+            rows[1] = rows[1].flip(0).sort().values  # another cut of the same length
+            rows[1, 1] = 0
+        x = torch.randn(batch, len(one), width, generator=generator, dtype=torch.float64)
+        found.append(Case((x, rows, n), f"{batch} texts, the first with filler"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=7, minutes=12),
+    outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
+    "reach",
+    cases=cases,
+    forbidden=functions_of("helpers.summaries"),
+    hints=(
+        "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
+        "sentence. Compare the numbers with `torch.arange(n)[:, None]`.",
+        "A sentence without words has the sum 0. By what may it be divided?",
+    ),
+)

@@ -1,0 +1,54 @@
+"""Shapes in a summarizer that copies."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+shapes_of_copier = ...  # a list of five tuples
+# BEGIN ANSWER
+shapes_of_copier = [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)]
+# END ANSWER
+# %%
+
+mistake(
+    "The first has its last two axes in each other's place: queries are the words of the summary.",
+    [(8, 2, 48, 10), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+)
+mistake(
+    "The first is right. The mean over heads removes the axis of the heads, and no other.",
+    [(8, 2, 10, 48), (8, 2, 10), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
+)
+mistake(
+    "The first two are right. The gate is one number for each *step of the summary*, not one for "
+    "each text.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 1), (8, 10, 115), (8, 10, 118)],
+)
+mistake(
+    "The first two are right. The gate belongs to the steps of the summary, not to the places of "
+    "the text.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 48, 1), (8, 10, 115), (8, 10, 118)],
+)
+mistake(
+    "The first three are right. The readout has a column for each word of the list. What is behind "
+    "the list cannot be written.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 118), (8, 10, 118)],
+)
+mistake(
+    "The first four are right. In the mixture there are also places for the unknown words of a "
+    "text.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 115)],
+)
+mistake(
+    "The first four are right. The mixture has an entry for each *word*, not one for each place of "
+    "the text besides.",
+    [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 163)],
+)
+
+TASK = task(
+    plan("predict", points=4, minutes=6),
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that it has no row for",
+    hints=(
+        "Which sequence asks, and which is looked at?",
+        "Follow the axes of `gate * written + (1 - gate) * copied` through broadcasting.",
+    ),
+)

@@ -1,0 +1,156 @@
+"""Train a summarizer that writes about people whom it has never met."""
+
+import functools
+
+import torch
+
+from grading.author import Case, mistake, plan, task
+from helpers.positions import RotaryPositions
+from helpers.summaries import NEWS_WORDS, CopyingSummarizer, some_rows
+from helpers.training import set_seed, train
+
+SIZES = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
+
+
+def _trained(source, target, asked, steps):
+    generator = set_seed(0)
+    model = CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
+    data = ((source, target), asked)
+    train(model, lambda: some_rows(data, 32, generator), steps, 5e-3, warmup=30)
+    return model
+
+
+# %% the cell
+def train_summarizer(source, target, asked):
+    """A CopyingSummarizer, trained on texts and summaries."""
+    # BEGIN ANSWER
+    generator = set_seed(0)
+    sizes = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
+    model = CopyingSummarizer(len(NEWS_WORDS), **sizes, positions=RotaryPositions())
+    data = ((source, target), asked)
+    train(model, lambda: some_rows(data, 32, generator), steps=300, lr=5e-3, warmup=30)
+    return model
+    # END ANSWER
+
+
+# %%
+
+
+@mistake(
+    "It writes hardly anything that belongs to the news, as a model that knows nothing. Has it "
+    "been trained before it is returned?"
+)
+def untrained(source, target, asked):
+    set_seed(0)
+    return CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
+
+
+@mistake(
+    "It begins again and again and writes nothing: each word was its own target. Which of the "
+    "three inputs holds what is asked for?"
+)
+def not_shifted(source, target, asked):
+    return _trained(source, target, target, 60)
+
+
+@mistake(
+    "The words of the list are learned, and the new people are called `<unknown>`. Where were the "
+    "ids behind the list lost?"
+)
+def closed_reading(source, target, asked):
+    n = len(NEWS_WORDS)
+    known = [x.masked_fill(x >= n, 3) for x in (source, target, asked)]
+    return _trained(*known, 300)
+
+
+@mistake("It has begun to learn the grammar, and its facts are guesses. More steps, another rate?")
+def too_short(source, target, asked):
+    return _trained(source, target, asked, 25)
+
+
+def drive(answer, source, target, asked, seed):
+    """Facts kept by the trained summarizer in texts with new people."""
+    import os
+
+    import torch
+
+    from helpers.news import tell_news
+    from helpers.summaries import CopyingSummarizer, mean_facts, write_summaries
+
+    new = tell_news(200, torch.Generator().manual_seed(seed), "unseen")
+    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
+    torch.set_num_threads(1)
+    os.environ["LAMPLIGHT_QUIET"] = "1"
+    try:
+        model = answer(source, target, asked)
+        if model is None:
+            return None
+        if not isinstance(model, CopyingSummarizer):
+            raise ValueError("a CopyingSummarizer of the helpers is wanted")
+        size = sum(p.numel() for p in model.parameters())
+        if size > 120_000:
+            raise ValueError(f"at most 120,000 numbers are allowed, and the model has {size:,}")
+        model.eval()
+        with torch.no_grad():
+            written = write_summaries(model, new, "copying")
+        facts = mean_facts(written, new)
+        right = sum(item.event.who in text for item, text in zip(new, written, strict=True))
+        unknown = sum("<unknown>" in text for text in written)
+        return {
+            "facts kept, of five": facts["kept"],
+            "right people, of five": 5 * right / len(new),
+            "called unknown, of five": 5 * unknown / len(new),
+        }
+    finally:
+        torch.set_num_threads(threads)
+        if quiet is None:
+            del os.environ["LAMPLIGHT_QUIET"]
+        else:
+            os.environ["LAMPLIGHT_QUIET"] = quiet
+
+
+@functools.lru_cache(maxsize=4)
+def _texts(seed):
+    from helpers.news import tell_news
+    from helpers.summaries import news_batch
+
+    items = tell_news(3000, torch.Generator().manual_seed(1000 + seed), "mixed")
+    (source, target), asked = news_batch(items, "copying")
+    return source, target, asked
+
+
+def cases(seed):
+    """3,000 texts to learn from; the last number is the seed of 200 texts about new people."""
+    return [Case((*(tensor.clone() for tensor in _texts(seed)), 2000 + seed))]
+
+
+def score(args, value):
+    """The share of the facts that is kept."""
+    return value["facts kept, of five"] / 5
+
+
+def after_training(args, result):
+    """Facts and people."""
+    return (
+        f"Of five facts {result['facts kept, of five']:.1f} are kept, and of five people "
+        f"{result['right people, of five']:.1f} are called by their names."
+    )
+
+
+TASK = task(
+    plan("train", points=10, minutes=20),
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that it has no row for",
+    cases=cases,
+    properties=(after_training,),
+    drive=drive,
+    score=score,
+    reach=0.8,
+    rtol=0.0,
+    atol=1.0,
+    hints=(
+        "`train` calls `make_batch()` without arguments. It returns `((source, target), asked)` of "
+        "some rows, which `some_rows` draws.",
+        "The lecture's model learned within 300 batches. At which rate?",
+    ),
+)
