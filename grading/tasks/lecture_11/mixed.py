@@ -3,7 +3,7 @@
 import torch
 from torch.nn.functional import pad
 
-from grading.author import Case, also_right, as_given, edited, functions_of, mistake, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -114,7 +114,6 @@ TASK = task(
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that it has no row for",
     cases=cases,
-    forbidden=functions_of("helpers.summaries"),
     hints=(
         "Sum each row of the result in the first case. Then look at entry 3: where does it come "
         "from, if the list has three words?",
