@@ -17,7 +17,7 @@ LECTURES = teaching.lectures_of(ROOT)
 NUMBERS = [lecture.number for lecture in LECTURES]
 PLANS = (ROOT / "teaching.md").read_text(encoding="utf-8")
 QUESTIONS = (ROOT / "examination.md").read_text(encoding="utf-8")
-NOT_YET = {10, 11}
+NOT_YET = {10}
 """Lectures that may still be without questions."""
 
 
