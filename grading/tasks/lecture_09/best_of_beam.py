@@ -1,0 +1,203 @@
+"""Beam search with a pool in which finished sentences compete."""
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+END = 2
+
+
+# %% the cell
+def best_of_beam(step, n_beams, longest):
+    """The words of the likeliest translation found, END included, as a list."""
+    # BEGIN ANSWER
+    kept = [([], 0.0)]  # words, log-probability
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if words and words[-1] == 2:
+                pool.append((words, total))
+                continue
+            for word, more in enumerate(step(words).tolist()):
+                pool.append(([*words, word], total + more))
+        kept = sorted(pool, key=lambda found: -found[1])[:n_beams]
+    return kept[0][0]
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_tensors(step, n_beams, longest):
+    """One vector of all totals, and topk."""
+    kept, totals = [()], torch.zeros(1, dtype=torch.float64)
+    for _ in range(longest):
+        texts, sums = [], []
+        for words, total in zip(kept, totals, strict=True):
+            if words[-1:] == (END,):
+                texts.append(words)
+                sums.append(total[None])
+            else:
+                log_p = step(list(words)).double()
+                texts += [(*words, word) for word in range(len(log_p))]
+                sums.append(total + log_p)
+        totals, rows = torch.cat(sums).topk(min(n_beams, len(texts)))
+        kept = [texts[row] for row in rows]
+    return list(kept[0])
+
+
+@also_right
+def by_heap(step, n_beams, longest):
+    """The n largest, and an early end when all are finished."""
+    import heapq
+
+    kept = [(0.0, ())]
+    for _ in range(longest):
+        if all(words and words[-1] == END for _, words in kept):
+            break
+        pool = [pair for pair in kept if pair[1] and pair[1][-1] == END]
+        for total, words in kept:
+            if not words or words[-1] != END:
+                log_p = step(list(words)).tolist()
+                pool += [(total + more, (*words, word)) for word, more in enumerate(log_p)]
+        kept = heapq.nlargest(n_beams, pool)
+    return list(kept[0][1])
+
+
+def _search(step, n_beams, longest, *, ends=True, each=False, last=False, least=False, first=False):
+    kept = [([], 0.0)]
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if ends and words and words[-1] == END:
+                pool.append((words, total))
+                continue
+            grown = [
+                ([*words, w], more + (0.0 if last else total))
+                for w, more in enumerate(step(words).tolist())
+            ]
+            pool += sorted(grown, key=lambda x: -x[1])[:1] if each and words else grown
+        kept = sorted(pool, key=lambda x: x[1] if least else -x[1])[:n_beams]
+        if first and any(words[-1] == END for words, _ in kept):
+            return next(words for words, _ in kept if words[-1] == END)
+    return kept[0][0]
+
+
+mistake(
+    "This is greedy choice, whatever the number of beams. Keep `n_beams` beginnings at each step, "
+    "not one.",
+    lambda step, n_beams, longest: _search(step, 1, longest),
+)
+mistake(
+    "Each beginning is continued by its own likeliest word only. Two of the kept ones may come "
+    "from the same beginning: compare all continuations of all of them.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
+)
+mistake(
+    "Sentences go on after END. One that has ended stays in the pool as it is.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
+)
+mistake(
+    "Only the last word's logarithm is compared. The score of a beginning is the sum over all of "
+    "its words.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, last=True),
+)
+mistake(
+    "The *least* likely ones are kept. A logarithm nearer to zero is a larger probability.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, least=True),
+)
+mistake(
+    "The search stops with the first sentence that ends. A longer one may still be likelier.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
+)
+mistake(
+    "One beam too many is kept.",
+    lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
+)
+mistake(
+    "END was cut off. It belongs to the sentence: without it nobody knows that it is over.",
+    lambda step, n_beams, longest: [w for w in best_of_beam(step, n_beams, longest) if w != END],
+)
+mistake(
+    "The sum was divided by the number of words. Asked is the likeliest sentence, without a norm "
+    "for length.",
+    lambda step, n_beams, longest: _normed(step, n_beams, longest),
+)
+
+
+def _normed(step, n_beams, longest):
+    kept = [([], 0.0)]
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if words and words[-1] == END:
+                pool.append((words, total))
+                continue
+            pool += [([*words, w], total + m) for w, m in enumerate(step(words).tolist())]
+        kept = sorted(pool, key=lambda x: -x[1] / len(x[0]))[:n_beams]
+    return kept[0][0]
+
+
+def _step(first, later):
+    """A model: from the words so far to the logarithms of the next word's probabilities."""
+
+    def step(words):
+        if not words:
+            return first.log_softmax(0)
+        if later.dim() == 2:  # the last word decides
+            return later[words[-1]].log_softmax(0)
+        back = list(reversed(words))
+        mixed = sum(0.5**i * later[word, i % 2] for i, word in enumerate(back))
+        return (1.5 * mixed).log_softmax(0)
+
+    return step
+
+
+def drive(answer, first, later, n_beams, longest):
+    """The answer with a model of these numbers."""
+    found = answer(_step(first, later), n_beams, longest)
+    return found if found is None else [int(word) for word in found]
+
+
+def cases(seed):
+    """The tempting word by hand; then random models where beams find more than greedy choice."""
+    none = -50.0  # a logarithm that comes to nothing
+    table = torch.full((5, 5), none, dtype=torch.float64)
+    table[3, :3] = torch.tensor([0.3, 0.3, 0.4]).log()
+    table[4, 2:4] = torch.tensor([0.9, 0.1]).log()
+    first = torch.tensor([none, none, none, 0.0, 0.0], dtype=torch.float64)
+    first[3:] = torch.tensor([0.6, 0.4]).log()
+    found = [Case((first, table, 2, 4), "the tempting first word")]
+    generator = torch.Generator().manual_seed(seed)
+    for n_beams, vocab, longest in ((2, 6, 5), (3, 7, 6), (4, 9, 5), (3, 5, 7)):
+        while True:
+            first = torch.randn(vocab, generator=generator, dtype=torch.float64)
+            later = torch.randn(vocab, 2, vocab, generator=generator, dtype=torch.float64)
+            step = _step(first, later)
+            best = best_of_beam(step, n_beams, longest)
+            others = [_search(step, 1, longest)]
+            if n_beams == 2:
+                others.append(_search(step, 3, longest))
+            if n_beams == 4:
+                others.append(_normed(step, n_beams, longest))
+            if n_beams == 3:
+                others.append(_search(step, n_beams, longest, first=True))
+            if len(best) > 2 and best not in others:
+                break
+        found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=11, difficulty=2, minutes=18),
+    outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
+    "wrong",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Keep a list of pairs: the words, and the sum of their logarithms. It begins with one "
+        "pair: no words, and 0.",
+        "Each step makes a new, longer list from the old one, sorts it, and cuts it.",
+    ),
+)

@@ -1,0 +1,178 @@
+"""Train a translator of one's own, and let it translate."""
+
+import functools
+
+import torch
+
+from grading.author import Case, mistake, plan, task
+from helpers.encoder_decoder import EncoderDecoder
+from helpers.positions import RotaryPositions
+from helpers.training import set_seed, train
+
+
+def _trained(source, target, steps, shift=1):
+    from helpers.encoder_decoder import EncoderDecoder
+    from helpers.kannada import ENGLISH, KANNADA
+    from helpers.positions import RotaryPositions
+    from helpers.training import set_seed, train
+
+    generator = set_seed(0)
+    model = EncoderDecoder(len(ENGLISH), len(KANNADA), 40, 1, 2, positions=RotaryPositions())
+    begun = torch.nn.functional.pad(target, (1, 0), value=1)
+    wanted = torch.nn.functional.pad(target, (0, 1))
+    wanted[torch.arange(len(target)), (target != 0).sum(dim=1)] = 2
+    if not shift:
+        wanted = begun
+    wanted = wanted.masked_fill(wanted == 0, -100)
+
+    def batch():
+        rows = torch.randint(len(source), (32,), generator=generator)
+        return (source[rows], begun[rows]), wanted[rows]
+
+    train(model, batch, steps, 1e-2, warmup=20)
+    return model
+
+
+# %% the cell
+def train_translator(source, target):
+    """An EncoderDecoder, trained on source (n, T_k) and target (n, T)."""
+    # BEGIN ANSWER
+    begun = torch.nn.functional.pad(target, (1, 0), value=1)  # (n, T + 1)
+    wanted = torch.nn.functional.pad(target, (0, 1))  # (n, T + 1)
+    wanted[torch.arange(len(target)), (target != 0).sum(dim=1)] = 2
+    wanted = wanted.masked_fill(wanted == 0, -100)
+    generator = set_seed(0)
+    model = EncoderDecoder(55, 125, 40, n_layers=1, n_heads=2, positions=RotaryPositions())
+
+    def make_batch():
+        rows = torch.randint(len(source), (32,), generator=generator)  # (32,)
+        return (source[rows], begun[rows]), wanted[rows]
+
+    train(model, make_batch, steps=500, lr=1e-2, warmup=20)
+    return model
+    # END ANSWER
+
+
+# %%
+
+
+@mistake(
+    "It writes the start token again and again: what is asked for is what is read. Shift one "
+    "against the other."
+)
+def not_shifted(source, target):
+    return _trained(source, target, 80, shift=0)
+
+
+@mistake("It knows nothing. Has it been trained before it is returned?")
+def untrained(source, target):
+    from helpers.encoder_decoder import EncoderDecoder
+    from helpers.kannada import ENGLISH, KANNADA
+
+    torch.manual_seed(0)
+    return EncoderDecoder(len(ENGLISH), len(KANNADA), 40, 1, 2)
+
+
+@mistake("It has begun to learn, and most sentences still have a wrong word. More steps?")
+def too_short(source, target):
+    return _trained(source, target, 100)
+
+
+def drive(answer, source, target, new_source, new_target):
+    """What the trained model writes for sentences that are new to it."""
+    import os
+
+    import torch
+
+    from helpers.decoding import generate
+    from helpers.encoder_decoder import EncoderDecoder
+    from helpers.kannada import END, START
+
+    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
+    torch.set_num_threads(1)
+    os.environ["LAMPLIGHT_QUIET"] = "1"
+    try:
+        model = answer(source, target)
+        if model is None:
+            return None
+        if not isinstance(model, EncoderDecoder):
+            raise ValueError("an EncoderDecoder of the helpers is wanted")
+        size = sum(p.numel() for p in model.parameters())
+        if size > 80_000:
+            raise ValueError(f"at most 80,000 numbers are allowed, and the model has {size:,}")
+        model.eval()
+        start = torch.full((len(new_source), 1), START)
+        written = generate(
+            model.given(new_source), start, new_target.shape[1] + 2, temperature=0.0, stop=END
+        )[:, 1:]
+        fill = new_target.shape[1] + 3 - written.shape[1]
+        written = torch.nn.functional.pad(written, (0, fill))
+        wanted = torch.nn.functional.pad(new_target, (0, 3))
+        wanted[torch.arange(len(wanted)), (new_target != 0).sum(dim=1)] = END
+        asked = wanted != 0
+        same = (written == wanted) & asked
+        return {
+            "sentences right, of ten": 10 * (written == wanted).all(dim=1).double().mean().item(),
+            "words right, of ten": 10 * same.sum().item() / asked.sum().item(),
+            "start tokens written, of ten": 10 * (written == START).double().mean().item(),
+        }
+    finally:
+        torch.set_num_threads(threads)
+        if quiet is None:
+            del os.environ["LAMPLIGHT_QUIET"]
+        else:
+            os.environ["LAMPLIGHT_QUIET"] = quiet
+
+
+@functools.lru_cache(maxsize=4)
+def _sentences(seed):
+    from helpers.data import PAD
+    from helpers.kannada import sentences, translation_batch
+
+    known = sentences(2000, 1, torch.Generator().manual_seed(3000 + seed))
+    new = sentences(300, 1, torch.Generator().manual_seed(4000 + seed))
+    found = []
+    for pairs in (known, [pair for pair in new if pair not in set(known)][:200]):
+        (source, begun), _ = translation_batch(pairs)
+        found += [source, torch.where(begun[:, 1:] > 2, begun[:, 1:], PAD)]
+    return found
+
+
+def cases(seed):
+    """2,000 sentences to learn from, and 200 new ones."""
+    return [Case(tuple(tensor.clone() for tensor in _sentences(seed)))]
+
+
+def score(args, value):
+    """The share of new sentences that are right in every word."""
+    return value["sentences right, of ten"] / 10
+
+
+def after_training(args, result):
+    """What it reached."""
+    return (
+        f"Of ten new sentences {result['sentences right, of ten']:.1f} are right, and of ten words "
+        f"{result['words right, of ten']:.1f}."
+    )
+
+
+TASK = task(
+    plan("train", points=12, difficulty=2, minutes=20),
+    outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
+    "wrong",
+    cases=cases,
+    properties=(after_training,),
+    drive=drive,
+    score=score,
+    reach=0.9,
+    rtol=0.0,
+    atol=1.5,
+    hints=(
+        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
+        "It returns ((source, begun), wanted) of some rows.",
+        "Task `teacher_forced` made `begun` and `wanted` of a list of sentences. Here they come "
+        "as one tensor, and the end token stands behind the last word of each row.",
+        "A translator without positions reads a bag of words. Give it some.",
+        "The lecture's rate and number of steps are a good beginning.",
+    ),
+)

@@ -1,0 +1,172 @@
+"""Find the bugs: a translator of the course's own parts, with the mistakes of a textbook."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, edited, plan, task
+
+
+# %% the cell
+def translator_logits(parts, source, begun):
+    """Logits (batch, T_q, vocab); source (batch, T_k), begun (batch, T_q)."""
+    is_word = (source != 0)[:, None, None, :]  # (batch, 1, 1, T_k)
+    x = parts["read"](source)  # (batch, T_k, d_model)
+    x = parts["positions"].embed(x)  # (batch, T_k, d_model)
+    #| memory = parts["encoder"](x, is_word, causal=True)  # (batch, T_k, d_model)
+    # BEGIN ANSWER
+    memory = parts["encoder"](x, is_word)  # (batch, T_k, d_model)
+    # END ANSWER
+    y = parts["write"](begun)  # (batch, T_q, d_model)
+    #| y = parts["decoder"](y, memory, causal=True)  # (batch, T_q, d_model)
+    # BEGIN ANSWER
+    y = parts["positions"].embed(y)  # (batch, T_q, d_model)
+    y = parts["decoder"](y, memory, None, is_word, causal=True)  # (batch, T_q, d_model)
+    # END ANSWER
+    return parts["readout"](y)  # (batch, T_q, vocab)
+
+
+# %%
+
+
+@also_right
+def with_masks(parts, source, begun):
+    """Masks by the helpers, positions in one line."""
+    from helpers.masks import causal_mask, padding_mask
+
+    seen = padding_mask((source != 0).sum(1), source.shape[1])
+    memory = parts["encoder"](parts["positions"].embed(parts["read"](source)), seen)
+    y = parts["positions"].embed(parts["write"](begun))
+    y = parts["decoder"](y, memory, causal_mask(begun.shape[1]), memory_mask=seen)
+    return parts["readout"](y)
+
+
+@also_right
+def one_at_a_time(parts, source, begun):
+    """Each sentence without its filler, without any mask of it."""
+    found = []
+    for row, start in zip(source, begun, strict=True):
+        x = parts["positions"].embed(parts["read"](row[row != 0][None]))
+        y = parts["positions"].embed(parts["write"](start[None]))
+        y = parts["decoder"](y, parts["encoder"](x), causal=True)
+        found.append(parts["readout"](y))
+    return torch.cat(found)
+
+
+ENCODER = 'memory = parts["encoder"](x, is_word)'
+PLACES = 'y = parts["positions"].embed(y)'
+DECODER = 'y = parts["decoder"](y, memory, None, is_word, causal=True)'
+
+as_given(
+    "This is the code as given: the logits of a sentence change with the filler behind its source, "
+    "and this is not all."
+)
+edited(
+    "In a source without filler the early words do not know of the later ones: change its last "
+    "word, and the memory of the first stays as it was. That is right for a text that is still "
+    "being written. Is the source?",
+    ENCODER,
+    'memory = parts["encoder"](x, is_word, causal=True)',
+)
+edited(
+    "The translation depends on how much filler stands behind the source. Who still looks at it?",
+    DECODER,
+    'y = parts["decoder"](y, memory, causal=True)',
+)
+edited(
+    "The decoder gets a bag of words: exchange two words that are read early, and the logits at "
+    "the last place stay nearly as they were. What does the source have that the target has not?",
+    PLACES,
+    "y = 1.0 * y",
+)
+edited(
+    "The encoder's mask is right, and two bugs are left: filler of the source is seen by somebody, "
+    "and the order of the target by nobody.",
+    PLACES,
+    "y = 1.0 * y",
+    DECODER,
+    'y = parts["decoder"](y, memory, causal=True)',
+)
+edited(
+    "Filler is hidden everywhere now. Two bugs are left, one on each side: who sees the source "
+    "only up to itself, and what does the target lack?",
+    ENCODER,
+    'memory = parts["encoder"](x, is_word, causal=True)',
+    PLACES,
+    "y = 1.0 * y",
+)
+edited(
+    "The order of both texts is known now. Two bugs are left: a mask that should not be there, and "
+    "one that is missing.",
+    ENCODER,
+    'memory = parts["encoder"](x, is_word, causal=True)',
+    DECODER,
+    'y = parts["decoder"](y, memory, causal=True)',
+)
+edited(
+    "Now the decoder sees the words that it has still to write. Its own mask has to stay causal.",
+    DECODER,
+    'y = parts["decoder"](y, memory, None, is_word)',
+)
+edited(
+    "The encoder looks at filler now. It needs the mask of its words, and that one only.",
+    ENCODER,
+    'memory = parts["encoder"](x)',
+)
+
+
+def drive(answer, sizes, seed, source, begun):
+    """The answer with parts of these sizes and random numbers."""
+    import torch
+    from torch import nn
+
+    from helpers.blocks import DecoderStack, TransformerStack
+    from helpers.positions import SinusoidalPositions
+
+    d_model, n_heads, n_source, n_target = sizes
+    parts = nn.ModuleDict(
+        {
+            "read": nn.Embedding(n_source, d_model),
+            "write": nn.Embedding(n_target, d_model),
+            "positions": SinusoidalPositions(),
+            "encoder": TransformerStack(2, d_model, n_heads),
+            "decoder": DecoderStack(2, d_model, n_heads),
+            "readout": nn.Linear(d_model, n_target),
+        }
+    ).double()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in parts.parameters():
+            parameter.copy_(0.6 * torch.randn(parameter.shape, generator=generator))
+    return answer(parts.requires_grad_(False).eval(), source, begun)
+
+
+def cases(seed):
+    """Without filler, with filler, and with sizes that all differ."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for batch, T_k, T_q, d_model, n_heads, short in (
+        (1, 4, 5, 8, 2, 4),
+        (2, 6, 4, 8, 2, 3),
+        (3, 5, 7, 12, 3, 2),
+    ):
+        n_source, n_target = 9 + batch, 13 + batch
+        source = torch.randint(1, n_source, (batch, T_k), generator=generator)
+        source[-1, short:] = 0
+        begun = torch.randint(3, n_target, (batch, T_q), generator=generator)
+        begun[:, 0] = 1
+        note = "no filler" if short == T_k else f"the last source has {short} of {T_k} words"
+        sizes = (d_model, n_heads, n_source, n_target)
+        found.append(Case((sizes, 1000 * seed + batch, source, begun), note))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=12, difficulty=2, minutes=15),
+    outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Make the table of the lecture for this code: three attentions, and for each the mask "
+        "that it has and the one that it needs.",
+        "Then follow both texts from their words to the first block, side by side.",
+    ),
+)

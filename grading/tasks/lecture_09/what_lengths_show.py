@@ -1,0 +1,46 @@
+"""Read a comparison of translators by length."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+what_lengths_show = ...  # a set of letters
+# BEGIN ANSWER
+what_lengths_show = {"b", "d", "e"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=7, difficulty=1, minutes=8),
+    outcome="say what an encoder-decoder without attention has to carry through one state, and "
+    "read a comparison that shows where this fails",
+    reasons={
+        "a": fails(
+            "Look at the second table, one clause. All of them are nearly perfect there when they "
+            "are trained on such sentences only."
+        ),
+        "b": holds(
+            "0.97 to 1.00 without attention and 1.00 with it, against hardly a right sentence of "
+            "two clauses and nearly all."
+        ),
+        "c": fails(
+            "The LSTM with attention has the most right sentences of three clauses. What the two "
+            "that succeed have in common is that they look back."
+        ),
+        "d": holds(
+            "Four times the parameters: 0.9 instead of 0.1 of the single clauses, a part of those "
+            "with two, none with three."
+        ),
+        "e": holds(
+            "With four clauses, one more than in training, all are near zero, whatever they "
+            "reached at three."
+        ),
+        "f": fails(
+            "600 steps were measured. That something was not learned in them does not prove that "
+            "it cannot be."
+        ),
+    },
+    hints=(
+        "For each statement, find the two numbers that it compares.",
+        "A statement that says *cannot* needs more than a table of what was tried.",
+    ),
+)
