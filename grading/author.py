@@ -117,13 +117,8 @@ def _compiled(source: str, name: str) -> CodeType:
     return compile(source, name, "exec")
 
 
-def plan(
-    kind: Kind, *, points: int, minutes: int, extra: bool = False, difficulty: int | None = None
-) -> dict[str, object]:
-    """What the student plans with; the fields are those of `Task`.
-
-    Stars come from the minutes; `difficulty` is taken in files that still say it, and not used.
-    """
+def plan(kind: Kind, *, points: int, minutes: int, extra: bool = False) -> dict[str, object]:
+    """What the student plans with; the fields are those of `Task`."""
     return {"kind": kind, "points": points, "minutes": minutes, "extra": extra}
 
 

@@ -55,7 +55,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=8),
+    plan("predict", points=6, minutes=8),
     outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
     "wrong",
     hints=(

@@ -190,7 +190,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=11, difficulty=2, minutes=18),
+    plan("implement", points=11, minutes=18),
     outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
     "wrong",
     cases=cases,

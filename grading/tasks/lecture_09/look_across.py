@@ -181,7 +181,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=9, difficulty=1, minutes=12),
+    plan("implement", points=9, minutes=12),
     outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
     cases=cases,
     hints=(

@@ -61,7 +61,7 @@ mistake(
 )
 
 TASK = task(
-    plan("predict", points=6, difficulty=1, minutes=8),
+    plan("predict", points=6, minutes=8),
     outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
     hints=(
         "Write down, for a translation of three words, what the decoder reads and what it is "

@@ -156,7 +156,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("implement", points=8, difficulty=1, minutes=10),
+    plan("implement", points=8, minutes=10),
     outcome="shift inputs and targets for {term}`teacher forcing`, and recognise a model for which "
     "this was forgotten",
     cases=cases,

@@ -157,7 +157,7 @@ def after_training(args, result):
 
 
 TASK = task(
-    plan("train", points=12, difficulty=2, minutes=20),
+    plan("train", points=12, minutes=20),
     outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
     "wrong",
     cases=cases,

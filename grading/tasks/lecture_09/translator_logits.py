@@ -160,7 +160,7 @@ def cases(seed):
 
 
 TASK = task(
-    plan("find the bug", points=12, difficulty=2, minutes=15),
+    plan("find the bug", points=12, minutes=15),
     outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
     cases=cases,
     drive=drive,

@@ -10,7 +10,7 @@ what_lengths_show = {"b", "d", "e"}
 # %%
 
 TASK = task(
-    plan("choose", points=7, difficulty=1, minutes=8),
+    plan("choose", points=7, minutes=8),
     outcome="say what an encoder-decoder without attention has to carry through one state, and "
     "read a comparison that shows where this fails",
     reasons={
