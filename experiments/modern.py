@@ -75,6 +75,14 @@ def untied() -> LanguageModel:
     return made
 
 
+def without_root() -> LanguageModel:
+    """Tied, but words' vectors are not multiplied by √d on the way in; they begin as large."""
+    made = model()
+    made.embedding_scale = 1.0
+    nn.init.normal_(made.embedding.weight, std=1 / (3 * D_MODEL) ** 0.5)  # as the readout's own
+    return made
+
+
 MODELS: dict[str, Callable[[], LanguageModel]] = {
     "as in lecture 8": model,
     "RMSNorm": lambda: with_parts(model(), norm=lambda: RMSNorm(D_MODEL)),
@@ -86,6 +94,7 @@ MODELS: dict[str, Callable[[], LanguageModel]] = {
     "1 key-value head": lambda: grouped(1, D_FF + 48),
     "window 12": lambda: model(positions=SlidingWindow(12, RotaryPositions())),
     "not tied": untied,
+    "tied, without √d": without_root,
     "RMSNorm, SwiGLU, 2 key-value heads": lambda: with_parts(
         grouped(2, D_FF + 32),
         norm=lambda: RMSNorm(D_MODEL),
