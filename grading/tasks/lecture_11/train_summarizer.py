@@ -36,31 +36,21 @@ def train_summarizer(source, target, asked):
 # %%
 
 
-@mistake(
+NOTHING = (
     "It writes hardly anything that belongs to the news, as a model that knows nothing. Has it "
-    "been trained before it is returned?"
+    "been trained before it is returned, and is what is asked for at each place the *next* word?"
 )
+
+
+@mistake(NOTHING)
 def untrained(source, target, asked):
     set_seed(0)
     return CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
 
 
-@mistake(
-    "It begins again and again and writes nothing: each word was its own target. Which of the "
-    "three inputs holds what is asked for?"
-)
+@mistake(NOTHING)
 def not_shifted(source, target, asked):
     return _trained(source, target, target, 60)
-
-
-@mistake(
-    "The words of the list are learned, and the new people are called `<unknown>`. Where were the "
-    "ids behind the list lost?"
-)
-def closed_reading(source, target, asked):
-    n = len(NEWS_WORDS)
-    known = [x.masked_fill(x >= n, 3) for x in (source, target, asked)]
-    return _trained(*known, 300)
 
 
 @mistake("It has begun to learn the grammar, and its facts are guesses. More steps, another rate?")
