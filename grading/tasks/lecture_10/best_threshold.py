@@ -1,0 +1,131 @@
+"""A threshold for "no answer", chosen on data."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def best_threshold(margins, span_right, has_answer):
+    """The threshold among the margins with the most right answers; the smallest among equals."""
+    # BEGIN ANSWER
+    best, chosen = -1, None
+    for threshold in sorted(margins.tolist()):
+        says_none = margins > threshold  # (n,)
+        right = torch.where(says_none, ~has_answer, span_right & has_answer)  # (n,)
+        if right.sum().item() > best:
+            best, chosen = right.sum().item(), threshold
+    return chosen
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def all_at_once(margins, span_right, has_answer):
+    """A table with a row for each threshold."""
+    thresholds = margins.sort().values
+    says_none = margins > thresholds[:, None]  # (thresholds, n)
+    right = (says_none & ~has_answer) | (~says_none & has_answer & span_right)
+    counts = right.sum(dim=1)
+    return thresholds[counts == counts.max()][0]
+
+
+@also_right
+def by_loop(margins, span_right, has_answer):
+    """Counted in Python."""
+
+    def count(threshold):
+        rows = zip(margins.tolist(), span_right.tolist(), has_answer.tolist(), strict=True)
+        return sum((not has) if m > threshold else (ok and has) for m, ok, has in rows)
+
+    return min(margins.tolist(), key=lambda t: (-count(t), t))
+
+
+edited(
+    "“No answer” is said where the margin is *above* the threshold. Here it is said at the "
+    "threshold, too.",
+    "margins > threshold",
+    "margins >= threshold",
+)
+edited(
+    "“No answer” is said where the margin is *below* the threshold here. A large margin speaks for "
+    "no answer.",
+    "margins > threshold",
+    "margins < threshold",
+)
+edited(
+    "A question with an answer counts as right here as soon as a span is given. The span must be "
+    "right, too.",
+    "span_right & has_answer",
+    "has_answer",
+)
+edited(
+    "The smallest margin always wins here: “no answer” costs nothing. It is right only where there "
+    "is none, and elsewhere a right span may be lost.",
+    "~has_answer, span_right",
+    "torch.ones_like(has_answer), span_right",
+)
+edited(
+    "Among equals this takes the largest threshold. Wanted is the smallest.",
+    ".item() > best",
+    ".item() >= best",
+)
+edited(
+    "Thresholds are tried in the order of the questions, so among equals the first question's is "
+    "taken. Wanted is the smallest.",
+    "sorted(margins.tolist())",
+    "margins.tolist()",
+)
+edited(
+    "Only questions that have an answer are counted here. Those without one are won or lost by the "
+    "threshold as well.",
+    "torch.where(says_none, ~has_answer, span_right & has_answer)",
+    "~says_none & span_right & has_answer",
+)
+mistake(
+    "The number of right answers came. Asked is the threshold that reaches it.",
+    lambda margins, span_right, has_answer: max(
+        torch.where(margins > t, ~has_answer, span_right & has_answer).sum().item()
+        for t in margins.tolist()
+    ),
+)
+mistake("The threshold is always 0 here. It is to be chosen.", lambda m, s, h: 0.0)
+
+
+def cases(seed):
+    """The example; then random ones, with several best thresholds."""
+    generator = torch.Generator().manual_seed(seed)
+    margins = torch.tensor([3.0, -2.0, 1.0, -1.0, 0.5], dtype=torch.float64)
+    span_right = torch.tensor([False, True, True, False, True])
+    has_answer = torch.tensor([False, True, True, False, True])
+    found = [Case((margins, span_right, has_answer), "the example of the statement")]
+    for n in (6, 12, 25, 40, 60):
+        has = torch.rand(n, generator=generator) < 0.6
+        has[0], has[1] = True, False
+        right = has & (torch.rand(n, generator=generator) < 0.7)
+        noise = torch.randn(n, generator=generator, dtype=torch.float64)
+        unsure = torch.where(has, torch.where(right, -2.0, 1.0), 1.0)  # wrong spans are unsure ones
+        found.append(Case((noise + unsure, right, has), f"{n} questions"))
+    return found
+
+
+def among(args, result):
+    """Whether it is one of the margins."""
+    if not any(abs(float(result) - m) < 1e-9 for m in args[0].tolist()):
+        return f"{float(result):.3f} is none of the margins."
+    return None
+
+
+TASK = task(
+    plan("implement", points=7, minutes=10),
+    outcome="let a reader say that a text has no answer, with a threshold chosen on data of its "
+    "own",
+    cases=cases,
+    properties=(among,),
+    hints=(
+        "For one threshold: who is told “no answer”, and for whom is that right? Who gets a span?",
+        "In the example, count the right answers for each of the five thresholds.",
+    ),
+)

@@ -1,0 +1,139 @@
+"""Find the bugs: F1 of two answers."""
+
+import random
+from collections import Counter
+
+from grading.author import Case, also_right, as_given, edited, plan, task
+
+
+# %% the cell
+def shared_words(answer, wanted):
+    """F1 of two lists of words."""
+    articles = {"a", "an", "the"}
+    ours = [word.lower() for word in answer if word.lower() not in articles]
+    #| theirs = [word.lower() for word in wanted]
+    #| shared = sum(word in theirs for word in ours)
+    #| return 2 * shared / (len(ours) + len(theirs))
+    # BEGIN ANSWER
+    theirs = [word.lower() for word in wanted if word.lower() not in articles]
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs))
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_removal(answer, wanted):
+    """Each word that is found is used up."""
+    keep = [
+        [w.lower() for w in words if w.lower() not in ("a", "an", "the")]
+        for words in (answer, wanted)
+    ]
+    ours, rest = keep[0], list(keep[1])
+    if not ours and not rest:
+        return 1.0
+    shared = 0
+    for word in ours:
+        if word in rest:
+            rest.remove(word)
+            shared += 1
+    if shared == 0:
+        return 0.0
+    precision, recall = shared / len(ours), shared / len(keep[1])
+    return 2 * precision * recall / (precision + recall)
+
+
+as_given(
+    "This is the code as given. Try *the red key* for *the red key*, *key key* for "
+    "*key*; and with two empty lists."
+)
+edited(
+    "Articles still count in the wanted words.",
+    "theirs = [word.lower() for word in wanted if word.lower() not in articles]",
+    "theirs = [word.lower() for word in wanted]",
+)
+edited(
+    "A word that is said twice counts twice, although it is wanted once.",
+    "sum((Counter(ours) & Counter(theirs)).values())",
+    "sum(word in theirs for word in ours)",
+)
+edited(
+    "A word that stands twice in both counts once only. Words are counted as bags, not as sets.",
+    "sum((Counter(ours) & Counter(theirs)).values())",
+    "len(set(ours) & set(theirs))",
+)
+edited(
+    "Two empty answers agree: both say that there is none. That is 1.",
+    "return float(ours == theirs)",
+    "return 0.0",
+)
+edited(
+    "Only *both* empty is agreement. If one is empty and the other is not, it is 0.",
+    "return float(ours == theirs)",
+    "return 1.0",
+)
+edited(
+    "This is precision: shared words among those that were said. F1 is the harmonic mean of "
+    "precision and recall.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(ours)",
+)
+edited(
+    "This is recall: shared words among those that were wanted. F1 is the harmonic mean of "
+    "precision and recall.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(theirs)",
+)
+edited(
+    "This is the plain mean of precision and recall. F1 is the harmonic one.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "(shared / len(ours) + shared / len(theirs)) / 2",
+)
+edited(
+    "Precision and recall were multiplied. F1 is their harmonic mean.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(ours) * shared / len(theirs)",
+)
+
+
+def cases(seed):
+    """Worked examples, then words drawn at random, some of them twice."""
+    chance = random.Random(seed)
+    found = [
+        Case((["the", "red", "key"], ["a", "red", "key", "key"]), "an article on each side"),
+        Case((["key", "key", "map"], ["The", "key"]), "a word said twice, wanted once"),
+        Case((["Red", "red", "key"], ["red", "red", "map", "lamp"]), "a word twice on both sides"),
+        Case(([], ["lima"]), "nothing was said"),
+        Case((["lima"], []), "nothing was wanted"),
+        Case(([], []), "nothing was said, and nothing wanted"),
+        Case((["the"], []), "only an article was said"),
+    ]
+    words = ["red", "Key", "key", "map", "the", "A", "lamp"]
+    for n, m in ((4, 3), (5, 6), (3, 7), (6, 4)):
+        found.append(
+            Case((["key", *chance.choices(words, k=n)], ["Key", *chance.choices(words, k=m)]))
+        )
+    return found
+
+
+def share(args, result):
+    """F1 lies between 0 and 1."""
+    if not 0 <= float(result) <= 1 + 1e-9:
+        return f"F1 is {float(result):.3f}. It cannot lie outside 0 and 1."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=7, minutes=10),
+    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
+    cases=cases,
+    properties=(share,),
+    hints=(
+        'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',
+        "An answer without any word says that there is none. When is that right?",
+    ),
+)
