@@ -204,5 +204,6 @@ def can_apply(selector: str, used: set[str]) -> bool:
 def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
-    app.connect("build-finished", lighten)
+    # After the theme, which writes the colours of code at the end of a build.
+    app.connect("build-finished", lighten, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -262,7 +262,10 @@ def overflow(visited: Visit) -> list[str]:
 
 
 def dark_mode(visited: Visit) -> list[str]:
-    """In dark mode nothing is left on a bright ground, and figures take the page's ink."""
+    """In dark mode nothing stays on a bright ground, figures take the page's ink, code is readable.
+
+    axe leaves code out, since a shade may lie over it.
+    """
     page = visited.seen(DESKTOP, "dark")
     return page.evaluate(
         r"""() => {
@@ -278,6 +281,21 @@ def dark_mode(visited: Visit) -> list[str]:
               complaints.push("bright ground: " + element.outerHTML.slice(0, 80));
             if (element.matches("svg[role=img]") && light(parts(style.color)) < 0.6)
               complaints.push("dark ink: " + element.outerHTML.slice(0, 80));
+          }
+          const shares = colour => parts(colour).slice(0, 3).map(c =>
+            c <= 10.3 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+          const luminance = colour => {
+            const [r, g, b] = shares(colour);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          for (const pre of document.querySelectorAll(".highlight pre")) {
+            const ground = luminance(getComputedStyle(pre).backgroundColor) + 0.05;
+            for (const token of pre.querySelectorAll("span[class]")) {
+              const ink = luminance(getComputedStyle(token).color) + 0.05;
+              const contrast = Math.max(ink, ground) / Math.min(ink, ground);
+              if (token.textContent.trim() && contrast < 4.5)
+                complaints.push("code hard to read: " + token.outerHTML.slice(0, 80));
+            }
           }
           return complaints;
         }"""

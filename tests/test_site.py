@@ -270,6 +270,11 @@ FAULTS = [
     ("overflow", '<article><div style="width:2000px">wide</div></article>'),
     ("dark_mode", '<article><div style="background:#fff;height:99px">bright</div></article>'),
     ("dark_mode", '<article><svg role="img" style="color:#000"></svg></article>'),
+    (
+        "dark_mode",
+        '<div class="highlight"><pre style="background:#29313d">'
+        '<span class="nf" style="color:#06287e">draw</span></pre></div>',
+    ),
 ]
 
 
