@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 os.environ["LAMPLIGHT_QUIET"] = "1"
 
@@ -230,7 +231,9 @@ def main() -> None:
     runs = {(row["model"], row["seed"]): row for row in map(json.loads, lines)}
     jobs = [(kind, seed) for kind, seeds in SEEDS.items() for seed in seeds]
     for kind, seed in tqdm([job for job in jobs if job not in runs], desc="inside"):
+        start = time.process_time()
         row = {"model": kind, "seed": seed} | measure(kind, fit(kind, seed, lr), texts)
+        row["cpu_seconds"] = round(time.process_time() - start, 1)
         runs[kind, seed] = row
         with kept.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -243,6 +246,7 @@ def main() -> None:
         "batch": trained.BATCH,
         "attractors": ATTRACTORS,
         "opening": OPENING,
+        "cpu_seconds": round(sum(row["cpu_seconds"] for row in runs.values())),
     }
     rows = ",\n".join("  " + json.dumps(runs[job]) for job in jobs)
     text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + rows + "\n ]\n}\n"

@@ -139,11 +139,11 @@ def test_code_that_a_cell_rests_on():
 
 
 def test_seconds_change_when_they_differ_twofold(executed, tmp_path):
-    for known, kept in ((1, True), (100, False)):
+    for known in (1, 100):
         path = tmp_path / f"{known}.ipynb"
         copy = nbformat.read(executed, as_version=4)
         copy.metadata.lamplight.seconds = known
         nbformat.write(copy, path)
-        real = max(1, round(execute.execute(path)))
+        real = execute.execute(path)  # however slow the machine is
         stored = nbformat.read(path, as_version=4).metadata.lamplight.seconds
-        assert stored == known if kept and real < 2 else stored == real
+        assert stored == (known if known / 2 < real < known * 2 else round(real))

@@ -228,8 +228,8 @@ CODE_FAULTS = {
     ),
     "the mask of cross-attention ignored": (
         "helpers/blocks.py",
-        "x, memory, memory_mask, return_weights",
-        "x, memory, None, return_weights",
+        "            memory,\n            memory_mask,\n",
+        "            memory,\n            None,\n",
         "tests/test_blocks_models.py",
     ),
     "the address in a badge": (

@@ -202,6 +202,10 @@ def cases(seed):
         numbers = rng.permutation(np.arange(2, 2 + 3 * T, 3))
         return n, labels, wishes, numbers
 
+    def each_wished_for(n):
+        n, labels, _, numbers = drawn(n, n)
+        return n, labels, rng.permutation(labels), numbers
+
     hand = (2, np.array([1, 0]), np.array([0, 0]), np.array([5, 8]))
     return [
         Case(hand, "two labels, both gardeners wish for 0"),
@@ -209,7 +213,7 @@ def cases(seed):
         Case(drawn(7, 7), "seven labels, all there"),
         Case(drawn(20, 6), "six of twenty labels"),
         Case(drawn(32, 32), "32 labels, all there"),
-        Case(drawn(25, 25), "25 labels, all there"),
+        Case(each_wished_for(25), "25 labels, each wished for"),
     ]
 
 

@@ -1,5 +1,7 @@
 """Beam search with a pool in which finished sentences compete."""
 
+from functools import partial
+
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
@@ -139,10 +141,11 @@ def _normed(step, n_beams, longest):
     return kept[0][0]
 
 
-def _step(first, later):
-    """A model: from the words so far to the logarithms of the next word's probabilities."""
+def drive(answer, first, later, n_beams, longest):
+    """The answer with a model of these numbers."""
 
     def step(words):
+        """The logarithms of the next word's probabilities."""
         if not words:
             return first.log_softmax(0)
         if later.dim() == 2:  # the last word decides
@@ -151,12 +154,7 @@ def _step(first, later):
         mixed = sum(0.5**i * later[word, i % 2] for i, word in enumerate(back))
         return (1.5 * mixed).log_softmax(0)
 
-    return step
-
-
-def drive(answer, first, later, n_beams, longest):
-    """The answer with a model of these numbers."""
-    found = answer(_step(first, later), n_beams, longest)
+    found = answer(step, n_beams, longest)
     return found if found is None else [int(word) for word in found]
 
 
@@ -174,15 +172,12 @@ def cases(seed):
         while True:
             first = torch.randn(vocab, generator=generator, dtype=torch.float64)
             later = torch.randn(vocab, 2, vocab, generator=generator, dtype=torch.float64)
-            step = _step(first, later)
-            best = best_of_beam(step, n_beams, longest)
-            others = [_search(step, 1, longest)]
-            if n_beams == 2:
-                others.append(_search(step, 3, longest))
-            if n_beams == 4:
-                others.append(_normed(step, n_beams, longest))
-            if n_beams == 3:
-                others.append(_search(step, n_beams, longest, first=True))
+            wrong = [partial(_search, first=True)] if n_beams == 3 else []
+            wrong += [_normed] if n_beams == 4 else []
+            counts = (1, 3) if n_beams == 2 else (1,)
+            best = drive(best_of_beam, first, later, n_beams, longest)
+            others = [drive(_search, first, later, n, longest) for n in counts]
+            others += [drive(search, first, later, n_beams, longest) for search in wrong]
             if len(best) > 2 and best not in others:
                 break
         found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
