@@ -543,7 +543,8 @@ def in_container(top, *, settings="LECTURE=2\nSEED=20417\n", python=sys.executab
 def test_gradescope_runs_the_same_grader(container):
     answers = {name: ANSWERS[name] for name in ("stable_softmax", "query_context")}
     answers["query_context"] = "query_context = [4.0, 2.0]"
-    _, results = in_container(container, any_name=notebook(cells_with(answers)))
+    done, results = in_container(container, any_name=notebook(cells_with(answers)))
+    assert done.returncode == 0, done.stderr
     tests = {test["extra_data"]["task"]: test for test in results["tests"]}
     scores = {name: (test["score"], test["max_score"]) for name, test in tests.items()}
     assert scores["stable_softmax"] == (10, 10)

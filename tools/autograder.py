@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("grading", "helpers", "exercises", "solutions", "gradescope")
+FILES = ("requirements.txt", "_config.yml")  # what is installed; where the lectures stand
 LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 
 
@@ -27,7 +28,8 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
             for file in sorted((ROOT / folder).rglob("*")):
                 if file.is_file() and not LEFT_OUT & set(file.parts):
                     archive.write(file, file.relative_to(ROOT))
-        archive.write(ROOT / "requirements.txt", "requirements.txt")
+        for name in FILES:
+            archive.write(ROOT / name, name)
         archive.writestr("gradescope/settings.sh", f"LECTURE={lecture}\nSEED={seed}\n")
         if policy is not None:
             archive.write(policy, "gradescope/class.toml")
