@@ -317,7 +317,7 @@ CASES["calls-out"] = with_cell(
         reached.append(socket.gethostbyname("example.org"))
     except OSError: pass
     try:
-        with socket.socket(socket.AF_UNIX) as local: local.connect("\\0lamplight-listener")
+        with socket.socket(socket.AF_UNIX) as local: local.connect("\\0lamplight-PORT")
         reached.append("a local socket")
     except OSError: pass
     raise RuntimeError(f"reached {reached}")
