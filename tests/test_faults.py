@@ -136,7 +136,7 @@ NOTEBOOK_FAULTS = [
     (prediction_given_away, rules.predictions_given_away),
     (output_folded_for_nothing, rules.predictions_given_away),
     (prediction_of_nothing, rules.predictions_given_away),
-    (cell_of_fifty_lines, rules.cells_too_long),
+    (cell_of_fifty_lines, rules.cell_too_long),
     (line_of_75_characters, rules.lines_too_wide),
     (number_of_no_output, rules.numbers_not_shown),
     (measured_figure_emptied, rules.measured_figures_empty),

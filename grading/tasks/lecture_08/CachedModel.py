@@ -17,41 +17,35 @@ class CachedModel:
         """Begin an empty text for a LanguageModel."""
         # BEGIN ANSWER
         self.model = model
-        self.kept = [None] * len(model.blocks)  # keys and values of each layer
+        heads = [block.attention for block in model.blocks]
+        self.kept = [torch.empty(2, each.n_heads, 0, each.d_k) for each in heads]  # keys, values
         # END ANSWER
 
     @torch.no_grad()
     def read(self, tokens):
         """Logits (n, vocab) at the next words tokens (n,)."""
         # BEGIN ANSWER
-        model = self.model
-        x = model.embedding_scale * model.embedding(tokens)  # (n, d_model)
-        for layer, block in enumerate(model.blocks):
+        x = self.model.embedding_scale * self.model.embedding(tokens)  # (n, d_model)
+        for layer, block in enumerate(self.model.blocks):
             x = x + self.attend(layer, block.attention, block.norm_attention(x))
             x = x + block.feed_forward(block.norm_feed_forward(x))  # (n, d_model)
-        return model.readout(model.stack.norm(x))  # (n, vocab)
-        # END ANSWER
+        return self.model.readout(self.model.stack.norm(x))  # (n, vocab)
 
-    # BEGIN ANSWER
     def attend(self, layer, attention, x):
         """What the heads of one layer find for the new words x (n, d_model)."""
         projections = attention.W_query, attention.W_key, attention.W_value
-        q, k, v = (
-            W(x).unflatten(-1, (attention.n_heads, -1)).transpose(0, 1) for W in projections
-        )  # (heads, n, d_k) each
-        kept = self.kept[layer]
-        start = 0 if kept is None else kept[0].shape[1]  # where the new words stand
+        qkv = torch.stack([W(x) for W in projections])  # (3, n, d_model)
+        q, k, v = qkv.unflatten(-1, (attention.n_heads, -1)).transpose(1, 2)  # (heads, n, d_k) each
+        start = self.kept[layer].shape[2]  # where the new words stand
         q, k = self.model.positions.rotate(q, k, start)
-        if start:
-            k, v = torch.cat([kept[0], k], dim=1), torch.cat([kept[1], v], dim=1)  # (heads, T, …)
-        self.kept[layer] = k, v
+        k, v = self.kept[layer] = torch.cat([self.kept[layer], torch.stack([k, v])], dim=2)
         n, T = q.shape[1], k.shape[1]
         seen = torch.arange(T) <= torch.arange(T - n, T)[:, None]  # (n, T)
         scores = q @ k.transpose(1, 2) / math.sqrt(k.shape[-1])  # (heads, n, T)
         weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
         return attention.W_out((weights @ v).transpose(0, 1).flatten(1))  # (n, d_model)
+        # END ANSWER
 
-    # END ANSWER
     def fork(self):
         """A second reader that has read the same; from here on each goes its own way."""
         # BEGIN ANSWER

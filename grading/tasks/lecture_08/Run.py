@@ -8,59 +8,43 @@ import torch.nn.functional as F
 from torch import nn
 
 from grading.author import Case, as_given, plan, task
-from helpers.blocks import TransformerStack
+from helpers.models import LanguageModel
 
 
 # %% the cell
-class Run(nn.Module):
+class Run(LanguageModel):
     """A small language model, how it is trained, and how it is measured."""
-
-    def __init__(self):
-        """Two blocks with dropout, and one table for reading and writing."""
-        super().__init__()
-        self.embedding = nn.Embedding(99, 32)
-        nn.init.normal_(self.embedding.weight, std=0.05)
-        self.stack = TransformerStack(2, 32, n_heads=4, dropout=0.05)
 
     def forward(self, tokens):
         """Logits (batch, T, 99) of tokens (batch, T)."""
         T = tokens.shape[1]
-        x = self.embedding(tokens) * math.sqrt(32)  # (batch, T, 32)
+        x = self.embedding_scale * self.embedding(tokens)  # (batch, T, 32)
         #| seen = torch.ones(T, T).triu().bool()  # (T, T)
         # BEGIN ANSWER
         seen = torch.ones(T, T).tril().bool()  # (T, T)
         # END ANSWER
-        return self.stack(x, seen) @ self.embedding.weight.T  # (batch, T, 99)
+        return self.readout(self.stack(x, seen))  # (batch, T, 99)
 
     def loss(self, texts):
         """Mean surprise at the next words of texts (batch, T)."""
-        logits = self(texts[:, :-1])  # (batch, T - 1, 99)
-        #| targets = texts[:, :-1]  # (batch, T - 1)
-        #| return F.cross_entropy(logits.transpose(1, 2), targets)
+        logits = self(texts[:, :-1]).transpose(1, 2)  # (batch, 99, T - 1)
+        #| return F.cross_entropy(logits, texts[:, :-1])
         # BEGIN ANSWER
-        targets = texts[:, 1:]  # (batch, T - 1)
-        return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=0)
-        # END ANSWER
-
-    def rate(self, step):
-        """The learning rate: it rises over 20 steps to 0.005, and stays."""
-        #| return 0.005 * max(1, (step + 1) / 20)
-        # BEGIN ANSWER
-        return 0.005 * min(1, (step + 1) / 20)
+        return F.cross_entropy(logits, texts[:, 1:], ignore_index=0)
         # END ANSWER
 
     def learn(self, texts, steps, generator):
-        """Train on texts (n, T)."""
+        """Train on texts (n, T). Over 20 steps the rate rises to 0.005, and there it stays."""
         self.train()
         optimizer = torch.optim.Adam(self.parameters())
         for step in range(steps):
             rows = torch.randint(len(texts), (32,), generator=generator)
-            optimizer.param_groups[0]["lr"] = self.rate(step)
-            loss = self.loss(texts[rows])
+            #| optimizer.param_groups[0]["lr"] = 0.005 * max(1, (step + 1) / 20)
             # BEGIN ANSWER
             optimizer.zero_grad()
+            optimizer.param_groups[0]["lr"] = 0.005 * min(1, (step + 1) / 20)
             # END ANSWER
-            loss.backward()
+            self.loss(texts[rows]).backward()
             nn.utils.clip_grad_norm_(self.parameters(), 1.0)
             optimizer.step()
 
@@ -89,7 +73,7 @@ def drive(answer, texts, held_out, begin):
     torch.set_num_threads(1)
     try:
         generator = torch.Generator().manual_seed(begin)
-        run = answer()
+        run = answer(99, 32, n_heads=4, dropout=0.05)
         run.learn(texts, 400, generator)
         said = run.measured(held_out)
         if said is None:
