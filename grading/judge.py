@@ -126,6 +126,7 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
     try:
         with (
             _restored(),
+            _one_thread() if task.kind == "train" else contextlib.nullcontext(),
             _forbid(task.forbidden, answer),
             contextlib.redirect_stdout(drain),
             warnings.catch_warnings(),
@@ -460,6 +461,17 @@ def _restored() -> Iterator[None]:
         torch.set_rng_state(state)
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(grad)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Models as small as the tasks' gain nothing from several threads: these hinder each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 import torch.nn.functional as F
@@ -244,19 +244,10 @@ class DecoderBlock(TransformerBlock):
         return (x, self_weights, cross_weights) if return_weights else x
 
 
-class TransformerStack(nn.Module):
-    """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
+class _Stack(nn.Module):
+    """Blocks of one type, and with pre-norm one more layer norm at the end."""
 
-    With pre-norm nothing normalises the stream itself, which grows with every block; hence the
-    last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
-
-    Args:
-        n_layers: number of blocks, 0 or more.
-        d_model, n_heads, d_ff, norm, dropout, positions: as in `TransformerBlock`.
-
-    Raises:
-        ValueError: if `n_layers` is negative, and as `TransformerBlock`.
-    """
+    block_type: type[nn.Module]
 
     def __init__(
         self,
@@ -271,10 +262,34 @@ class TransformerStack(nn.Module):
         super().__init__()
         require(n_layers >= 0, "n_layers", n_layers, "at least 0")
         self.blocks = nn.ModuleList(
-            TransformerBlock(d_model, n_heads, d_ff, norm, dropout, positions)
+            self.block_type(d_model, n_heads, d_ff, norm, dropout, positions)
             for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+
+    def _with_caches(self, cache: list | None) -> Iterator[tuple[nn.Module, object]]:
+        """Each block, and what keeps its keys and values, if anything does."""
+        caches = [None] * len(self.blocks) if cache is None else cache
+        needed = f"{len(self.blocks)}, one for each block"
+        require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
+        return zip(self.blocks, caches, strict=True)
+
+
+class TransformerStack(_Stack):
+    """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
+
+    With pre-norm nothing normalises the stream itself, which grows with every block; hence the
+    last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
+
+    Args:
+        n_layers: number of blocks, 0 or more.
+        d_model, n_heads, d_ff, norm, dropout, positions: as in `TransformerBlock`.
+
+    Raises:
+        ValueError: if `n_layers` is negative, and as `TransformerBlock`.
+    """
+
+    block_type = TransformerBlock
 
     def forward(
         self,
@@ -300,11 +315,8 @@ class TransformerStack(nn.Module):
         Raises:
             ValueError: if there is not one cache for each block, and as `TransformerBlock`.
         """
-        caches = [None] * len(self.blocks) if cache is None else cache
-        needed = f"{len(self.blocks)}, one for each block"
-        require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
         all_weights = []
-        for block, own in zip(self.blocks, caches, strict=True):
+        for block, own in self._with_caches(cache):
             x = block(x, mask, return_weights, own, causal=causal)  # (batch, T, d_model)
             if return_weights:
                 x, weights = x
@@ -313,7 +325,7 @@ class TransformerStack(nn.Module):
         return (x, all_weights) if return_weights else x
 
 
-class DecoderStack(nn.Module):
+class DecoderStack(_Stack):
     """Decoder blocks on top of each other, and with pre-norm one more layer norm at the end.
 
     Every block looks at the same memory: what the encoder's last block made of the other sequence.
@@ -326,22 +338,7 @@ class DecoderStack(nn.Module):
         ValueError: if `n_layers` is negative, and as `DecoderBlock`.
     """
 
-    def __init__(
-        self,
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_ff: int | None = None,
-        norm: Literal["pre", "post"] = "pre",
-        dropout: float = 0.0,
-        positions: Positions | None = None,
-    ) -> None:
-        super().__init__()
-        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
-        self.blocks = nn.ModuleList(
-            DecoderBlock(d_model, n_heads, d_ff, norm, dropout, positions) for _ in range(n_layers)
-        )
-        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+    block_type = DecoderBlock
 
     def forward(
         self,
@@ -368,11 +365,8 @@ class DecoderStack(nn.Module):
         Raises:
             ValueError: if there is not one cache for each block, and as `DecoderBlock`.
         """
-        caches = [None] * len(self.blocks) if cache is None else cache
-        needed = f"{len(self.blocks)}, one for each block"
-        require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
         all_weights = []
-        for block, kept in zip(self.blocks, caches, strict=True):
+        for block, kept in self._with_caches(cache):
             x = block(x, memory, mask, memory_mask, return_weights, kept, causal=causal)
             if return_weights:
                 x, _, weights = x

@@ -486,6 +486,20 @@ def test_check_and_progress_speak(capsys, monkeypatch):
     assert said.endswith("Still open: " + ", ".join(left) + "\n")
 
 
+def test_a_training_has_one_thread_and_the_rest_has_all():
+    fields = {"name": "answer", "forbidden": (), "drive": None}
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        for kind, threads in (("train", 1), ("implement", 2)):
+            task = types.SimpleNamespace(kind=kind, **fields)
+            [outcome] = judging.run(task, torch.get_num_threads, [Case(())])
+            assert outcome.value == threads
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_an_unknown_task_is_refused_with_the_names_there_are():
     with pytest.raises(ValueError, match="no_such_task"):
         load("no_such_task")

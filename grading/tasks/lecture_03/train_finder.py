@@ -124,7 +124,6 @@ def drive(answer, seed):
     """Draw the table, have the model trained, and try it on 300 new swaps."""
     import torch
 
-    torch.set_num_threads(1)  # so small a model gains nothing from more
     g = torch.Generator().manual_seed(seed)
     table = torch.randn(72, 128, generator=g) / 3**0.5
     model = answer(table.clone())

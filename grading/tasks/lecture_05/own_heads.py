@@ -1,8 +1,5 @@
 """Train one's own heads on three questions, and say which question each serves."""
 
-import os
-from unittest import mock
-
 import torch
 from torch import nn
 
@@ -89,59 +86,46 @@ mistake(
 
 @mistake("The roles are those that one would like to see. Measure them.")
 def guessed(seed):
-    with mock.patch.dict(os.environ, {"LAMPLIGHT_QUIET": "1"}):
-        return own_heads(seed)[0], [0, 0, 0, 0]
+    return own_heads(seed)[0], [0, 0, 0, 0]
 
 
 def drive(answer, seed, tokens, targets):
     """Train; the share of places with three right answers, the roles, and what they should be."""
-    import os
-
     import torch
 
-    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
-    torch.set_num_threads(1)
-    os.environ["LAMPLIGHT_QUIET"] = "1"  # no progress bar
-    try:
-        found = answer(seed)
-        if found is None:
-            return None
-        if not isinstance(found, tuple | list) or len(found) != 2:
-            raise ValueError("the model and the list of roles are wanted, in this order")
-        model, roles = found
-        n = model.heads.n_heads
-        weight = model.heads.W_out.weight
-        width = weight.shape[1] // n
-        wanted = targets.unflatten(1, (3, -1))
-        asked = wanted >= 0
+    found = answer(seed)
+    if found is None:
+        return None
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ValueError("the model and the list of roles are wanted, in this order")
+    model, roles = found
+    n = model.heads.n_heads
+    weight = model.heads.W_out.weight
+    width = weight.shape[1] // n
+    wanted = targets.unflatten(1, (3, -1))
+    asked = wanted >= 0
 
-        def right():
-            with torch.no_grad():
-                given = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))
-            return (given == wanted) & asked
+    def right():
+        with torch.no_grad():
+            given = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))
+        return (given == wanted) & asked
 
-        every = right()
-        places = asked.all(dim=1)
-        falls = []
-        for head in range(n):
-            kept = weight.detach().clone()
-            with torch.no_grad():
-                weight[:, head * width : (head + 1) * width] = 0
-                less = every.double().sum((0, 2)) - right().double().sum((0, 2))
-                weight.copy_(kept)
-            falls.append((less / asked.double().sum((0, 2))).tolist())
-        return {
-            "right": (every.all(dim=1) & places).sum().item() / places.sum().item(),
-            "each": (every.double().sum((0, 2)) / asked.double().sum((0, 2))).tolist(),
-            "falls": falls,
-            "roles": [None if role is None else int(role) for role in roles],
-        }
-    finally:
-        torch.set_num_threads(threads)
-        if quiet is None:
-            del os.environ["LAMPLIGHT_QUIET"]
-        else:
-            os.environ["LAMPLIGHT_QUIET"] = quiet
+    every = right()
+    places = asked.all(dim=1)
+    falls = []
+    for head in range(n):
+        kept = weight.detach().clone()
+        with torch.no_grad():
+            weight[:, head * width : (head + 1) * width] = 0
+            less = every.double().sum((0, 2)) - right().double().sum((0, 2))
+            weight.copy_(kept)
+        falls.append((less / asked.double().sum((0, 2))).tolist())
+    return {
+        "right": (every.all(dim=1) & places).sum().item() / places.sum().item(),
+        "each": (every.double().sum((0, 2)) / asked.double().sum((0, 2))).tolist(),
+        "falls": falls,
+        "roles": [None if role is None else int(role) for role in roles],
+    }
 
 
 def _wrong_head(value):

@@ -69,28 +69,23 @@ def drive(answer, texts, held_out, begin):
     """Train, measure, and read its predictions of words of which it has seen nothing."""
     import torch
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        generator = torch.Generator().manual_seed(begin)
-        run = answer(99, 32, n_heads=4, dropout=0.05)
-        run.learn(texts, 400, generator)
-        said = run.measured(held_out)
-        if said is None:
-            return None
-        run.eval()
-        total, n = 0.0, 0
-        with torch.no_grad():
-            for t in range(1, held_out.shape[1]):  # what it has not read it cannot use
-                rows = held_out[:, t] != 0
-                if rows.any():
-                    logits = run(held_out[rows, :t])[:, -1]
-                    surprise = -logits.log_softmax(dim=-1)
-                    total += surprise.gather(-1, held_out[rows, t : t + 1]).sum().item()
-                    n += int(rows.sum())
-        return {"loss": min(total / n, 9.0), "its own number": min(float(said), 9.0)}
-    finally:
-        torch.set_num_threads(threads)
+    generator = torch.Generator().manual_seed(begin)
+    run = answer(99, 32, n_heads=4, dropout=0.05)
+    run.learn(texts, 400, generator)
+    said = run.measured(held_out)
+    if said is None:
+        return None
+    run.eval()
+    total, n = 0.0, 0
+    with torch.no_grad():
+        for t in range(1, held_out.shape[1]):  # what it has not read it cannot use
+            rows = held_out[:, t] != 0
+            if rows.any():
+                logits = run(held_out[rows, :t])[:, -1]
+                surprise = -logits.log_softmax(dim=-1)
+                total += surprise.gather(-1, held_out[rows, t : t + 1]).sum().item()
+                n += int(rows.sum())
+    return {"loss": min(total / n, 9.0), "its own number": min(float(said), 9.0)}
 
 
 @functools.lru_cache(maxsize=4)
@@ -149,7 +144,7 @@ TASK = task(
     properties=(what_is_seen,),
     drive=drive,
     score=score,
-    reach=0.89,
+    reach=0.878,  # 0.13 nats above the floor
     rtol=0.0,
     atol=0.02,
     hints=(

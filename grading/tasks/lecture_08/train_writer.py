@@ -75,29 +75,24 @@ def drive(answer, texts, held_out, verbs):
 
     from helpers.models import LanguageModel
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a model gains nothing from more
-    try:
-        model = answer(texts, 32, 800)
-        if model is None:
-            return None
-        if not isinstance(model, LanguageModel):
-            raise ValueError("a LanguageModel of the helpers is wanted")
-        if model.embedding.weight.shape != (99, 32):
-            raise ValueError("vocabulary and d_model must be 99 and what is asked for")
-        model.eval()
-        with torch.no_grad():
-            logits = model(held_out[:, :-1])
-        targets = held_out[:, 1:]
-        asked = targets != 0
-        surprise = -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
-        at_verb = torch.isin(targets, verbs)
-        sure = logits[at_verb][:, verbs].argmax(dim=-1)
-        right = (verbs[sure] == targets[at_verb]).double().mean().item()
-        loss = surprise[asked].mean().item()
-        return {"loss": min(loss, 6.0), "right verbs, of ten": 10 * right}
-    finally:
-        torch.set_num_threads(threads)
+    model = answer(texts, 32, 800)
+    if model is None:
+        return None
+    if not isinstance(model, LanguageModel):
+        raise ValueError("a LanguageModel of the helpers is wanted")
+    if model.embedding.weight.shape != (99, 32):
+        raise ValueError("vocabulary and d_model must be 99 and what is asked for")
+    model.eval()
+    with torch.no_grad():
+        logits = model(held_out[:, :-1])
+    targets = held_out[:, 1:]
+    asked = targets != 0
+    surprise = -logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+    at_verb = torch.isin(targets, verbs)
+    sure = logits[at_verb][:, verbs].argmax(dim=-1)
+    right = (verbs[sure] == targets[at_verb]).double().mean().item()
+    loss = surprise[asked].mean().item()
+    return {"loss": min(loss, 6.0), "right verbs, of ten": 10 * right}
 
 
 @functools.lru_cache(maxsize=4)

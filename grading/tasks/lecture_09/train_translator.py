@@ -80,48 +80,36 @@ def too_short(source, target):
 
 def drive(answer, source, target, new_source, new_target):
     """What the trained model writes for sentences that are new to it."""
-    import os
-
     import torch
 
     from helpers.decoding import generate
     from helpers.encoder_decoder import EncoderDecoder
     from helpers.kannada import END, START
 
-    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
-    torch.set_num_threads(1)
-    os.environ["LAMPLIGHT_QUIET"] = "1"
-    try:
-        model = answer(source, target)
-        if model is None:
-            return None
-        if not isinstance(model, EncoderDecoder):
-            raise ValueError("an EncoderDecoder of the helpers is wanted")
-        size = sum(p.numel() for p in model.parameters())
-        if size > 80_000:
-            raise ValueError(f"at most 80,000 numbers are allowed, and the model has {size:,}")
-        model.eval()
-        start = torch.full((len(new_source), 1), START)
-        written = generate(
-            model.given(new_source), start, new_target.shape[1] + 2, temperature=0.0, stop=END
-        )[:, 1:]
-        fill = new_target.shape[1] + 3 - written.shape[1]
-        written = torch.nn.functional.pad(written, (0, fill))
-        wanted = torch.nn.functional.pad(new_target, (0, 3))
-        wanted[torch.arange(len(wanted)), (new_target != 0).sum(dim=1)] = END
-        asked = wanted != 0
-        same = (written == wanted) & asked
-        return {
-            "sentences right, of ten": 10 * (written == wanted).all(dim=1).double().mean().item(),
-            "words right, of ten": 10 * same.sum().item() / asked.sum().item(),
-            "start tokens written, of ten": 10 * (written == START).double().mean().item(),
-        }
-    finally:
-        torch.set_num_threads(threads)
-        if quiet is None:
-            del os.environ["LAMPLIGHT_QUIET"]
-        else:
-            os.environ["LAMPLIGHT_QUIET"] = quiet
+    model = answer(source, target)
+    if model is None:
+        return None
+    if not isinstance(model, EncoderDecoder):
+        raise ValueError("an EncoderDecoder of the helpers is wanted")
+    size = sum(p.numel() for p in model.parameters())
+    if size > 80_000:
+        raise ValueError(f"at most 80,000 numbers are allowed, and the model has {size:,}")
+    model.eval()
+    start = torch.full((len(new_source), 1), START)
+    written = generate(
+        model.given(new_source), start, new_target.shape[1] + 2, temperature=0.0, stop=END
+    )[:, 1:]
+    fill = new_target.shape[1] + 3 - written.shape[1]
+    written = torch.nn.functional.pad(written, (0, fill))
+    wanted = torch.nn.functional.pad(new_target, (0, 3))
+    wanted[torch.arange(len(wanted)), (new_target != 0).sum(dim=1)] = END
+    asked = wanted != 0
+    same = (written == wanted) & asked
+    return {
+        "sentences right, of ten": 10 * (written == wanted).all(dim=1).double().mean().item(),
+        "words right, of ten": 10 * same.sum().item() / asked.sum().item(),
+        "start tokens written, of ten": 10 * (written == START).double().mean().item(),
+    }
 
 
 @functools.lru_cache(maxsize=4)

@@ -86,45 +86,33 @@ def no_flag(contexts, questions, spans):
 
 def drive(answer, contexts, questions, spans, new_contexts, new_questions, new_spans):
     """How many of ten new questions are answered exactly, or nearly."""
-    import os
-
     import torch
     from torch import nn
 
     from helpers.answering import best_spans
 
-    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
-    torch.set_num_threads(1)  # so small a model gains nothing from more
-    os.environ["LAMPLIGHT_QUIET"] = "1"  # no progress bar
-    try:
-        reader = answer(contexts, questions, spans)
-        if reader is None:
-            return None
-        if not isinstance(reader, nn.Module):
-            raise ValueError("a reader is wanted: a module called with contexts and questions")
-        size = sum(p.numel() for p in reader.parameters())
-        if size > 60_000:
-            raise ValueError(f"at most 60,000 numbers are allowed, and the reader has {size:,}")
-        reader.eval()
-        with torch.no_grad():
-            logits = reader(new_contexts, new_questions)
-            found, _ = best_spans(logits)
-            start, end = logits.argmax(dim=-1).T
-            right = (found == new_spans).all(dim=1)
-            crossed = (start == new_spans[:, 1]) & (end == new_spans[:, 0])
-            left = (logits.argmax(dim=-1) == new_spans - 1).all(dim=1)
-        tens = {"right, of ten": right, "turned round, of ten": crossed & (start != end)}
-        tens |= {
-            "one place to the left, of ten": left,
-            "right start, of ten": start == new_spans[:, 0],
-        }
-        return {name: 10 * share.double().mean().item() for name, share in tens.items()}
-    finally:
-        torch.set_num_threads(threads)
-        if quiet is None:
-            del os.environ["LAMPLIGHT_QUIET"]
-        else:
-            os.environ["LAMPLIGHT_QUIET"] = quiet
+    reader = answer(contexts, questions, spans)
+    if reader is None:
+        return None
+    if not isinstance(reader, nn.Module):
+        raise ValueError("a reader is wanted: a module called with contexts and questions")
+    size = sum(p.numel() for p in reader.parameters())
+    if size > 60_000:
+        raise ValueError(f"at most 60,000 numbers are allowed, and the reader has {size:,}")
+    reader.eval()
+    with torch.no_grad():
+        logits = reader(new_contexts, new_questions)
+        found, _ = best_spans(logits)
+        start, end = logits.argmax(dim=-1).T
+        right = (found == new_spans).all(dim=1)
+        crossed = (start == new_spans[:, 1]) & (end == new_spans[:, 0])
+        left = (logits.argmax(dim=-1) == new_spans - 1).all(dim=1)
+    tens = {"right, of ten": right, "turned round, of ten": crossed & (start != end)}
+    tens |= {
+        "one place to the left, of ten": left,
+        "right start, of ten": start == new_spans[:, 0],
+    }
+    return {name: 10 * share.double().mean().item() for name, share in tens.items()}
 
 
 @functools.lru_cache(maxsize=4)

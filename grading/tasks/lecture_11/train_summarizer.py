@@ -60,43 +60,31 @@ def too_short(source, target, asked):
 
 def drive(answer, source, target, asked, seed):
     """Facts kept by the trained summarizer in texts with new people."""
-    import os
-
     import torch
 
     from helpers.news import tell_news
     from helpers.summaries import CopyingSummarizer, mean_facts, write_summaries
 
     new = tell_news(200, torch.Generator().manual_seed(seed), "unseen")
-    threads, quiet = torch.get_num_threads(), os.environ.get("LAMPLIGHT_QUIET")
-    torch.set_num_threads(1)
-    os.environ["LAMPLIGHT_QUIET"] = "1"
-    try:
-        model = answer(source, target, asked)
-        if model is None:
-            return None
-        if not isinstance(model, CopyingSummarizer):
-            raise ValueError("a CopyingSummarizer of the helpers is wanted")
-        size = sum(p.numel() for p in model.parameters())
-        if size > 120_000:
-            raise ValueError(f"at most 120,000 numbers are allowed, and the model has {size:,}")
-        model.eval()
-        with torch.no_grad():
-            written = write_summaries(model, new, "copying")
-        facts = mean_facts(written, new)
-        right = sum(item.event.who in text for item, text in zip(new, written, strict=True))
-        unknown = sum("<unknown>" in text for text in written)
-        return {
-            "facts kept, of five": facts["kept"],
-            "right people, of five": 5 * right / len(new),
-            "called unknown, of five": 5 * unknown / len(new),
-        }
-    finally:
-        torch.set_num_threads(threads)
-        if quiet is None:
-            del os.environ["LAMPLIGHT_QUIET"]
-        else:
-            os.environ["LAMPLIGHT_QUIET"] = quiet
+    model = answer(source, target, asked)
+    if model is None:
+        return None
+    if not isinstance(model, CopyingSummarizer):
+        raise ValueError("a CopyingSummarizer of the helpers is wanted")
+    size = sum(p.numel() for p in model.parameters())
+    if size > 120_000:
+        raise ValueError(f"at most 120,000 numbers are allowed, and the model has {size:,}")
+    model.eval()
+    with torch.no_grad():
+        written = write_summaries(model, new, "copying")
+    facts = mean_facts(written, new)
+    right = sum(item.event.who in text for item, text in zip(new, written, strict=True))
+    unknown = sum("<unknown>" in text for text in written)
+    return {
+        "facts kept, of five": facts["kept"],
+        "right people, of five": 5 * right / len(new),
+        "called unknown, of five": 5 * unknown / len(new),
+    }
 
 
 @functools.lru_cache(maxsize=4)
