@@ -19,12 +19,19 @@ Writes `helpers/stored/inside.json`; each entry of `runs` has
     through     the most needed head of each layer (by zeros), and agreement when what the first
                 finds is replaced by one mean for all places: everywhere, or as far as the
                 queries, the keys, the values, or the keys and values of the second depend on it
+    reads       of the most needed head of layer 1, from the last word of the opening sentence, as
+                it is and with a singular subject: its weights, and for each word the margin of
+                "lie" over "lies" if the head found nothing but what stands at this word
+    plural      by the numbers of the three nouns, as "psp": for each noun, the share of sentences
+                in which the model says "lie" if the most needed head of layer 1 found, before the
+                verb, nothing but what stands at this noun
     on_subject  the largest mean weight of any head from the word before the verb to the subject
     hums        for each layer and head, the weights from the last word of the opening sentence
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -39,7 +46,7 @@ from experiments.search import ROOT
 from helpers import trained
 from helpers.ablation import ablated
 from helpers.data import NOUNS, STORY_VOCABULARY, next_word_batch
-from helpers.inside import head_columns, patched, record
+from helpers.inside import head_columns, patched, record, swapped
 from helpers.models import LanguageModel
 from helpers.positions import Positions
 from helpers.results import results
@@ -186,19 +193,66 @@ def through(model: LanguageModel, by_zero: list) -> dict:
         shares = {"all": trained.agreement(model, ATTRACTORS)}
         changed = record(model, tokens)
 
-    def put(place: tuple[str, int], found: Tensor) -> Tensor:
-        new, own = found.clone(), head_columns(model, 1, second)
-        new[..., own] = changed[place][..., own]
-        return new
-
     for names in (["queries"], ["keys"], ["values"], ["keys", "values"]):
-        places = [patched(model, (n, 1), lambda f, n=n: put((n, 1), f)) for n in names]
-        for place in places:
-            place.__enter__()
-        shares[" and ".join(names)] = trained.agreement(model, ATTRACTORS)
-        for place in places:
-            place.__exit__(None, None, None)
+        with swapped(model, changed, names, 1, second):
+            shares[" and ".join(names)] = trained.agreement(model, ATTRACTORS)
     return {"heads": [first, second]} | {name: round(x, 3) for name, x in shares.items()}
+
+
+@torch.no_grad()
+def reads(model: LanguageModel, head: int) -> dict[str, dict[str, list[float]]]:
+    """Where a head of layer 1 looks from the end of the opening, and what stands there for it."""
+    lies, lie = STORY_VOCABULARY.encode("lies lie").tolist()
+    own, found = head_columns(model, 1, head), {}
+    for subject in ("letters", "letter"):
+        tokens = STORY_VOCABULARY.encode(OPENING.replace("letters", subject))[None]  # (1, T)
+        values = record(model, tokens)["values", 1][..., own]  # (1, T, d_v)
+        _, weights = model(tokens, return_weights=True)
+        alone = []
+        for place in range(tokens.shape[1]):
+
+            def one_word(contexts: Tensor, v: Tensor = values[:, place]) -> Tensor:
+                new = contexts.clone()
+                new[:, -1, own] = v
+                return new
+
+            with patched(model, ("contexts", 1), one_word):
+                logits = model(tokens)[0, -1]  # (V,)
+            alone.append(round((logits[lie] - logits[lies]).item(), 2))
+        row = weights[1][0, head, -1].tolist()
+        found[subject] = {"weights": [round(x, 3) for x in row], "alone": alone}
+    return found
+
+
+@torch.no_grad()
+def plural(model: LanguageModel, head: int) -> dict[str, list[float]]:
+    """What each noun tells a head of layer 1, by the numbers of all nouns."""
+    tokens, last, _ = trained.asked_sentences(ATTRACTORS, PAIRS)
+    lies, lie = STORY_VOCABULARY.encode("lies lie").tolist()
+    rows, own = torch.arange(PAIRS), head_columns(model, 1, head)
+    of_number = {"s": 0, "p": 1}
+    ids = torch.tensor([[STORY_VOCABULARY.ids[noun] for noun in pair] for pair in NOUNS])  # (n, 2)
+    is_noun = torch.isin(tokens, ids)  # (n, T)
+    places = is_noun.nonzero()[:, 1].view(PAIRS, ATTRACTORS + 1)  # (n, nouns)
+    kind = (tokens[rows[:, None], places][..., None, None] == ids).any(dim=-1).int().argmax(dim=-1)
+    found = {}
+    for numbers in map("".join, itertools.product("sp", repeat=ATTRACTORS + 1)):
+        asked = tokens.clone()
+        asked[rows[:, None], places] = ids[kind, torch.tensor([of_number[n] for n in numbers])]
+        values = record(model, asked)["values", 1]  # (n, T, width)
+        found[numbers] = []
+        for place in places.T:
+
+            def one_word(contexts: Tensor, v: Tensor = values[rows, place]) -> Tensor:
+                new = contexts.clone()
+                new[rows, last, own] = v[:, own]
+                return new
+
+            with patched(model, ("contexts", 1), one_word):
+                logits = model(asked)[rows, last]  # (n, V)
+            said = (logits[:, lie] > logits[:, lies]).double().mean().item()
+            found[numbers].append(round(said, 3))
+    return found
 
 
 @torch.no_grad()
@@ -217,6 +271,8 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
     if kind == "free":
         row["without"] = without(model, texts)
         row["through"] = through(model, row["without"]["zero"])
+        head = row["through"]["heads"][1]
+        row |= {"reads": reads(model, head), "plural": plural(model, head)}
     return row
 
 

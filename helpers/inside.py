@@ -12,7 +12,7 @@ A *place* in a model is a name and a layer, both as in lecture 12:
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import torch
@@ -99,6 +99,55 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
     last = attention.n_heads - 1
     require(0 <= head <= last, "head", head, f"a number from 0 to {last}")
     return slice(head * attention.d_v, (head + 1) * attention.d_v)
+
+
+@contextlib.contextmanager
+def swapped(
+    model: TransformerModel,
+    found: Mapping[Place, Float[Tensor, "batch T width"]],
+    names: Iterable[str],
+    layer: int,
+    head: int | None = None,
+    word: int | slice = slice(None),
+) -> Iterator[nn.Module]:
+    """Within the block, the model goes on with what stood at these places in another run.
+
+        other = record(model, other_tokens)
+        with swapped(model, other, ["values"], layer=1, head=3):
+            logits = model(tokens)
+
+    Args:
+        model: it is itself changed, and restored at the end of the block.
+        found: what `record` found in the other run, over texts of the same shape.
+        names: which of `NAMES` come from there.
+        layer: of these places.
+        head: the one whose columns are taken; all columns, if not given.
+        word: where in the texts; everywhere, if not given.
+
+    Raises:
+        ValueError: if there is no such place, layer or head, or the other run's texts had another
+            shape.
+    """
+    columns = slice(None) if head is None else head_columns(model, layer, head)
+
+    def taking(other: Tensor) -> Callable[[Tensor], Tensor]:
+        def change(stream: Tensor) -> Tensor:
+            came, needed = tuple(other.shape), f"shape {tuple(stream.shape)}, as in this run"
+            require(other.shape == stream.shape, "found", f"shape {came}", needed)
+            new = stream.clone()  # (batch, T, width)
+            new[:, word, columns] = other[:, word, columns]
+            return new
+
+        return change
+
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            known = name in NAMES and (head is None or name != "stream")
+            which = NAMES if head is None else NAMES[1:]
+            require(known, "names", repr(name), " or ".join(map(repr, which)))
+            require((name, layer) in found, "layer", layer, "one that was recorded")
+            stack.enter_context(patched(model, (name, layer), taking(found[name, layer])))
+        yield model
 
 
 def repeated_segments(

@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from helpers.inside import NAMES, head_columns, patched, pattern_scores, record, repeated_segments
+from helpers.inside import (
+    NAMES,
+    head_columns,
+    patched,
+    pattern_scores,
+    record,
+    repeated_segments,
+    swapped,
+)
 from helpers.models import LanguageModel
 from helpers.training import IGNORE
 
@@ -59,6 +67,40 @@ def test_contexts_are_weights_times_values(model, tokens):
             own = head_columns(model, layer, head)
             mixed = weights[layer][:, head] @ found["values", layer][..., own]
             assert torch.allclose(found["contexts", layer][..., own], mixed, atol=1e-6)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_of_one_head_at_one_word_and_nowhere_else(model, tokens, name):
+    found, other = record(model, tokens), record(model, tokens.flip(1))
+    before = model(tokens)
+    with swapped(model, other, [name], 1, 2, 3):
+        now = record(model, tokens)
+        assert not torch.allclose(model(tokens), before, atol=1e-6)
+    expected = found[name, 1].clone()
+    expected[:, 3, 8:12] = other[name, 1][:, 3, 8:12]
+    assert torch.equal(now[name, 1], expected)
+    assert torch.equal(now["stream", 1], found["stream", 1])
+    assert torch.equal(model(tokens), before)
+
+
+@torch.no_grad()
+def test_a_word_of_the_stream(model, tokens):
+    found, other = record(model, tokens), record(model, tokens.flip(1))
+    with swapped(model, other, ["stream"], 2, word=4):
+        now = record(model, tokens)
+    expected = found["stream", 2].clone()
+    expected[:, 4] = other["stream", 2][:, 4]
+    assert torch.equal(now["stream", 2], expected)
+
+
+@torch.no_grad()
+def test_queries_keys_and_values_together_are_the_contexts(model, tokens):
+    other = record(model, tokens.flip(1))
+    with swapped(model, other, ["queries", "keys", "values"], 1, 2):
+        by_parts = model(tokens)
+    with swapped(model, other, ["contexts"], 1, 2):
+        assert torch.allclose(model(tokens), by_parts, atol=1e-6)
 
 
 def test_a_failure_leaves_the_model_whole(model, tokens):

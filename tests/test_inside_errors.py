@@ -12,6 +12,13 @@ def enter(place):
         pass
 
 
+def swap(names, layer=0, head=None, length=5):
+    model = language_model()
+    found = inside.record(model, torch.zeros(1, length, dtype=torch.int64))
+    with inside.swapped(model, found, names, layer, head):
+        model(torch.zeros(1, 5, dtype=torch.int64))
+
+
 def segments(batch=2, length=8, segment=(2, 4)):
     inside.repeated_segments(batch, length, 5, segment, torch.Generator())
 
@@ -35,6 +42,16 @@ CASES = {
         (
             lambda: enter(("stream", LAYERS + 1)),
             f"place: got layer {LAYERS + 1}; needed numbers from 0 to {LAYERS}",
+        ),
+    ],
+    inside.swapped: [
+        (lambda: swap(["place"]), "names: got 'place'; needed 'stream' or 'queries' or 'keys'"),
+        (lambda: swap(["stream"], head=0), "names: got 'stream'; needed 'queries' or 'keys'"),
+        (lambda: swap(["keys"], head=HEADS), f"head: got {HEADS}; needed a number from 0 to"),
+        (lambda: swap(["keys"], LAYERS), f"layer: got {LAYERS}; needed one that was recorded"),
+        (
+            lambda: swap(["keys"], length=4),
+            "found: got shape (1, 4, 4); needed shape (1, 5, 4), as in this run",
         ),
     ],
     inside.head_columns: [

@@ -188,6 +188,53 @@ def test_half_precision_files_are_computed_in_float32():
     assert ours(tokens()).dtype == torch.float32
 
 
+# --------------------------------------------------------------------------- the proof is sharp
+
+
+@torch.no_grad()
+def hidden(theirs, wrong):
+    """Our arrays whose logits do not tell when they are replaced by `wrong(name, array)`."""
+    ours = build(theirs)
+    right, unseen = ours(tokens()), []
+    for name, parameter in ours.named_parameters():
+        kept, other = parameter.clone(), wrong(name, parameter)
+        if other is not None:
+            parameter.copy_(other)
+            if largest_difference(ours(tokens()), right) < 1e3 * CLOSE:
+                unseen.append(name)
+            parameter.copy_(kept)
+    assert torch.equal(ours(tokens()), right)
+    return unseen
+
+
+def forgotten(name, array):
+    """As a fresh module has it: biases 0, the weights of norms 1; matrices at 0."""
+    return torch.full_like(array, float("norm" in name and name.endswith("weight")))
+
+
+def not_turned(name, array):
+    """The transpose of a square matrix, which no shape gives away."""
+    return array.T.clone() if array.dim() == 2 and array.shape[0] == array.shape[1] else None
+
+
+def test_every_forgotten_array_is_seen(theirs):
+    """But one: a bias of the keys adds the same to all scores of a query; softmax forgets it."""
+    idle = [name for name, _ in build(theirs).named_parameters() if name.endswith("W_key.bias")]
+    assert hidden(theirs, forgotten) == idle
+
+
+def test_every_square_matrix_that_is_not_turned_is_seen(theirs):
+    assert hidden(theirs, not_turned) == []
+
+
+def test_fresh_weights_would_hide_what_is_forgotten():
+    """Why `random` draws biases and norms, too."""
+    theirs = gpt2(**GPT2_SIZES["as usual"]).double().eval()
+    unseen = hidden(theirs, forgotten)
+    assert all(name.endswith("bias") or "norm" in name for name in unseen)
+    assert len(unseen) == 2 * 10 + 2  # of each block 6 biases and two norms' pairs; the last norm
+
+
 # --------------------------------------------------------------------------- names
 
 
