@@ -6,7 +6,7 @@ A segment of different symbols at random comes again and again. Settings:
     fixed    all segments have one length, so that looking back a constant number of places does;
              one layer only
 
-Models have equally many parameters, within 1 %. "one layer, longer" is trained for five times as
+Models have equally many parameters, within 1 %. "one layer, longer" is trained for three times as
 many steps, at a rate of its own. Writes `helpers/stored/induction.json`:
 
     right                    share of right symbols, of those that can be known
@@ -43,7 +43,7 @@ MODELS = {
     "two layers": (2, 32, 2, 64),
     "one layer, longer": (1, 40, 4, 120),
 }
-LONGER_STEPS = 5 * STEPS
+LONGER_STEPS = 3 * STEPS
 
 
 def build(model: str) -> TransformerModel:

@@ -52,7 +52,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=10),
-    section="Scale on paper",
+    section="What today's models changed",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     hints=(
