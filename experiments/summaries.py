@@ -15,7 +15,7 @@ vocabulary (`known`) and for names that no training text holds (`unseen`):
     whole                        share of summaries with all five facts and no other
     right                        for each sort of fact, the share of summaries that hold it
 
-Of the copying model also `attention`: ROUGE-1 and facts kept by the two sentences that get most
+Of the copying model also `attention`: ROUGE-1 and facts of the two sentences that get most
 attention, in the encoder (`encoder`) and from the words written (`cross`), by the mean over a
 sentence's words and by the sum, before training and after.
 """
@@ -153,10 +153,10 @@ def looked_at(network: CopyingSummarizer) -> dict:
         for way in ("mean", "sum"):
             received = attention_received(weights, asks, source, per_word=way == "mean")
             chosen = choose_sentences(received, items)
-            found[f"{name} {way}"] = {
-                "rouge1": round(rouge(chosen, items)["rouge1"], 3),
-                "kept": round(mean_facts(chosen, items)["kept"], 3),
-            }
+            counted = mean_facts(chosen, items)
+            fields = {field: counted[field] for field in ("kept", "strayed", "whole")}
+            fields["rouge1"] = rouge(chosen, items)["rouge1"]
+            found[f"{name} {way}"] = {field: round(x, 3) for field, x in fields.items()}
     return found
 
 

@@ -111,7 +111,7 @@ def rows_sum_to_one(args, result):
 TASK = task(
     plan("implement", points=8, minutes=15),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that it has no row for",
+    "that its list does not hold",
     cases=cases,
     forbidden=functions_of("helpers.summaries"),
     hints=(

@@ -118,7 +118,7 @@ def after_training(args, result):
 TASK = task(
     plan("train", points=10, minutes=20),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that it has no row for",
+    "that its list does not hold",
     cases=cases,
     properties=(after_training,),
     drive=drive,
