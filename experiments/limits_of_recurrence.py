@@ -73,11 +73,16 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
         "LSTM, bias 3",
         "attention, 1 layer",
     ),
-    ("pairs", 2, 400): ("LSTM", "attention, 2 layers"),
-    ("pairs", 4, 400): (*RECURRENT[1:], "attention, 1 layer", "attention, 2 layers"),
+    ("pairs", 2, 400): ("LSTM", "LSTM, bias 3", "attention, 2 layers"),
+    ("pairs", 4, 400): (
+        *RECURRENT[1:],
+        "LSTM, bias 3",
+        "attention, 1 layer",
+        "attention, 2 layers",
+    ),
     ("pairs", 8, 400): ("LSTM", "attention, 2 layers"),
     ("pairs", 2, 1000): ("LSTM 32", "LSTM 64", "LSTM 128"),
-    ("pairs", 4, 1000): ("LSTM 128",),
+    ("pairs", 4, 1000): ("LSTM 128", "LSTM 128, bias 3"),
 }
 
 
@@ -103,6 +108,7 @@ MODELS = {
     "GRU": partial(recurrent, cell="gru"),
     "attention, 1 layer": partial(attention, n_layers=1),
     "attention, 2 layers": partial(attention, n_layers=2),
+    "LSTM 128, bias 3": partial(recurrent, cell="lstm", width=128, forget_bias=3.0),
     **{f"LSTM {d}": partial(recurrent, cell="lstm", width=d, forget_bias=1.0) for d in LSTM_WIDTHS},
 }
 
