@@ -552,20 +552,21 @@ def test_beams_that_hold_everything_find_the_best(longest, vocab, length_power, 
 def test_a_plain_beam_can_lose_what_greedy_choice_finds():
     """That is why greedy choice is followed as well. 0 begins, 6 ends.
 
-    Greedy choice takes 1, 4, 6: .4 · .3 = .12. After the second step a beam of two holds (2, 5)
-    and (2, 7), .15 each, and both go on to ten equal words.
+    Greedy choice takes 1, 2, 6: .55 · .3 = .165, the best of all. After the second step a beam of
+    two holds (3, 4) and (3, 5), .225 each, and both go on to ten equal words.
     """
-    rows = torch.zeros(18, 18, dtype=torch.float64)
-    rows[0, [1, 2, 3]] = torch.tensor([0.4, 0.3, 0.3], dtype=torch.float64)
-    rows[1, 4], rows[1, 8:15] = 0.3, 0.1
-    rows[2, [5, 7]] = 0.5
-    rows[[5, 7], 8:] = 0.1
-    rows[3:5, 6] = rows[6, 6] = rows[8:, 6] = 1.0
+    rows = torch.zeros(17, 17, dtype=torch.float64)
+    rows[0, [1, 3]] = torch.tensor([0.55, 0.45], dtype=torch.float64)
+    rows[1, 2], rows[1, 7:14] = 0.3, 0.1
+    rows[3, [4, 5]] = 0.5
+    rows[[4, 5], 7:] = 0.1
+    rows[[2, 6], 6] = rows[7:, 6] = 1.0
     model, start = table(*rows.tolist()), torch.tensor([0])
     (greedy_one,) = beam_search(model, start, 5, stop=6, n_beams=1)
-    assert greedy_one.tokens == (1, 4, 6) and greedy_one.score == pytest.approx(math.log(0.12))
+    assert greedy_one.tokens == (1, 2, 6) and greedy_one.score == pytest.approx(math.log(0.165))
+    assert max(every_continuation(model, [0], 5, 6).values()) == pytest.approx(math.log(0.165))
     plain = decoding._search(model, start, 5, 6, n_beams=2)
-    assert max(plain.values()) == pytest.approx(math.log(0.015))
+    assert max(plain.values()) == pytest.approx(math.log(0.0225))
     assert beam_search(model, start, 5, stop=6, n_beams=2)[0] == greedy_one
 
 
