@@ -19,6 +19,17 @@ from helpers import masks
 
 TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
 MARK = re.compile(r"<!-- task: (\w+) -->")
+APART = re.compile(  # marks, code, formulas, tables, addresses
+    r"<!--.*?-->|```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|^\|.*?$|\]\([^)]*\)"
+    r"|^For instance,.*?(?=\n\n|\Z)"  # the example
+    r"|^- \(?\**[a-h][.:)].*?(?=^- |\n\n|\Z)"  # what is to be judged
+    r"|\([^()\s]+(?:, [^()\s]+)*,?\)",  # shapes
+    re.DOTALL | re.MULTILINE,
+)
+"""What stands beside a statement: signature and example, and what is quoted for the student."""
+RUNS = r"\w+"
+LONGEST = 120
+"""The most words of a statement."""
 BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
 TORCH = {"torch": torch, "torch.Tensor": torch.Tensor, "torch.nn.functional": torch.nn.functional}
 HELPERS = {
@@ -28,17 +39,48 @@ HELPERS = {
 
 
 def statements() -> dict[str, str]:
-    """What the notebooks say of each task, without its hints."""
+    """What the notebooks say of each task, without its heading and hints."""
     found = {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             if mark := MARK.search(cell.source):
                 text = cell.source.partition("<!-- hints -->")[0]
-                found[mark[1]] = " ".join(text.split())
+                found[mark[1]] = text.partition("<!-- end of task -->")[2]
     return found
 
 
-STATEMENTS = statements()
+WRITTEN = statements()
+STATEMENTS = {name: " ".join(text.split()) for name, text in WRITTEN.items()}
+
+
+def words(text: str) -> list[str]:
+    """The words of a statement, beside signature and example."""
+    return re.findall(r"[^\W\d_]{2,}(?:['’-]\w+)*|\b[aI]\b", APART.sub(" ", text))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_a_statement_is_short(task):
+    """Who has to read for long forgets what is asked."""
+    count = len(words(WRITTEN[task.name]))
+    assert 10 <= count <= LONGEST, f"{count} words; at most {LONGEST} beside signature and example"
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_hints_do_not_repeat_the_statement(task):
+    """Eight words in a row that stand in both are a sentence that helps nobody."""
+    said = f" {' '.join(re.findall(RUNS, STATEMENTS[task.name].lower()))} "
+    for hint in task.hints:
+        run = re.findall(RUNS, hint.lower())
+        twice = [" ".join(run[i : i + 8]) for i in range(len(run) - 7)]
+        assert not [part for part in twice if f" {part} " in said], hint
+
+
+def test_what_is_code_formula_or_example_is_not_counted_as_a_statement():
+    text = (
+        "`f(x)` doubles $x$, (batch, T).\n\n| a | b |\n\n- (a) It does.\n\nFor instance, two.\n\n"
+    )
+    text += "Do it."
+    assert words(text) == ["doubles", "Do", "it"]
 
 
 def fingerprint(value) -> str:

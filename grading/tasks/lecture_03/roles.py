@@ -51,7 +51,7 @@ TASK = task(
         ),
     },
     hints=(
-        "Write the score of word i for word j with x[i], x[j], W_query and W_key. Which of the "
-        "statements can be read off it?",
+        "Write what word i gives word j as a score with x[i], x[j], W_query and W_key. Which of "
+        "the statements can be read off it?",
     ),
 )

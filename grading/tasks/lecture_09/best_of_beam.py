@@ -121,6 +121,77 @@ mistake(
     "END was cut off. It belongs to the sentence: without it nobody knows that it is over.",
     lambda step, n_beams, longest: [w for w in best_of_beam(step, n_beams, longest) if w != END],
 )
+
+
+@mistake(
+    "Sentences that have ended were laid aside, where they take no place among the `n_beams`. They "
+    "stay in the pool and compete: else beginnings are kept that they would have pushed out."
+)
+def laid_aside(step, n_beams, longest):
+    return _aside(step, n_beams, longest, lambda n: n)
+
+
+@mistake(
+    "Sentences that have ended were laid aside, and their places are not filled: less and less "
+    "beginnings are kept. In the pool they stay as they are, and may be pushed out again."
+)
+def places_lost(step, n_beams, longest):
+    kept, done = [([], 0.0)], []
+    for _ in range(longest):
+        pool = [
+            ([*words, w], total + more)
+            for words, total in kept
+            for w, more in enumerate(step(words).tolist())
+        ]
+        best = sorted(pool, key=lambda x: -x[1])[:n_beams]
+        done += [x for x in best if x[0][-1] == END]
+        kept = [x for x in best if x[0][-1] != END]
+    return max(done + kept, key=lambda x: x[1])[0]
+
+
+def _aside(step, n_beams, longest, places):
+    kept, done = [([], 0.0)], []
+    for _ in range(longest):
+        pool = [
+            ([*words, w], total + more)
+            for words, total in kept
+            for w, more in enumerate(step(words).tolist())
+        ]
+        done += [x for x in pool if x[0][-1] == END]
+        kept = sorted((x for x in pool if x[0][-1] != END), key=lambda x: -x[1])[:n_beams]
+    return max(done + kept, key=lambda x: x[1])[0]
+
+
+@mistake(
+    "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added."
+)
+def multiplied(step, n_beams, longest):
+    kept = [([], 1.0)]
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if words and words[-1] == END:
+                pool.append((words, total))
+                continue
+            pool += [([*words, w], total * m) for w, m in enumerate(step(words).tolist())]
+        kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
+    return kept[0][0]
+
+
+mistake(
+    "The sentence begins with START. The words are asked for, and START is none: the first call "
+    "of `step` gets an empty list.",
+    lambda step, n_beams, longest: [1, *best_of_beam(step, n_beams, longest)],
+)
+mistake(
+    "One step too many was made. The pool is made and cut `longest` times.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest + 1),
+)
+mistake(
+    "One step is missing. The pool is made and cut `longest` times, the first one from the empty "
+    "sentence.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest - 1),
+)
 mistake(
     "The sum was divided by the number of words. Asked is the likeliest sentence, without a norm "
     "for length.",
@@ -168,17 +239,22 @@ def cases(seed):
     first[3:] = torch.tensor([0.6, 0.4]).log()
     found = [Case((first, table, 2, 4), "the tempting first word")]
     generator = torch.Generator().manual_seed(seed)
-    for n_beams, vocab, longest in ((2, 6, 5), (3, 7, 6), (4, 9, 5), (3, 5, 7)):
+    first_end = partial(_search, first=True)
+    for n_beams, vocab, longest, hurried in (
+        (2, 6, 5, [(_search, 3, 5), (_search, 2, 4)]),
+        (3, 7, 6, [(first_end, 3, 6), (_search, 3, 7)]),
+        (4, 9, 5, [(_normed, 4, 5), (places_lost, 4, 5)]),
+        (3, 5, 7, [(first_end, 3, 7), (laid_aside, 3, 7)]),
+    ):
         while True:
             first = torch.randn(vocab, generator=generator, dtype=torch.float64)
             later = torch.randn(vocab, 2, vocab, generator=generator, dtype=torch.float64)
-            wrong = [partial(_search, first=True)] if n_beams == 3 else []
-            wrong += [_normed] if n_beams == 4 else []
-            counts = (1, 3) if n_beams == 2 else (1,)
             best = drive(best_of_beam, first, later, n_beams, longest)
-            others = [drive(_search, first, later, n, longest) for n in counts]
-            others += [drive(search, first, later, n_beams, longest) for search in wrong]
-            if len(best) > 2 and best not in others:
+            others = [drive(_search, first, later, 1, longest)] if len(best) > 2 else [best]
+            for other, n, steps in hurried:
+                if best not in others:
+                    others.append(drive(other, first, later, n, steps))
+            if best not in others:
                 break
         found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
     return found

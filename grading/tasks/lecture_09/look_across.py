@@ -112,12 +112,33 @@ def masked_after(x, memory, lengths, W_query, W_key, W_value):
 
 
 @mistake(
+    "The mask lies along the queries: the last ones look at everything alike, filler included. "
+    "It is keys that have to be hidden."
+)
+def rows_even(x, memory, lengths, W_query, W_key, W_value):
+    rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~rows, -1e9).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
     "The mask lies on the wrong axis: it hides the last *queries*. Filler stands among the keys."
 )
 def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
     rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
     _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
     weights = weights * rows
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "Softmax goes down the columns: each *key* shares out a weight of 1. It is the rows, one for "
+    "each query, that have to sum to 1."
+)
+def softmax_down(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), -1e9).softmax(dim=-2)
     return weights @ memory @ W_value, weights
 
 
@@ -139,6 +160,36 @@ def one_length(x, memory, lengths, W_query, W_key, W_value):
 def one_too_many(x, memory, lengths, W_query, W_key, W_value):
     mask = (torch.arange(memory.shape[1]) <= lengths[:, None])[:, None]
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
+
+
+@mistake(
+    "Weights of 0 are wanted where filler is hidden, and there is a little left: the number that "
+    "stands for hidden is not low enough. Take −∞."
+)
+def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), -10.0).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+mistake(
+    "The scores are divided by the root of the wrong number: of the width of `x`, and not of the "
+    "width d_k of queries and keys.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), x.shape[-1] ** 0.5
+    ),
+)
+mistake(
+    "The scores are divided by the root of the number of keys. The width d_k belongs there: which "
+    "axis of the keys is that?",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        memory.shape[1] ** 0.5,
+    ),
+)
 
 
 @mistake(NOT_SCALED)

@@ -19,6 +19,10 @@ mistake(
     [9, 81, 6, 4_500, 8],
 )
 mistake(
+    "The first counts the tokens of all five rows. Asked are those of one.",
+    [40, 72, 6, 4_000, 8],
+)
+mistake(
     "The second is a square. Queries come from one sentence, keys from the other.",
     [8, 64, 6, 4_000, 8],
 )

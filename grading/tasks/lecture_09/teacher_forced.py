@@ -93,6 +93,25 @@ def filler_asked(sentences):
     return _both(begun, [_joined(s, END) for s in sentences], ignore=PAD)
 
 
+@mistake(
+    "END stands behind the filler of shorter sentences: all were filled up first. A sentence ends "
+    "behind its own last word."
+)
+def end_behind_filler(sentences):
+    begun, _ = by_padding(sentences)
+    ended = torch.cat([begun[:, 1:], torch.full((len(begun), 1), END)], dim=1)
+    return begun, ended.masked_fill(ended == PAD, IGNORE)
+
+
+@mistake(
+    "A place is missing: the longest sentence has one word more to be read, START, and one more to "
+    "be asked for, END."
+)
+def one_place_less(sentences):
+    begun, wanted = by_padding(sentences)
+    return begun[:, :-1], wanted[:, :-1]
+
+
 @mistake("What is read is filled with −100. No embedding has such a row: filler that is read is 0.")
 def ignored_read(sentences):
     begun = [_joined(START, s) for s in sentences]

@@ -157,7 +157,7 @@ TASK = task(
     atol=1.5,
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "It returns ((source, begun), wanted) of some rows.",
+        "Which rows come is for you to draw.",
         "Task `teacher_forced` made `begun` and `wanted` of a list of sentences. Here they come "
         "as one tensor, and the end token stands behind the last word of each row.",
         "A translator without positions reads a bag of words. Give it some.",

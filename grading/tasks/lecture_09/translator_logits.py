@@ -107,6 +107,24 @@ edited(
     'y = parts["decoder"](y, memory, None, is_word)',
 )
 edited(
+    "The mask is upside down: filler is seen, and the words are not. True means “may attend”.",
+    "source != 0",
+    "source == 0",
+)
+edited(
+    "Places were added to the *memory*, which has them already from the words of the source. It is "
+    "the text being written that has none.",
+    PLACES,
+    'memory = parts["positions"].embed(memory)',
+)
+edited(
+    "Id 0 is hidden in the text being written, too. There all counts as words, as the statement "
+    "says: only the source has filler.",
+    DECODER,
+    "own = (begun != 0)[:, None, None, :]\n    "
+    'y = parts["decoder"](y, memory, own, is_word, causal=True)',
+)
+edited(
     "The encoder looks at filler now. It needs the mask of its words, and that one only.",
     ENCODER,
     'memory = parts["encoder"](x)',
@@ -153,6 +171,8 @@ def cases(seed):
         source[-1, short:] = 0
         begun = torch.randint(3, n_target, (batch, T_q), generator=generator)
         begun[:, 0] = 1
+        if batch == 3:
+            begun[1, 3:5] = 0  # these count as words here
         note = "no filler" if short == T_k else f"the last source has {short} of {T_k} words"
         sizes = (d_model, n_heads, n_source, n_target)
         found.append(Case((sizes, 1000 * seed + batch, source, begun), note))

@@ -91,6 +91,20 @@ mistake(
         for t in margins.tolist()
     ),
 )
+mistake(
+    "This is the *place* of a threshold, counted from 0, and not the threshold itself.",
+    lambda margins, span_right, has_answer: next(
+        i
+        for i, m in enumerate(margins.tolist())
+        if m == best_threshold(margins, span_right, has_answer)
+    ),
+)
+mistake(
+    "This is a place in the *sorted* margins. Asked is the margin that stands there.",
+    lambda margins, span_right, has_answer: (
+        margins.sort().values.tolist().index(best_threshold(margins, span_right, has_answer))
+    ),
+)
 mistake("The threshold is always 0 here. It is to be chosen.", lambda m, s, h: 0.0)
 
 

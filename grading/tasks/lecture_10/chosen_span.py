@@ -100,6 +100,44 @@ edited(
     "first + max(longest - 1, 1)",
 )
 edited(
+    "Spans of `longest` words are never tried: `range` stops before its end. From place 3 to place "
+    "5 there are three words.",
+    "first + longest",
+    "first + longest - 1",
+)
+edited(
+    "The first place of filler counts as a word. Words stand at the places 1 to `n_words` − 1.",
+    "range(1, n_words)",
+    "range(1, n_words + 1)",
+    "min(first + longest, n_words)",
+    "min(first + longest, n_words + 1, len(start))",
+)
+edited(
+    "The last word is in no span. Words stand at the places 1 to `n_words` − 1, and `range` stops "
+    "before its end.",
+    "range(1, n_words)",
+    "range(1, n_words - 1)",
+    "min(first + longest, n_words)",
+    "min(first + longest, n_words - 1)",
+)
+edited(
+    "A span is taken only if its sum is above 0. Logits may all be negative: begin with −∞.",
+    '-float("inf")',
+    "0.0",
+)
+
+
+@mistake(
+    "A span may end before it begins here, as long as it is short. The last word stands at the "
+    "first one's place or behind it."
+)
+def either_way(start, end, n_words, longest):
+    places = range(1, n_words)
+    pairs = [(i, j) for i in places for j in places if abs(j - i) < longest]
+    return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
+
+
+edited(
     "The length of a span has no limit here. It may have at most `longest` words.",
     "min(first + longest, n_words)",
     "n_words",
@@ -141,6 +179,12 @@ def cases(seed):
             rows[:, n_words:] += 4
             note = f"{n_words} words and {T - n_words} places of filler, at most {longest} words"
             found.append(Case((rows[0], rows[1], n_words, longest), note))
+    for n_words, T, longest in ((6, 8, 3), (8, 8, 2)):  # the best one ends with the last word
+        rows = torch.randn(2, T, generator=generator, dtype=torch.float64)
+        rows[1, n_words - 1] += 8
+        rows[:, n_words:] += 4
+        note = f"{n_words} words and {T - n_words} places of filler, at most {longest} words"
+        found.append(Case((rows[0], rows[1], n_words, longest), note))
     low = -3 - torch.rand(2, 8, generator=generator, dtype=torch.float64)
     found.append(Case((low[0], low[1], 7, 3), "all logits are negative"))
     return found

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, edited, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -91,6 +91,40 @@ edited(
     "The context looks at itself here, and the question is not read at all.",
     "(context, question, question)",
     "(context, context, context)",
+)
+
+
+def _logits(context, question, W):
+    return ((context + F.scaled_dot_product_attention(context, question, question)) @ W).mT
+
+
+mistake(
+    "Filler is hidden. But softmax lets the two numbers of one word compete, and it is the places "
+    "that should: along which axis?",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W)
+        .masked_fill(is_filler[:, None], -torch.inf)
+        .softmax(dim=1)
+        .nan_to_num()
+    ),
+)
+mistake(
+    "The words are hidden and the filler is not: `is_filler` is True at filler.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
+    ),
+)
+mistake(
+    "All is right but the order of the axes: the two rows are to stand before the places.",
+    lambda context, question, is_filler, W: pointed(context, question, is_filler, W).mT,
+)
+mistake(
+    "The scores of attention are not scaled, or not by √d.",
+    lambda context, question, is_filler, W: (
+        ((context + (context @ question.mT).softmax(dim=-1) @ question) @ W)
+        .mT.masked_fill(is_filler[:, None], -torch.inf)
+        .softmax(dim=-1)
+    ),
 )
 
 

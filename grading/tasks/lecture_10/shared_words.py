@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 
-from grading.author import Case, also_right, as_given, edited, plan, task
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
 
 
 # %% the cell
@@ -100,6 +100,46 @@ edited(
 )
 
 
+@mistake(
+    "Capitals count where articles are left out: *The* is one, too. Make words small before you "
+    "compare them with the articles."
+)
+def capital_articles(answer, wanted):
+    kept = [[w.lower() for w in words if w not in ("a", "an", "the")] for words in (answer, wanted)]
+    return shared_words(*([f"{w}." for w in words] for words in kept))
+
+
+@mistake(
+    "Words were removed from a list while a loop ran over it: of two articles in a row the second "
+    "one is passed over. Make a new list."
+)
+def removed_in_the_loop(answer, wanted):
+    kept = [[w.lower() for w in words] for words in (answer, wanted)]
+    for words in kept:
+        for word in words:
+            if word in ("a", "an", "the"):
+                words.remove(word)
+    return shared_words(*([f"{w}." for w in words] for words in kept))
+
+
+@mistake(
+    "The words of each side were made a set, so that lengths are counted without repeats as well. "
+    "Words are counted as bags."
+)
+def sets_throughout(answer, wanted):
+    kept = [
+        {w.lower() for w in words if w.lower() not in ("a", "an", "the")}
+        for words in (answer, wanted)
+    ]
+    return shared_words(*map(list, kept))
+
+
+mistake(
+    "The words of the answer were made a set: a word said twice is two words of precision.",
+    lambda answer, wanted: shared_words(list({w.lower() for w in answer}), wanted),
+)
+
+
 def cases(seed):
     """Worked examples, then words drawn at random, some of them twice."""
     chance = random.Random(seed)
@@ -112,6 +152,7 @@ def cases(seed):
         Case(([], []), "nothing was said, and nothing wanted"),
         Case((["the"], []), "only an article was said"),
     ]
+    found.append(Case((["the", "a", "key"], ["A", "The", "red", "key"]), "two articles in a row"))
     words = ["red", "Key", "key", "map", "the", "A", "lamp"]
     for n, m in ((4, 3), (5, 6), (3, 7), (6, 4)):
         found.append(

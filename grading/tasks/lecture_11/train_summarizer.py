@@ -127,8 +127,8 @@ TASK = task(
     rtol=0.0,
     atol=1.0,
     hints=(
-        "`train` calls `make_batch()` without arguments. It returns `((source, target), asked)` of "
-        "some rows, which `some_rows` draws.",
+        "Let `data` be the pair of what is read and what is asked. Then "
+        "`lambda: some_rows(data, 32, generator)` is a `make_batch`.",
         "The lecture's model learned within 300 batches. At which rate?",
     ),
 )

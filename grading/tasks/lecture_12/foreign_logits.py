@@ -262,6 +262,6 @@ TASK = task(
     hints=(
         "Begin with no layer at all: embedding, last norm, readout. Then attention, then the rest.",
         "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
-        "It is the pre-norm block of lecture 7: x + attention(norm(x)), then x + network(norm(x)).",
+        "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
     ),
 )

@@ -70,5 +70,5 @@ TASK = task(
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     cases=cases,
-    hints=("`nn.Linear` computes x @ W.T.", "`F.silu(z)` is z · sigmoid(z)."),
+    hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),
 )

@@ -1,0 +1,344 @@
+"""The lecture's table of readers, from the rows of its search and of its runs."""
+
+import random
+from itertools import pairwise
+from statistics import fmean
+
+from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+
+
+# %% the cell
+def table_of_readers(search, runs, equal):
+    """A list of (reader, rate, mean on the test), the best mean first."""
+    # BEGIN ANSWER
+    table = []
+    for name in {row["model"] for row in runs}:
+        tried = {}
+        for row in search:
+            if row["model"] == name:
+                tried.setdefault(row["lr"], []).append(row["validation"])
+        means = {rate: fmean(tried[rate]) for rate in sorted(tried) if None not in tried[rate]}
+        good = [rate for rate in means if means[rate] >= max(means.values()) - equal]
+        rate = good[(len(good) - 1) // 2]
+        at_rate = [row["test"] for row in runs if (row["model"], row["lr"]) == (name, rate)]
+        table.append((name, rate, fmean(at_rate)))
+    return sorted(table, key=lambda line: -line[2])
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_arrays(search, runs, equal):
+    """Means of arrays, in which a rate that failed is NaN."""
+    import numpy as np
+
+    found = []
+    for name in dict.fromkeys(row["model"] for row in search):
+        own = [row for row in search if row["model"] == name]
+        rates = np.unique([row["lr"] for row in own])
+        means = np.array(
+            [
+                np.mean([float(r["validation"] or "nan") for r in own if r["lr"] == rate])
+                for rate in rates
+            ]
+        )
+        good = np.flatnonzero(means >= np.nanmax(means) - equal)
+        rate = rates[good[(len(good) - 1) // 2]]
+        tests = [row["test"] for row in runs if row["model"] == name and row["lr"] == rate]
+        found.append([name, rate, np.mean(tests)])
+    return sorted(found, key=lambda line: line[2], reverse=True)
+
+
+@also_right
+def by_two_dictionaries(search, runs, equal):
+    """The rows are sorted into dictionaries first."""
+    from collections import defaultdict
+
+    tried, tested = defaultdict(list), defaultdict(list)
+    for row in search:
+        tried[row["model"], row["lr"]].append(row["validation"])
+    for row in runs:
+        tested[row["model"], row["lr"]].append(row["test"])
+    means = {at: sum(v) / len(v) for at, v in tried.items() if all(x is not None for x in v)}
+    table = []
+    for name in {name for name, _ in tested}:
+        best = max(mean for (other, _), mean in means.items() if other == name)
+        good = sorted(lr for (other, lr), m in means.items() if other == name and m >= best - equal)
+        rate = good[len(good) // 2] if len(good) % 2 else good[len(good) // 2 - 1]
+        table.append((sum(tested[name, rate]) / len(tested[name, rate]), name, rate))
+    return [(name, rate, mean) for mean, name, rate in sorted(table, reverse=True)]
+
+
+def _table(search, runs, equal, choose=None, report=fmean, on="validation", none=None):
+    """The table, with another way to choose a rate, to report, or to read what failed."""
+    table = []
+    for name in dict.fromkeys(row["model"] for row in runs):
+        tried = {}
+        for row in search if on == "validation" else runs:
+            if row["model"] == name:
+                tried.setdefault(row["lr"], []).append(row[on])
+        means = {rate: _mean(tried[rate], none) for rate in sorted(tried)}
+        means = {rate: mean for rate, mean in means.items() if mean is not None}
+        good = [rate for rate in means if means[rate] >= max(means.values()) - equal]
+        rate = good[(len(good) - 1) // 2] if choose is None else choose(means)
+        own = [row["test"] for row in runs if row["model"] == name and row["lr"] == rate]
+        table.append((name, rate, report(own)))
+    return sorted(table, key=lambda line: -line[2])
+
+
+def _mean(values, none):
+    """The mean; `none` says what is done with a training that failed."""
+    if none == "left out":
+        values = [v for v in values if v is not None]
+    elif none == "as 0":
+        values = [v or 0.0 for v in values]
+    return fmean(values) if values and None not in values else None
+
+
+def _likeliest(means):
+    return max(means, key=means.get)
+
+
+mistake(
+    "Rates were chosen by the *test*. Then each reader is reported at what happened to suit these "
+    "questions best. The rows of `search` are there to choose with.",
+    lambda search, runs, equal: _table(search, runs, equal, on="test"),
+)
+mistake(
+    "Each reader has the rate with the best *test*: chosen and reported on the same questions, "
+    "that is too good by luck. Choose by `validation`, in `search`.",
+    lambda search, runs, equal: _table(search, runs, equal, _likeliest, on="test"),
+)
+
+
+@mistake(
+    "One rate is shared by all readers here. It suits some of them and not others, so the table "
+    "compares rates as much as readers. Each has a rate of its own."
+)
+def one_rate(search, runs, equal):
+    everybody = [{**row, "model": "all"} for row in search]
+    [(_, rate, _)] = _table(everybody, [{**row, "model": "all"} for row in runs], equal)
+    return _table(search, runs, equal, lambda means: rate)
+
+
+mistake(
+    "The single best rate is taken. What lies within `equal` of it may be better by chance only, "
+    "so all of these count as equal, and the middle one is asked for.",
+    lambda search, runs, equal: _table(search, runs, equal, _likeliest),
+)
+
+
+def _good(place):
+    def choose_by(search, runs, equal):
+        def choose(means):
+            good = [rate for rate in means if means[rate] >= max(means.values()) - equal]
+            return good[place(len(good))]
+
+        return _table(search, runs, equal, choose)
+
+    return choose_by
+
+
+mistake(
+    "Of the rates that count as equal this takes the smallest. Asked is the one in the middle.",
+    _good(lambda n: 0),
+)
+mistake(
+    "Of the rates that count as equal this takes the largest. Asked is the one in the middle.",
+    _good(lambda n: n - 1),
+)
+mistake(
+    "Of two rates in the middle this takes the larger. Asked is the smaller one: counted from 0, "
+    "the middle of four is place 1.",
+    _good(lambda n: n // 2),
+)
+mistake(
+    "A rate with which one training failed is chosen as if that seed had not been run. A rate that "
+    "fails with one seed in three is not safe: leave it out.",
+    lambda search, runs, equal: _table(search, runs, equal, none="left out"),
+)
+mistake(
+    "The mean over *all* rates is reported. Asked is the one at the reader's own rate: nobody uses "
+    "a reader at a rate that does not suit it.",
+    lambda search, runs, equal: [
+        (name, rate, fmean(row["test"] for row in runs if row["model"] == name))
+        for name, rate, _ in sorted(
+            table_of_readers(search, runs, equal),
+            key=lambda line: -fmean(row["test"] for row in runs if row["model"] == line[0]),
+        )
+    ],
+)
+mistake(
+    "The best seed is reported. Asked is the mean over seeds: who tries again until it is good "
+    "reports luck.",
+    lambda search, runs, equal: _table(search, runs, equal, report=max),
+)
+
+
+@mistake(
+    "What is reported comes from the search, on the questions by which the rates were chosen. That "
+    "is too good by what fitted by chance: report `test`."
+)
+def validation_reported(search, runs, equal):
+    found = [
+        (
+            name,
+            rate,
+            fmean(r["validation"] for r in search if (r["model"], r["lr"]) == (name, rate)),
+        )
+        for name, rate, _ in table_of_readers(search, runs, equal)
+    ]
+    return sorted(found, key=lambda line: -line[2])
+
+
+@mistake(
+    "Of each rate only the last seed's row is left: a dictionary keeps one value for a key. "
+    "Collect a list for each rate, and take its mean."
+)
+def last_seed(search, runs, equal):
+    last = {(row["model"], row["lr"]): row for row in search}
+    return _table(list(last.values()), runs, equal)
+
+
+edited("The lines are right, and the worst reader stands first.", "-line[2]", "line[2]")
+edited("The lines are right, and not in order: the best mean comes first.", "-line[2]", "line[0]")
+edited(
+    "The rates that count as equal stand in the order of the rows, which is any order. Sort them "
+    "before you take the one in the middle.",
+    "in sorted(tried) if",
+    "in tried if",
+)
+mistake(
+    "Readers are compared with the best of *all* readers when it is said which rates are equal. "
+    "`equal` is counted from the reader's own best.",
+    lambda search, runs, equal: _common(search, runs, equal),
+)
+
+
+def _common(search, runs, equal):
+    top = max(
+        mean for name in {row["model"] for row in search} for mean in _means(search, name).values()
+    )
+
+    def choose(means):
+        good = [rate for rate in means if means[rate] >= top - equal] or [_likeliest(means)]
+        return good[(len(good) - 1) // 2]
+
+    return _table(search, runs, equal, choose)
+
+
+def _means(search, name):
+    tried = {}
+    for row in search:
+        if row["model"] == name:
+            tried.setdefault(row["lr"], []).append(row["validation"])
+    means = {rate: _mean(values, None) for rate, values in sorted(tried.items())}
+    return {rate: mean for rate, mean in means.items() if mean is not None}
+
+
+RATES = (0.001, 0.003, 0.01, 0.03, 0.1)
+EQUAL = 0.03
+
+
+def _rows(chance, names, rates, seeds, fails):
+    """A search and runs: each reader has a hill of its own, and chance says the rest.
+
+    With the readers named in `fails`, the largest rate is the best one until it fails.
+    """
+    search, runs = [], []
+    for name in names:
+        height, top = chance.uniform(0.6, 0.95), chance.randrange(len(rates))
+        top = len(rates) - 1 if name in fails else top
+        for i, lr in enumerate(rates):
+            level = height - 0.12 * max(0, abs(i - top) - chance.choice((0, 1))) ** 1.3
+            level += chance.gauss(0, 0.01)
+            for seed in range(seeds):
+                score = round(min(1.0, max(0.01, level + chance.gauss(0, 0.03))), 3)
+                lost = name in fails and i == top and seed == 0
+                row = {"model": name, "lr": lr, "seed": 100 + seed}
+                search.append(row | {"validation": None if lost else score})
+                score = round(min(1.0, max(0.01, level + chance.gauss(-0.02, 0.05))), 3)
+                runs.append({"model": name, "lr": lr, "seed": seed, "test": score})
+    chance.shuffle(search)
+    chance.shuffle(runs)
+    return search, runs
+
+
+def _safe(search, equal):
+    """Whether no mean lies at the very border of what counts as equal."""
+    for name in {row["model"] for row in search}:
+        means = _means(search, name)
+        if not means or any(abs(max(means.values()) - m - equal) < 0.002 for m in means.values()):
+            return False
+    return True
+
+
+def cases(seed):
+    """Three readers on paper; then drawn ones, in which each hurried choice gives another order."""
+    small = [
+        ("state", 0.01, (0.62, 0.64), (0.61, 0.63)),
+        ("state", 0.03, (0.74, 0.78), (0.66, 0.64)),
+        ("flag", 0.01, (0.81, 0.79), (0.79, 0.75)),
+        ("flag", 0.03, (0.52, 0.60), (0.83, 0.80)),
+    ]
+    search, runs = [], []
+    for name, lr, chosen_by, tested in small:
+        for i, (a, b) in enumerate(zip(chosen_by, tested, strict=True)):
+            search.append({"model": name, "lr": lr, "seed": 100 + i, "validation": a})
+            runs.append({"model": name, "lr": lr, "seed": i, "test": b})
+    found = [Case((search, runs, EQUAL), "two readers and two rates")]
+    chance = random.Random(seed)
+    for n, seeds, fails, note in (
+        (3, 3, 0, "three readers, three seeds"),
+        (4, 2, 0, "four readers, two seeds"),
+        (5, 3, 0, "five readers, three seeds"),
+        (3, 1, 0, "a single seed in each row of the search"),
+        (4, 3, 2, "a training failed with one seed"),
+    ):
+        names = chance.sample(("flag", "no flag", "likeness", "random", "state", "memory"), n)
+        while True:
+            rows = *_rows(chance, names, RATES, seeds, names[:fails]), EQUAL
+            right = table_of_readers(*rows) if _safe(rows[0], EQUAL) else []
+            order = [line[0] for line in right]
+            means = [line[2] for line in right]
+            apart = all(a - b > 0.01 for a, b in pairwise(means))
+            hurried = (_table(*rows, _likeliest, on="test"), one_rate(*rows)) if right else ()
+            others = all([line[0] for line in table] != order for table in hurried)
+            ties = right and right != _table(*rows, _likeliest)
+            left = fails and right == _table(*rows, none="left out")
+            if right and apart and others and ties and not left:
+                break
+        kind = "a training that failed" if fails else "ordinary cases"
+        found.append(Case(rows, note, kind=kind))
+    return found
+
+
+def lines(args, result):
+    """One line for each reader, with one of its rates, and the best first."""
+    names = {row["model"] for row in args[1]}
+    if any(len(line) != 3 for line in result) or {line[0] for line in result} != names:
+        return f"A line (reader, rate, mean) is wanted for each of {', '.join(sorted(names))}."
+    means = [float(line[2]) for line in result]
+    if means != sorted(means, reverse=True):
+        return "The lines are not in order: the best mean comes first."
+    return None
+
+
+TASK = task(
+    plan("implement", points=10, minutes=18),
+    section="What the flag does",
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    cases=cases,
+    properties=(lines,),
+    forbidden=functions_of("helpers.results"),
+    hints=(
+        "For one reader: a dictionary from each rate to the list of its validations, then to their "
+        "mean.",
+        "Write the rates that count as equal in a list, in rising order. In a list of one, two, "
+        "three and four, which place is wanted?",
+        "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
+    ),
+)
