@@ -125,7 +125,7 @@ class Reader(_Reader):
         context: Int[Tensor, "batch T_k"],
         question: Int[Tensor, "batch T_q"],
         return_weights: bool = False,
-        asks: Bool[Tensor, "batch T_q"] | None = None,
+        visible: Bool[Tensor, "batch T_q"] | None = None,
     ) -> (
         Float[Tensor, "batch 2 T_k"]
         | tuple[Float[Tensor, "batch 2 T_k"], list[tuple[Tensor, Tensor]]]
@@ -136,7 +136,7 @@ class Reader(_Reader):
             context, question: ids, with filler on the right.
             return_weights: whether the weights are wanted, as pairs of (batch, heads, T_k, T_k)
                 and (batch, heads, T_k, T_q).
-            asks: which words of the question may be looked at; all but filler, if not given.
+            visible: which words of the question may be looked at; all but filler, if not given.
 
         Raises:
             ValueError: if contexts and questions are not ids, or not as many.
@@ -144,10 +144,10 @@ class Reader(_Reader):
         x = self.embed(context, question)  # (batch, T_k, d_model)
         memory = self.words[question]  # (batch, T_q, d_model)
         real = (context != PAD)[:, None, None]  # (batch, 1, 1, T_k)
-        asks = question != PAD if asks is None else asks  # (batch, T_q)
+        visible = question != PAD if visible is None else visible  # (batch, T_q)
         all_weights = []
         for block in self.blocks:
-            x = block(x, memory, real, asks[:, None, None], return_weights)
+            x = block(x, memory, real, visible[:, None, None], return_weights)
             if return_weights:
                 x, *weights = x
                 all_weights.append(tuple(weights))

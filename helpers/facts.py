@@ -157,6 +157,16 @@ class Asked:
         first, last = self.span
         return " ".join(self.context[first : last + 1]) if first else ""
 
+    @property
+    def sentence(self) -> dict[Kind, Span]:
+        """The values of the sentence that holds the answer.
+
+        Raises:
+            ValueError: if there is no answer.
+        """
+        require(self.span != (0, 0), "question", "one without an answer", "one that has one")
+        return next(values for values in self.values if values[self.kind] == self.span)
+
 
 def ask(generator: torch.Generator, names: Names = "known", unanswerable: float = 0.0) -> Asked:
     """Draw one context with a question.
@@ -173,6 +183,52 @@ def ask(generator: torch.Generator, names: Names = "known", unanswerable: float 
     require(names in FIRST, "names", repr(names), "'known' or 'unseen'")
     require(0.0 <= unanswerable <= 0.5, "unanswerable", unanswerable, "a share from 0 to 0.5")
     return _ask(_chance(generator), names, unanswerable)
+
+
+def exchanged(asked: Asked, cue: int) -> Asked:
+    """The same context, asked with the other value of one cue: another sentence answers.
+
+    Args:
+        asked: with an answer, in a context where both cues stand in two sentences.
+        cue: which of the two cues, 0 or 1, in the order of `KINDS`.
+
+    Raises:
+        ValueError: if `cue` is another number, there is no answer, or a cue was replaced.
+    """
+    require(cue in (0, 1), "cue", cue, "0 or 1")
+    own = asked.sentence
+
+    def said(kind: Kind, values: dict[Kind, Span]) -> tuple[str, ...]:
+        first, last = values[kind]
+        first -= kind in ("where", "when")  # "in" or "on" goes with it
+        return asked.context[first : last + 1]
+
+    def shares(kind: Kind, values: dict[Kind, Span]) -> bool:
+        return said(kind, values) == said(kind, own)
+
+    cues = [k for k in KINDS if sum(shares(k, values) for values in asked.values) == 2]
+    require(len(cues) == 2, "asked", "a context with a cue replaced", "one as `ask` draws it")
+    kept, changed = cues[1 - cue], cues[cue]
+    other = next(v for v in asked.values if v is not own and shares(kept, v))
+    old, new = said(changed, own), said(changed, other)
+    words = asked.question
+    at = next(i for i in range(len(words)) if words[i : i + len(old)] == old)
+    question = words[:at] + new + words[at + len(old) :]
+    return Asked(asked.context, question, other[asked.kind], asked.kind, asked.values)
+
+
+def sides(asked: Asked, span: Span) -> tuple[bool, bool]:
+    """Whether a span begins in a value of the kind asked for, and in the sentence of the answer.
+
+    Raises:
+        ValueError: if the question has no answer, or the span begins outside the context.
+    """
+    first, n = span[0], len(asked.context)
+    require(0 <= first < n, "span", f"first place {first}", f"a place from 0 to {n - 1}")
+    require(bool(asked.answer), "asked", "a question without an answer", "one that has one")
+    kind = any(v[asked.kind][0] <= first <= v[asked.kind][1] for v in asked.values)
+    ends = [asked.context[:place].count(".") for place in (first, asked.span[0])]
+    return kind, ends[0] == ends[1] and first > 0
 
 
 def _chance(generator: torch.Generator) -> random.Random:

@@ -182,7 +182,7 @@ def valid_calls() -> None:
     n_words = len(facts.FACTS_VOCABULARY)
     answering.RecurrentReader(n_words, 6, 5)(*pair)
     answerer = answering.Reader(n_words, 8)
-    answerer(*pair, return_weights=True, asks=pair[1] != 0)
+    answerer(*pair, return_weights=True, visible=pair[1] != 0)
     answering.no_answer_margin(answerer(*pair), longest=3)
     answering.best_spans(answerer(*pair))
 

@@ -70,7 +70,7 @@ def test_a_hidden_word_of_the_question_is_not_seen():
     asks[:, 0] = False
     changed = question.clone()
     changed[:, 0] = FACTS_VOCABULARY.ids["key"]
-    same = reader(context, question, asks=asks), reader(context, changed, asks=asks)
+    same = reader(context, question, visible=asks), reader(context, changed, visible=asks)
     torch.testing.assert_close(*same)
     assert not torch.allclose(reader(context, question), reader(context, changed))
 

@@ -15,7 +15,9 @@ from helpers.facts import (
     NO_ANSWER,
     TOWNS,
     ask,
+    exchanged,
     reading_batch,
+    sides,
     to_batch,
 )
 
@@ -103,3 +105,30 @@ def test_the_generator_decides():
     assert torch.equal(one[0][0], two[0][0]) and torch.equal(one[1], two[1])
     other = reading_batch(8, torch.Generator().manual_seed(4))
     assert one[0][0].shape != other[0][0].shape or not torch.equal(one[0][0], other[0][0])
+
+
+@pytest.mark.parametrize("cue", [0, 1])
+def test_an_exchanged_cue_asks_for_another_sentence_of_the_same_text(cue):
+    for asked in draw(300):
+        other = exchanged(asked, cue)
+        assert other.context == asked.context and other.kind == asked.kind == other.question[0]
+        assert other.sentence is not asked.sentence and other.answer != asked.answer
+        by_sentence = cues(other)
+        assert sorted(map(len, by_sentence)) == [0, 1, 1, 2]
+        assert other.values[[len(c) for c in by_sentence].index(2)] is other.sentence
+        assert exchanged(other, cue) == asked  # and back
+
+
+def test_the_two_cues_lead_to_two_other_sentences():
+    for asked in draw(100):
+        one, two = (exchanged(asked, cue).sentence for cue in (0, 1))
+        assert one is not two
+
+
+def test_sides_tell_kind_from_sentence():
+    for asked in draw(100):
+        for values in asked.values:
+            for kind, span in values.items():
+                expected = (kind == asked.kind, values is asked.sentence)
+                assert sides(asked, span) == expected
+        assert sides(asked, (0, 0)) == (False, False)
