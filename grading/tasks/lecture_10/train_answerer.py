@@ -156,7 +156,7 @@ TASK = task(
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
         "It returns a pair and the targets; the pair is handed to the model as two arguments.",
-        "Both readers of `helpers.answering` have the flag. Which one was right more often in the lecture?",
+        "Both readers of `helpers.answering` have the flag. Which did the lecture find better?",
         "What did the lecture do with the embeddings of names?",
     ),
 )
