@@ -163,7 +163,9 @@ def valid_calls() -> None:
     modern.gelu(x)
     inside = loaded["inside"]
     opened = models.LanguageModel(12, d_model, 2, 2).eval()
-    inside.record(opened, torch.randint(12, (B, T_k)))
+    found = inside.record(opened, torch.randint(12, (B, T_k)))
+    with inside.swapped(opened, found, ["values"], layer=0, head=0, word=0):
+        opened(torch.randint(12, (B, T_k)))
     _, _, lengths = inside.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
     inside.pattern_scores(torch.rand(B, H, T_k, T_k), lengths)
     grouped = modern.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())

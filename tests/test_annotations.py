@@ -16,7 +16,7 @@ def test_annotated_shapes_are_true():
         env=os.environ | {"MPLBACKEND": "agg"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     assert result.returncode == 0, result.stderr[-3000:]
     report = json.loads(result.stdout)

@@ -31,7 +31,7 @@ def test_quick_run(tmp_path):
     path = tmp_path / "results.json"
     command = [sys.executable, "benchmarks/attention.py", *SMALL, "--output", str(path)]
     output = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=900
     )
     results = json.loads(path.read_text(encoding="utf-8"))
     check_rows(results)
@@ -74,7 +74,7 @@ def test_quick_decoding_run(tmp_path):
     path = tmp_path / "results.json"
     command = [sys.executable, "benchmarks/decoding.py", *SMALL, "--output", str(path)]
     output = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=900
     )
     results = json.loads(path.read_text(encoding="utf-8"))
     check_decoding(results)

@@ -237,7 +237,7 @@ def test_the_model_opens_from_files(name, label, browser):
     page = browser.new_page()
     page.goto((HTML / f"{name}.html").as_uri())
     page.get_by_role("button", name=label).click()
-    page.wait_for_selector(".open-model .next li", timeout=10_000)
+    page.wait_for_selector(".open-model .next li", timeout=120_000)
     assert "hums" in page.locator(".open-model").inner_text()
     page.close()
 
