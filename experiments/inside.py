@@ -9,16 +9,21 @@ Writes `helpers/stored/inside.json`; each entry of `runs` has
     model, seed, loss, agreement
     without     by "zero", "mean" and "resample": for each layer and head, loss and agreement
                 without it
+    in_order    the same: of all pairs of a plural and a singular sentence, the share in which the
+                margin of "lie" over "lies" is larger in the plural one. A fall of agreement in
+                which this stays near 1 is a tilt of all answers, and no loss of the number
     moved       by place: the share of the margin between the two verbs that moves, in the mean,
                 when what stands there is replaced by that of the same sentence with a subject of
                 the other number (0: nothing, 1: as if the sentence were the other one).
                 "stream": for what enters each layer, and for the end, at the subject, behind
                 it, at the second noun, and before the verb. "contexts before the verb",
-                "contexts at the subject", "values at the subject", "values behind it", "keys",
-                "queries" (both at all places): for each layer and head
+                "contexts at the subject", "values at the subject", "values behind it", "values",
+                "keys", "queries" (these three at all places; "values" only of free models): for
+                each layer and head
     through     the most needed head of each layer (by zeros), and agreement when what the first
                 finds is replaced by one mean for all places: everywhere, or as far as the
-                queries, the keys, the values, or the keys and values of the second depend on it
+                queries, the keys, the values, or the keys and values of the second depend on it;
+                and in "margins" the mean margin of the right verb, "none" if nothing is replaced
     reads       of the most needed head of layer 1, from the last word of the opening sentence, as
                 it is and with a singular subject: its weights, and for each word the margin of
                 "lie" over "lies" if the head found nothing but what stands at this word
@@ -46,7 +51,7 @@ from experiments.search import ROOT
 from helpers import trained
 from helpers.ablation import ablated
 from helpers.data import NOUNS, STORY_VOCABULARY, next_word_batch
-from helpers.inside import head_columns, patched, record, swapped
+from helpers.inside import head_columns, in_order, patched, record, swapped
 from helpers.models import LanguageModel
 from helpers.positions import Positions
 from helpers.results import results
@@ -160,20 +165,23 @@ def paths(model: LanguageModel) -> dict:
 
 
 @torch.no_grad()
-def without(model: LanguageModel, texts: Tensor) -> dict:
-    """Loss and agreement without each head, in three ways."""
+def without(model: LanguageModel, texts: Tensor) -> dict[str, dict[str, list]]:
+    """Loss, agreement and pairs in order without each head, in three ways."""
     tokens, targets = next_word_batch(texts)
-    found: dict[str, list] = {}
+    _, _, is_plural = trained.asked_sentences(ATTRACTORS)
+    found: dict[str, dict[str, list]] = {"without": {}, "in_order": {}}
     for by in WAYS:
-        found[by] = []
+        for table in found.values():
+            table[by] = [[] for _ in model.blocks]
         for i, block in enumerate(model.blocks):
-            row = []
             for head in range(block.attention.n_heads):
                 with ablated(model, [(i, head)], by, torch.Generator().manual_seed(0)):
                     loss = masked_cross_entropy(model(tokens), targets).item()
-                    right = trained.agreement(model, ATTRACTORS)
-                row.append([round(loss, 3), round(right, 3)])
-            found[by].append(row)
+                    right = trained.margins(model, ATTRACTORS)
+                agreement = (right > 0).double().mean().item()
+                order = in_order(right * (2 * is_plural - 1), is_plural)
+                found["without"][by][i].append([round(loss, 3), round(agreement, 3)])
+                found["in_order"][by][i].append(round(order, 3))
     return found
 
 
@@ -189,14 +197,18 @@ def through(model: LanguageModel, by_zero: list) -> dict:
         new[..., own] = found[..., own][real[:, : found.shape[1]]].mean(dim=0)
         return new
 
+    places = {name: [name] for name in ("queries", "keys", "values")}
+    places["keys and values"] = ["keys", "values"]
     with patched(model, ("contexts", 0), one_mean):
-        shares = {"all": trained.agreement(model, ATTRACTORS)}
+        margins = {"all": trained.margins(model, ATTRACTORS)}
         changed = record(model, tokens)
-
-    for names in (["queries"], ["keys"], ["values"], ["keys", "values"]):
+    for way, names in places.items():
         with swapped(model, changed, names, 1, second):
-            shares[" and ".join(names)] = trained.agreement(model, ATTRACTORS)
-    return {"heads": [first, second]} | {name: round(x, 3) for name, x in shares.items()}
+            margins[way] = trained.margins(model, ATTRACTORS)
+    shares = {way: round((m > 0).double().mean().item(), 3) for way, m in margins.items()}
+    margins = {"none": trained.margins(model, ATTRACTORS)} | margins
+    means = {way: round(m.mean().item(), 2) for way, m in margins.items()}
+    return {"heads": [first, second]} | shares | {"margins": means}
 
 
 @torch.no_grad()
@@ -269,7 +281,8 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
     _, weights = model(opening[None], return_weights=True)
     row["hums"] = [[[round(x, 3) for x in head[-1].tolist()] for head in w[0]] for w in weights]
     if kind == "free":
-        row["without"] = without(model, texts)
+        row |= without(model, texts)
+        row["moved"]["values"] = Pairs(model).by_head("values", None)
         row["through"] = through(model, row["without"]["zero"])
         head = row["through"]["heads"][1]
         row |= {"reads": reads(model, head), "plural": plural(model, head)}

@@ -150,6 +150,25 @@ def swapped(
         yield model
 
 
+def in_order(scores: Float[Tensor, " n"], positive: Int[Tensor, " n"]) -> float:
+    """Of all pairs of a positive and a negative case, the share in which the positive scores more.
+
+    1 if some threshold parts the two kinds, 0.5 if the scores know nothing of them. A constant
+    added to all scores changes nothing, so this tells what is lost from what is only tilted. It
+    is the area under the ROC curve.
+
+    Raises:
+        ValueError: if there is not one `positive` for each score, or all cases are of one kind.
+    """
+    needed = f"shape {tuple(scores.shape)}, one for each of scores"
+    require(positive.shape == scores.shape, "positive", f"shape {tuple(positive.shape)}", needed)
+    yes, no = scores[positive == 1], scores[positive == 0]
+    counts = f"{len(yes)} positive and {len(no)} negative cases"
+    require(len(yes) > 0 and len(no) > 0, "positive", counts, "at least one of each")
+    apart = yes[:, None] - no  # (positive, negative)
+    return ((apart > 0).double() + (apart == 0).double() / 2).mean().item()
+
+
 def repeated_segments(
     batch: int,
     length: int,

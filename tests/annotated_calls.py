@@ -166,6 +166,7 @@ def valid_calls() -> None:
     found = inside.record(opened, torch.randint(12, (B, T_k)))
     with inside.swapped(opened, found, ["values"], layer=0, head=0, word=0):
         opened(torch.randint(12, (B, T_k)))
+    inside.in_order(torch.rand(B + 2), torch.arange(B + 2) % 2)
     _, _, lengths = inside.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
     inside.pattern_scores(torch.rand(B, H, T_k, T_k), lengths)
     grouped = modern.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())

@@ -6,6 +6,7 @@ import torch
 from helpers.inside import (
     NAMES,
     head_columns,
+    in_order,
     patched,
     pattern_scores,
     record,
@@ -108,6 +109,18 @@ def test_a_failure_leaves_the_model_whole(model, tokens):
     with pytest.raises(RuntimeError), patched(model, ("values", 0), lambda found: found[:, 1:, :3]):
         model(tokens)
     assert torch.equal(model(tokens), before)
+
+
+def test_pairs_in_order():
+    kinds = torch.tensor([1, 1, 0, 0])
+    for scores, share in (
+        ([3.0, 2.0, 1.0, 0.0], 1.0),
+        ([103.0, 102.0, 101.0, 100.0], 1.0),
+        ([3.0, 1.0, 2.0, 0.0], 0.75),
+        ([1.0, 1.0, 1.0, 1.0], 0.5),
+        ([0.0, 1.0, 2.0, 3.0], 0.0),
+    ):
+        assert in_order(torch.tensor(scores), kinds) == share
 
 
 def test_segments_repeat_and_their_lengths_differ():

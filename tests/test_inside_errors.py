@@ -64,6 +64,16 @@ CASES = {
             f"head: got {HEADS}; needed a number from 0 to {HEADS - 1}",
         ),
     ],
+    inside.in_order: [
+        (
+            lambda: inside.in_order(torch.zeros(3), torch.ones(2)),
+            "positive: got shape (2,); needed shape (3,), one for each of scores",
+        ),
+        (
+            lambda: inside.in_order(torch.zeros(2), torch.ones(2)),
+            "positive: got 2 positive and 0 negative cases; needed at least one of each",
+        ),
+    ],
     inside.repeated_segments: [
         (lambda: segments(batch=0), "batch: got 0; needed at least 1"),
         (lambda: segments(segment=(2, 6)), "segment: got (2, 6); needed 1 <= least <= greatest"),
