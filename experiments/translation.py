@@ -1,18 +1,23 @@
-"""The bottleneck: `python -m experiments.translation` (`--help`), about ten minutes of one core.
+"""The bottleneck: `python -m experiments.translation` (`--help`), about 20 minutes of one core.
 
 English to Kannada (`helpers.kannada`), trained on sentences of one clause (setting 1) or of one to
-three (setting 3), for all models the same sentences, steps and about the same parameters:
+three (setting 3), for all models the same sentences, and but for the controls the same steps and
+about the same parameters:
 
     LSTM             one reads, one writes; the last state is all that passes between them
-    LSTM, reversed   the control of Sutskever et al. (2014): the source is read from its end
-    LSTM, wide       the control for size: about four times the parameters
     LSTM, attention  the writer asks all states of the reader, by additive attention
     transformer      one block each, rotary positions
+    LSTM, reversed   the control of Sutskever et al. (2014): the source is read from its end
+    LSTM, wide       the control for size: about four times the parameters
+    LSTM, bias 3     the control for the start: forget bias 3 in place of 1
+    LSTM, bias 3, wide      both
+    LSTM, bias 3, longer    the control for patience: four times the steps, with that start
 
-Writes `helpers/stored/translation.json`. Every sentence measured is new:
+Writes `helpers/stored/translation.json`. Every sentence measured is new, but for `known`:
 
     words      share of right next words where all words before are right, by number of clauses
     exact      share of sentences with every word right; greedy choice then writes just these
+    known      exact, of sentences from the training, by number of clauses (where `ASKED`)
     new_pairs  exact, of one clause, with a verb and an object that never met in training
     alignment  share of words for which the largest weight stands on the true word of the source:
                for each head, and for the mean of the heads (sentences of one clause)
@@ -32,7 +37,16 @@ from helpers.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_b
 from helpers.positions import RotaryPositions
 from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
 
-MODELS = ("LSTM", "LSTM, attention", "transformer", "LSTM, reversed", "LSTM, wide")
+MODELS = ("LSTM", "LSTM, attention", "transformer")
+CONTROLS = (
+    "LSTM, reversed",
+    "LSTM, wide",
+    "LSTM, bias 3",
+    "LSTM, bias 3, wide",
+    "LSTM, bias 3, longer",
+)
+ASKED = ("LSTM", "LSTM, bias 3", "LSTM, bias 3, wide", "LSTM, bias 3, longer")
+"""How many of the sentences that they were trained on they have learned."""
 SETTINGS = (1, 3)
 CORPUS, BATCH, STEPS, WARMUP, HELD_OUT = 4000, 32, 600, 20, 300
 CLAUSES = range(1, 6)
@@ -46,7 +60,8 @@ def build(model: str) -> nn.Module:
         return EncoderDecoder(*vocabularies, 40, 1, 2, positions=RotaryPositions())
     if model == "LSTM, attention":
         return RecurrentTranslator(*vocabularies, 45, attention=True)
-    return RecurrentTranslator(*vocabularies, 112 if model == "LSTM, wide" else 50)
+    d_model, forget_bias = 112 if "wide" in model else 50, 3.0 if "bias 3" in model else 1.0
+    return RecurrentTranslator(*vocabularies, d_model, forget_bias=forget_bias)
 
 
 @cache
@@ -65,6 +80,14 @@ def held_out(clauses: int, most_clauses: int, seed: int, new_pairs: bool = False
     return [sentence for sentence in found if sentence not in known][:HELD_OUT]
 
 
+@cache
+def trained_on(clauses: int, most_clauses: int) -> Batch:
+    """Some sentences of the corpus with this number of clauses."""
+    ands = clauses - 1
+    found = [s for s in corpus(most_clauses)[0] if s.source.count("and") == ands]
+    return translation_batch(found[:HELD_OUT])
+
+
 def reversed_source(batch: Batch) -> Batch:
     """The words of each source from the last to the first, filler still on the right."""
     (source, begun), wanted = batch
@@ -79,7 +102,8 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
     generator = set_seed(seed)
     translator = build(model)
     change = reversed_source if model == "LSTM, reversed" else (lambda batch: batch)
-    train(translator, lambda: draw(corpus(setting)[1], change, generator), STEPS, lr, warmup=WARMUP)
+    steps = 4 * STEPS if "longer" in model else STEPS
+    train(translator, lambda: draw(corpus(setting)[1], change, generator), steps, lr, warmup=WARMUP)
 
     def measure(seed: int, clauses: int, new_pairs: bool = False) -> tuple[float, float]:
         pairs = held_out(clauses, setting, seed, new_pairs)
@@ -87,7 +111,7 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
 
     checked = [measure(VALIDATION_SEED, n)[0] for n in range(1, setting + 1)]
     tested = {n: measure(TEST_SEED, n) for n in CLAUSES}
-    return {
+    row = {
         "validation": round(sum(checked) / len(checked), 4),
         "parameters": count_parameters(translator),
         "words": [round(tested[n][0], 3) for n in CLAUSES],
@@ -95,6 +119,10 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
         "new_pairs": round(measure(TEST_SEED, 1, new_pairs=True)[1], 3),
         "alignment": aligned(translator, held_out(1, setting, TEST_SEED)),
     }
+    if setting > 1 and model in ASKED:
+        learned = [trained_on(n, setting) for n in range(1, setting + 1)]
+        row["known"] = [round(shares(translator, batch)[1], 3) for batch in learned]
+    return row
 
 
 def draw(batch: Batch, change, generator: torch.Generator) -> Batch:
@@ -142,10 +170,10 @@ if __name__ == "__main__":
     search(
         "translation",
         trial,
-        MODELS,
+        MODELS + CONTROLS,
         SETTINGS,
         equal=0.002,
-        skip=lambda model, setting: setting == 1 and model in MODELS[3:],
+        skip=lambda model, setting: setting == 1 and model in CONTROLS,
         about={
             "corpus": CORPUS,
             "steps": STEPS,
