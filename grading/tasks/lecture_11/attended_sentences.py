@@ -77,6 +77,18 @@ def smallest(weights, sentence, k):
 
 
 @mistake(
+    "What a sentence gives to its own words was left out. They receive from *all* words, their own "
+    "sentence's among them."
+)
+def from_others_only(weights, sentence, k):
+    own = sentence[:, None] == sentence
+    looked = weights.masked_fill(own, 0).sum(dim=0)
+    n = int(sentence.max()) + 1
+    scores = weights.new_zeros(n).scatter_add(0, sentence, looked) / sentence.bincount(minlength=n)
+    return sorted(scores.topk(min(k, n)).indices.tolist())
+
+
+@mistake(
     "These are the places of words. Add up what the words of each sentence receive, and return "
     "numbers of sentences."
 )
@@ -118,6 +130,11 @@ def cases(seed):
         row = torch.tensor(shares, dtype=torch.float64)
         sentence = torch.repeat_interleave(torch.arange(3), torch.tensor(lengths))
         found.append(Case((row.expand(len(row), -1).clone(), sentence, 1), note))
+    sentence = torch.tensor([0, 0, 1, 1, 2])
+    selfish = torch.full((5, 5), 0.05, dtype=torch.float64)
+    selfish[:2, :2], selfish[2:, 4] = 0.425, 0.36  # sentence 0 looks at itself
+    selfish[2:, :4] = 0.16
+    found.append(Case((selfish, sentence, 1), "a sentence that looks at itself"))
     for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
         T = len(sentence)

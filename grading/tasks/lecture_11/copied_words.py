@@ -74,6 +74,15 @@ def all_steps(weights, source, n_words):
     return found.sum(dim=1, keepdim=True).expand_as(found)
 
 
+@mistake(
+    "Only the first step of the summary was filled: `scatter_add` goes as far as its index does, "
+    "and yours has an axis of size 1. Expand it."
+)
+def first_step_only(weights, source, n_words):
+    empty = weights.new_zeros(*weights.shape[:2], n_words)
+    return empty.scatter_add(-1, source[:, None], weights)
+
+
 @mistake("A second softmax: the weights are probabilities already, and zeros have to stay zeros.")
 def softmax_again(weights, source, n_words):
     return by_product(weights, source, n_words).softmax(dim=-1)
@@ -97,7 +106,7 @@ def cases(seed):
     found = [Case((weights, torch.tensor([[3, 1, 2, 3]]), 5), "word 3 stands there twice")]
     for batch, T_q, T_k, n_words in ((3, 4, 7, 5), (2, 5, 3, 9), (4, 2, 9, 6)):
         scores = torch.randn(batch, T_q, T_k, generator=generator, dtype=torch.float64)
-        source = torch.randint(n_words, (batch, T_k), generator=generator)
+        source = torch.randint(1, n_words, (batch, T_k), generator=generator)
         found.append(Case((scores.softmax(dim=-1), source, n_words), f"{batch} texts"))
     return found
 

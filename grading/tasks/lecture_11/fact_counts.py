@@ -71,6 +71,30 @@ edited(
     "max(0, len(right) - len(said))",
 )
 edited(
+    "Strayed are all other words of the text here, said or not. A word that is not said has gone "
+    "nowhere.",
+    "len(said & (told - right))",
+    "len(told - right)",
+)
+mistake(
+    "What is lost was found by subtracting from the length of a *list*, in which a fact may stand "
+    "twice. Count different words.",
+    lambda said, right, told: [
+        *fact_counts(said, right, told)[:1],
+        len(right) - fact_counts(said, right, told)[0],
+        *fact_counts(said, right, told)[2:],
+    ],
+)
+mistake(
+    "What has strayed was found by subtracting from the length of a *list*, in which a word may be "
+    "said twice. Count different words.",
+    lambda said, right, told: [
+        *fact_counts(said, right, told)[:2],
+        len(said) - fact_counts(said, right, told)[0] - fact_counts(said, right, told)[3],
+        *fact_counts(said, right, told)[3:],
+    ],
+)
+edited(
     "The four numbers are right, and strayed and invented stand in each other's place.",
     "return [kept, lost, strayed, invented]",
     "return [kept, lost, invented, strayed]",
@@ -111,6 +135,8 @@ def cases(seed):
         said += said[:2]
         draw.shuffle(said)
         told = right + other
+        if n in (5, 4):  # a fact of the news that is told twice
+            right, told = [*right, right[0]], [*told, right[0]]
         draw.shuffle(told)
         note = f"{len(said)} words with repeats" if n else "a summary without facts"
         found.append(Case((said, right, told), note))

@@ -68,6 +68,15 @@ def by_alphabet(words, ids):
     return [ids[word] if word in ids else len(ids) + strange.index(word) for word in words]
 
 
+@mistake(
+    "The word with the id 0 is taken for unknown: `or`, and `if` of a number, treat 0 as missing. "
+    "Ask `word in ids`."
+)
+def zero_is_missing(words, ids):
+    unknown = {}
+    return [ids.get(word) or unknown.setdefault(word, len(ids) + len(unknown)) for word in words]
+
+
 @mistake("An unknown word got the number of its place. Count the unknown words only.")
 def by_place(words, ids):
     return [ids.get(word, len(ids) + words.index(word)) for word in words]
@@ -94,6 +103,7 @@ def cases(seed):
     small = {"a": 0, "met": 1, "mara": 2}
     found = [Case(("zora met mara and zora met ben".split(), small), "zora stands there twice")]
     pool = "zora ben ada ship sold in oslo the old mill".split()
+    found.append(Case(("a ship met a mara".split(), small), "the word with the id 0 again"))
     for n, known in ((8, 4), (12, 6), (6, 0), (7, 10)):
         draw.shuffle(pool)
         words = draw.choices(pool, k=n)

@@ -80,6 +80,14 @@ edited(
 )
 
 
+edited(
+    "Words behind the list have a small probability of being written: the logit that was put there "
+    "is low, and not −∞.",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra), value=-5.0).softmax(dim=-1)",
+)
+
+
 @mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
 def softmax_of_all(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]

@@ -114,13 +114,38 @@ def greedy(summary, reference):
     return _f1(n, summary, reference)
 
 
-@mistake("A word was used several times in the run. Each place of the reference serves once.")
+@mistake(
+    "A word was used several times in the run. Each place of the reference serves once. (Or are "
+    "all rows of your table one and the same list, as in `[[0] * m] * n`?)"
+)
 def reused(summary, reference):
     row = [0] * (len(reference) + 1)
     for word in summary:
         for j, other in enumerate(reference):
             row[j + 1] = row[j] + 1 if word == other else max(row[j + 1], row[j])
     return _f1(row[-1], summary, reference)
+
+
+@mistake(
+    "Where two words are equal, the run grew from a neighbour in the table. It grows from both "
+    "*shorter* beginnings, up and left: else one of the two words is used twice."
+)
+def from_a_neighbour(summary, reference):
+    table = [[0] * (len(reference) + 1) for _ in range(len(summary) + 1)]
+    for i, word in enumerate(summary):
+        for j, other in enumerate(reference):
+            table[i + 1][j + 1] = max(table[i][j + 1], table[i + 1][j]) + (word == other)
+    return _f1(table[-1][-1], summary, reference)
+
+
+@mistake(
+    "`difflib` looks for the longest block of *neighbours* first, and then on both sides of it. "
+    "That need not be the longest run."
+)
+def by_difflib(summary, reference):
+    import difflib
+
+    return difflib.SequenceMatcher(None, summary, reference, autojunk=False).ratio()
 
 
 def cases(seed):

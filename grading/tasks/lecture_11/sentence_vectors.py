@@ -49,6 +49,20 @@ edited(
 )
 
 
+edited(
+    "The number of words has become one larger everywhere. Only an empty sentence must not be "
+    "divided by 0.",
+    "sizes.clamp(min=1)",
+    "(sizes + 1)",
+)
+edited(
+    "A small number was added to the number of words, so that all means are a little too small. "
+    "Only an empty sentence must not be divided by 0.",
+    "sizes.clamp(min=1)",
+    "(sizes + 1e-3)",
+)
+
+
 @mistake("Filler was counted as a part of sentence 0.")
 def filler_in_first(x, sentence, n):
     return sentence_vectors(x, sentence.clamp(min=0), n)

@@ -169,6 +169,37 @@ edited(
     "contexts.permute(1, 2, 0).flatten(1)",
 )
 edited(
+    "The heads were joined without exchanging their axis with that of the words: what stands in a "
+    "row belongs to several words.",
+    "contexts.transpose(0, 1).flatten(1)",
+    "contexts.reshape(len(tokens), -1)",
+)
+edited(
+    "The heads were cut out in the wrong way: `view` and `reshape` do not exchange axes. Split the "
+    "last axis first, then exchange.",
+    "out.unflatten(-1, (n, -1)).transpose(0, 1)",
+    "out.reshape(n, len(tokens), -1)",
+)
+edited(
+    "The residual connection adds to what the *norm* gave. The stream itself goes around.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'x = h + joined @ get("self_attn.o_proj").T',
+)
+edited(
+    "Both norms of a layer are `input_layernorm` here. The network has one of its own.",
+    'get("post_attention_layernorm")',
+    'get("input_layernorm")',
+)
+edited(
+    "The shared keys and values are dealt out in turn. Neighbours share, as in the task before.",
+    "contexts = grouped_heads(q, k,",
+    "k = k.repeat(heads[0] // heads[1], 1, 1)\n        contexts = grouped_heads(q, k,",
+    'project(h, "v", heads[1]))',
+    'project(h, "v", heads[1]).repeat(heads[0] // heads[1], 1, 1))',
+)
+
+
+edited(
     "The norm before attention and the one before the feed-forward network have changed places.",
     "input_layernorm",
     "post_attention_layernorm_",

@@ -46,6 +46,18 @@ edited("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
 edited("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
 
 
+edited(
+    "`down` is not turned. All three matrices have a row for each output: x @ W.T.",
+    "inside @ down.T",
+    "inside @ down",
+)
+
+
+@mistake("The matrices are used as they are. They have a row for each output: x @ W.T.")
+def not_turned(x, gate, up, down):
+    return (F.silu(x @ gate) * (x @ up)) @ down
+
+
 @mistake("x was added. The residual connection stands outside.")
 def with_residual(x, gate, up, down):
     return x + gated_feed_forward(x, gate, up, down)

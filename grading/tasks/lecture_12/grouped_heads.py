@@ -101,6 +101,41 @@ edited(
 )
 
 
+edited(
+    "The mask lets each query see one word too many: the one behind it.",
+    "~causal_mask(q.shape[1], k.shape[1])",
+    "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] + 1).bool()",
+)
+edited(
+    "The mask hides each query's own word. It may look at itself, and at all before it.",
+    "~causal_mask(q.shape[1], k.shape[1])",
+    "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] - 1).bool()",
+)
+edited(
+    "Divided by the root of the width of all heads together. Each head has its own width d.",
+    "math.sqrt(q.shape[-1])",
+    "math.sqrt(len(q) * q.shape[-1])",
+)
+
+
+@mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+def softmax_down(q, k, v):
+    group = len(q) // len(k)
+    keys, values = (t.repeat_interleave(group, dim=0) for t in (k, v))
+    scores = q @ keys.mT / math.sqrt(q.shape[-1])
+    hidden = ~causal_mask(q.shape[1], k.shape[1])
+    return scores.masked_fill(hidden, -1e30).softmax(dim=-2) @ values
+
+
+@mistake(
+    "The number of the shared head is the head's number by the number of *shared heads*. It is by "
+    "the size of a group: how many heads share one?"
+)
+def by_number_of_shared(q, k, v):
+    own = torch.tensor([min(head // len(k), len(k) - 1) for head in range(len(q))])
+    return grouped_heads(q, k[own], v[own])
+
+
 @mistake("One context for each shared head came back: the heads of a group were averaged.")
 def averaged(q, k, v):
     return grouped_heads(q, k, v).unflatten(0, (len(k), -1)).mean(dim=1)

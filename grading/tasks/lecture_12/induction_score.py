@@ -71,6 +71,23 @@ mistake(
 )
 
 
+mistake(
+    "The mean goes over the heads, so that a number came back for each word. Each *head* has one.",
+    lambda weights, n: weights[:, torch.arange(n, 2 * n), torch.arange(1, n + 1)].mean(dim=0),
+)
+mistake(
+    "This is the mean of a whole block of weights. Each word has *one* key that counts: take one "
+    "weight of each row.",
+    lambda weights, n: weights[:, n:, 1 : n + 1].mean(dim=(1, 2)),
+)
+
+
+@mistake("The first word of the second copy was left out. All n count.")
+def without_first(weights, n):
+    at = torch.arange(n + 1, 2 * n)
+    return weights[:, at, at - n + 1].mean(dim=1)
+
+
 @mistake("The last word was left out. Behind its earlier self stands the second copy: count it.")
 def without_last(weights, n):
     at = torch.arange(n, 2 * n - 1) if n > 1 else torch.arange(n, 2 * n)

@@ -54,6 +54,17 @@ edited(
     "found[..., own].mean(dim=(0, 2), keepdim=True)[0]",
 )
 edited(
+    "The mean goes over the numbers of the head: one number for each word. The mean over sentences "
+    "is a vector.",
+    MEAN,
+    "found[..., own].mean(dim=-1, keepdim=True)",
+)
+edited(
+    "The mean goes over the heads. It is one head's own mean, over sentences.",
+    MEAN,
+    "found.unflatten(-1, (n_heads, -1)).mean(dim=2)",
+)
+edited(
     "The head has the values of the next sentence: that is resampling. The mean is asked for.",
     MEAN,
     "found[..., own].roll(1, 0)",

@@ -53,6 +53,19 @@ edited("1 was added to the weight. It is used as it comes.", " * weight", " * (1
 edited("Divided by the weight, instead of multiplied.", " * weight", " / weight")
 
 
+edited(
+    "A variance was taken: the mean is subtracted inside it. Here nothing is subtracted.",
+    SQUARES,
+    "x.var(dim=-1, keepdim=True, unbiased=False)",
+)
+edited(
+    "An axis was counted from the front. Vectors lie along the *last* one, whatever stands before.",
+    SQUARES,
+    "(x * x).mean(dim=min(1, x.dim() - 1), keepdim=True)",
+)
+edited("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_square + eps**2)")
+
+
 @mistake("The mean of the absolute values is taken, and not the root of the mean square.")
 def absolute(x, weight, eps):
     return x / (x.abs().mean(dim=-1, keepdim=True) + eps) * weight

@@ -37,7 +37,10 @@ mistake(
 )
 
 
-@mistake("The context changed: the values are not left out of account by this change.")
+@mistake(
+    "The context is another one: the change must be orthogonal to each column of the values. (Of "
+    "the rows of `Vt` only those *behind* the number of columns are, and only if none is cut off.)"
+)
 def in_other_order(weights, values):
     return weights.roll(1)
 
@@ -63,11 +66,6 @@ def direction_only(weights, values):
     return same_output(weights, values) - weights
 
 
-@mistake("These are uniform weights. They give another context.")
-def uniform(weights, values):
-    return torch.full_like(weights, 1 / len(weights))
-
-
 @mistake("The weights are right up to a factor: divide by nothing, and keep their sum at 1.")
 def doubled(weights, values):
     return 2 * same_output(weights, values)
@@ -84,8 +82,8 @@ def drive(answer, weights, values):
     if found.shape != weights.shape:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are wanted")
     return {
-        "context": found @ values,
-        "sum": float(found.sum()),
+        "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
+        "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
         "a weight below zero": bool(found.min() < -1e-9),
         "a weight moved by 0.01": bool((found - weights).abs().max() >= 0.01),
     }
