@@ -178,6 +178,23 @@ def multiplied(step, n_beams, longest):
     return kept[0][0]
 
 
+@mistake(
+    "Of the sentences kept at the end this is the *least* likely one. They are sorted, the best "
+    "first."
+)
+def worst_of_kept(step, n_beams, longest):
+    kept = [([], 0.0)]
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if words and words[-1] == END:
+                pool.append((words, total))
+                continue
+            pool += [([*words, w], total + m) for w, m in enumerate(step(words).tolist())]
+        kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
+    return kept[-1][0]
+
+
 mistake(
     "The sentence begins with START. The words are asked for, and START is none: the first call "
     "of `step` gets an empty list.",

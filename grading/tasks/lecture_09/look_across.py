@@ -192,6 +192,52 @@ mistake(
 )
 
 
+mistake(
+    "The last word of each source is hidden as well. The first `lengths` words may be seen.",
+    lambda x, memory, lengths, W_query, W_key, W_value: look_across(
+        x, memory, lengths - 1, W_query, W_key, W_value
+    ),
+)
+
+
+@mistake("What is hidden has the score 0, which is a score like any other. It should be −∞.")
+def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), 0.0).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "Words are hidden and filler is seen; a source without filler has nothing left. "
+    "`masked_fill` fills where its mask is True."
+)
+def words_hidden(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, ~_words(memory, lengths))
+
+
+mistake(
+    "The scores are divided by the root of the width of the *values*. d_k is that of queries and "
+    "keys.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        W_value.shape[1] ** 0.5,
+    ),
+)
+mistake(
+    "The scores are multiplied by √d_k. They are divided.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        W_key.shape[1] ** -0.5,
+    ),
+)
+
+
 @mistake(NOT_SCALED)
 def not_scaled(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), 1.0)

@@ -161,6 +161,13 @@ mistake(
     ),
 )
 mistake(
+    "The places are counted from the first word, as if place 0 were cut off. The first word stands "
+    "at place 1.",
+    lambda start, end, n_words, longest: tuple(
+        place - 1 for place in by_list(start, end, n_words, longest)
+    ),
+)
+mistake(
     "Start and end have changed roles: the second row of logits was taken for the first.",
     lambda start, end, n_words, longest: chosen_span(end, start, n_words, longest),
 )

@@ -115,6 +115,22 @@ mistake(
     ),
 )
 mistake(
+    "Both rows together sum to 1 here. Each of the two must.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W)
+        .masked_fill(is_filler[:, None], -torch.inf)
+        .flatten(1)
+        .softmax(dim=1)
+        .unflatten(1, (2, -1))
+    ),
+)
+mistake(
+    "Each place got a sigmoid of its own. The places compete for one answer: softmax.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W).sigmoid().masked_fill(is_filler[:, None], 0)
+    ),
+)
+mistake(
     "All is right but the order of the axes: the two rows are to stand before the places.",
     lambda context, question, is_filler, W: pointed(context, question, is_filler, W).mT,
 )

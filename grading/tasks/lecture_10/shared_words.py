@@ -100,13 +100,41 @@ edited(
 )
 
 
+ARTICLES = ("a", "an", "the")
+
+
+def _f1(ours, theirs):
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+def _left(words):
+    return [word.lower() for word in words if word.lower() not in ARTICLES]
+
+
 @mistake(
     "Capitals count where articles are left out: *The* is one, too. Make words small before you "
     "compare them with the articles."
 )
 def capital_articles(answer, wanted):
-    kept = [[w.lower() for w in words if w not in ("a", "an", "the")] for words in (answer, wanted)]
-    return shared_words(*([f"{w}." for w in words] for words in kept))
+    return _f1(*([w.lower() for w in words if w not in ARTICLES] for words in (answer, wanted)))
+
+
+@mistake("Capitals matter here: *Key* and *key* are one word.")
+def capitals_matter(answer, wanted):
+    return _f1(*([w for w in words if w.lower() not in ARTICLES] for words in (answer, wanted)))
+
+
+@mistake(
+    "Whether a side is empty was asked before the articles went. An answer of an article alone has "
+    "no word left."
+)
+def empty_too_early(answer, wanted):
+    if not answer or not wanted:
+        return float(answer == wanted)
+    return _f1(_left(answer), _left(wanted))
 
 
 @mistake(
@@ -114,12 +142,12 @@ def capital_articles(answer, wanted):
     "one is passed over. Make a new list."
 )
 def removed_in_the_loop(answer, wanted):
-    kept = [[w.lower() for w in words] for words in (answer, wanted)]
+    kept = [[word.lower() for word in words] for words in (answer, wanted)]
     for words in kept:
         for word in words:
-            if word in ("a", "an", "the"):
+            if word in ARTICLES:
                 words.remove(word)
-    return shared_words(*([f"{w}." for w in words] for words in kept))
+    return _f1(*kept)
 
 
 @mistake(
@@ -127,16 +155,12 @@ def removed_in_the_loop(answer, wanted):
     "Words are counted as bags."
 )
 def sets_throughout(answer, wanted):
-    kept = [
-        {w.lower() for w in words if w.lower() not in ("a", "an", "the")}
-        for words in (answer, wanted)
-    ]
-    return shared_words(*map(list, kept))
+    return _f1(sorted(set(_left(answer))), sorted(set(_left(wanted))))
 
 
 mistake(
     "The words of the answer were made a set: a word said twice is two words of precision.",
-    lambda answer, wanted: shared_words(list({w.lower() for w in answer}), wanted),
+    lambda answer, wanted: _f1(sorted(set(_left(answer))), _left(wanted)),
 )
 
 

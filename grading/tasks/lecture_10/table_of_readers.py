@@ -130,6 +130,26 @@ mistake(
 )
 
 
+mistake(
+    "`equal` was taken as a share of the best mean. It is a difference: .90 − .03 = .87 is the "
+    "border, for every reader with a best of .90.",
+    lambda search, runs, equal: _table(search, runs, equal, _within_share(equal)),
+)
+mistake(
+    "A training that failed was counted as 0. The rate may still have the best mean of all, if the "
+    "others are bad; it is not chosen at all.",
+    lambda search, runs, equal: _table(search, runs, equal, none="as 0"),
+)
+
+
+def _within_share(equal):
+    def choose(means):
+        good = [rate for rate in means if means[rate] >= max(means.values()) * (1 - equal)]
+        return good[(len(good) - 1) // 2]
+
+    return choose
+
+
 def _good(place):
     def choose_by(search, runs, equal):
         def choose(means):
@@ -275,6 +295,38 @@ def _safe(search, equal):
     return True
 
 
+def _nearly_equal(chance):
+    """Four and three rates that count as equal; the last seed alone would choose others."""
+    search, runs = [], []
+    for name, means, last in (
+        ("flag", (0.7, 0.88, 0.89, 0.875, 0.9), (0.0, 0.1, -0.1, 0.1, -0.12)),
+        ("state", (0.4, 0.385, 0.375, 0.2, 0.1), (-0.05, 0.0, 0.05, 0.0, 0.0)),
+    ):
+        for i, lr in enumerate(RATES):
+            own = 0.002 * chance.random()
+            for seed, off in enumerate((-last[i] / 2, -last[i] / 2, last[i])):
+                row = {"model": name, "lr": lr, "seed": seed}
+                search.append(row | {"validation": round(means[i] + off + own, 4)})
+                tested = 0.9 * means[i] + 0.02 * i + 0.01 * chance.random()
+                runs.append(row | {"test": round(tested, 4)})
+    return Case((search, runs, EQUAL), "several rates are nearly equal", kind="ordinary cases")
+
+
+def _much_the_best_but_failed(chance):
+    """Rates of which all are bad but one, with which one seed of three fails."""
+    search, runs = [], []
+    for name in ("state", "flag"):
+        for lr, level in ((0.01, 0.1), (0.03, 0.2), (0.1, 0.9)):
+            for seed in range(3):
+                row = {"model": name, "lr": lr, "seed": seed}
+                lost = (name, lr, seed) == ("state", 0.1, 1)
+                score = round(level + 0.04 * chance.random(), 3)
+                search.append(row | {"validation": None if lost else score})
+                runs.append(row | {"test": round(level + 0.02 * chance.random(), 3)})
+    note = "a training failed at a rate that is much the best with the other seeds"
+    return Case((search, runs, EQUAL), note, kind="a training that failed")
+
+
 def cases(seed):
     """Three readers on paper; then drawn ones, in which each hurried choice gives another order."""
     small = [
@@ -290,6 +342,7 @@ def cases(seed):
             runs.append({"model": name, "lr": lr, "seed": i, "test": b})
     found = [Case((search, runs, EQUAL), "two readers and two rates")]
     chance = random.Random(seed)
+    found += [_nearly_equal(chance), _much_the_best_but_failed(chance)]
     for n, seeds, fails, note in (
         (3, 3, 0, "three readers, three seeds"),
         (4, 2, 0, "four readers, two seeds"),

@@ -89,6 +89,14 @@ def from_others_only(weights, sentence, k):
 
 
 @mistake(
+    "What a word gives to itself was left out. Words receive from *all* words, themselves among "
+    "them."
+)
+def without_diagonal(weights, sentence, k):
+    return attended_sentences(weights.clone().fill_diagonal_(0), sentence, k)
+
+
+@mistake(
     "These are the places of words. Add up what the words of each sentence receive, and return "
     "numbers of sentences."
 )
@@ -135,6 +143,9 @@ def cases(seed):
     selfish[:2, :2], selfish[2:, 4] = 0.425, 0.36  # sentence 0 looks at itself
     selfish[2:, :4] = 0.16
     found.append(Case((selfish, sentence, 1), "a sentence that looks at itself"))
+    own_words = selfish.clone()
+    own_words[:2, :2] = torch.tensor([[0.8, 0.05], [0.05, 0.8]])
+    found.append(Case((own_words, sentence, 1), "words that look at themselves"))
     for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
         T = len(sentence)

@@ -54,6 +54,12 @@ edited(
     "said & told",
 )
 edited(
+    "Words that the text does not hold are among those that strayed. They are invented, and only "
+    "that.",
+    "said & (told - right)",
+    "said - right",
+)
+edited(
     "Whatever is not a fact of the news was called invented. What the text holds elsewhere has "
     "strayed, and only what it does not hold at all is invented.",
     "said - told",

@@ -69,6 +69,29 @@ def by_alphabet(words, ids):
 
 
 @mistake(
+    "The number behind the list grew with *each* unknown word, also where it was met before. Count "
+    "the different ones."
+)
+def grows_each_time(words, ids):
+    unknown, found, n = {}, [], len(ids)
+    for word in words:
+        if word in ids:
+            found.append(ids[word])
+        else:
+            found.append(unknown.setdefault(word, n))
+            n += 1
+    return found
+
+
+edited(
+    "The first unknown word got the last id of the list, which is another word's. Behind the list "
+    "is len(ids).",
+    "len(ids) + len(unknown)",
+    "max(ids.values(), default=0) + len(unknown)",
+)
+
+
+@mistake(
     "The word with the id 0 is taken for unknown: `or`, and `if` of a number, treat 0 as missing. "
     "Ask `word in ids`."
 )

@@ -88,6 +88,20 @@ edited(
 )
 
 
+edited(
+    "Logits were mixed with probabilities. Softmax makes probabilities of them first.",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra))",
+)
+
+
+@mistake("Behind the list all of `copied` stands, and not its share 1 − gate.")
+def whole_behind(logits, gate, copied):
+    found = mixed(logits, gate, copied)
+    n = logits.shape[-1]
+    return torch.cat([found[..., :n], copied[..., n:]], dim=-1)
+
+
 @mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
 def softmax_of_all(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]

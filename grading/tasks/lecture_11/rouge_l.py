@@ -139,6 +139,14 @@ def from_a_neighbour(summary, reference):
 
 
 @mistake(
+    "A word at an end is never compared: the table begins or stops one too early. It has a row and "
+    "a column more than there are words."
+)
+def first_words_missing(summary, reference):
+    return _f1(_run(summary[1:], reference[1:]), summary, reference)
+
+
+@mistake(
     "`difflib` looks for the longest block of *neighbours* first, and then on both sides of it. "
     "That need not be the longest run."
 )

@@ -73,6 +73,15 @@ def filler_in_last(x, sentence, n):
     return sentence_vectors(x, sentence % n, n)
 
 
+@mistake("The mean goes over all texts of the batch. Each text has sentences of its own.")
+def over_the_batch(x, sentence, n):
+    found = x.new_zeros(len(x), n, x.shape[-1])
+    for i in range(n):
+        if (sentence == i).any():
+            found[:, i] = x[sentence == i].mean(dim=0)
+    return found
+
+
 @mistake("The numbers of the first text's sentences were used for all texts.")
 def first_text(x, sentence, n):
     return sentence_vectors(x, sentence[:1].expand_as(sentence), n)

@@ -118,6 +118,18 @@ edited(
 )
 
 
+edited(
+    "The mask is turned round: each query sees only its own word and those behind it.",
+    "~causal_mask(q.shape[1], k.shape[1])",
+    "~torch.ones(q.shape[1], k.shape[1]).triu(k.shape[1] - q.shape[1]).bool()",
+)
+edited(
+    "Later words are hidden after softmax, so the rows no longer sum to 1. Hide scores before.",
+    "scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)",
+    "(scores.softmax(dim=-1) * ~hidden)",
+)
+
+
 @mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
 def softmax_down(q, k, v):
     group = len(q) // len(k)

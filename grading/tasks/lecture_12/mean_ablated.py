@@ -92,6 +92,26 @@ edited(
 )
 
 
+edited(
+    "The head's width and the number of heads have changed roles: a head has as many numbers as "
+    "the width divided by `n_heads`.",
+    "slice(head * d_v, (head + 1) * d_v)",
+    "slice(head * n_heads, (head + 1) * n_heads)",
+)
+
+
+@mistake(
+    "Numbers of the *output* were replaced. Behind `W_out` each number is a sum over all heads: "
+    "replace before."
+)
+def behind_the_projection(found, W_out, n_heads, head):
+    d_v = found.shape[-1] // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    added = found @ W_out.T
+    added[..., own] = added[..., own].mean(dim=0)
+    return added
+
+
 @mistake("All heads but this one were replaced.")
 def the_others(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads

@@ -66,6 +66,15 @@ edited(
 edited("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_square + eps**2)")
 
 
+edited("Multiplied by the root, instead of divided.", "x / torch", "x * torch")
+edited(
+    "The mean lost its axis, so that it is laid along the wrong one, or does not fit. Keep it: "
+    "`keepdim=True`.",
+    SQUARES,
+    "(x * x).mean(dim=-1)",
+)
+
+
 @mistake("The mean of the absolute values is taken, and not the root of the mean square.")
 def absolute(x, weight, eps):
     return x / (x.abs().mean(dim=-1, keepdim=True) + eps) * weight

@@ -66,9 +66,19 @@ def direction_only(weights, values):
     return same_output(weights, values) - weights
 
 
-@mistake("The weights are right up to a factor: divide by nothing, and keep their sum at 1.")
+@mistake(
+    "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal to "
+    "the values and to a column of ones; such rows of `Vt` stand behind as many as there are "
+    "columns, and only if none was cut off. And nothing is to be multiplied afterwards."
+)
 def doubled(weights, values):
     return 2 * same_output(weights, values)
+
+
+def _least(weights, values):
+    """The shortest vector with this context and this sum, negative numbers among it or not."""
+    kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)  # (T, d_v + 1)
+    return torch.linalg.lstsq(kept.T, weights @ kept).solution
 
 
 def drive(answer, weights, values):
@@ -82,6 +92,7 @@ def drive(answer, weights, values):
     if found.shape != weights.shape:
         raise ValueError(f"weights of shape {tuple(weights.shape)} are wanted")
     return {
+        "weights": len(found),
         "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
         "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
         "a weight below zero": bool(found.min() < -1e-9),
@@ -95,10 +106,12 @@ def cases(seed):
     found = []
     while len(found) < 4:
         T, d_v = ((4, 1), (6, 2), (9, 4), (12, 3))[len(found)]
-        weights = torch.randn(T, dtype=torch.float64, generator=generator).softmax(dim=0)
+        peaked = 2 if len(found) == 3 else 1  # then some of the weights are nearly 0
+        weights = (peaked * torch.randn(T, dtype=torch.float64, generator=generator)).softmax(dim=0)
         values = torch.randn(T, d_v, dtype=torch.float64, generator=generator)
         moved = [answer(weights, values) - weights for answer in (same_output, by_other_end)]
-        if min(m.abs().max() for m in moved) > 0.03:
+        least = _least(weights, values).min() < -0.01 if peaked > 1 else True
+        if least and min(m.abs().max() for m in moved) > 0.03:
             found.append(Case((weights, values), f"{T} words, values of width {d_v}"))
     return found
 
