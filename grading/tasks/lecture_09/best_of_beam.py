@@ -124,32 +124,10 @@ mistake(
 
 
 @mistake(
-    "Sentences that have ended were laid aside, where they take no place among the `n_beams`. They "
-    "stay in the pool and compete: else beginnings are kept that they would have pushed out."
+    "Sentences that have ended do not compete with the others here. They stay in the pool as they "
+    "are, take places among the `n_beams`, and may be pushed out again."
 )
 def laid_aside(step, n_beams, longest):
-    return _aside(step, n_beams, longest, lambda n: n)
-
-
-@mistake(
-    "Sentences that have ended were laid aside, and their places are not filled: less and less "
-    "beginnings are kept. In the pool they stay as they are, and may be pushed out again."
-)
-def places_lost(step, n_beams, longest):
-    kept, done = [([], 0.0)], []
-    for _ in range(longest):
-        pool = [
-            ([*words, w], total + more)
-            for words, total in kept
-            for w, more in enumerate(step(words).tolist())
-        ]
-        best = sorted(pool, key=lambda x: -x[1])[:n_beams]
-        done += [x for x in best if x[0][-1] == END]
-        kept = [x for x in best if x[0][-1] != END]
-    return max(done + kept, key=lambda x: x[1])[0]
-
-
-def _aside(step, n_beams, longest, places):
     kept, done = [([], 0.0)], []
     for _ in range(longest):
         pool = [
@@ -193,6 +171,11 @@ def worst_of_kept(step, n_beams, longest):
             pool += [([*words, w], total + m) for w, m in enumerate(step(words).tolist())]
         kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
     return kept[-1][0]
+
+
+@mistake("Probabilities were added up. They are multiplied, that is, their *logarithms* are added.")
+def added_up(step, n_beams, longest):
+    return _search(lambda words: step(words).exp(), n_beams, longest)
 
 
 mistake(
@@ -260,8 +243,8 @@ def cases(seed):
     for n_beams, vocab, longest, hurried in (
         (2, 6, 5, [(_search, 3, 5), (_search, 2, 4)]),
         (3, 7, 6, [(first_end, 3, 6), (_search, 3, 7)]),
-        (4, 9, 5, [(_normed, 4, 5), (places_lost, 4, 5)]),
-        (3, 5, 7, [(first_end, 3, 7), (laid_aside, 3, 7)]),
+        (4, 9, 5, [(_normed, 4, 5), (added_up, 4, 5)]),
+        (3, 5, 7, [(_search, 4, 7), (laid_aside, 3, 7)]),
     ):
         while True:
             first = torch.randn(vocab, generator=generator, dtype=torch.float64)
@@ -271,7 +254,7 @@ def cases(seed):
             for other, n, steps in hurried:
                 if best not in others:
                     others.append(drive(other, first, later, n, steps))
-            if best not in others:
+            if best not in others and others[-1] != others[-2]:
                 break
         found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
     return found

@@ -147,6 +147,14 @@ def first_words_missing(summary, reference):
 
 
 @mistake(
+    "The length of the run was divided by that of the longer list. F1 comes from precision and "
+    "recall, each with a length of its own."
+)
+def by_the_longer(summary, reference):
+    return _run(summary, reference) / max(len(summary), len(reference))
+
+
+@mistake(
     "`difflib` looks for the longest block of *neighbours* first, and then on both sides of it. "
     "That need not be the longest run."
 )
