@@ -9,7 +9,8 @@ Each reader answers questions about contexts of `helpers.facts`, all with an ans
     recurrent, …     LSTMs without attention, with the flag and without
 
 All have equal parameters within 2 %, steps and data. Writes
-`helpers/stored/question_answering.json`: exact match on known and on unseen names.
+`helpers/stored/question_answering.json`: exact match on known and on unseen names; and for known
+names the shares of answers with a value of the right kind, and from the right sentence.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from torch.nn import functional as F
 from experiments.search import search
 from helpers.answering import Reader, RecurrentReader, best_spans, exact_match, occurs_in
 from helpers.data import PAD
-from helpers.facts import FACTS_VOCABULARY, NAMES, Asked, ask, reading_batch, to_batch
+from helpers.facts import FACTS_VOCABULARY, NAMES, Asked, ask, reading_batch, sides, to_batch
 from helpers.training import count_parameters, set_seed, train
 
 MODELS = ("flag", "no flag", "random flag", "likeness", "recurrent, flag", "recurrent, no flag")
@@ -63,22 +64,27 @@ def trial(model: str, setting: str, lr: float, seed: int) -> dict:
     generator = set_seed(seed)
     reader = make(model)
     train(reader, lambda: reading_batch(BATCH, generator), STEPS, lr, warmup=WARMUP)
+    known = measure(reader, TEST_SEED, "known")
     return {
-        "validation": measure(reader, VALIDATION_SEED, "known"),
-        "known": measure(reader, TEST_SEED, "known"),
-        "unseen": measure(reader, TEST_SEED, "unseen"),
+        "validation": measure(reader, VALIDATION_SEED, "known")["exact"],
+        "known": known["exact"],
+        "unseen": measure(reader, TEST_SEED, "unseen")["exact"],
+        "kind": known["kind"],
+        "sentence": known["sentence"],
         "parameters": count_parameters(reader),
     }
 
 
 @torch.no_grad()
-def measure(reader: Reader | RecurrentReader, seed: int, names: str) -> float:
-    """The share of held-out questions that are answered exactly."""
+def measure(reader: Reader | RecurrentReader, seed: int, names: str) -> dict[str, float]:
+    """Shares of held-out questions: answered exactly, with the right kind, from its sentence."""
     generator = torch.Generator().manual_seed(seed)
     asked = [ask(generator, names) for _ in range(HELD_OUT)]
     pair, _ = to_batch(asked)
     spans, _ = best_spans(reader(*pair))
-    return sum(map(right, asked, spans.tolist())) / HELD_OUT
+    rows = [(right(a, s), *sides(a, s)) for a, s in zip(asked, spans.tolist(), strict=True)]
+    shares = [sum(column) / HELD_OUT for column in zip(*rows, strict=True)]
+    return dict(zip(("exact", "kind", "sentence"), shares, strict=True))
 
 
 def right(asked: Asked, span: list[int]) -> bool:
