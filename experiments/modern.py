@@ -75,9 +75,8 @@ def untied() -> LanguageModel:
     return made
 
 
-def without_root() -> LanguageModel:
+def without_root(made: LanguageModel) -> LanguageModel:
     """Tied, but words' vectors are not multiplied by √d on the way in; they begin as large."""
-    made = model()
     made.embedding_scale = 1.0
     nn.init.normal_(made.embedding.weight, std=1 / (3 * D_MODEL) ** 0.5)  # as the readout's own
     return made
@@ -94,7 +93,11 @@ MODELS: dict[str, Callable[[], LanguageModel]] = {
     "1 key-value head": lambda: grouped(1, D_FF + 48),
     "window 12": lambda: model(positions=SlidingWindow(12, RotaryPositions())),
     "not tied": untied,
-    "tied, without √d": without_root,
+    "tied, without √d": lambda: without_root(model()),
+    "window 12, without √d": lambda: without_root(
+        model(positions=SlidingWindow(12, RotaryPositions()))
+    ),
+    "1 key-value head, without √d": lambda: without_root(grouped(1, D_FF + 48)),
     "RMSNorm, SwiGLU, 2 key-value heads": lambda: with_parts(
         grouped(2, D_FF + 32),
         norm=lambda: RMSNorm(D_MODEL),
