@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from grading.judge import MISSING, UNWRITTEN, Verdict, grade
-from grading.task import Task, all_tasks, load
+from grading.task import PROJECT, Task, all_tasks, load
 
 PUBLIC_SEED = 0
 ORDER = Path(__file__).with_name("order.json")
@@ -76,7 +76,8 @@ def _closure(task: Task, verdict: Verdict) -> str:
         return ""
     names = [other.name for other in of_lecture(task.lecture)]
     number = names.index(task.name) + 1
-    place = f'task {number} of "Model answers {task.lecture}" on the course\'s site'
+    sheet = "of the project" if task.lecture == PROJECT else f"{task.lecture}"
+    place = f'task {number} of "Model answers {sheet}" on the course\'s site'
     if done:
         return f"To compare: {place}."
     return f"After {_tries[task.name]} tries: the model answer, and why it is so, is {place}."

@@ -36,7 +36,7 @@ from nbformat import NotebookNode
 from grading import workload
 from grading.author import cell_of, given_in, stub
 from grading.check import ORDER
-from grading.task import Task, all_tasks
+from grading.task import PROJECT, Task, all_tasks
 from helpers.checks import require
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -169,7 +169,8 @@ def _how_lines(tasks: Sequence[Task]) -> str:
     core = workload.core(tasks)
     more = [task for task in tasks if task not in core]
     takes = f"takes about {workload.hours(workload.minutes(core))}"
-    said = f"All of them are the core, which {takes}."
+    project = any(task.lecture == PROJECT for task in tasks)
+    said = f"The whole project {takes}." if project else f"All of them are the core, which {takes}."
     if more:
         said = f"The core, {len(core)} tasks with {_points(core)} points, {takes}; what is marked"
         said += f" *extra* takes {workload.hours(workload.minutes(more))} more."

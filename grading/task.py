@@ -12,6 +12,8 @@ from helpers.checks import require
 
 Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
+PROJECT = 13
+"""The number under which the course's project is kept: a sheet without a lecture of its own."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Task:
 
     Args:
         name: of the function, class or variable that holds the answer; also of the task's file.
-        lecture: the number of the lecture that it belongs to.
+        lecture: the number of the lecture that it belongs to, or `PROJECT`.
         kind: "implement" and "find the bug" want a function or class; "predict" a value;
             "choose" a set of letters; "train" a function whose result reaches a score; "written"
             a text, which a person reads and marks.

@@ -1,10 +1,13 @@
-"""How long a sheet takes: a task's stars, and the core of four hours at most."""
+"""How long a sheet takes: a task's stars, and the core of four hours at most.
+
+The project is no sheet for a week: all of it belongs together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grading.task import Task
+from grading.task import PROJECT, Task
 
 CORE = 240
 """The most minutes of a sheet's core."""
@@ -26,10 +29,10 @@ def core(tasks: Sequence[Task]) -> list[Task]:
     """The tasks of a sheet that belong to its core; the others are extra.
 
     What is not marked as extra, less the longest tasks (of equals the last) until the rest takes
-    four hours at most.
+    four hours at most. Of the project nothing is left out.
     """
     kept = [task for task in tasks if not task.extra]
-    while minutes(kept) > CORE:
+    while minutes(kept) > CORE and kept[0].lecture != PROJECT:
         longest = max(minutes([task]) for task in kept)
         kept.remove([task for task in kept if task.minutes == longest][-1])
     return kept

@@ -583,13 +583,14 @@ def test_feedback_leads_to_the_section_of_the_lecture(tmp_path):
 
     from grading.classroom.feedback import _address
     from grading.classroom.policy import Policy
-    from grading.task import all_tasks
+    from grading.task import PROJECT, all_tasks
 
     for task in all_tasks().values():
         page = sheets()[task.lecture].page
+        folder = "exercises" if task.lecture == PROJECT else "lectures"
         found = _address(page, task, Policy(site="https://example.org/course/"))
         place = f"#{make_id(task.section)}" if task.section else ""
-        assert found == f"https://example.org/course/lectures/{page}.html{place}"
+        assert found == f"https://example.org/course/{folder}/{page}.html{place}"
     put(tmp_path / "in" / "ada.ipynb", sheet(made_class.HALF), LATER)
     for text, address in (
         (

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from grading.classroom.marking import Grade, SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import ROOT, Item, items_of, sheets
-from grading.task import Task
+from grading.classroom.sheets import ROOT, Item, items_of, lecture_name, sheets
+from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
 
@@ -45,7 +45,7 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
 
 def _sum(sheet: SheetGrade) -> str:
     whole = sum(grade.points for grade in sheet.grades)
-    said = f"Lecture {sheet.lecture}: {sheet.points:g} of {sheet.possible:g} points."
+    said = f"{lecture_name(sheet.lecture)}: {sheet.points:g} of {sheet.possible:g} points."
     if sheet.late:
         days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
         said += f" Handed in {days} late, so {sheet.share:.0%} of {whole:g} points count."
@@ -73,7 +73,8 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(_folded("What you wrote", result.answer))
     known = sheets().get(sheet.lecture)
     if known:
-        said = f"Lecture {sheet.lecture}, {known.title}" + f": {task.section}" * bool(task.section)
+        said = f"{lecture_name(sheet.lecture)}, {known.title}"
+        said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
         lines.append(f"<p>It practises: {html.escape(task.outcome)}. See {link}.</p>")
     if known and item.task in known.answers and _released(policy, item.task):
@@ -82,13 +83,17 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
 
 
 def _address(page: str, task: Task, policy: Policy) -> str:
-    """Of the lecture's section on the course's site; without a site, of the notebook."""
+    """Of the lecture's section on the course's site; without a site, of the notebook.
+
+    The project has no lecture: its own page says what it is about.
+    """
+    folder = "exercises" if task.lecture == PROJECT else "lectures"
     if not policy.site:
-        return quote(f"{repository()}/blob/main/lectures/{page}.ipynb", safe=":/")
+        return quote(f"{repository()}/blob/main/{folder}/{page}.ipynb", safe=":/")
     ascii_only = unicodedata.normalize("NFKD", task.section).encode("ascii", "ignore").decode()
     place = re.sub(r"[^a-z0-9]+", "-", ascii_only.lower()).strip("-")  # as Sphinx makes it
     place = f"#{place}" * bool(place)
-    return quote(f"{policy.site.rstrip('/')}/lectures/{page}.html", safe=":/") + place
+    return quote(f"{policy.site.rstrip('/')}/{folder}/{page}.html", safe=":/") + place
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from grading.classroom.feedback import section
 from grading.classroom.listing import Listed
 from grading.classroom.marking import SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import items_of
+from grading.classroom.sheets import items_of, lecture_name
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -135,7 +135,7 @@ def _summary(
                 share = sheet.points / sheet.possible if sheet.possible else 0
                 tenths[min(10, int(10 * share + 1e-9))] += 1
         shown = {f"{10 * i} %" + " and more" * (i < 10): tenths[i] for i in range(11)}
-        lines += [f"<h2>Lecture {lecture}: share of the points</h2>", _bars(shown)]
+        lines += [f"<h2>{lecture_name(lecture)}: share of the points</h2>", _bars(shown)]
     lines.append("<h2>Tasks</h2>")
     for name in names:
         mine = [g for sheet in graded for g in sheet.grades if g.task == name and g.result]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grading.task import Task
+from grading.task import PROJECT, Task
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
@@ -68,6 +68,11 @@ def sheets() -> dict[int, Sheet]:
         words = title[1] if title else path.stem
         found[number] = Sheet(number, words, path.stem, tuple(items), template, answers)
     return found
+
+
+def lecture_name(number: int) -> str:
+    """What the sheet of this number is about, in words."""
+    return "The project" if number == PROJECT else f"Lecture {number}"
 
 
 def _cells_of(path: Path) -> list[tuple[str, str]]:

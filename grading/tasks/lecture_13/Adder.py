@@ -1,0 +1,259 @@
+"""A decoder-only model, put together from the course's parts."""
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, mistake, plan, task
+from helpers.blocks import TransformerBlock, TransformerStack
+from helpers.positions import LearnedPositions
+
+
+# %% the cell
+class Adder(nn.Module):
+    """Logits of the next token, for sums of numbers with n digits."""
+
+    def __init__(self, n, d_model, n_layers, n_heads):
+        """`n_layers` blocks of width `d_model` with `n_heads` heads each."""
+        super().__init__()
+        # BEGIN ANSWER
+        self.embedding = nn.Embedding(12, d_model)
+        self.positions = LearnedPositions(3 * n + 2, d_model)
+        self.stack = TransformerStack(n_layers, d_model, n_heads)
+        self.readout = nn.Linear(d_model, 12)
+        for table in (self.embedding, self.positions.table):
+            nn.init.normal_(table.weight, std=0.3)
+        # END ANSWER
+
+    def forward(self, tokens, return_weights=False):
+        """Logits (batch, T, 12) of tokens (batch, T); with each block's weights if asked for."""
+        # BEGIN ANSWER
+        x = self.positions.embed(self.embedding(tokens))  # (batch, T, d_model)
+        if return_weights:
+            x, weights = self.stack(x, None, True, causal=True)
+            return self.readout(x), weights
+        return self.readout(self.stack(x, causal=True))  # (batch, T, 12)
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class ByMask(Adder):
+    """With a mask, and the blocks one by one."""
+
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        T = tokens.shape[1]
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        x, found = self.embedding(tokens) + self.positions.table.weight[:T], []
+        for block in self.stack.blocks:
+            x, weights = block(x, mask, True)
+            found.append(weights)
+        logits = self.readout(self.stack.norm(x))
+        return (logits, found) if return_weights else logits
+
+
+class _With(Adder):
+    """Changes of the model answer: the mistakes below."""
+
+    causal = True
+
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        x = self.positions.embed(self.embedding(tokens))
+        x, weights = self.stack(x, None, True, causal=self.causal)
+        logits = self.readout(x)
+        return (logits, weights) if return_weights else logits
+
+
+@mistake(
+    "Later tokens change the logits of earlier places: nothing keeps the model from reading the "
+    "answer that it is asked for. In training the loss would fall to 0, and writing would fail."
+)
+class NotCausal(_With):
+    causal = False
+
+
+@mistake(
+    "The mask is the wrong way round: each place sees what comes *after* it. True means: may "
+    "attend."
+)
+class WrongWay(_With):
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        T = tokens.shape[1]
+        mask = torch.ones(T, T, dtype=torch.bool).triu()
+        x, weights = self.stack(self.positions.embed(self.embedding(tokens)), mask, True)
+        return (self.readout(x), weights) if return_weights else self.readout(x)
+
+
+@mistake(
+    "The places do not count: with two digits exchanged, what is written behind `=` stays the "
+    "same. 12 + 34 and 21 + 34 would have one answer."
+)
+class NoPositions(_With):
+    def __init__(self, n, d_model, n_layers, n_heads):
+        super().__init__(n, d_model, n_layers, n_heads)
+        self.positions.table.weight = nn.Parameter(torch.zeros_like(self.positions.table.weight))
+
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        x, weights = self.stack(self.embedding(tokens), None, True, causal=True)
+        return (self.readout(x), weights) if return_weights else self.readout(x)
+
+
+@mistake(
+    "There are other numbers to train than in the parts named: is every part there, and only "
+    "once? An embedding of 12, a table of 3n + 2 places, the stack, a readout to 12."
+)
+class TooLong(_With):
+    def __init__(self, n, d_model, n_layers, n_heads):
+        super().__init__(n, d_model, n_layers, n_heads)
+        self.positions = LearnedPositions(100, d_model)
+        nn.init.normal_(self.positions.table.weight, std=0.3)
+
+
+@mistake(
+    "All layers are one and the same block: what one learns, all have learned. `TransformerStack` "
+    "makes a block for each layer."
+)
+class OneBlock(_With):
+    def __init__(self, n, d_model, n_layers, n_heads):
+        super().__init__(n, d_model, n_layers, n_heads)
+        block = TransformerBlock(d_model, n_heads)
+        self.stack.blocks = nn.ModuleList([block] * n_layers)
+
+
+@mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
+class Probabilities(_With):
+    def forward(self, tokens, return_weights=False):
+        """Probabilities."""
+        logits, weights = super().forward(tokens, True)
+        return (logits.softmax(dim=-1), weights) if return_weights else logits.softmax(dim=-1)
+
+
+@mistake(
+    "Only the logits of the last place come back. In training every place of the answer is asked."
+)
+class LastOnly(_With):
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        logits, weights = super().forward(tokens, True)
+        return (logits[:, -1:], weights) if return_weights else logits[:, -1:]
+
+
+@mistake(
+    "`return_weights` gives the weights of one block only. Give a list, with those of each block."
+)
+class OneMap(_With):
+    def forward(self, tokens, return_weights=False):
+        """Logits."""
+        logits, weights = super().forward(tokens, True)
+        return (logits, weights[-1:]) if return_weights else logits
+
+
+@mistake(
+    "The two tables do not start alike: PyTorch begins with tokens of size 1, and the course with "
+    "places of size 0.02, so that order is hardly heard at first. Let both start at 0.3."
+)
+class UsualStart(_With):
+    def __init__(self, n, d_model, n_layers, n_heads):
+        super().__init__(n, d_model, n_layers, n_heads)
+        nn.init.normal_(self.embedding.weight)
+        nn.init.normal_(self.positions.table.weight, std=0.02)
+
+
+@mistake("The number of heads is not that which was asked for.")
+class OneHead(_With):
+    def __init__(self, n, d_model, n_layers, n_heads):
+        super().__init__(n, d_model, n_layers, 1)
+
+
+def drive(answer, n, d_model, n_layers, n_heads, tokens):
+    """What the model's logits depend on, its size, and its maps."""
+    import torch
+
+    torch.manual_seed(0)
+    model = answer(n, d_model, n_layers, n_heads).eval()
+    tables = [part.weight for part in model.modules() if isinstance(part, torch.nn.Embedding)]
+    starts = [bool(0.2 < table.std() < 0.4) for table in tables]
+    with torch.no_grad():
+        for p in model.parameters():  # far from the start, so that nothing is close to 0
+            p.copy_(p + 0.3 * torch.randn(p.shape))
+    logits = model(tokens)
+    if logits is None:
+        return None
+    if not isinstance(logits, torch.Tensor):
+        raise ValueError("without `return_weights` the model returns logits only")
+    with torch.no_grad():
+        same, maps = model(tokens, return_weights=True)
+    facts = {"shape of the logits": list(logits.shape), "blocks with a map": len(maps)}
+    facts["shape of each map"] = [list(weights.shape) for weights in maps[:1]]
+    facts["tables that start at 0.3"] = sum(starts)
+    facts["numbers to train"] = sum(p.numel() for p in model.parameters())
+    facts["rows that sum to 1"] = bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3)
+    if list(logits.shape) != [*tokens.shape, 12]:
+        return facts
+    later, earlier = tokens.clone(), tokens.clone()
+    later[:, -1] = (later[:, -1] + 1) % 10
+    earlier[:, 0] = (earlier[:, 0] + 1) % 10
+    turned = tokens.clone()
+    turned[:, :2] = tokens[:, :2].flip(1)
+    with torch.no_grad():
+
+        def moved(others, place):
+            return bool((model(others) - model(tokens))[:, place].abs().max() > 1e-4)
+
+        facts["a later token changes earlier logits"] = any(
+            moved(later, place) for place in range(tokens.shape[1] - 1)
+        )
+        facts["an earlier token changes later logits"] = moved(earlier, -1)
+        facts["the order of two digits matters"] = moved(turned, -1)
+        facts["rows of the batch are read apart"] = bool(
+            (model(tokens[:1]) - logits[:1]).abs().max() < 1e-3
+        )
+        facts["the maps belong to the same logits"] = bool((same - logits).abs().max() < 1e-3)
+        facts["a shorter text can be read"] = list(model(tokens[:, :4]).shape)
+    logits.square().sum().backward()
+    facts["parameters without a gradient"] = sum(p.grad is None for p in model.parameters())
+    return facts
+
+
+def first_fact(args, result):
+    """The first fact that is not as it should be, in words."""
+    right = drive(Adder, *args)
+    for fact, want in right.items():
+        if fact in result and result[fact] != want:
+            return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
+    return None
+
+
+def cases(seed):
+    """A small model, and others; the first two digits of a question always differ."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, d_model, n_layers, n_heads, batch in (
+        (2, 8, 1, 2, 2),
+        (3, 12, 2, 4, 3),
+        (4, 16, 3, 2, 2),
+    ):
+        tokens = torch.randint(1, 10, (batch, 3 * n + 2), generator=generator)
+        tokens[:, 0] = (tokens[:, 1] + 3) % 10
+        tokens[:, n], tokens[:, 2 * n + 1] = 10, 11
+        note = f"n = {n}, {n_layers} layers of width {d_model} with {n_heads} heads"
+        found.append(Case((n, d_model, n_layers, n_heads, tokens), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=7, minutes=30),
+    outcome="put a model together from the parts of this course",
+    cases=cases,
+    properties=(first_fact,),
+    drive=drive,
+    hints=(
+        "`LearnedPositions(…).embed(x)` adds the vectors of the places to x.",
+        "`TransformerStack` is told `causal=True` when it is called, and `return_weights=True`.",
+    ),
+)

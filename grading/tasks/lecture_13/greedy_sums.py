@@ -1,0 +1,172 @@
+"""Whole answers, written digit by digit."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def greedy_sums(model, questions, n):
+    """Questions (batch, 2n + 2) with the model's answers behind them: (batch, 3n + 3)."""
+    # BEGIN ANSWER
+    was_training = model.training
+    model.eval()
+    tokens = questions
+    with torch.no_grad():
+        for _ in range(n + 1):
+            newest = model(tokens)[:, -1].argmax(dim=-1)  # (batch,)
+            tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    model.train(was_training)
+    return tokens
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def into_a_table(model, questions, n):
+    """With room made beforehand."""
+    before = model.training
+    tokens = torch.zeros(len(questions), 3 * n + 3, dtype=torch.long)
+    tokens[:, : 2 * n + 2] = questions
+    model.train(False)
+    for place in range(2 * n + 2, 3 * n + 3):
+        with torch.inference_mode():
+            tokens[:, place] = model(tokens[:, :place])[:, -1].argmax(-1)
+    model.train(before)
+    return tokens
+
+
+@mistake(
+    "`argmax` went over the batch: it says which *row* has the largest logit. The vocabulary is "
+    "the last axis."
+)
+def over_the_batch(model, questions, n):
+    model.eval()
+    tokens = questions
+    with torch.no_grad():
+        for _ in range(n + 1):
+            rows = model(tokens)[:, -1].argmax(dim=0)  # (vocab,)
+            newest = rows[torch.arange(len(tokens)) % len(rows)]
+            tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    return tokens
+
+
+edited(
+    "All digits are read off after the question alone: what was written is not read before the "
+    "next digit is chosen.",
+    "newest = model(tokens)[:, -1]",
+    "newest = model(questions)[:, -1]",
+)
+edited(
+    "The logits of the first place were taken. The last place speaks of the next token.",
+    "[:, -1]",
+    "[:, 0]",
+)
+edited("An answer has n + 1 digits. Here it has n.", "range(n + 1)", "range(n)")
+edited("An answer has n + 1 digits. Here there is one more.", "range(n + 1)", "range(n + 2)")
+edited(
+    "The model wrote in training mode: with dropout the same question has other answers each time.",
+    "    model.eval()\n",
+    "    model.train()\n",
+)
+edited(
+    "The model is not put back into the mode in which it came.",
+    "    model.train(was_training)\n",
+    "",
+)
+edited(
+    "A graph for gradients is built at each step. `torch.no_grad()` is missing.",
+    "with torch.no_grad():",
+    "with torch.enable_grad():",
+)
+edited(
+    "The answers alone come back. The question belongs in front of them.",
+    "return tokens",
+    "return tokens[:, 2 * n + 2 :]",
+)
+edited(
+    "The new digit was put in front. It belongs behind the text.",
+    "[tokens, newest[:, None]]",
+    "[newest[:, None], tokens]",
+)
+
+
+@mistake("Only the first question of the batch is answered.")
+def first_only(model, questions, n):
+    tokens = greedy_sums(model, questions[:1], n)
+    return torch.cat([questions, tokens[:, 2 * n + 2 :].expand(len(questions), -1)], dim=1)
+
+
+@mistake("The digits were drawn by chance. Greedy writing takes the likeliest.")
+def drawn(model, questions, n):
+    model.eval()
+    tokens = questions
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for _ in range(n + 1):
+            chances = (0.1 * model(tokens)[:, -1]).softmax(dim=-1)
+            newest = torch.multinomial(chances, 1, generator=generator)
+            tokens = torch.cat([tokens, newest], dim=1)
+    return tokens
+
+
+def drive(answer, mixing, training, questions, n):
+    """A model whose logits depend on all that was read; what is written, and the modes."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mixing = torch.nn.Parameter(mixing.clone())
+            self.fine = []
+
+        def forward(self, tokens):
+            self.fine.append((not self.training, not torch.is_grad_enabled()))
+            count = torch.arange(1, tokens.shape[1] + 1)
+            state = ((tokens + 1) * count).cumsum(dim=1)  # (batch, T)
+            return self.mixing[(7 * state + count) % len(self.mixing)]
+
+    model = Model().train(training)
+    found = answer(model, questions, n)
+    if found is None:
+        return None
+    return {
+        "tokens": found,
+        "in evaluation": all(fine for fine, _ in model.fine),
+        "without gradients": all(fine for _, fine in model.fine),
+        "in training mode afterwards": model.training,
+    }
+
+
+def cases(seed):
+    """One digit and three; a model that comes in training mode, and one that does not."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, batch, training, kind in (
+        (1, 3, True, "ordinary cases"),
+        (3, 4, False, "ordinary cases"),
+        (3, 1, True, "one question"),
+        (4, 13, False, "ordinary cases"),
+    ):
+        questions = torch.randint(10, (batch, 2 * n + 2), generator=generator)
+        questions[:, n], questions[:, -1] = 10, 11
+        mixing = torch.randn(97, 12, generator=generator, dtype=torch.float64)
+        mode = "training" if training else "evaluation"
+        note = f"{batch} questions of n = {n}, the model in {mode}"
+        found.append(Case((3 * mixing, training, questions, n), note, kind))
+    return found
+
+
+TASK = task(
+    plan("implement", points=6, minutes=20),
+    outcome="let a model write, and measure what it writes",
+    cases=cases,
+    drive=drive,
+    forbidden=("helpers.decoding.generate",),
+    hints=(
+        "`model(tokens)[:, -1]` are the logits for the next token of each row, (batch, vocab).",
+        "`model.training` says in which mode it came; `model.train(was)` brings it back.",
+    ),
+)

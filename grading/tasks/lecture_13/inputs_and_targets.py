@@ -1,0 +1,134 @@
+"""What the model reads, and what it is asked at each place."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.tasks.lecture_13.sum_tokens import sum_tokens
+from helpers.training import IGNORE
+
+
+# %% the cell
+def inputs_and_targets(tokens, n):
+    """Inputs and targets, both (batch, 3n + 2), of whole sums (batch, 3n + 3)."""
+    # BEGIN ANSWER
+    inputs = tokens[:, :-1]  # (batch, 3n + 2)
+    targets = tokens[:, 1:].clone()  # (batch, 3n + 2): the next token
+    targets[:, : 2 * n + 1] = IGNORE  # `=` is read at place 2n + 1
+    return inputs, targets
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_mask(tokens, n):
+    """With a mask of places."""
+    asked = torch.arange(tokens.shape[1] - 1) > 2 * n
+    return tokens[:, :-1], torch.where(asked, tokens[:, 1:], -100)
+
+
+@mistake(
+    "Each place is asked for the token that it reads: there is no shift. A model that copies would "
+    "have no loss."
+)
+def not_shifted(tokens, n):
+    inputs = tokens[:, :-1]
+    targets = inputs.clone()
+    targets[:, : 2 * n + 2] = IGNORE
+    return inputs, targets
+
+
+edited(
+    "The question is asked for as well. Its digits are drawn at random: nobody can learn them, and "
+    "the loss would mostly be about them.",
+    "    targets[:, : 2 * n + 1] = IGNORE",
+    "    targets[:, :0] = IGNORE",
+)
+edited(
+    "The answer's first digit is not asked for. It is the target at the place of `=`, 2n + 1.",
+    ": 2 * n + 1] = IGNORE",
+    ": 2 * n + 2] = IGNORE",
+)
+edited(
+    "One place too many is asked: the token behind b's last digit is always `=`, and not a part of "
+    "the answer.",
+    ": 2 * n + 1] = IGNORE",
+    ": 2 * n] = IGNORE",
+)
+edited(
+    "Places that do not count are marked by 0, which is a digit. `IGNORE` is the mark.",
+    "= IGNORE",
+    "= 0",
+)
+edited(
+    "The answer is ignored, and the question asked for: the wrong way round.",
+    ": 2 * n + 1] = IGNORE",
+    "2 * n + 1 :] = IGNORE",
+)
+
+
+@mistake("The shift goes the wrong way: each place is asked for the token before it.")
+def shifted_back(tokens, n):
+    targets = tokens[:, :-1].clone()
+    targets[:, : 2 * n + 1] = IGNORE
+    return tokens[:, 1:], targets
+
+
+@mistake(
+    "`roll` moves in a circle, and the last token is read, too: the place behind the answer is "
+    "asked for the first digit of the question. Leave the last token out of the inputs."
+)
+def rolled(tokens, n):
+    targets = tokens.roll(-1, 1)
+    targets[:, : 2 * n + 1] = IGNORE
+    return tokens, targets
+
+
+@mistake("The places that are asked are right for three digits only. They depend on n.")
+def for_three(tokens, n):
+    targets = tokens[:, 1:].clone()
+    targets[:, :7] = IGNORE
+    return tokens[:, :-1], targets
+
+
+def drive(answer, tokens, n):
+    """Inputs, and targets as they come."""
+    import torch
+
+    found = answer(tokens, n)
+    if found is None:
+        return None
+    inputs, targets = found
+    if not all(isinstance(x, torch.Tensor) for x in (inputs, targets)):
+        raise ValueError("two tensors are wanted, inputs and targets")
+    return {"inputs": inputs, "targets": targets}
+
+
+def cases(seed):
+    """One sum, several, and other numbers of digits."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, batch, kind in (
+        (3, 1, "ordinary cases"),
+        (3, 4, "ordinary cases"),
+        (1, 3, "other numbers of digits"),
+        (5, 2, "other numbers of digits"),
+    ):
+        a, b = torch.randint(10**n, (2, batch), generator=generator)
+        tokens = sum_tokens(a, b, n, True)
+        found.append(Case((tokens, n), f"{batch} of n = {n} digits", kind))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, minutes=20),
+    outcome="say at each place what is read and what is asked",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Write the tokens of one sum in a row, with their places, and below each the token that "
+        "comes next. Which of these belong to the answer?",
+        "`tokens[:, 1:]` is a view of the caller's tensor: `clone()` it before you write into it.",
+    ),
+)

@@ -1,0 +1,94 @@
+"""Numbers read back from tokens."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.tasks.lecture_13.sum_tokens import sum_tokens
+
+
+# %% the cell
+def read_answers(tokens, n, reverse):
+    """The numbers (batch,) behind `=` in tokens (batch, 3n + 3); −1 where it is no number."""
+    # BEGIN ANSWER
+    answer = tokens[:, 2 * n + 2 :]  # (batch, n + 1)
+    if reverse:
+        answer = answer.flip(1)
+    powers = 10 ** torch.arange(n, -1, -1)  # (n + 1,)
+    number = (answer * powers).sum(dim=1)  # (batch,)
+    return number.masked_fill((answer > 9).any(dim=1), -1)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_text(tokens, n, reverse):
+    """Through text."""
+    found = []
+    for row in tokens.tolist():
+        text = "".join("0123456789+="[token] for token in row[2 * n + 2 :])
+        text = text[::-1] if reverse else text
+        found.append(int(text) if text.isdigit() else -1)
+    return torch.tensor(found)
+
+
+edited("The order is the same whatever `reverse` says.", "if reverse:", "if False:")
+edited("The two orders have changed places.", "if reverse:", "if not reverse:")
+edited(
+    "The whole rows were turned round, and then the question was read. Cut first.",
+    "tokens[:, 2 * n + 2 :]",
+    "(tokens.flip(1) if reverse else tokens)[:, 2 * n + 2 :]",
+    "if reverse:",
+    "if False:",
+)
+edited(
+    "A `+` or `=` in the answer was read as 10 or 11. Such an answer is no number: −1.",
+    "number.masked_fill((answer > 9).any(dim=1), -1)",
+    "number",
+)
+edited(
+    "Only rows in which *every* sign is no digit give −1. One is enough.",
+    "(answer > 9).any(dim=1)",
+    "(answer > 9).all(dim=1)",
+)
+edited(
+    "A sign of the question was read as a part of the answer, so that nothing is a number: `=` "
+    "stands at place 2n + 1, and the answer behind it.",
+    "2 * n + 2 :]",
+    "2 * n + 1 : -1]",
+)
+
+
+@mistake("The first digit of the answer is left out. A sum of n digits may have n + 1.")
+def one_too_few(tokens, n, reverse):
+    tokens = tokens.clone()
+    tokens[:, 3 * n + 2 if reverse else 2 * n + 2] = 0
+    return read_answers(tokens, n, reverse)
+
+
+def cases(seed):
+    """Three digits in both orders; other numbers of digits; answers that are no numbers."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, batch, reverse in ((3, 3, False), (3, 4, True), (1, 5, True), (4, 3, False)):
+        a, b = torch.randint(10**n, (2, batch), generator=generator)
+        tokens = sum_tokens(a, b, n, reverse)
+        wrong = torch.randint(10, (batch, n + 1), generator=generator)  # a model may err
+        wrong[0, 0 if not reverse else n] = 1 + wrong[0, 0] % 9
+        tokens[:, 2 * n + 2 :] = wrong
+        kind = "ordinary cases" if n == 3 else "other numbers of digits"
+        order = "reversed" if reverse else "plain"
+        found.append(Case((tokens, n, reverse), f"{batch} answers, n = {n}, {order}", kind))
+    tokens = sum_tokens(*torch.randint(1000, (2, 4), generator=generator), 3, True)
+    tokens[0, 9], tokens[1, 8], tokens[3, -4:] = 11, 10, 11
+    found.append(Case((tokens, 3, True), "answers with a + or = in them", "edge cases"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=3, minutes=15),
+    outcome="turn a task of your own into tokens",
+    cases=cases,
+    hints=("The answer begins at place 2n + 2. What is its first digit worth in each order?",),
+)

@@ -1,0 +1,190 @@
+"""A split without leaks: a + b and b + a are one question."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def split_pairs(size, n_validation, n_test, generator):
+    """Three tensors of pairs (·, 2), all from 0 to size − 1: training, validation, test."""
+    # BEGIN ANSWER
+    questions = torch.combinations(torch.arange(size), with_replacement=True)  # a <= b
+    order = torch.randperm(len(questions), generator=generator)
+    questions = questions[order]  # (size · (size + 1) / 2, 2)
+    n_train = len(questions) - n_validation - n_test
+    parts = []
+    for part in questions.split([n_train, n_validation, n_test]):
+        turned = part[part[:, 0] != part[:, 1]].flip(1)  # b + a
+        parts.append(torch.cat([part, turned]))
+    return tuple(parts)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_labels(size, n_validation, n_test, generator):
+    """A table of labels, the same on both sides of its diagonal."""
+    rows, columns = torch.triu_indices(size, size)
+    label = torch.zeros(len(rows), dtype=torch.long)
+    order = torch.randperm(len(rows), generator=generator)
+    label[order[:n_validation]], label[order[n_validation:][:n_test]] = 1, 2
+    table = torch.zeros(size, size, dtype=torch.long)
+    table[rows, columns] = table[columns, rows] = label
+    return [(table == part).nonzero() for part in range(3)]
+
+
+@mistake(
+    "Pairs were drawn one by one, so 3 + 5 can be in the training data and 5 + 3 in the test: the "
+    "model may know the answer by heart. Draw *questions*, and give both orders to one part."
+)
+def leaks(size, n_validation, n_test, generator):
+    pairs = torch.cartesian_prod(torch.arange(size), torch.arange(size))
+    pairs = pairs[torch.randperm(len(pairs), generator=generator)]
+    n_validation, n_test = 2 * n_validation, 2 * n_test
+    return pairs[n_validation + n_test :], pairs[:n_validation], pairs[n_validation:][:n_test]
+
+
+edited(
+    "Each question stands in one order only, the smaller number first. Then the model never sees a "
+    "sum such as 9 + 2.",
+    "parts.append(torch.cat([part, turned]))",
+    "parts.append(part)",
+)
+edited(
+    "7 + 7 turned round is 7 + 7 again: such pairs stand there twice.",
+    "part[part[:, 0] != part[:, 1]].flip(1)",
+    "part.flip(1)",
+)
+edited(
+    "Pairs of equal numbers, such as 7 + 7, are missing.",
+    "with_replacement=True",
+    "with_replacement=False",
+)
+edited(
+    "Nothing was drawn: the last questions are the test, with large numbers only.",
+    "questions = questions[order]",
+    "questions = questions + 0 * order[:, None]",
+)
+edited(
+    "Something else than `generator` drew. Then the split is another one each time, and nobody can "
+    "say what was tested.",
+    "generator=generator",
+    "generator=None",
+)
+edited(
+    "The generator was seeded inside, so that every split is the same, whichever generator comes.",
+    "generator=generator",
+    "generator=torch.Generator().manual_seed(0)",
+)
+
+
+@mistake("Validation and test questions were left in the training data.")
+def left_in(size, n_validation, n_test, generator):
+    _, validation, test = split_pairs(size, n_validation, n_test, generator)
+    return torch.cartesian_prod(torch.arange(size), torch.arange(size)), validation, test
+
+
+@mistake("Validation and test are the same questions, as far as they go.")
+def same_twice(size, n_validation, n_test, generator):
+    train, _, test = split_pairs(size, 0, max(n_validation, n_test), generator)
+    questions = test[test[:, 0] <= test[:, 1]]
+    both = []
+    for count in (n_validation, n_test):
+        part = questions[:count]
+        both.append(torch.cat([part, part[part[:, 0] != part[:, 1]].flip(1)]))
+    return train, *both
+
+
+@mistake("`n_validation` and `n_test` count questions. Here they count pairs.")
+def counted_pairs(size, n_validation, n_test, generator):
+    return split_pairs(size, n_validation // 2, n_test // 2, generator)
+
+
+@mistake("The parts come in another order: training, validation, test.")
+def other_order(size, n_validation, n_test, generator):
+    train, validation, test = split_pairs(size, n_validation, n_test, generator)
+    return train, test, validation
+
+
+def drive(answer, size, n_validation, n_test, seed):
+    """Facts about the split, and about those of the same and of another seed."""
+    import torch
+
+    def split(seed):
+        found = answer(size, n_validation, n_test, torch.Generator().manual_seed(seed))
+        if found is None:
+            raise NotImplementedError
+        if len(found) != 3:
+            raise ValueError(f"three parts are wanted, not {len(found)}")
+        sets = []
+        for part in found:
+            if not isinstance(part, torch.Tensor) or part.dim() != 2 or part.shape[1] != 2:
+                raise ValueError("each part is a tensor of pairs, of shape (n, 2)")
+            sets.append({tuple(pair) for pair in part.tolist()})
+        return found, sets
+
+    parts, (train, validation, test) = split(seed)
+    _, again = split(seed)
+    _, other = split(seed + 1)
+    every = train | validation | test
+
+    def questions(part):
+        return {tuple(sorted(pair)) for pair in part}
+
+    leaked = [
+        len(questions(one) & questions(another))
+        for one, another in ((train, validation), (train, test), (validation, test))
+    ]
+    means = [sum(map(sum, part)) / (2 * max(1, len(part)) * size) for part in (train, test)]
+    return {
+        "pairs in all": sum(map(len, parts)),
+        "questions in validation and test": [len(questions(part)) for part in (validation, test)],
+        "pairs that stand there twice": sum(map(len, parts))
+        - sum(map(len, (train, validation, test))),
+        "different pairs": len(every),
+        "questions shared by two parts": leaked,
+        "pairs without b + a in the same part": sum(
+            (b, a) not in part for part in (train, validation, test) for a, b in part
+        ),
+        "the same generator gives the same parts": again == [train, validation, test],
+        "another generator gives others": other[2] != test,
+        "large and small numbers in both": abs(means[0] - means[1]) < 0.2,
+    }
+
+
+def first_fact(args, result):
+    """The first fact that is not as it should be, in words."""
+    right = drive(split_pairs, *args)
+    for fact, want in right.items():
+        came = result[fact]
+        if came != want and fact != "pairs in all":
+            return f"“{fact.capitalize()}” is {came}, and should be {want}."
+    return None
+
+
+def cases(seed):
+    """A small table, and larger ones."""
+    found = []
+    for size, n_validation, n_test in ((12, 10, 16), (20, 40, 30), (31, 50, 80)):
+        shift = (7 * seed + 3 * size) % 5
+        args = size + shift, n_validation + shift, n_test + 2 * shift, 10 * seed + size
+        note = f"numbers below {args[0]}, {args[1]} and {args[2]} questions set aside"
+        found.append(Case(args, note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=7, minutes=35),
+    outcome="set data aside so that a test tests",
+    cases=cases,
+    properties=(first_fact,),
+    drive=drive,
+    hints=(
+        "`torch.combinations(torch.arange(size), with_replacement=True)` holds each question once.",
+        "`torch.randperm(n, generator=generator)` draws an order. Cut it in three, and only then "
+        "add each question turned round.",
+    ),
+)

@@ -1,0 +1,138 @@
+"""Sums as tokens: digit by digit, with the answer in either order."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+PLUS, EQUALS = 10, 11
+
+
+# %% the cell
+def sum_tokens(a, b, n, reverse):
+    """Tokens (batch, 3n + 3) of the sums of a and b, both (batch,) and below 10 ** n."""
+    # BEGIN ANSWER
+    plus = torch.full_like(a, PLUS)[:, None]  # (batch, 1)
+    equals = torch.full_like(a, EQUALS)[:, None]  # (batch, 1)
+
+    def digits(x, width):
+        powers = 10 ** torch.arange(width - 1, -1, -1)  # (width,)
+        return x[:, None] // powers % 10  # (batch, width)
+
+    answer = digits(a + b, n + 1)  # (batch, n + 1)
+    if reverse:
+        answer = answer.flip(1)
+    return torch.cat([digits(a, n), plus, digits(b, n), equals, answer], dim=1)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_text(a, b, n, reverse):
+    """Through Python's own formatting."""
+    signs = "0123456789+="
+    rows = []
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        answer = f"{x + y:0{n + 1}d}"
+        text = f"{x:0{n}d}+{y:0{n}d}=" + (answer[::-1] if reverse else answer)
+        rows.append([signs.index(sign) for sign in text])
+    return torch.tensor(rows)
+
+
+edited("The answer stands in the same order whatever `reverse` says.", "if reverse:", "if False:")
+edited(
+    "The answer is reversed where it should not be, and not where it should.",
+    "if reverse:",
+    "if not reverse:",
+)
+
+
+@mistake(
+    "The two numbers are reversed, too. Only the answer is: the question stays as people write it."
+)
+def all_reversed(a, b, n, reverse):
+    tokens = sum_tokens(a, b, n, reverse)
+    if reverse:
+        tokens[:, :n] = tokens[:, :n].flip(1)
+        tokens[:, n + 1 : 2 * n + 1] = tokens[:, n + 1 : 2 * n + 1].flip(1)
+    return tokens
+
+
+@mistake(
+    "The `=` was reversed with the answer and stands at the end. It belongs to the question: the "
+    "model must know where the answer begins."
+)
+def equals_at_the_end(a, b, n, reverse):
+    tokens = sum_tokens(a, b, n, False)
+    if reverse:
+        tokens[:, 2 * n + 1 :] = tokens[:, 2 * n + 1 :].flip(1)
+    return tokens
+
+
+edited(
+    "The answer has n digits, so the last carry is lost: 999 + 1 needs one digit more.",
+    "digits(a + b, n + 1)",
+    "digits(a + b, n)",
+)
+edited(
+    "The digits are added one by one, and nothing is carried.",
+    "answer = digits(a + b, n + 1)",
+    "answer = torch.cat([torch.zeros_like(plus), (digits(a, n) + digits(b, n)) % 10], dim=1)",
+)
+edited(
+    "`+` and `=` have changed places.",
+    "[digits(a, n), plus, digits(b, n), equals, answer]",
+    "[digits(a, n), equals, digits(b, n), plus, answer]",
+)
+edited(
+    "The digits of the question come in the wrong order: hundreds first, units last.",
+    "torch.arange(width - 1, -1, -1)",
+    "torch.arange(width)",
+    "if reverse:",
+    "if not reverse:",
+)
+
+
+@mistake("Short numbers are filled up on the right: 58 has become 580. Zeros belong in front.")
+def filled_on_the_right(a, b, n, reverse):
+    def to_left(x, width):
+        while (small := (x > 0) & (x < 10 ** (width - 1))).any():
+            x = torch.where(small, 10 * x, x)
+        return x
+
+    tokens = sum_tokens(to_left(a, n), to_left(b, n), n, reverse)
+    right = sum_tokens(a, b, n, reverse)
+    return torch.cat([tokens[:, : 2 * n + 2], right[:, 2 * n + 2 :]], dim=1)
+
+
+def cases(seed):
+    """Three digits in both orders; other numbers of digits; the largest sum of all."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(batch, n):
+        return torch.randint(10**n, (2, batch), generator=generator)
+
+    found = []
+    for n, batch, reverse in ((3, 2, False), (3, 3, True), (1, 4, True), (4, 3, False)):
+        a, b = draw(batch, n)
+        if n == 3:
+            a[0], b[0] = 340 + a[0] % 10, 5 + 10 * (b[0] % 6)  # b is a short number
+        kind = "ordinary cases" if n == 3 else "other numbers of digits"
+        order = "reversed" if reverse else "plain"
+        found.append(Case((a, b, n, reverse), f"{batch} sums, n = {n}, {order}", kind))
+    largest = torch.tensor([999, 0]), torch.tensor([999, 0])
+    found.append(Case((*largest, 3, True), "the largest and the smallest sum", "edge cases"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, minutes=25),
+    outcome="turn a task of your own into tokens",
+    cases=cases,
+    hints=(
+        "`x // 100 % 10` is the digit of the hundreds. With `x[:, None]` and a tensor of powers "
+        "all digits come at once.",
+        "`torch.cat([…], dim=1)` joins parts of shape (batch, …).",
+    ),
+)

@@ -1,0 +1,170 @@
+"""Train a model that adds."""
+
+import functools
+
+import torch
+
+from grading.author import Case, mistake, plan, task
+from grading.tasks.lecture_13.Adder import Adder
+from grading.tasks.lecture_13.fit import fit
+from grading.tasks.lecture_13.inputs_and_targets import inputs_and_targets
+from grading.tasks.lecture_13.split_pairs import split_pairs
+from grading.tasks.lecture_13.sum_tokens import sum_tokens
+
+
+# %% the cell
+def train_adder(pairs, validation):
+    """An Adder for three digits, answers in plain order, trained on pairs (·, 2) of numbers."""
+    # BEGIN ANSWER
+    torch.manual_seed(0)
+    model = Adder(3, d_model=32, n_layers=2, n_heads=4)
+    known = sum_tokens(*pairs.T, 3, False)  # (·, 12)
+    inputs, targets = inputs_and_targets(sum_tokens(*validation.T, 3, False), 3)
+
+    def make_batch():
+        rows = torch.randint(len(known), (128,))
+        return inputs_and_targets(known[rows], 3)
+
+    def exact_match(model):
+        right = (model(inputs).argmax(dim=-1) == targets) | (targets < 0)  # (·, 11)
+        return right.all(dim=1).double().mean().item()
+
+    fit(model, make_batch, 1000, 0.02, 50, exact_match, every=100)
+    return model
+    # END ANSWER
+
+
+# %%
+
+
+def _trained(pairs, tokens_of, steps):
+    """A model trained on other inputs and targets, or for fewer steps."""
+    torch.manual_seed(0)
+    model = Adder(3, d_model=32, n_layers=2, n_heads=4)
+
+    def make_batch():
+        return tokens_of(pairs[torch.randint(len(pairs), (64,))])
+
+    fit(model, make_batch, steps, 0.005, 20, lambda model: 0.0, steps)
+    return model
+
+
+@mistake(
+    "It knows nothing of sums. Was it trained before it was returned, and is what is asked at each "
+    "place the *next* token?"
+)
+def untrained(pairs, validation):
+    torch.manual_seed(0)
+    return Adder(3, d_model=32, n_layers=2, n_heads=4)
+
+
+@mistake("It has learned which digits are frequent, and no sum yet. More steps, or another rate?")
+def too_short(pairs, validation):
+    return _trained(
+        pairs, lambda rows: inputs_and_targets(sum_tokens(*rows.T, 3, False), 3), steps=20
+    )
+
+
+@mistake(
+    "Its answers are reversed: units first. Here they are to be written in plain order, thousands "
+    "first."
+)
+def reversed_order(pairs, validation):
+    class Turned(Adder):
+        """Says from the units on what the sum is, as a model would after a long training."""
+
+        def forward(self, tokens, return_weights=False):
+            """Logits."""
+            powers = torch.tensor([100, 10, 1])
+            answer = (tokens[:, :3] * powers).sum(1) + (tokens[:, 4:7] * powers).sum(1)
+            digits = answer[:, None] // torch.tensor([1, 10, 100, 1000]) % 10
+            logits = torch.zeros(*tokens.shape, 12)
+            for place in range(7, tokens.shape[1]):
+                logits[torch.arange(len(tokens)), place, digits[:, place - 7]] = 9.0
+            return logits
+
+    return Turned(3, 8, 1, 1)
+
+
+def drive(answer, pairs, validation, test):
+    """The trained model writes answers to questions that it has not seen."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a model gains nothing from more
+    try:
+        model = answer(pairs, validation)
+        if model is None:
+            return None
+        if not isinstance(model, torch.nn.Module):
+            raise ValueError("a model is wanted, such as your Adder")
+        size = sum(p.numel() for p in model.parameters())
+        if size > 40_000:
+            raise ValueError(f"at most 40,000 numbers are allowed, and the model has {size:,}")
+        powers = torch.tensor([100, 10, 1])
+        a, b = (test[:, i, None] // powers % 10 for i in range(2))
+        signs = torch.tensor([10, 11]).expand(len(test), 2)
+        tokens = torch.cat([a, signs[:, :1], b, signs[:, 1:]], dim=1)
+        model.eval()
+        with torch.no_grad():
+            for _ in range(4):
+                newest = model(tokens)[:, -1].argmax(dim=-1)
+                tokens = torch.cat([tokens, newest[:, None]], dim=1)
+        sums = test.sum(dim=1)[:, None] // torch.tensor([1000, 100, 10, 1]) % 10
+        right = tokens[:, 8:] == sums
+        shares = right.double().mean(dim=0)
+        turned = (tokens[:, 8:].flip(1) == sums).all(dim=1).double().mean().item()
+        return {
+            "whole answers, of ten": 10 * right.all(dim=1).double().mean().item(),
+            "digits, of ten": [10 * share for share in shares.tolist()],
+            "answers from the other end, of ten": 10 * turned,
+        }
+    finally:
+        torch.set_num_threads(threads)
+
+
+@functools.lru_cache(maxsize=4)
+def _pairs(seed):
+    generator = torch.Generator().manual_seed(1000 + seed)
+    train, validation, test = split_pairs(1000, 500, 1000, generator)
+    rows = torch.randperm(len(train), generator=generator)[:50_000]
+    return train[rows], validation, test
+
+
+def cases(seed):
+    """50,000 pairs to learn from, 1,000 to choose by, and 2,000 new ones."""
+    return [Case(tuple(part.clone() for part in _pairs(seed)))]
+
+
+def score(args, value):
+    """The share of whole answers that are right."""
+    return value["whole answers, of ten"] / 10
+
+
+def after_training(args, result):
+    """What came, digit by digit."""
+    thousands, hundreds, tens, units = result["digits, of ten"]
+    said = f"Of ten digits of the units {units:.1f} are right, of the tens {tens:.1f}, of the "
+    said += f"hundreds {hundreds:.1f}, of the thousands {thousands:.1f}."
+    if result["answers from the other end, of ten"] > 5:
+        said += " Read from the other end, most answers would be right."
+    return said
+
+
+TASK = task(
+    plan("train", points=8, minutes=40),
+    outcome="train a model of your own until it reaches a stated score",
+    cases=cases,
+    properties=(after_training,),
+    drive=drive,
+    score=score,
+    reach=0.9,
+    rtol=0.0,
+    atol=1.0,
+    hints=(
+        "Make all tokens once, before the training. A batch is some rows of them, drawn anew.",
+        "The share of *whole* answers: at how many sums are all four asked digits right?",
+        "If tens and units stay near 1 right of 10, try other rates, from 0.003 to 0.03, before "
+        "you change anything else.",
+    ),
+)
