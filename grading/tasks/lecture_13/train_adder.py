@@ -90,37 +90,32 @@ def drive(answer, pairs, validation, test):
     """The trained model writes answers to questions that it has not seen."""
     import torch
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a model gains nothing from more
-    try:
-        model = answer(pairs, validation)
-        if model is None:
-            return None
-        if not isinstance(model, torch.nn.Module):
-            raise ValueError("a model is wanted, such as your Adder")
-        size = sum(p.numel() for p in model.parameters())
-        if size > 40_000:
-            raise ValueError(f"at most 40,000 numbers are allowed, and the model has {size:,}")
-        powers = torch.tensor([100, 10, 1])
-        a, b = (test[:, i, None] // powers % 10 for i in range(2))
-        signs = torch.tensor([10, 11]).expand(len(test), 2)
-        tokens = torch.cat([a, signs[:, :1], b, signs[:, 1:]], dim=1)
-        model.eval()
-        with torch.no_grad():
-            for _ in range(4):
-                newest = model(tokens)[:, -1].argmax(dim=-1)
-                tokens = torch.cat([tokens, newest[:, None]], dim=1)
-        sums = test.sum(dim=1)[:, None] // torch.tensor([1000, 100, 10, 1]) % 10
-        right = tokens[:, 8:] == sums
-        shares = right.double().mean(dim=0)
-        turned = (tokens[:, 8:].flip(1) == sums).all(dim=1).double().mean().item()
-        return {
-            "whole answers, of ten": 10 * right.all(dim=1).double().mean().item(),
-            "digits, of ten": [10 * share for share in shares.tolist()],
-            "answers from the other end, of ten": 10 * turned,
-        }
-    finally:
-        torch.set_num_threads(threads)
+    model = answer(pairs, validation)
+    if model is None:
+        return None
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError("a model is wanted, such as your Adder")
+    size = sum(p.numel() for p in model.parameters())
+    if size > 40_000:
+        raise ValueError(f"at most 40,000 numbers are allowed, and the model has {size:,}")
+    powers = torch.tensor([100, 10, 1])
+    a, b = (test[:, i, None] // powers % 10 for i in range(2))
+    signs = torch.tensor([10, 11]).expand(len(test), 2)
+    tokens = torch.cat([a, signs[:, :1], b, signs[:, 1:]], dim=1)
+    model.eval()
+    with torch.no_grad():
+        for _ in range(4):
+            newest = model(tokens)[:, -1].argmax(dim=-1)
+            tokens = torch.cat([tokens, newest[:, None]], dim=1)
+    sums = test.sum(dim=1)[:, None] // torch.tensor([1000, 100, 10, 1]) % 10
+    right = tokens[:, 8:] == sums
+    shares = right.double().mean(dim=0)
+    turned = (tokens[:, 8:].flip(1) == sums).all(dim=1).double().mean().item()
+    return {
+        "whole answers, of ten": 10 * right.all(dim=1).double().mean().item(),
+        "digits, of ten": [10 * share for share in shares.tolist()],
+        "answers from the other end, of ten": 10 * turned,
+    }
 
 
 @functools.lru_cache(maxsize=4)
