@@ -115,6 +115,7 @@ def test_grades_go_back_into_the_system_once_they_are_final(whole):
         return
     columns, before = tables.read(table, exact=True)
     after_columns, after = tables.read(out / "upload.csv", exact=True)
+    assert f"{len(members)} of {len(before)} rows" in done.filled
     assert after_columns == columns and len(after) == len(before)
     column = "Grade" if form in ("moodle", "blind") else "Sheet 2 (77)"
     for old, new in zip(before, after, strict=True):  # but for the grade, as it came
@@ -261,6 +262,37 @@ def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
     with sqlite3.connect(out / "grades.sqlite") as base:
         kept = base.execute("SELECT points, comment, author FROM correction").fetchall()
     assert kept == [(7.0, "Right idea.", "Prof"), (None, "", "")]
+
+
+def test_a_student_is_named_by_identifier_or_e_mail(small):
+    folder, out = small
+    put(folder / "Dan.final" / "my sheet.ipynb", sheet(RIGHT), LATER)
+    said = ("B@x", "stable_softmax", "7", "")
+    again(small, correct=(said,), assign=(("Dan.final/my sheet.ipynb", "d@x"),))
+    assert points_of(out)["bob"] == 4 + 7 and points_of(out)["dan"] == FULL
+    (folder.parent / "more.csv").write_text("id,task,points\nc@x,stable_softmax,5\n")
+    again(small, points=(folder.parent / "more.csv",))
+    assert points_of(out)["cem"] == 4 + 5
+    with pytest.raises(ValueError, match=r"'nobody@x'; the column id of grades\.csv has them"):
+        again(small, correct=(("nobody@x", "stable_softmax", "7", ""),))
+
+
+def test_the_table_of_another_assignment_is_refused(small):
+    folder, out = small
+    table = folder.parent / "worksheet.csv"
+    columns = "Identifier,Full name,Email address,Grade,Maximum Grade"
+    table.write_text(f"{columns}\nParticipant 999,Zoe,z@x,,14\n")
+    with pytest.raises(ValueError, match="nobody on it is in the class"):
+        graded(folder, out, told={"rosters": (folder.parent / "class.csv",), "table": table})
+    assert not (out / "upload.csv").exists()
+
+
+def test_a_lecture_is_not_called_the_sheet_whose_words_it_uses(small):
+    folder, out = small
+    put(folder / "dan" / "lecture.ipynb", notebook(["x = [split_heads]"]), LATER)
+    again(small)
+    row = next(r for r in rows_of(out / "files.csv") if r["file"].startswith("dan"))
+    assert row["status"] == f"It holds no task of sheet {SHEET}."
 
 
 def test_who_handed_in_nothing_has_a_row_and_can_be_given_points(small):

@@ -29,19 +29,23 @@ def write(
     column: str,
     scale: bool,
     final: bool,
-) -> None:
+) -> str:
     """Fill in the table and pack the feedback; while grades are not final, there is neither.
 
+    Returns:
+        What was filled in, in words; nothing if there is no table, or grades are not final.
+
     Raises:
-        ValueError: if the table is none of these systems', or its maximum is not the sheet's.
+        ValueError: if the table is none of these systems', nobody on it is in the class, or its
+            maximum is not the sheet's.
     """
     for name in MADE:
         (out / name).unlink(missing_ok=True)
     if not final:
-        return
+        return ""
     _feedback(out, sheets)
     if table is None:
-        return
+        return ""
     columns, rows = tables.read(table, exact=True)
     by_word: dict[str, SheetGrade] = {}
     lectures = {sheet.lecture for sheet in sheets}
@@ -51,16 +55,20 @@ def write(
         for word in sheet.student.also:
             by_word[word] = sheet
     if "Identifier" in columns and "Grade" in columns:
-        _moodle(table, rows, by_word, scale)
+        found = _moodle(table, rows, by_word, scale)
     elif "ID" in columns and "Student" in columns:
-        _canvas(table, columns, rows, by_word, column, scale)
+        found = _canvas(table, columns, rows, by_word, column, scale)
     else:
-        raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook")
+        said = "a plain folder has no such table, grades.csv is all"
+        raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
+    if not found:
+        raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
     made = io.StringIO()
     writer = csv.DictWriter(made, columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(rows)  # but for the grades as the system wrote it, which it must know again
     (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
+    return f"{out / MADE[0]}, {found} of {len(rows)} rows are of the class; {out / MADE[1]}"
 
 
 def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
@@ -77,12 +85,16 @@ def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
 
 def _moodle(
     table: Path, rows: list[dict[str, str]], by_word: Mapping[str, SheetGrade], scale: bool
-) -> None:
+) -> int:
+    """Fill in the rows of the class; how many these are."""
+    found = 0
     for row in rows:
         number = re.sub(r"\D", "", row["Identifier"])
         sheet = by_word.get(f"moodle {number}")
+        found += sheet is not None
         if sheet and (sheet.graded or sheet.points):
             row["Grade"] = _scaled(table.name, sheet, row.get("Maximum Grade", ""), scale)
+    return found
 
 
 def _canvas(
@@ -92,17 +104,21 @@ def _canvas(
     by_word: Mapping[str, SheetGrade],
     column: str,
     scale: bool,
-) -> None:
+) -> int:
+    """As `_moodle`."""
     fits = [name for name in columns if column and name.startswith(column)]
     if len(fits) != 1:
         said = f"--column {column!r} fits {len(fits)} columns"
         raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(columns)}")
     [name] = fits
     most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
+    found = 0
     for row in rows:
         sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
         if sheet and (sheet.graded or sheet.points):
             row[name] = _scaled(table.name, sheet, most, scale)
+        found += sheet is not None
+    return found
 
 
 def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:

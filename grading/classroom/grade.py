@@ -147,8 +147,8 @@ def grade_class(
         if told.term:
             term.write(told.term, store, tasks, reports.PAGE)
         final = not open_ and not waiting and not failures
-        exports.write(out, sheets, told.table, told.column, told.scale, final)
-    return Done(failures, len(open_), waiting)
+        filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
+    return Done(failures, len(open_), waiting, filled)
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,8 @@ class Done:
     failures: int
     looks: int
     waiting: int
+    filled: str = ""
+    """What was filled in, in words."""
 
 
 def _listed(
@@ -174,14 +176,15 @@ def _listed(
     names = {handed.name for handed in found}
     for file in [file for file, _ in told.assign] + list(told.count):
         require(file in names, "--assign or --count", repr(file), "a file as files.csv names it")
+    rosters = (*policy.rosters, *told.rosters)
     for file, id in told.assign:
-        store.decide(told.lecture, file, "student", id)
+        store.decide(told.lecture, file, "student", Class.of(rosters, {}).id_of(id))
     for file in told.count:
         store.decide(told.lecture, file, "counts", "yes")
     assigned = store.decisions(told.lecture, "student")
     if told.everybody:
         assigned = dict.fromkeys(names, told.everybody)
-    members = Class.of((*policy.rosters, *told.rosters), assigned)
+    members = Class.of(rosters, assigned)
     if told.everybody:
         members.students.setdefault(told.everybody, Student(told.everybody))
     for number, rules in policy.sheets.items():
@@ -259,11 +262,11 @@ def _from_persons(
         known = [*ids, *(row[0] for row in store.base.execute("SELECT id FROM student"))]
         given += marking.read_points(out / "written.csv", known, tasks, policy, author)
     for path in told.points:
-        table = marking.read_points(path, ids, tasks, policy, author)
+        table = marking.read_points(path, ids, tasks, policy, author, members.id_of)
         require(bool(table), path.name, "no row with points", "at least one")
         given += table
     for id, task, points, comment in told.correct:
-        row = {"id": id, "task": task, "points": points, "comment": comment}
+        row = {"id": members.id_of(id), "task": task, "points": points, "comment": comment}
         given.append(marking.correction("--correct", row, set(ids), tasks, policy, author))
     if (out / "look.csv").exists():
         seen = marking.read_looks(out / "look.csv")
@@ -481,6 +484,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"  {done.looks} to look at: {out / 'look.csv'}, column seen")
     if done.waiting:
         print(f"  {done.waiting} written answers to mark: {out / 'written.csv'}, column points")
+    if done.filled:
+        print(f"To hand back: {done.filled}")
+    elif told.rosters and not (done.looks or done.waiting or done.failures):
+        print("Nothing is open. To hand back, add the table that is to be filled in: TABLE=…")
     if done.failures:
         said = f"{done.failures} could not be graded, see grades.csv"
         print(f"{said}. The same command tries them again.")

@@ -128,6 +128,8 @@ def _read(
     row.holds = held[guess if lecture is None else lecture] if lecture in (None, *held) else None
     if row.holds is None or len(held[guess].defined) > len(row.holds.defined):
         row.holds = held[guess]
+        if not row.holds.defined and not row.holds.marked:  # a word of its code is a task's name
+            raise Refused(f"It holds no task of sheet {lecture}.")
         raise Refused(f"It is sheet {guess}, and sheet {lecture} is graded.")
     row.lecture = row.holds.lecture
     row.content = hashlib.sha256(data).hexdigest()

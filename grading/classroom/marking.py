@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -163,12 +163,17 @@ LOOKS = ("item", "id", "name", "lecture", "file", "what", "seen")
 
 
 def read_points(
-    path: Path, ids: Iterable[str], tasks: Mapping[str, Task], policy: Policy, author: str
+    path: Path,
+    ids: Iterable[str],
+    tasks: Mapping[str, Task],
+    policy: Policy,
+    author: str,
+    id_of: Callable[[str], str] = str,
 ) -> list[Correction]:
     """Points that persons gave, from a table with the columns id, task, points.
 
     Columns comment, author and answer id are read too; a row without points is left out, and
-    points "-" take an earlier correction back.
+    points "-" take an earlier correction back. `id_of` finds who is meant by what stands in `id`.
 
     Raises:
         ValueError: on a row that fits no student or task, or has points that cannot be.
@@ -178,6 +183,7 @@ def read_points(
     for number, row in enumerate(rows, 2):
         if row["points"]:
             where = f"{path.name}, line {number}"
+            row = row | {"id": id_of(row["id"])}
             made.append(correction(where, row, known, tasks, policy, author))
     return made
 
@@ -200,7 +206,8 @@ def correction(
         same = [one for one in known if one.lstrip("0") == id.lstrip("0")]
         id = same[0] if len(same) == 1 else id
     if id not in known:
-        raise ValueError(f"{where}: no student has the identifier {id!r}")
+        told = "the column id of grades.csv has them"
+        raise ValueError(f"{where}: no student has the identifier {id!r}; {told}")
     if name not in tasks:
         raise ValueError(f"{where}: no task {name!r} is graded")
     task = tasks[name]

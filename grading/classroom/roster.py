@@ -130,6 +130,15 @@ class Class:
         students = {student.id: student for student in read_roster(paths)}
         return cls(students, bool(paths), assigned)
 
+    def id_of(self, said: str) -> str:
+        """The identifier of whom a person names: by it, by e-mail, login, or the system's number.
+
+        What fits nobody, or several, comes back as it is.
+        """
+        ways = {said.lower(), f"moodle {said}", f"canvas {said}"}
+        fits = [student.id for student in self.students.values() if student.also & ways]
+        return fits[0] if said not in self.students and len(fits) == 1 else said
+
     def whose(self, handed: Handed) -> tuple[Student | None, str]:
         """The student of a file, and if there is none, why; if there is one, what is odd."""
         if handed.name in self.assigned:
