@@ -189,6 +189,7 @@ def canvas(folder, members):
         writer = csv.writer(file)
         writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Sheet 2 (77)"])
         writer.writerow(["    Points Possible", "", "", "", "", "98"])
+        writer.writerow(["Student, Test", 3, "abcdef0123", "", "A", ""])  # Canvas's own
         for one in members:
             given, family = one.name.split()
             id = f"u{one.number}"

@@ -82,8 +82,8 @@ def _rows(path: Path) -> Iterable[tuple[int, Student]]:
         raise ValueError(f"{path.name}: no roster; wanted are {WANTED}")
     for number, row in enumerate(rows, 2):
         given = {key: row.get(column, "").strip() for key, column in names.items()}
-        if system == "canvas" and not given["id"]:
-            continue  # the rows of points possible, and of the test student's notes
+        if system == "canvas" and (not given["id"] or given["name"] == "Student, Test"):
+            continue  # the row of points possible, and Canvas's test student
         if not given["id"]:
             raise ValueError(f"{path.name}, row {number}: the identifier is empty")
         yield number, _student(system, given)
