@@ -91,14 +91,16 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
     """The columns of queries, keys, values and contexts that belong to one head.
 
     Raises:
-        ValueError: if there is no such layer or head.
+        ValueError: if there is no such layer or head, or its queries and values differ in width.
     """
     n_layers = len(model.blocks)
     require(0 <= layer < n_layers, "layer", layer, f"a number from 0 to {n_layers - 1}")
     attention = model.blocks[layer].attention
     last = attention.n_heads - 1
     require(0 <= head <= last, "head", head, f"a number from 0 to {last}")
-    return slice(head * attention.d_v, (head + 1) * attention.d_v)
+    d_k, d_v = attention.d_k, attention.d_v
+    require(d_k == d_v, "model", f"d_k = {d_k} and d_v = {d_v}", "heads whose widths are equal")
+    return slice(head * d_v, (head + 1) * d_v)
 
 
 @contextlib.contextmanager

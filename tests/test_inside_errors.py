@@ -5,6 +5,7 @@ import torch
 from errors import assert_refused, calls, language_model, never_refused
 
 from helpers import inside
+from helpers.attention import MultiHeadAttention
 
 
 def enter(place):
@@ -21,6 +22,12 @@ def swap(names, layer=0, head=None, length=5):
 
 def segments(batch=2, length=8, segment=(2, 4)):
     inside.repeated_segments(batch, length, 5, segment, torch.Generator())
+
+
+def with_wide_values():
+    model = language_model()
+    model.blocks[0].attention = MultiHeadAttention(4, HEADS, d_k=2, d_v=3)
+    return model
 
 
 LAYERS = len(language_model().blocks)
@@ -62,6 +69,10 @@ CASES = {
         (
             lambda: inside.head_columns(language_model(), 0, HEADS),
             f"head: got {HEADS}; needed a number from 0 to {HEADS - 1}",
+        ),
+        (
+            lambda: inside.head_columns(with_wide_values(), 0, 0),
+            "model: got d_k = 2 and d_v = 3; needed heads whose widths are equal",
         ),
     ],
     inside.in_order: [

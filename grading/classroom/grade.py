@@ -177,8 +177,9 @@ def _listed(
     for file in [file for file, _ in told.assign] + list(told.count):
         require(file in names, "--assign or --count", repr(file), "a file as files.csv names it")
     rosters = (*policy.rosters, *told.rosters)
+    named = Class.of(rosters, {})
     for file, id in told.assign:
-        store.decide(told.lecture, file, "student", Class.of(rosters, {}).id_of(id))
+        store.decide(told.lecture, file, "student", named.id_of(id))
     for file in told.count:
         store.decide(told.lecture, file, "counts", "yes")
     assigned = store.decisions(told.lecture, "student")

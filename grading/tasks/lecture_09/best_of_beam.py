@@ -1,5 +1,6 @@
 """Beam search with a pool in which finished sentences compete."""
 
+import operator
 from functools import partial
 
 import torch
@@ -67,8 +68,20 @@ def by_heap(step, n_beams, longest):
     return list(kept[0][1])
 
 
-def _search(step, n_beams, longest, *, ends=True, each=False, last=False, least=False, first=False):
-    kept = [([], 0.0)]
+def _search(
+    step,
+    n_beams,
+    longest,
+    *,
+    ends=True,
+    each=False,
+    first=False,
+    start=0.0,
+    joined=lambda total, more: total + more,
+    rank=lambda words, total: total,
+    place=0,
+):
+    kept = [([], start)]
     for _ in range(longest):
         pool = []
         for words, total in kept:
@@ -76,14 +89,13 @@ def _search(step, n_beams, longest, *, ends=True, each=False, last=False, least=
                 pool.append((words, total))
                 continue
             grown = [
-                ([*words, w], more + (0.0 if last else total))
-                for w, more in enumerate(step(words).tolist())
+                ([*words, w], joined(total, more)) for w, more in enumerate(step(words).tolist())
             ]
             pool += sorted(grown, key=lambda x: -x[1])[:1] if each and words else grown
-        kept = sorted(pool, key=lambda x: x[1] if least else -x[1])[:n_beams]
+        kept = sorted(pool, key=lambda x: -rank(*x))[:n_beams]
         if first and any(words[-1] == END for words, _ in kept):
             return next(words for words, _ in kept if words[-1] == END)
-    return kept[0][0]
+    return kept[place][0]
 
 
 mistake(
@@ -103,11 +115,13 @@ mistake(
 mistake(
     "Only the last word's logarithm is compared. The score of a beginning is the sum over all of "
     "its words.",
-    lambda step, n_beams, longest: _search(step, n_beams, longest, last=True),
+    lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
 )
 mistake(
     "The *least* likely ones are kept. A logarithm nearer to zero is a larger probability.",
-    lambda step, n_beams, longest: _search(step, n_beams, longest, least=True),
+    lambda step, n_beams, longest: _search(
+        step, n_beams, longest, rank=lambda words, total: -total
+    ),
 )
 mistake(
     "The search stops with the first sentence that ends. A longer one may still be likelier.",
@@ -140,37 +154,15 @@ def laid_aside(step, n_beams, longest):
     return max(done + kept, key=lambda x: x[1])[0]
 
 
-@mistake(
-    "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added."
+mistake(
+    "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
 )
-def multiplied(step, n_beams, longest):
-    kept = [([], 1.0)]
-    for _ in range(longest):
-        pool = []
-        for words, total in kept:
-            if words and words[-1] == END:
-                pool.append((words, total))
-                continue
-            pool += [([*words, w], total * m) for w, m in enumerate(step(words).tolist())]
-        kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
-    return kept[0][0]
-
-
-@mistake(
+mistake(
     "Of the sentences kept at the end this is the *least* likely one. They are sorted, the best "
-    "first."
+    "first.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
 )
-def worst_of_kept(step, n_beams, longest):
-    kept = [([], 0.0)]
-    for _ in range(longest):
-        pool = []
-        for words, total in kept:
-            if words and words[-1] == END:
-                pool.append((words, total))
-                continue
-            pool += [([*words, w], total + m) for w, m in enumerate(step(words).tolist())]
-        kept = sorted(pool, key=lambda x: -x[1])[:n_beams]
-    return kept[-1][0]
 
 
 @mistake("Probabilities were added up. They are multiplied, that is, their *logarithms* are added.")
@@ -192,24 +184,14 @@ mistake(
     "sentence.",
     lambda step, n_beams, longest: _search(step, n_beams, longest - 1),
 )
-mistake(
+
+
+@mistake(
     "The sum was divided by the number of words. Asked is the likeliest sentence, without a norm "
-    "for length.",
-    lambda step, n_beams, longest: _normed(step, n_beams, longest),
+    "for length."
 )
-
-
-def _normed(step, n_beams, longest):
-    kept = [([], 0.0)]
-    for _ in range(longest):
-        pool = []
-        for words, total in kept:
-            if words and words[-1] == END:
-                pool.append((words, total))
-                continue
-            pool += [([*words, w], total + m) for w, m in enumerate(step(words).tolist())]
-        kept = sorted(pool, key=lambda x: -x[1] / len(x[0]))[:n_beams]
-    return kept[0][0]
+def normed(step, n_beams, longest):
+    return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))
 
 
 def drive(answer, first, later, n_beams, longest):
@@ -243,7 +225,7 @@ def cases(seed):
     for n_beams, vocab, longest, hurried in (
         (2, 6, 5, [(_search, 3, 5), (_search, 2, 4)]),
         (3, 7, 6, [(first_end, 3, 6), (_search, 3, 7)]),
-        (4, 9, 5, [(_normed, 4, 5), (added_up, 4, 5)]),
+        (4, 9, 5, [(normed, 4, 5), (added_up, 4, 5)]),
         (3, 5, 7, [(_search, 4, 7), (laid_aside, 3, 7)]),
     ):
         while True:

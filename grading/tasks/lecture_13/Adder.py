@@ -57,12 +57,17 @@ class ByMask(Adder):
 class _With(Adder):
     """Changes of the model answer: the mistakes below."""
 
-    causal = True
+    causal, places = True, True
+
+    def mask(self, T):
+        """Who sees whom beside that."""
+        return None
 
     def forward(self, tokens, return_weights=False):
         """Logits."""
-        x = self.positions.embed(self.embedding(tokens))
-        x, weights = self.stack(x, None, True, causal=self.causal)
+        x = self.embedding(tokens)
+        x = self.positions.embed(x) if self.places else x
+        x, weights = self.stack(x, self.mask(tokens.shape[1]), True, causal=self.causal)
         logits = self.readout(x)
         return (logits, weights) if return_weights else logits
 
@@ -80,12 +85,11 @@ class NotCausal(_With):
     "attend."
 )
 class WrongWay(_With):
-    def forward(self, tokens, return_weights=False):
-        """Logits."""
-        T = tokens.shape[1]
-        mask = torch.ones(T, T, dtype=torch.bool).triu()
-        x, weights = self.stack(self.positions.embed(self.embedding(tokens)), mask, True)
-        return (self.readout(x), weights) if return_weights else self.readout(x)
+    causal = False
+
+    def mask(self, T):
+        """Those that come after."""
+        return torch.ones(T, T, dtype=torch.bool).triu()
 
 
 @mistake(
@@ -93,14 +97,7 @@ class WrongWay(_With):
     "same. 12 + 34 and 21 + 34 would have one answer."
 )
 class NoPositions(_With):
-    def __init__(self, n, d_model, n_layers, n_heads):
-        super().__init__(n, d_model, n_layers, n_heads)
-        self.positions.table.weight = nn.Parameter(torch.zeros_like(self.positions.table.weight))
-
-    def forward(self, tokens, return_weights=False):
-        """Logits."""
-        x, weights = self.stack(self.embedding(tokens), None, True, causal=True)
-        return (self.readout(x), weights) if return_weights else self.readout(x)
+    places = False
 
 
 @mistake(
