@@ -217,11 +217,10 @@ def by_place(network: nn.Module, which: int) -> list[float]:
 
 @torch.no_grad()
 def cache_bytes(network: LanguageModel, tokens: Tensor) -> int:
-    """What all layers keep of these words; with a window, no more than the window."""
+    """What all layers keep of these words, in float32."""
     kept = network.new_cache()
     network(tokens, cache=kept)
-    seen = min(tokens.shape[1], getattr(network.positions, "window", WORDS))
-    return sum(4 * x[:, :, -seen:].numel() for layer in kept for x in (layer.keys, layer.values))
+    return sum(4 * x.numel() for layer in kept for x in (layer.keys, layer.values))
 
 
 def main() -> None:

@@ -231,20 +231,28 @@ class KeyValueCache:
 
     They do not change when more tokens come, as long as nobody looks forward. So a model that
     writes token by token computes them once (lecture 8; Shazeer, 2019, section 2.4).
+
+    seen: how many positions were read so far, those included that a window has let go.
     """
 
     def __init__(self) -> None:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
+        self.seen = 0
 
     def __len__(self) -> int:
         """The number of positions kept."""
         return 0 if self.keys is None else self.keys.shape[-2]
 
     def append(
-        self, k: Float[Tensor, "batch heads T d_k"], v: Float[Tensor, "batch heads T d_v"]
+        self,
+        k: Float[Tensor, "batch heads T d_k"],
+        v: Float[Tensor, "batch heads T d_v"],
+        window: int | None = None,
     ) -> tuple[Float[Tensor, "batch heads T_k d_k"], Float[Tensor, "batch heads T_k d_v"]]:
-        """Keep those of T new positions as well, and give back those of all T_k positions.
+        """Give back those that were kept and those of T new positions, T_k together; keep them.
+
+        With a window only the last `window` of them are kept: nobody later sees the others.
 
         Raises:
             ValueError: if batch, heads or widths are not those of what is kept already.
@@ -256,7 +264,10 @@ class KeyValueCache:
                 needed = f"{shape_text(*lead, 'T', width)}, as the cache holds"
                 require(fits, name, f"shape {came}", needed)
             k, v = torch.cat([self.keys, k], dim=-2), torch.cat([self.values, v], dim=-2)
+        self.seen += k.shape[-2] - len(self)
         self.keys, self.values = k, v
+        if window is not None and k.shape[-2] > window:  # a slice alone would hold all in memory
+            self.keys, self.values = (x[..., -window:, :].clone() for x in (k, v))
         return k, v
 
 
@@ -336,7 +347,8 @@ class MultiHeadAttention(nn.Module):
                 would broadcast as `(heads, T_q, T_k)`.
             return_weights: if not, torch's fused attention computes the same output faster.
             cache: keys and values of earlier positions. They stand before those of `key`, which
-                are added to the cache; T_k in the mask and the weights then counts all of them.
+                are added to the cache; T_k in the mask and the weights then counts all of them,
+                but for those that a window has let go.
             causal: the queries are the last T_q positions of T_k, and none sees a later one. The
                 same as `causal_mask` as a mask, but the fused function is told a word instead of
                 a matrix, and can leave out the half that nobody sees.
@@ -346,12 +358,12 @@ class MultiHeadAttention(nn.Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        start = 0 if cache is None else len(cache)  # the position of the first key that is new
-        self._check(query, key, value, mask, causal, start)
+        start, kept = (0, 0) if cache is None else (cache.seen, len(cache))
+        self._check(query, key, value, mask, causal, kept)
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
         k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
-        q, k, bias = self._with_positions(q, k, start)
+        q, k, bias = self._with_positions(q, k, start, kept)
         k, v = self._remember(k, v, cache)  # (batch, heads, T_k, d_k or d_v), with those before
         dropout_p = self.dropout if self.training else 0.0
         if return_weights:
@@ -368,20 +380,24 @@ class MultiHeadAttention(nn.Module):
 
     def _remember(self, k: Tensor, v: Tensor, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
         """Keys and values of all positions, those of earlier calls before the new ones."""
-        return (k, v) if cache is None else cache.append(k, v)
+        window = None if self.positions is None else self.positions.window
+        return (k, v) if cache is None else cache.append(k, v, window)
 
     def _join(self, context: Tensor) -> Tensor:
         """(batch, heads, T, d_v) to (batch, T, d_out)."""
         return self.W_out(context.transpose(1, 2).flatten(2))
 
     def _with_positions(
-        self, q: Tensor, k: Tensor, start: int
+        self, q: Tensor, k: Tensor, start: int, kept: int
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Queries and keys turned by their places, and what is added to the scores."""
+        """Queries and keys turned by their places, and what is added to the scores.
+
+        The new keys begin at the position `start`; `kept` older ones will stand before them.
+        """
         if self.positions is None:
             return q, k, None
         q, k = self.positions.rotate(q, k, start)
-        scores_shape = (*q.shape[:-1], start + k.shape[-2])
+        scores_shape = (*q.shape[:-1], kept + k.shape[-2])
         bias = self.positions.bias(*scores_shape[-2:], q)  # (heads, T_q, T_k) or None
         if bias is not None:
             require_broadcastable("bias of positions", bias.shape, scores_shape)
@@ -394,7 +410,7 @@ class MultiHeadAttention(nn.Module):
         value: Tensor,
         mask: Tensor | None,
         causal: bool,
-        start: int,
+        kept: int,
     ) -> None:
         """Refuse what does not fit together, before anything is kept in a cache."""
         _check_input("query", query, self.W_query, batched=True)
@@ -405,7 +421,7 @@ class MultiHeadAttention(nn.Module):
             if x.shape[:2] != lead:
                 needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
                 require(False, name, f"shape {tuple(x.shape)}", needed)
-        T_q, T_k = query.shape[1], start + key.shape[1]
+        T_q, T_k = query.shape[1], kept + key.shape[1]
         if mask is not None:
             needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
             require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)

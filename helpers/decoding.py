@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from helpers.checks import require, require_dims
 from helpers.data import PAD
+from helpers.training import evaluating
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -146,22 +147,20 @@ def generate(
     needed = "use_cache=False for a model without new_cache()"
     require(knows, "use_cache", f"True with {type(model).__name__}", needed)
     cache = model.new_cache() if use_cache else None
-    was_training = model.training
-    model.eval()
     unread = tokens  # what the cache has not seen
     running = torch.ones_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
-    for _ in range(max_new_tokens):
-        if not running.any():
-            break
-        logits = model(unread, cache=cache) if use_cache else model(tokens)
-        last = logits[:, -1]  # (batch, vocab)
-        probabilities = next_token_probabilities(last, temperature, top_k, top_p)
-        drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
-        unread = drawn.to(tokens.dtype).masked_fill(~running, PAD)
-        tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
-        if stop is not None:
-            running = running & (unread != stop)
-    model.train(was_training)
+    with evaluating(model):
+        for _ in range(max_new_tokens):
+            if not running.any():
+                break
+            logits = model(unread, cache=cache) if use_cache else model(tokens)
+            last = logits[:, -1]  # (batch, vocab)
+            probabilities = next_token_probabilities(last, temperature, top_k, top_p)
+            drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
+            unread = drawn.to(tokens.dtype).masked_fill(~running, PAD)
+            tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
+            if stop is not None:
+                running = running & (unread != stop)
     return tokens
 
 
@@ -198,7 +197,8 @@ def beam_search(
     So greedy choice is followed as well, and the best score found is never below its score.
 
     Args:
-        model: maps tokens (n, T) to logits (n, T, vocab). Any function does.
+        model: maps tokens (n, T) to logits (n, T, vocab). Any function does, and it is called as
+            it is: a model with dropout needs `model.eval()` first.
         tokens: the beginning, at least one token.
         max_new_tokens: how many tokens to add at most. A hypothesis that has not ended by then
             counts as it is.

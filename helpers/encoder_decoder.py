@@ -20,6 +20,7 @@ from helpers.checks import require, require_dims, require_sizes
 from helpers.data import PAD
 from helpers.models import check_tokens, set_forget_bias
 from helpers.positions import Positions
+from helpers.training import evaluating
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -149,7 +150,7 @@ class EncoderDecoder(nn.Module):
     ):
         """The decoder's stream before the readout; arguments and errors as in `decode`."""
         check_tokens(target, self.target_embedding.num_embeddings, "target")
-        start = len(cache[0]) if cache else 0
+        start = cache[0].own.seen if cache else 0
         x = self.positions.embed(self.target_embedding(target), start)  # (batch, T_q, d_model)
         return self.decoder(x, memory, None, memory_mask, return_weights, cache, causal=True)
 
@@ -160,10 +161,14 @@ class EncoderDecoder(nn.Module):
     def given(self, source: Int[Tensor, "batch T_k"]) -> Given:
         """The decoder with this source held: a model of the target alone, which can write.
 
+        The source is read once, here, in evaluation and without a gradient.
+
         Raises:
             ValueError: as `encode`.
         """
-        return Given(self, self.encode(source), source_mask(source))
+        with evaluating(self), torch.no_grad():
+            memory = self.encode(source)  # (batch, T_k, d_model)
+        return Given(self, memory, source_mask(source))
 
 
 class Given(nn.Module):

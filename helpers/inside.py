@@ -91,7 +91,8 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
     """The columns of queries, keys, values and contexts that belong to one head.
 
     Raises:
-        ValueError: if there is no such layer or head, or its queries and values differ in width.
+        ValueError: if there is no such layer or head, its queries and values differ in width, or
+            several heads share keys and values.
     """
     n_layers = len(model.blocks)
     require(0 <= layer < n_layers, "layer", layer, f"a number from 0 to {n_layers - 1}")
@@ -100,6 +101,9 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
     require(0 <= head <= last, "head", head, f"a number from 0 to {last}")
     d_k, d_v = attention.d_k, attention.d_v
     require(d_k == d_v, "model", f"d_k = {d_k} and d_v = {d_v}", "heads whose widths are equal")
+    of_keys = attention.W_key.out_features // d_k
+    came = f"{of_keys} heads of keys for {last + 1} of queries"
+    require(of_keys == last + 1, "model", came, "keys and values of its own for each head")
     return slice(head * d_v, (head + 1) * d_v)
 
 

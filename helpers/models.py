@@ -181,7 +181,7 @@ class TransformerModel(nn.Module):
                 batch.
         """
         check_tokens(tokens, self.embedding.num_embeddings)
-        start = len(cache[0]) if cache else 0
+        start = cache[0].seen if cache else 0
         if start:
             held = len(cache[0].keys)
             require(

@@ -45,8 +45,9 @@ class RMSNorm(nn.Module):
             ValueError: if the last axis of `x` is not `d_model`.
         """
         _check_width(x, len(self.weight))
-        mean_square = x.square().mean(dim=-1, keepdim=True)  # (…, 1)
-        return x * (mean_square + self.eps).rsqrt() * self.weight
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # float16 ends before 256²
+        mean_square = wide.square().mean(dim=-1, keepdim=True)  # (…, 1)
+        return (wide * (mean_square + self.eps).rsqrt()).to(x.dtype) * self.weight
 
 
 def gelu(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
@@ -136,7 +137,8 @@ class GroupedQueryAttention(MultiHeadAttention):
 class SlidingWindow(Positions):
     """Each query sees only the last `window` positions, its own among them.
 
-    One layer reaches window − 1 words back, and each further layer as many again.
+    One layer reaches window − 1 words back, and each further layer as many again. So a cache
+    keeps the last `window` positions only.
     Source: Beltagy et al. (2020), section 3.1; causal as in Jiang et al. (2023), section 2.
 
     Args:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 class Positions(nn.Module):
     """No positions at all, and the interface that the encodings below share."""
 
+    window: int | None = None
+    """How many positions a query sees, its own among them, where there is a limit."""
+
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
     ) -> Float[Tensor, "batch T d_model"]:

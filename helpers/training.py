@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ def train(
     clip: float | None = 1.0,
     name: str = "training",
 ) -> History:
-    """Adam on the cross-entropy of fresh batches.
+    """Adam on the cross-entropy of fresh batches; then the model is left in evaluation.
 
     Args:
         model: maps tokens (batch, T), or several sequences, to logits (batch, T, n_outputs).
@@ -129,13 +130,23 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
         ValueError: as `masked_cross_entropy`.
     """
     tokens, targets = batch
-    was_training = model.training
-    model.eval()
-    logits = _logits(model, tokens)  # (batch, T, n_outputs)
-    model.train(was_training)
+    with evaluating(model):
+        logits = _logits(model, tokens)  # (batch, T, n_outputs)
     _check_targets(logits, targets)
     asked = targets != IGNORE  # (batch, T)
     return (logits.argmax(dim=-1)[asked] == targets[asked]).double().mean().item()
+
+
+@contextlib.contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Within the block the model is in evaluation; then each part is in the mode that it had."""
+    modes = {module: module.training for module in model.modules()}
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes.items():
+            module.training = training
 
 
 def progress(steps: range, name: str) -> tqdm:

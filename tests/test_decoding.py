@@ -304,12 +304,15 @@ def test_rows_stop_by_themselves():
 def test_generation_runs_in_evaluation_and_leaves_the_mode():
     """Without dropout and without gradients; a model in training goes on in training."""
     torch.manual_seed(0)
-    model = LanguageModel(VOCAB, 8, dropout=0.5)
+    model = LanguageModel(VOCAB, 8, dropout=0.5, positions=LearnedPositions(9, 8))
     tokens = torch.randint(VOCAB, (2, 3))
     for training in (True, False):
         model.train(training)
         first = generate(model, tokens, 6, temperature=0.0)
         assert torch.equal(generate(model, tokens, 6, temperature=0.0), first)
+        assert model.training == training == model.blocks[0].training
+        with pytest.raises(ValueError, match="context_length"):
+            generate(model, tokens, 8)
         assert model.training == training == model.blocks[0].training
         assert not first.requires_grad
 

@@ -308,6 +308,19 @@ def test_a_score_is_the_models_own_probability(name):
         assert best.log_probability == pytest.approx(total.item(), abs=1e-9)
 
 
+def test_a_source_is_read_in_evaluation_whatever_the_mode():
+    """Otherwise dropout would make of one source many."""
+    torch.manual_seed(0)
+    model = EncoderDecoder(SOURCE, TARGET, D, dropout=0.5).train()
+    source, start = words(SOURCE, 1, 4), torch.ones(1, 1, dtype=torch.long)
+    writer, again = model.given(source), model.given(source)
+    assert model.training and model.encoder.training
+    assert torch.equal(writer.memory, again.memory) and not writer.memory.requires_grad
+    assert torch.equal(writer.memory, model.eval().encode(source))
+    options = {"temperature": 0.0, "max_new_tokens": 8}
+    assert torch.equal(generate(writer, start, **options), generate(again, start, **options))
+
+
 def test_given_follows_the_mode_of_its_model():
     model = make("transformer, none")
     assert not model.given(words(SOURCE, 1, 3)).training

@@ -6,6 +6,7 @@ from errors import assert_refused, calls, language_model, never_refused
 
 from helpers import inside
 from helpers.attention import MultiHeadAttention
+from helpers.modern import GroupedQueryAttention, with_parts
 
 
 def enter(place):
@@ -28,6 +29,10 @@ def with_wide_values():
     model = language_model()
     model.blocks[0].attention = MultiHeadAttention(4, HEADS, d_k=2, d_v=3)
     return model
+
+
+def with_shared_keys():
+    return with_parts(language_model(), attention=lambda: GroupedQueryAttention(4, HEADS, 1))
 
 
 LAYERS = len(language_model().blocks)
@@ -73,6 +78,10 @@ CASES = {
         (
             lambda: inside.head_columns(with_wide_values(), 0, 0),
             "model: got d_k = 2 and d_v = 3; needed heads whose widths are equal",
+        ),
+        (
+            lambda: inside.head_columns(with_shared_keys(), 0, 1),
+            "model: got 1 heads of keys for 2 of queries; needed keys and values of its own",
         ),
     ],
     inside.in_order: [

@@ -14,6 +14,7 @@ from torch import nn
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import FeedForward
 from helpers.decoding import generate
+from helpers.encoder_decoder import EncoderDecoder
 from helpers.masks import causal_mask, window_mask
 from helpers.models import LanguageModel
 from helpers.modern import (
@@ -50,6 +51,14 @@ def test_rms_norm_is_torchs(d_model, eps, seed):
     inputs = [x, ours.weight]
     for a, b in zip(gradients(ours(x), inputs), gradients(theirs, inputs), strict=True):
         assert_equal(a, b, "gradient")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rms_norm_of_large_numbers_in_half_precision(dtype):
+    x = torch.tensor([[300.0, -300.0], [6e4, 3.0], [0.5, 0.25]], dtype=dtype)
+    found = RMSNorm(2).to(dtype)(x)
+    assert found.dtype == dtype
+    assert torch.allclose(found.float(), F.rms_norm(x.float(), (2,), eps=1e-5), rtol=0.01)
 
 
 def test_rms_norm_keeps_the_mean_that_layer_norm_takes_away():
@@ -175,6 +184,37 @@ def test_how_far_back_layers_with_a_window_reach():
     changed[0, 0] = 8
     same = (model(tokens) == model(changed))[0].all(dim=-1)
     assert same.tolist() == [False] * 5 + [True] * 2
+
+
+@pytest.mark.parametrize("inside", [None, RotaryPositions(), ALiBiPositions(2), "learned"])
+@pytest.mark.parametrize("pieces", [(1,) * 9, (5, 1, 1, 1, 1), (4, 3, 0, 2), (9,)])
+def test_a_cache_keeps_no_more_than_the_window_and_changes_nothing(inside, pieces):
+    inside = LearnedPositions(9, 8) if inside == "learned" else inside
+    model = shake(LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, inside))).eval()
+    tokens = torch.arange(18).view(2, 9) % 7
+    logits, maps = model(tokens, return_weights=True)
+    cache, end = model.new_cache(), 0
+    for piece in pieces:
+        start, end = end, end + piece
+        kept = len(cache[0])
+        found, own = model(tokens[:, start:end], return_weights=True, cache=cache)
+        assert_equal(found, logits[:, start:end])
+        for weights, expected in zip(own, maps, strict=True):
+            assert_equal(weights, expected[:, :, start:end, start - kept : end])
+        assert [(len(c), c.seen) for c in cache] == 2 * [(min(end, 3), end)]
+        held = [x.untyped_storage().nbytes() for c in cache for x in (c.keys, c.values)]
+        assert held == 4 * [2 * 2 * min(end, 3) * 4 * cache[0].keys.element_size()]
+    greedy = {"temperature": 0.0, "max_new_tokens": 2}
+    written = [generate(model, tokens[:, :7], use_cache=c, **greedy) for c in (True, False)]
+    assert torch.equal(*written)
+
+
+def test_a_translator_with_a_window_writes_the_same_with_a_cache():
+    model = shake(EncoderDecoder(7, 7, 8, positions=SlidingWindow(2, RotaryPositions()))).eval()
+    source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
+    options = {"temperature": 0.0, "max_new_tokens": 8}
+    written = [generate(model.given(source), start, use_cache=c, **options) for c in (True, False)]
+    assert torch.equal(*written)
 
 
 def test_a_window_around_learned_positions_embeds_as_they_do():

@@ -24,6 +24,19 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     assert "A good answer" not in pages and "teaching plans" in pages
 
 
+def test_a_folder_that_holds_something_is_not_cleared(tmp_path, monkeypatch):
+    kept = tmp_path / "page.html"
+    kept.write_text("mine")
+    with pytest.raises(ValueError, match="is not empty; a new or an empty folder is needed"):
+        student_site.chosen([str(tmp_path)])
+    with pytest.raises(ValueError, match=r"page\.html is not empty"):
+        student_site.chosen([str(kept)])
+    assert kept.read_text() == "mine"
+    monkeypatch.setattr(student_site, "DEFAULT", tmp_path)
+    assert student_site.chosen([str(tmp_path / "new")]) == tmp_path / "new"
+    assert student_site.chosen([]) == tmp_path and not kept.exists()
+
+
 def test_gradescopes_zip_holds_what_grades_and_a_policy_if_there_is_one(tmp_path):
     (tmp_path / "class.toml").write_text("packages = []\n")
     autograder.make(tmp_path / "a.zip", 2, 7, tmp_path / "class.toml")

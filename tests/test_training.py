@@ -16,6 +16,7 @@ from helpers.training import (
     History,
     accuracy,
     count_parameters,
+    evaluating,
     masked_cross_entropy,
     progress,
     set_seed,
@@ -200,3 +201,17 @@ def test_no_progress_bar_where_outputs_are_recorded(capfd, monkeypatch):
     monkeypatch.delenv("LAMPLIGHT_QUIET")
     run(0, steps=3, name="little net")
     assert "little net" in capfd.readouterr().err
+
+
+def test_each_part_gets_its_own_mode_back():
+    """Also after an error, and where some parts were in evaluation before."""
+    model = nn.Sequential(nn.Embedding(5, 5), nn.Dropout(0.5), nn.Dropout(0.5))
+    model[1].eval()
+    modes = [True, True, False, True]
+    assert [part.training for part in model.modules()] == modes
+    accuracy(model, (torch.tensor([[1, 2]]), torch.tensor([[1, 2]])))
+    assert [part.training for part in model.modules()] == modes
+    with pytest.raises(IndexError), evaluating(model):
+        assert not any(part.training for part in model.modules())
+        model(torch.tensor([[9]]))
+    assert [part.training for part in model.modules()] == modes

@@ -1,5 +1,7 @@
 """The site without the model answers, for a class: `python tools/student_site.py [TARGET]`.
 
+TARGET is a new or an empty folder; `_build/student`, if none is named, is made anew each time.
+
 It is built from a copy in which the solutions are missing, and so are the plans for teaching and
 the questions for an examination, so that neither a page nor the search holds any of them, and in
 whose notebooks `check` does not point at them. It does not make them secret: they stand in the
@@ -13,6 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
 LEFT_OUT |= {"teaching.md", "examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
@@ -50,10 +53,24 @@ def copy(target: Path) -> None:
         page.write_text(LINK.sub(r"\1", page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
+def chosen(arguments: list[str]) -> Path:
+    """The folder for the copy. Only the default one is cleared: another may hold anything.
+
+    Raises:
+        ValueError: if the folder that was named holds something already.
+    """
+    if not arguments:
+        shutil.rmtree(DEFAULT, ignore_errors=True)
+        return DEFAULT
+    target = Path(arguments[0])
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"TARGET: {target} is not empty; a new or an empty folder is needed")
+    return target
+
+
 def main() -> int:
     """Copy and build."""
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "_build" / "student"
-    shutil.rmtree(target, ignore_errors=True)
+    target = chosen(sys.argv[1:])
     copy(target)
     book = [Path(sys.executable).with_name("jupyter-book"), "build", "-W", "-n", "--keep-going"]
     code = subprocess.run([*book, "--quiet", "."], cwd=target).returncode
