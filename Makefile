@@ -34,8 +34,7 @@ check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=mod
 test: system .venv/full.stamp ## check everything: code, notebooks, exercises, site
 	@rm -rf _build
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --dist loadgroup \
-	  --no-loadscope-reorder || { \
+	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder || { \
 	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
 
 system:

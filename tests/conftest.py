@@ -32,14 +32,36 @@ def chromium() -> str:
     return system_program("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
+# Minutes each: they begin first, so that nobody waits for one of them at the end.
+LONG = ("test_faults", "test_grader_cases", "test_variants", "test_site", "test_class")
+# Tests that share nothing: one by one they fill what is left on either side.
+APART = ("test_grading.py::", "test_verdicts_do_not_depend_on_the_seed_of_torch[")
+
+
 def pytest_collection_modifyitems(items) -> None:
-    """Keep the tests of a file together, but for notebooks, which come first, one by one."""
-    alone = {item.nodeid for item in items if item.name.startswith("test_runs_alone[")}
-    for item in items:
-        group = item.nodeid if item.nodeid in alone else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: item.nodeid not in alone)
+    """Notebooks come first, then the long files, and last what can be handed out one by one."""
+
+    def turn(item) -> int:
+        if "test_runs_alone[" in item.nodeid:
+            return 0
+        if any(part in item.nodeid for part in APART):
+            return 3
+        return 1 if item.path.stem in LONG else 2
+
+    items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of a file share what they need, so one worker gets them all."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            alone = any(part in nodeid for part in ("test_runs_alone[", *APART))
+            return nodeid if alone else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
