@@ -485,3 +485,12 @@ def stored(name: str) -> dict:
     )
     require(name in names, "name", repr(name), f"one of {names}")
     return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def course_prose() -> str:
+    """The plain sentences of the lectures, a paragraph a line: real text for a model of letters.
+
+    `tools/prose.py` takes them from the pages.
+    """
+    file = resources.files("helpers") / "stored" / "prose.txt"
+    return file.read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ from helpers.data import (
     two_relations_batch,
 )
 from helpers.training import IGNORE
+from tools import prose
 
 WORDS, STORIES = AGREEMENT_VOCABULARY, STORY_VOCABULARY
 OPENING = "The letters in the drawer under the lamp that hums ___ unopened."
@@ -434,3 +435,35 @@ def test_stored_tables_are_small_and_say_what_made_them():
         assert table == json.loads(text)
         assert len(text) < 60_000
         assert {"made_by", "torch", "threads", "cpu_seconds"} <= set(table)
+
+
+# ----------------------------------------------------------------------------- prose
+
+
+def test_prose_is_taken_from_a_page_without_what_is_no_english():
+    cell = """# A heading
+
+A *mean* of the [values](a.md), as a {term}`query <queries>` asks. It is $x$ times y. So `f(x)` is!
+
+- The first (of two). {cite:t}`vaswani2017` say so.
+- and a part of a sentence,
+
+| a | table |
+
+```python
+print("Code.")
+```
+$$y = 1.$$
+
+> A quotation.
+"""
+    kept = ["A mean of the values, as a query asks.", "The first (of two)."]
+    assert prose.paragraphs(cell) == kept
+
+
+def test_stored_prose_is_long_plain_and_small():
+    text = data.course_prose()
+    assert 150_000 < len(text) < 300_000
+    assert len(set(text)) < 99  # letters, and what else sheet 8 gives an id
+    assert re.fullmatch(r"""(?:[A-Z][A-Za-z0-9 .,;:?!()'"-]*[.?!]\n)+""", text)
+    assert "attention" in text and "  " not in text

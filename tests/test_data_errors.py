@@ -79,6 +79,7 @@ CASES = {
 }
 
 CANNOT_FAIL = {
+    data.course_prose: "has no argument",
     data.storyteller: "has no argument",
 }
 
