@@ -10,8 +10,9 @@
 
 1. Each model is trained at each rate of one grid, in each setting, from the search seeds.
 2. The rate with the best mean `validation` is chosen, and among equals the one in the middle. Where
-   the best stands at an end of the grid, the grid is continued beyond it, so that no model is
-   compared at a rate that was merely the last one tried.
+   the best stands at an end of the grid, the grid is continued beyond it, up to eight rates, so
+   that no model is compared at a rate that was merely the last one tried. Where the eighth rate is
+   still the best at its end, the program says so.
 3. At its own rate, each model is trained from the seeds of the comparison, which are others.
 
 `validation` must come from data that is neither trained on nor reported; the rest of what `trial`
@@ -167,10 +168,15 @@ def searched(
 
 
 def _beyond(rates: list[float], best: float) -> float | None:
-    """The next rate outside the grid, in its own step, if the best one stands at its end."""
-    if best == rates[-1]:
-        return float(f"{best * best / rates[-2]:.1g}")
-    return float(f"{best * best / rates[1]:.1g}") if best == rates[0] else None
+    """The next rate outside the grid, in its own step, if the best one stands at its end.
+
+    It has as few digits as leave it outside.
+    """
+    if best not in (rates[0], rates[-1]):
+        return None
+    further = best * best / (rates[1] if best == rates[0] else rates[-2])
+    rounded = (float(f"{further:.{digits}g}") for digits in range(1, 18))
+    return next(rate for rate in rounded if not rates[0] <= rate <= rates[-1])
 
 
 def _timed(trial: Trial, job: Job) -> dict:
@@ -248,4 +254,8 @@ def _write(
     table.write_text(text + "\n}\n", encoding="utf-8")
     json.loads(table.read_text(encoding="utf-8"))
     print(f"{len(rows)} trainings, {head['cpu_seconds']} s of CPU time: {table.relative_to(ROOT)}")
+    for pair in pairs:
+        rates = tried[json.dumps(pair)]
+        if choose(rates) in (min(rates), max(rates)):
+            print(f"{pair}: the best rate, {choose(rates):g}, is the last of {len(rates)} tried")
     return table

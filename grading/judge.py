@@ -7,15 +7,18 @@ comes out, and gives the verdict outside.
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import inspect
 import io
 import linecache
+import random
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from unittest import mock
 
+import numpy as np
 import torch
 
 from grading import evidence, parts
@@ -132,6 +135,8 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             warnings.catch_warnings(),
         ):
             warnings.showwarning = drain.warn
+            random.seed(torch_seed)
+            np.random.seed(torch_seed)  # noqa: NPY002
             torch.manual_seed(torch_seed)
             value = task.drive(watch.over(answer), *args) if task.drive else answer(*args)
             result = plain(value)
@@ -145,13 +150,17 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
         sentence = f"{STOPS} {type(error).__name__}: {_one_line(error)}"
     if sentence:
         return Outcome(error=sentence, printed=drain.beginning())
-    after = plain(args)
-    changed = tuple(
-        i
-        for i, (old, new) in enumerate(zip(before, after, strict=True))
-        if difference(new, old, 0, 0)
-    )
+    pairs = enumerate(zip(before, args, strict=True))
+    changed = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
     return Outcome(result, changed=changed, printed=drain.beginning(), noticed=watch.noticed)
+
+
+def _is_other(arg: object, old: object) -> bool:
+    """Whether an argument is no longer what it was, or no longer plain data at all."""
+    try:
+        return difference(plain(arg), old, 0, 0) is not None
+    except (NotPlain, RecursionError):
+        return True
 
 
 def judge(
@@ -309,7 +318,7 @@ def _without_the_answer(sentence: str) -> str:
 
     Which form is wanted (type, size, shape) may be told.
     """
-    came, _, wanted = sentence.partition("; expected ")
+    came, _, wanted = sentence.rpartition("; expected ")
     return sentence if wanted.startswith(FORMS) else f"{came}: this is not right."
 
 
@@ -442,22 +451,21 @@ def _judge_text(task: Task, outcome: Outcome) -> Verdict:
 
 def _fresh(args: tuple) -> tuple:
     """Copies of the arguments, so that no case sees what an answer did to another."""
-    return tuple(arg.clone() if isinstance(arg, torch.Tensor) else _copied(arg) for arg in args)
-
-
-def _copied(arg: object) -> object:
-    import copy
-
-    return copy.deepcopy(arg)
+    return tuple(
+        arg.clone() if isinstance(arg, torch.Tensor) else copy.deepcopy(arg) for arg in args
+    )
 
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
     """Give the global state back as it was: seeds, default precision, gradients."""
     state, dtype, grad = torch.get_rng_state(), torch.get_default_dtype(), torch.is_grad_enabled()
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         yield
     finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
         torch.set_rng_state(state)
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(grad)

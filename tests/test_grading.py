@@ -4,6 +4,7 @@ import copy
 import importlib
 import inspect
 import itertools
+import random
 import re
 import types
 import warnings
@@ -498,6 +499,44 @@ def test_a_training_has_one_thread_and_the_rest_has_all():
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def bare(answer, *args):
+    """The outcome of an answer to a task without anything special, on one case."""
+    task = types.SimpleNamespace(name="answer", kind="implement", forbidden=(), drive=None)
+    return judging.run(task, answer, [Case(args)])[0]
+
+
+def test_an_argument_that_is_no_longer_plain_counts_as_changed():
+    def object_in_it(words, numbers):
+        words.append(object())
+        return len(words)
+
+    def itself_in_it(words, numbers):
+        words.append(words)
+        return len(words)
+
+    for answer in (object_in_it, itself_in_it):
+        outcome = bare(answer, ["a"], [1])
+        assert (outcome.value, outcome.error, outcome.changed) == (2, "", (0,))
+
+
+def test_every_generator_is_seeded_for_an_answer_and_then_as_it_was():
+    def draws():
+        return [random.random(), np.random.rand(), torch.rand(()).item()]  # noqa: NPY002
+
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
+    first = bare(draws).value
+    assert bare(draws).value == first
+    assert random.getstate() == before[0]
+    assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
+    assert torch.equal(torch.get_rng_state(), before[2])
+
+
+def test_a_predicted_text_does_not_give_the_answer_away():
+    said = difference(["; expected a ", "y"], ["key", "y"], 0, 0, "p")
+    assert said.endswith("expected 'key'.")
+    assert judging._without_the_answer(said) == "p[0] is '; expected a ': this is not right."
 
 
 def test_an_unknown_task_is_refused_with_the_names_there_are():
