@@ -1,4 +1,4 @@
-"""The comparisons of lecture 3: `python experiments/attention_head.py [--jobs 2]`.
+"""The comparisons of lecture 3: `python -m experiments.attention_head [--jobs 2]`.
 
 The task is the seed swap of that lecture. Sixteen gardeners each bring a jar with one of 32 labels
 and one of 8 kinds of seeds, and each wishes for one of the sixteen labels: which seeds are in the

@@ -1,4 +1,4 @@
-"""The trainings of lecture 8: `python experiments/language_model.py [--picture]`.
+"""The trainings of lecture 8: `python -m experiments.language_model [--picture]`.
 
 Writes `helpers/stored/language_model.json`, the weights of one of the models to
 `helpers/stored/language_model.npz`, and the picture of one of its heads for the front page to

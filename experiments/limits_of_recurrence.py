@@ -1,4 +1,4 @@
-"""The long trainings of lecture 1: `python experiments/limits_of_recurrence.py [--jobs 2]`.
+"""The long trainings of lecture 1: `python -m experiments.limits_of_recurrence [--jobs 2]`.
 
 A setting names a task, its size and the number of steps. Fields of a run, beside those of
 `experiments.search`:
@@ -36,7 +36,6 @@ from helpers.training import Batch, accuracy, count_parameters, set_seed, train
 
 BATCH, HELD_OUT = 64, 1000
 VALIDATION_SEED, TEST_SEED = 2000, 1000
-TRAINED_ATTRACTORS = 3
 ATTRACTORS = (0, 1, 2, 3, 6, 12)
 GROUPS = tuple(itertools.product((True, False), repeat=3))
 """Does the nearest noun agree with the subject; do two attractors of three; is the nearest noun the

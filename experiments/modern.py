@@ -58,7 +58,7 @@ def model(d_ff: int = D_FF, positions: Positions | None = None) -> LanguageModel
     """Lecture 8's model with another width inside, or other positions."""
     positions = RotaryPositions() if positions is None else positions
     made = LanguageModel(trained.VOCAB, D_MODEL, 2, N_HEADS, d_ff, positions)
-    nn.init.normal_(made.embedding.weight, std=trained.START)
+    nn.init.normal_(made.embedding.weight, std=trained.START_STD)
     return made
 
 

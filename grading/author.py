@@ -49,9 +49,9 @@ _mistakes: dict[str, list[Mistake]] = defaultdict(list)
 """What the decorators have collected, by the file (the module's name) in which they stand."""
 
 
-def _here(depth: int = 2) -> dict:
+def _here() -> dict:
     """The names of the file from which the caller was called."""
-    return sys._getframe(depth).f_globals
+    return sys._getframe(2).f_globals
 
 
 def also_right(answer: object) -> object:

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 
 from helpers.blocks import DecoderBlock
-from helpers.checks import require, require_dims, require_sizes
+from helpers.checks import require, require_sizes
 from helpers.data import PAD
-from helpers.models import set_forget_bias
+from helpers.models import check_tokens, set_forget_bias
 from helpers.positions import RotaryPositions
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class _Reader(nn.Module):
 
     def embed(self, context: Tensor, question: Tensor) -> Float[Tensor, "batch T_k d_model"]:
         """The words of the context; those with a flag have the mark added."""
-        _check_ids("context", context, self.embedding.num_embeddings)
-        _check_ids("question", question, self.embedding.num_embeddings)
+        check_tokens(context, self.embedding.num_embeddings, "context")
+        check_tokens(question, self.embedding.num_embeddings, "question")
         same = len(context) == len(question)
         require(same, "question", f"{len(question)} rows", f"{len(context)}, as many as contexts")
         x = self.words[context]  # (batch, T_k, d_model)
@@ -238,7 +238,8 @@ def best_spans(
         legal = legal.tril(longest - 1)  # (T, T)
     legal[0] = False
     best, at = sums.masked_fill(~legal, -torch.inf).flatten(1).max(dim=1)  # (batch,) each
-    require(bool((best > -torch.inf).all()), "logits", "a row of −inf", "a place to choose")
+    needed = "a place to choose"
+    require(bool((best > -torch.inf).all()), "logits", "a row of −inf, or NaN", needed)
     return torch.stack([at // T, at % T], dim=1), best
 
 
@@ -253,7 +254,8 @@ def no_answer_margin(
     Raises:
         ValueError: as `best_spans`.
     """
-    return logits[:, :, 0].sum(dim=1) - best_spans(logits, longest)[1]  # (batch,)
+    _, best = best_spans(logits, longest)  # (batch,)
+    return logits[:, :, 0].sum(dim=1) - best
 
 
 def normalized(text: str) -> list[str]:
@@ -290,9 +292,3 @@ def _check_logits(logits: Tensor) -> None:
     shape = tuple(logits.shape)
     fits = len(shape) == 3 and shape[1] == 2 and shape[2] >= 2
     require(fits, "logits", f"shape {shape}", "shape (batch, 2, T_k), T_k at least 2")
-
-
-def _check_ids(name: str, tokens: Tensor, vocab: int) -> None:
-    require_dims(name, tokens, 2, "(batch, T)")
-    outside = tokens[(tokens < 0) | (tokens >= vocab)][:3].tolist()
-    require(not outside, name, f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")

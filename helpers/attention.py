@@ -2,7 +2,7 @@
 
 Shapes are written `(batch, heads, query, key)`; masks are boolean and True means "may attend".
 
-Source: Vaswani et al. (2017), "Attention Is All You Need", section 3.2, equations 1 and following.
+Source: Vaswani et al. (2017), "Attention Is All You Need", section 3.2, equation 1.
 """
 
 from __future__ import annotations
@@ -180,7 +180,8 @@ class SelfAttention(nn.Module):
 class CausalSelfAttention(SelfAttention):
     """One head that looks only backward, with dropout on its weights (lecture 4).
 
-    The mask is a buffer: it moves with the module to another device and is not trained.
+    The mask is a buffer: it moves with the module to another device and is not trained. Only where
+    weights are wanted is it read; else torch's fused function is told "causal", which is the same.
 
     Args:
         d_model, d_k, d_v, bias: as in `SelfAttention`.
@@ -443,10 +444,10 @@ def _fused(
     """Torch's fused attention, with the same result for rows that see nothing: zeros."""
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, is_causal=True)
-    attn_mask = mask = _with_causal(mask, causal, q, k)
+    mask = _with_causal(mask, causal, q, k)
     if bias is not None:
-        attn_mask = bias if mask is None else bias + to_additive(mask, bias.dtype)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout_p)
+        mask = bias if mask is None else bias + to_additive(mask, bias.dtype)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout_p)
 
 
 def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:

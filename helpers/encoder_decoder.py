@@ -202,7 +202,7 @@ class Given(nn.Module):
 
 
 class AdditiveAttention(nn.Module):
-    """Scores of a small network, vᵀ tanh(W query + U key), in place of dot products.
+    """Scores of a small network, vᵀ tanh(W query + U key + b), in place of dot products.
 
     Source: Bahdanau, Cho and Bengio (2015), appendix A.1.2.
     """
@@ -306,12 +306,12 @@ class RecurrentTranslator(nn.Module):
         logits = self.readout(torch.cat([x, found], dim=-1))  # (batch, T_q, vocab)
         return (logits, [weights[:, None]]) if return_weights else logits
 
-    def given(self, source: Int[Tensor, "batch T_k"]) -> RecurrentGiven:
+    def given(self, source: Int[Tensor, "batch T_k"]) -> RereadGiven:
         """As `EncoderDecoder.given`."""
-        return RecurrentGiven(self, source)
+        return RereadGiven(self, source)
 
 
-class RecurrentGiven(nn.Module):
+class RereadGiven(nn.Module):
     """A model of (source, target) with its source held; it reads all again for each token."""
 
     def __init__(self, model: nn.Module, source: Tensor) -> None:

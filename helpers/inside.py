@@ -220,14 +220,16 @@ def pattern_scores(
     from the second turn on.
 
     Raises:
-        ValueError: if `weights` has not four dimensions, or there is not one length for each row.
+        ValueError: if `weights` has not four dimensions, there is not one length for each row, or
+            no row has a second turn.
     """
     require_dims("weights", weights, 4, "(batch, heads, T, T)")
     needed = f"shape ({len(weights)},), one for each row of weights"
     require(lengths.shape == (len(weights),), "lengths", f"shape {tuple(lengths.shape)}", needed)
     T = weights.shape[-1]
-    at = torch.arange(T)  # (T,)
+    at, lengths = torch.arange(T, device=weights.device), lengths.to(weights.device)  # (T,)
     asked = at >= lengths[:, None]  # (batch, T)
+    require(bool(asked[:, 1:].any()), "lengths", lengths[:3].tolist(), f"one below T = {T}")
     before = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, T - 1)
     behind = (at - lengths[:, None] + 1).clamp(min=0)  # (batch, T)
     index = behind[:, None, :, None].expand(-1, weights.shape[1], -1, 1)

@@ -293,6 +293,9 @@ class AttentionReader(nn.Module):
         flag_start: the same for the flag. Where the flag is as loud as a word, heads learn to
             find it before anything else.
         d_hidden: width of a hidden layer with ReLU in the readout, which is linear if this is 0.
+
+    Raises:
+        ValueError: if a size is below 1 (`d_hidden` may be 0), and as `MultiHeadAttention`.
     """
 
     def __init__(
@@ -307,6 +310,9 @@ class AttentionReader(nn.Module):
         d_hidden: int = 0,
     ) -> None:
         super().__init__()
+        require_sizes(n_words=n_words, length=length, n_questions=n_questions)
+        require_sizes(n_heads=n_heads, d_model=d_model)
+        require(d_hidden >= 0, "d_hidden", d_hidden, "at least 0")
         self.n_words = n_words
         self.word = nn.Embedding(n_words, d_model)
         self.place = nn.Embedding(length, d_model)
@@ -326,8 +332,12 @@ class AttentionReader(nn.Module):
         Float[Tensor, "batch n n_words"]
         | tuple[Float[Tensor, "batch n n_words"], Float[Tensor, "batch heads T T"]]
     ):
-        """Logits for every question and position, and the attention weights if asked for."""
-        require_dims("tokens", tokens, 2, "(batch, T)")
+        """Logits for every question and position, and the attention weights if asked for.
+
+        Raises:
+            ValueError: if `tokens` are not ids, (batch, T), with T at most `length`.
+        """
+        check_tokens(tokens, 2 * self.n_words)
         T, longest = tokens.shape[1], self.place.num_embeddings
         require(T <= longest, "tokens", f"{T} positions", f"at most length = {longest}")
         x = self.word(tokens % self.n_words) + self.flag(tokens // self.n_words)

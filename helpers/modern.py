@@ -128,7 +128,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         self.W_value = nn.Linear(d_model, n_kv_heads * self.d_v, bias=bias)
 
     def _remember(self, k: Tensor, v: Tensor, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
-        """The cache holds each shared head once; each query head then gets its own view of it."""
+        """The cache holds each shared head once; each query head then gets a copy of it."""
         k, v = super()._remember(k, v, cache)  # (batch, n_kv_heads, T_k, d_k or d_v)
         group = self.n_heads // self.n_kv_heads
         return k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)

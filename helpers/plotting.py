@@ -196,9 +196,8 @@ def heatmap(
     require(top is None or top > 0, "top", top, "a number above 0, or None")
     n_rows, n_columns = values.shape
     for name, labels, n in (("rows", rows, n_rows), ("columns", columns, n_columns)):
-        fits = labels is None or len(labels) == n
-        got = "no labels" if labels is None else f"{len(labels)} labels"
-        require(fits, name, got, f"{n}, as `values` has")
+        if labels is not None:
+            require(len(labels) == n, name, f"{len(labels)} labels", f"{n}, as `values` has")
     finite = np.where(np.isfinite(values), values, 0.0)
     top = (np.abs(finite).max() or 1.0) if top is None else top
     strength = np.rint(70 * np.clip(np.abs(finite) / top, 0, 1)).astype(int)  # opacity in percent

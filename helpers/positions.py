@@ -152,8 +152,7 @@ class RotaryPositions(Positions):
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
         angles = _angles(T_k, d_k, self.base, start) / self.stretch  # (T_k, d_k / 2)
-        angles = angles.to(q.device)
-        cos, sin = angles.cos().to(q.dtype), angles.sin().to(q.dtype)
+        cos, sin = angles.cos().to(q), angles.sin().to(q)  # as q now: not every device has float64
         return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
 
 

@@ -58,8 +58,8 @@ def gpt2(
 ) -> LanguageModel:
     """The course's `LanguageModel` with GPT-2's weights.
 
-    Lecture 8's model but for four things: learned positions, a GELU in place of the ReLU, no √d
-    on the way in, and biases everywhere, which ours has too.
+    Lecture 8's model but for three things: learned positions, a GELU in place of the ReLU, and no
+    √d on the way in. Biases stand everywhere in both.
 
     Args:
         config: as in its `config.json`.
@@ -305,7 +305,8 @@ def fetch(name: str = GPT2) -> Path:
     except Exception as error:  # the hub's errors have no parent of their own
         raise ConnectionError(
             f"{name} is not on this machine, and huggingface.co could not be reached or does not "
-            "have it. With a network, the same line fetches it once."
+            "have it. With a network, the same line fetches it once. "
+            f"({type(error).__name__}: {error})"
         ) from error
 
 

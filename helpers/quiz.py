@@ -147,7 +147,7 @@ def prediction_html(
     after = f" {html.escape(unit)}" if unit else ""
     value = f"{answer:,.10g}".replace("-", "−")
     off = f", a guess within {within:g} counts as right" if within else ""
-    page = f"""{_STYLE}<div class="quiz predict" data-answer="{answer!r}" data-within="{within!r}"
+    page = f"""{_STYLE}<div class="quiz predict" data-answer="{answer}" data-within="{within}"
  data-unit="{html.escape(unit)}"><form data-lm-suppress-shortcuts="true"><fieldset>
 <legend>{_markup(question)}</legend><div class="guess"><label for="{name}">My guess:</label>
 <input id="{name}" inputmode="text" autocomplete="off" size="8">{after}

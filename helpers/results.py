@@ -65,7 +65,8 @@ def results(name: str) -> Results:
     """
     table = stored(name)
     require("search" in table, "name", repr(name), "a table with the search beside the runs")
-    return Results(table, table.pop("search"), table.pop("runs"))
+    tried, runs = table.pop("search"), table.pop("runs")
+    return Results(table, tried, runs)
 
 
 def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:

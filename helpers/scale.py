@@ -25,7 +25,8 @@ class Sizes:
         biases: whether projections and norms have them (the readout has none).
 
     Raises:
-        ValueError: if a size is below 1.
+        ValueError: if a size is below 1 or `context` below 0, `n_heads` does not divide `d_model`
+            where `d_head` is not given, or `n_kv_heads` does not divide `n_heads`.
     """
 
     vocab: int
@@ -44,6 +45,13 @@ class Sizes:
         require_sizes(vocab=self.vocab, d_model=self.d_model, n_layers=self.n_layers)
         require_sizes(n_heads=self.n_heads, d_ff=self.d_ff, n_kv_heads=self.n_kv_heads)
         require_sizes(d_head=self.d_head)
+        require(self.context >= 0, "context", self.context, "at least 0")
+        divides = self.d_head is not None or self.d_model % self.n_heads == 0
+        needed = f"a multiple of n_heads = {self.n_heads}, or d_head given"
+        require(divides, "d_model", self.d_model, needed)
+        divides = self.n_heads % self.kv_heads == 0
+        needed = f"a number that divides n_heads = {self.n_heads}"
+        require(divides, "n_kv_heads", self.n_kv_heads, needed)
 
     @property
     def head_width(self) -> int:

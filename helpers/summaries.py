@@ -16,12 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from helpers import news as facts
+from helpers import news
 from helpers.blocks import TransformerStack
 from helpers.checks import require, require_sizes
 from helpers.data import PAD, Vocabulary
 from helpers.decoding import generate
-from helpers.encoder_decoder import EncoderDecoder, RecurrentGiven, source_mask
+from helpers.encoder_decoder import EncoderDecoder, RereadGiven, source_mask
 from helpers.news import News, words_of
 from helpers.positions import Positions
 from helpers.training import IGNORE, Batch
@@ -36,10 +36,10 @@ MOST_UNKNOWN = 3
 Reading = Literal["closed", "copying", "pieces"]
 
 _MARKS = ("<start>", "<end>", "<unknown>")
-_PLAIN = sorted(set(words_of(facts.plain_words())))
-_FACTS = (*facts.DEEDS, *facts.THINGS, *facts.CITIES, *facts.DAYS)
-NEWS_WORDS = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *facts.KNOWN_NAMES])
-NEWS_PIECES = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *facts.SYLLABLES[0], *facts.SYLLABLES[1]])
+_PLAIN = sorted(set(words_of(news.plain_words())))
+_FACTS = (*news.DEEDS, *news.THINGS, *news.CITIES, *news.DAYS)
+NEWS_WORDS = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *news.KNOWN_NAMES])
+NEWS_PIECES = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *news.SYLLABLES[0], *news.SYLLABLES[1]])
 
 
 def vocabulary_of(reading: Reading) -> Vocabulary:
@@ -67,7 +67,7 @@ def encode_news(
     def encode(text: str) -> Tensor:
         found = []
         for word in words_of(text):
-            for part in facts.syllables(word) if reading == "pieces" else (word,):
+            for part in news.syllables(word) if reading == "pieces" else (word,):
                 if part in ids:
                     found.append(ids[part])
                 elif reading == "closed":
@@ -188,12 +188,12 @@ class CopyingSummarizer(EncoderDecoder):
     ):
         """Logarithms of `probabilities`, which serve as logits; the attention if asked for."""
         p, _, attention = self.probabilities(source, target)
-        logits = p.clamp(min=1e-9).log()  # log 0 has no gradient
+        logits = p.clamp(min=1e-9).log()  # log 0 is −∞; below 1e-9 the gradient is 0
         return (logits, [attention[:, None]]) if return_weights else logits
 
-    def given(self, source: Int[Tensor, "batch T_k"]) -> RecurrentGiven:
+    def given(self, source: Int[Tensor, "batch T_k"]) -> RereadGiven:
         """The model with this source held: it reads everything again for each word."""
-        return RecurrentGiven(self, source)
+        return RereadGiven(self, source)
 
     def _known(self, tokens: Tensor) -> Tensor:
         """What can be looked up: `UNKNOWN` for the unknown words of the text."""
@@ -220,7 +220,7 @@ def write_summaries(
 def _in_words(tokens: Tensor, item: News, reading: Reading) -> str:
     words = (*vocabulary_of(reading).words, *encode_news(item, reading)[2])
     text = " ".join(words[i] for i in tokens.tolist() if i not in (PAD, START, END))
-    return facts.joined(text) if reading == "pieces" else text
+    return news.joined(text) if reading == "pieces" else text
 
 
 # --------------------------------------------------------------------------- choosing sentences
@@ -307,12 +307,13 @@ def attention_received(
         per_word: the mean over a sentence's words, not the sum, which favours long sentences.
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not fit, or no query counts in a row.
     """
     fits = weights.dim() == 4 and weights.shape[::3] == source.shape
     fits = fits and asks.shape == weights.shape[::2]
     came = f"{tuple(weights.shape)} with {tuple(asks.shape)} and {tuple(source.shape)}"
     require(fits, "weights", came, "(batch, heads, T_q, T_k), (batch, T_q) and (batch, T_k)")
+    require(bool(asks.any(dim=1).all()), "asks", "a row without True", "a query in each row")
     counted = weights.mean(dim=1) * asks[..., None]  # (batch, T_q, T_k)
     received = counted.sum(dim=1) / asks.sum(dim=1, keepdim=True)  # (batch, T_k)
     means = sentence_means(received[..., None], source)[..., 0]  # (batch, sentences)
@@ -349,7 +350,7 @@ def mean_facts(summaries: Sequence[str], items: Sequence[News]) -> dict[str, flo
     """
     needed = f"{len(items)}, one for each text, and at least one"
     require(0 < len(summaries) == len(items), "summaries", len(summaries), needed)
-    found = [facts.count_facts(s, i) for s, i in zip(summaries, items, strict=True)]
+    found = [news.count_facts(s, i) for s, i in zip(summaries, items, strict=True)]
     means = {
         name: sum(getattr(one, name) for one in found) / len(found)
         for name in ("kept", "lost", "strayed", "invented")

@@ -42,7 +42,7 @@ VOCAB = len(STORY_VOCABULARY)
 N_TEXTS = 12_000
 STEPS, BATCH, LR, WARMUP = 800, 32, 0.005, 50
 
-START = 0.05
+START_STD = 0.05
 """Standard deviation of tied embeddings before training."""
 
 LAST_WORD = STORY_VOCABULARY.ids["night"]
@@ -58,7 +58,7 @@ def language_model(positions: Positions | None = None) -> LanguageModel:
     """The model of lecture 8, untrained: two blocks of four heads, rotary if nothing is given."""
     positions = RotaryPositions() if positions is None else positions
     model = LanguageModel(VOCAB, 64, n_layers=2, n_heads=4, d_ff=128, positions=positions)
-    nn.init.normal_(model.embedding.weight, std=START)
+    nn.init.normal_(model.embedding.weight, std=START_STD)
     return model
 
 

@@ -25,6 +25,14 @@ CASES = {
             "context: got ids such as [5, 6]; needed numbers from 0 to 4",
         ),
         (
+            lambda: answering.Reader(5)(row.float(), row),
+            "context: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+        (
+            lambda: answering.Reader(5)(row, row > 1),
+            "question: got dtype torch.bool; needed torch.int64, ids of tokens",
+        ),
+        (
             lambda: answering.Reader(5)(row, row[0]),
             "question: got shape (3,); needed shape (batch, T)",
         ),
@@ -51,10 +59,14 @@ CASES = {
         ),
         (
             lambda: answering.best_spans(torch.full((1, 2, 3), -torch.inf)),
-            "logits: got a row of −inf; needed a place to choose",
+            "logits: got a row of −inf, or NaN; needed a place to choose",
         ),
     ],
     answering.no_answer_margin: [
+        (
+            lambda: answering.no_answer_margin(torch.zeros(2, 5)),
+            "logits: got shape (2, 5); needed shape (batch, 2, T_k), T_k at least 2",
+        ),
         (
             lambda: answering.no_answer_margin(torch.zeros(1, 2, 1)),
             "logits: got shape (1, 2, 1); needed shape (batch, 2, T_k), T_k at least 2",

@@ -69,7 +69,7 @@ CASES = {
             "return_weights: got True; needed a model with attention",
         ),
     ],
-    encoder_decoder.RecurrentGiven: [
+    encoder_decoder.RereadGiven: [
         (
             lambda: recurrent(5, 3, 4).given(ids([1], [2]))(ids([1], [1], [1])),
             "target: got 3 rows; needed 2 rows, as the source has",

@@ -109,6 +109,10 @@ CASES = {
             lambda: inside.pattern_scores(torch.ones(2, 1, 3, 3), torch.ones(3)),
             "lengths: got shape (3,); needed shape (2,), one for each row of weights",
         ),
+        (
+            lambda: inside.pattern_scores(torch.ones(2, 1, 3, 3), torch.tensor([3, 4])),
+            "lengths: got [3, 4]; needed one below T = 3",
+        ),
     ],
 }
 

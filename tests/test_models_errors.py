@@ -127,6 +127,15 @@ CASES = {
             lambda: models.AttentionReader(4, 2, 1)(torch.tensor([0, 1])),
             "tokens: got shape (2,); needed shape (batch, T)",
         ),
+        (
+            lambda: models.AttentionReader(4, 2, 1)(ids([9, -1])),
+            "tokens: got ids such as [9, -1]; needed numbers from 0 to 7",
+        ),
+        (lambda: models.AttentionReader(0, 2, 1), "n_words: got 0; needed at least 1"),
+        (
+            lambda: models.AttentionReader(4, 2, 1, d_hidden=-3),
+            "d_hidden: got -3; needed at least 0",
+        ),
     ],
 }
 

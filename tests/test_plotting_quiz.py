@@ -351,6 +351,13 @@ def test_prediction_of_a_number_structure():
     assert "http" not in html
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_measured_answer_is_a_number_in_the_page(kind):
+    """NumPy's own way to write one is no number elsewhere."""
+    html = quiz.prediction_html(GUESS, **NUMBER | {"answer": kind(0.25), "within": kind(0.5)})
+    assert 'data-answer="0.25" data-within="0.5"' in html
+
+
 def test_predict_displays(monkeypatch):
     shown = []
     monkeypatch.setattr("IPython.display.display", shown.append)

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from properties import assert_equal, examples, normal
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.attention import MultiHeadAttention
 from helpers.masks import causal_mask
@@ -216,6 +217,24 @@ def test_alibi_is_not_trained_and_not_stored():
     encoding = ALiBiPositions(2)
     assert list(encoding.parameters()) == []
     assert encoding.state_dict() == {}
+
+
+class WithoutFloat64(TorchDispatchMode):
+    """Makes torch's "meta" device refuse float64, as Apple's MPS does."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        assert not (torch.is_tensor(made) and made.is_meta and made.dtype == torch.float64)
+        return made
+
+
+@pytest.mark.parametrize("positions", [RotaryPositions(), SinusoidalPositions()])
+def test_a_device_without_float64_will_do(positions):
+    x = torch.ones(1, 2, 3, 4, device="meta")
+    with WithoutFloat64():
+        for turned in positions.rotate(x, x):
+            assert turned.is_meta and turned.dtype == torch.float32
+        assert positions.embed(x[0]).is_meta
 
 
 def test_alibi_in_half_precision():

@@ -321,6 +321,18 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
         published.main(["the lamp"])
 
 
+def test_what_went_wrong_is_told(monkeypatch):
+    """A full disk is no missing network."""
+    import huggingface_hub
+
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", full)
+    with pytest.raises(SystemExit, match=r"OSError: .*No space left on device"):
+        published.main(["the lamp"])
+
+
 def test_what_was_fetched_is_found_again_without_a_network(monkeypatch, tmp_path):
     """As the hub keeps it: snapshots by their commit, and which one "main" is."""
     commit = "0" * 40

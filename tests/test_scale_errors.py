@@ -10,6 +10,15 @@ CASES = {
     scale.Sizes: [
         (lambda: Sizes(0, 4, 1, 1, 4), "vocab: got 0; needed at least 1"),
         (lambda: Sizes(9, 4, 1, 1, 4, n_kv_heads=0), "n_kv_heads: got 0; needed at least 1"),
+        (lambda: Sizes(9, 4, 1, 1, 4, context=-5), "context: got -5; needed at least 0"),
+        (
+            lambda: Sizes(10, 10, 1, 3, 4),
+            "d_model: got 10; needed a multiple of n_heads = 3, or d_head given",
+        ),
+        (
+            lambda: Sizes(9, 12, 1, 6, 4, n_kv_heads=4),
+            "n_kv_heads: got 4; needed a number that divides n_heads = 6",
+        ),
     ],
     scale.flops_per_token: [
         (lambda: scale.flops_per_token(GPT2, -1), "seen: got -1; needed at least 0"),

@@ -72,6 +72,12 @@ CASES = {
             ),
             "weights: got (1, 2, 3, 4) with (1, 4) and (1, 4); needed (batch, heads, T_q, T_k)",
         ),
+        (
+            lambda: summaries.attention_received(
+                torch.ones(1, 2, 3, 4), torch.zeros(1, 3).bool(), ids([1, 2, 3, 4])
+            ),
+            "asks: got a row without True; needed a query in each row",
+        ),
     ],
     summaries.rouge: [
         (

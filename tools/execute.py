@@ -156,7 +156,8 @@ def predicted(notebook: nbformat.NotebookNode) -> list[list[nbformat.NotebookNod
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             asked = PREDICTION in cell.source
-            groups += [[]] * asked
+            if asked:
+                groups.append([])
         elif asked and cell.outputs and not re.search(r"^predict\(", cell.source, re.MULTILINE):
             groups[-1] = [*groups[-1], cell]
     return groups

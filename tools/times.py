@@ -8,6 +8,7 @@ into the page: the line `Time: …` at its top, and the first line of each secti
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Part:
     def minutes(self) -> int:
         """Rounded up."""
         rest = self.predictions * PREDICTION + self.figures * FIGURE
-        return -int(-(self.words / WORDS + self.lines / LINES + rest) // 1)
+        return math.ceil(self.words / WORDS + self.lines / LINES + rest)
 
 
 def parts(notebook: NotebookNode) -> tuple[Part, list[Part]]:

@@ -1,5 +1,6 @@
 """Mend a top-p filter."""
 
+import numpy as np
 import torch
 
 from grading.author import Case, also_right, as_given, edited, mistake, plan, task
@@ -203,9 +204,7 @@ def cases(seed):
 
 
 def kept_enough(args, result):
-    """Whether rows sum to 1, and what is kept reaches p, and is the likeliest."""
-    import numpy as np
-
+    """Whether rows sum to 1, and what is kept reaches p."""
     logits, temperature, p = args
     full = (logits / temperature).softmax(dim=-1).numpy()
     for i, (row, all_words) in enumerate(zip(result, full, strict=True)):
