@@ -47,6 +47,8 @@ CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILI
 _right: dict[str, list[object]] = defaultdict(list)
 _mistakes: dict[str, list[Mistake]] = defaultdict(list)
 """What the decorators have collected, by the file (the module's name) in which they stand."""
+_bare: dict[str, list[str]] = defaultdict(list)
+"""The sentences of known mistakes that still lack an answer."""
 
 
 def _here() -> dict:
@@ -67,11 +69,16 @@ def mistake(why: str, *answers: object) -> Callable[[object], object]:
         why: the sentence that a student reads.
         answers: the wrong answers themselves, where there is nothing to decorate.
     """
-    known = _mistakes[_here()["__name__"]]
+    file = _here()["__name__"]
+    known, bare = _mistakes[file], _bare[file]
     known += [Mistake(answer, why) for answer in answers]
+    if not answers:
+        bare.append(why)
 
     def decorate(answer: object) -> object:
         known.append(Mistake(answer, why))
+        if not answers:
+            bare.remove(why)
         return answer
 
     return decorate
@@ -158,10 +165,13 @@ def task(
             reference is what the file calls by that name.
 
     Raises:
-        ValueError: if the reasons hold for other options than the key names.
+        ValueError: if the reasons hold for other options than the key names, or a known mistake
+            has no answer.
     """
     here = _here()
     file = here["__name__"]
+    bare, known, also = (collected.pop(file, ()) for collected in (_bare, _mistakes, _right))
+    require(not bare, f"{file}, known mistakes", f"no answer for {bare}", "an answer, or @mistake")
     _, _, folder, name = file.rsplit(".", 3)
     reasons = reasons or {}
     if plan["kind"] == "choose":
@@ -173,8 +183,8 @@ def task(
         name=name,
         lecture=int(folder.removeprefix("lecture_")),
         reference=here[name],
-        also_right=tuple(_right.pop(file, ())),
-        mistakes=(*mistakes, *_mistakes.pop(file, ())),
+        also_right=tuple(also),
+        mistakes=(*mistakes, *known),
         **plan,
         **facts,
     )

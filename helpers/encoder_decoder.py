@@ -9,10 +9,12 @@ as its targets are `IGNORE`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from helpers.attention import masked_softmax
 from helpers.blocks import DecoderCache, DecoderStack, TransformerStack
@@ -20,10 +22,28 @@ from helpers.checks import require, require_dims, require_sizes
 from helpers.data import PAD
 from helpers.models import check_tokens, set_forget_bias
 from helpers.positions import Positions
-from helpers.training import evaluating
+from helpers.training import IGNORE, Batch, evaluating
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
+
+START, END = 1, 2
+"""Ids in the target's vocabulary: what begins each target, and what ends it."""
+
+
+def shifted(sources: Sequence[Int[Tensor, " _"]], targets: Sequence[Int[Tensor, " _"]]) -> Batch:
+    """A batch: sources, targets from `START` on, and what is asked: their next ids up to `END`.
+
+    Raises:
+        ValueError: if there is no source, or not one target for each.
+    """
+    require(len(sources) >= 1, "sources", "none", "at least one")
+    needed = f"{len(sources)}, one for each source"
+    require(len(targets) == len(sources), "targets", len(targets), needed)
+    begun = [torch.cat([torch.tensor([START]), row]) for row in targets]
+    ended = [torch.cat([row, torch.tensor([END])]) for row in targets]
+    source, target = (pad_sequence(rows, True, PAD) for rows in (sources, begun))
+    return (source, target), pad_sequence(ended, True, IGNORE)
 
 
 def source_mask(source: Int[Tensor, "batch T_k"]) -> Bool[Tensor, "batch 1 1 T_k"]:

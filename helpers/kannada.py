@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from helpers.checks import require
 from helpers.data import PAD, Vocabulary
-from helpers.training import IGNORE, Batch
+from helpers.encoder_decoder import END, START, shifted
+from helpers.training import Batch
 
 if TYPE_CHECKING:
     from jaxtyping import Int
-
-START, END = 1, 2
-"""Ids in the target's vocabulary: what a translation begins with, and what ends it."""
 
 PRONOUNS = {
     "i": ("ನಾನು", "1 sg"),
@@ -192,10 +189,7 @@ def translation_batch(pairs: Sequence[Sentence]) -> Batch:
     require(len(pairs) >= 1, "pairs", "none", "at least one")
     source = [encode(ENGLISH, pair.source) for pair in pairs]
     target = [encode(KANNADA, pair.target) for pair in pairs]
-    begun = [torch.cat([torch.tensor([START]), row]) for row in target]
-    ended = [torch.cat([row, torch.tensor([END])]) for row in target]
-    filled = [pad_sequence(rows, batch_first=True, padding_value=PAD) for rows in (source, begun)]
-    return (filled[0], filled[1]), pad_sequence(ended, batch_first=True, padding_value=IGNORE)
+    return shifted(source, target)
 
 
 def encode(vocabulary: Vocabulary, words: Sequence[str]) -> Int[Tensor, " T"]:

@@ -35,7 +35,7 @@ from helpers.positions import LearnedPositions, Positions, RotaryPositions
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-GPT2 = "openai-community/gpt2"
+GPT2_NAME = "openai-community/gpt2"
 """Where GPT-2 (Radford et al., 2019) is published."""
 
 FILES = ("config.json", "tokenizer.json", "model*.safetensors", "model.safetensors.index.json")
@@ -292,7 +292,7 @@ def read_weights(folder: str | Path) -> dict[str, Tensor]:
     return weights
 
 
-def fetch(name: str = GPT2) -> Path:
+def fetch(name: str = GPT2_NAME) -> Path:
     """The folder of a published model: as fetched before, or else from huggingface.co.
 
     Raises:
@@ -373,7 +373,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Load a published model and let it write on."""
     parser = argparse.ArgumentParser(description="Let a published model write on.")
     parser.add_argument("text", help="how the text begins")
-    parser.add_argument("--model", default=GPT2, help="a name on huggingface.co, or a folder")
+    parser.add_argument("--model", default=GPT2_NAME, help="a name on huggingface.co, or a folder")
     parser.add_argument("--pieces", type=int, default=40, help="how many to add")
     parser.add_argument("--temperature", type=float, default=0.0)
     options = parser.parse_args(arguments)

@@ -14,22 +14,28 @@ from typing import TYPE_CHECKING, Literal
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from helpers import news
 from helpers.blocks import TransformerStack
 from helpers.checks import require, require_sizes
 from helpers.data import PAD, Vocabulary
 from helpers.decoding import generate
-from helpers.encoder_decoder import EncoderDecoder, RereadGiven, source_mask
+from helpers.encoder_decoder import (
+    END,
+    START,
+    EncoderDecoder,
+    RereadGiven,
+    shifted,
+    source_mask,
+)
 from helpers.news import News, words_of
 from helpers.positions import Positions
-from helpers.training import IGNORE, Batch
+from helpers.training import Batch
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
 
-START, END, UNKNOWN = 1, 2, 3
+UNKNOWN = 3
 MOST_UNKNOWN = 3
 """The largest number of different unknown words in a text."""
 
@@ -90,10 +96,7 @@ def news_batch(items: Sequence[News], reading: Reading) -> Batch:
     """
     require(len(items) >= 1, "items", "none", "at least one")
     texts, summaries, _ = zip(*(encode_news(item, reading) for item in items), strict=True)
-    begun = [torch.cat([torch.tensor([START]), row]) for row in summaries]
-    ended = [torch.cat([row, torch.tensor([END])]) for row in summaries]
-    source, target = (pad_sequence(rows, True, PAD) for rows in (texts, begun))
-    return (source, target), pad_sequence(ended, True, IGNORE)
+    return shifted(texts, summaries)
 
 
 def some_rows(batch: Batch, n: int, generator: torch.Generator) -> Batch:

@@ -51,13 +51,26 @@ TASK = task(
 '''
 
 
-@pytest.fixture
-def module(tmp_path):
+def made(tmp_path, source):
+    """The module of a task's file."""
     file = tmp_path / "doubled.py"
-    file.write_text(SOURCE, encoding="utf-8")
+    file.write_text(source, encoding="utf-8")
     module = types.ModuleType("grading.tasks.lecture_03.doubled")
     module.__file__ = str(file)
-    exec(compile(SOURCE, str(file), "exec"), module.__dict__)
+    exec(compile(source, str(file), "exec"), module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize("change", [("@mistake(", "mistake("), (", lambda x: x**2)", ")")])
+def test_a_known_mistake_without_an_answer_is_refused(tmp_path, change):
+    with pytest.raises(ValueError, match=r"no answer for \['(As it was|Squared)\.'\]"):
+        made(tmp_path, SOURCE.replace(*change))
+    assert len(made(tmp_path, SOURCE).TASK.mistakes) == 5  # nothing of the refused file is left
+
+
+@pytest.fixture
+def module(tmp_path):
+    module = made(tmp_path, SOURCE)
     return module
 
 

@@ -39,6 +39,13 @@ CASES = {
             "cache: got 1 caches; needed 2, one for each block",
         ),
     ],
+    encoder_decoder.shifted: [
+        (lambda: encoder_decoder.shifted([], []), "sources: got none; needed at least one"),
+        (
+            lambda: encoder_decoder.shifted(ids([1], [2]), ids([1])),
+            "targets: got 1; needed 2, one for each source",
+        ),
+    ],
     encoder_decoder.Given: [
         (
             lambda: transformer(5, 3, 4).given(ids([1], [2]))(ids([1], [1], [1])),
