@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import torch
 
 from experiments import search as module
 from experiments.search import plan, search
@@ -116,6 +117,15 @@ def test_nothing_is_missing_in_a_stored_comparison(path):
     for model, setting in {(r["model"], json.dumps(r["setting"])): 0 for r in found.runs}:
         rates = list(found.tried(model, json.loads(setting)))
         assert plan([(model, json.loads(setting))], rows, rates, *seeds, choose) == []
+
+
+def test_the_stored_size_of_a_cache_is_what_the_model_keeps():
+    """It does not depend on the weights; with a window of 12 words only 12 of 48 are kept."""
+    from experiments.modern import MODELS, WORDS, cache_bytes
+
+    found, text = results("modern"), torch.zeros(1, WORDS, dtype=torch.long)
+    for name, make in MODELS.items():
+        assert {cache_bytes(make(), text)} == {*found.of("cache_bytes", name, "stories")}, name
 
 
 def test_one_more_seed_of_the_search_trains_nothing_twice():
