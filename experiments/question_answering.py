@@ -32,7 +32,7 @@ VALIDATION_SEED, TEST_SEED = 2000, 1000
 
 def random_flag(context: Tensor, question: Tensor) -> Tensor:
     """As many words of each context as occur in the question, but any words."""
-    flag = occurs_in(context, question)  # (batch, T_k)
+    flag = occurs_in(context, question)  # (batch, T_c)
     lots = torch.rand(flag.shape).masked_fill(context == PAD, 2.0)  # filler comes last
     return lots.argsort(dim=1).argsort(dim=1) < flag.sum(dim=1, keepdim=True)
 
@@ -42,7 +42,7 @@ def likeness(reader: Reader):
 
     def flag(context: Tensor, question: Tensor) -> Tensor:
         words = F.normalize(reader.words, dim=-1)  # (vocab, d_model)
-        cosines = words[context] @ words[question].mT  # (batch, T_k, T_q)
+        cosines = words[context] @ words[question].mT  # (batch, T_c, T_q)
         return cosines.masked_fill((question == PAD)[:, None], -1.0).amax(dim=-1)
 
     return flag

@@ -1,7 +1,7 @@
 """Question answering (lecture 10): readers that point at a span of the context, and scores.
 
 A reader takes contexts and questions as ids, and gives two logits for each place of the context:
-one for being the first word of the answer, one for being the last. They are (batch, 2, T_k), so
+one for being the first word of the answer, one for being the last. They are (batch, 2, T_c), so
 that `training.train` takes them with targets (batch, 2). Place 0 of a context stands for "no answer
 here"; a span is a pair of places, both counted in.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 def occurs_in(
-    context: Int[Tensor, "batch T_k"], question: Int[Tensor, "batch T_q"]
-) -> Bool[Tensor, "batch T_k"]:
+    context: Int[Tensor, "batch T_c"], question: Int[Tensor, "batch T_q"]
+) -> Bool[Tensor, "batch T_c"]:
     """Which words of the context stand in the question, too. Filler does not.
 
     Source: one of the features of Chen et al. (2017), section 3.2, "exact match".
     """
-    same = context[:, :, None] == question[:, None, :]  # (batch, T_k, T_q)
+    same = context[:, :, None] == question[:, None, :]  # (batch, T_c, T_q)
     return same.any(dim=-1) & (context != PAD)
 
 
@@ -65,20 +65,20 @@ class _Reader(nn.Module):
         weight = self.embedding.weight
         return torch.where(self.is_fixed, weight.detach(), weight)
 
-    def embed(self, context: Tensor, question: Tensor) -> Float[Tensor, "batch T_k d_model"]:
+    def embed(self, context: Tensor, question: Tensor) -> Float[Tensor, "batch T_c d_model"]:
         """The words of the context; those with a flag have the mark added."""
         check_tokens(context, self.embedding.num_embeddings, "context")
         check_tokens(question, self.embedding.num_embeddings, "question")
         same = len(context) == len(question)
         require(same, "question", f"{len(question)} rows", f"{len(context)}, as many as contexts")
-        x = self.words[context]  # (batch, T_k, d_model)
+        x = self.words[context]  # (batch, T_c, d_model)
         if self.flag is None:
             return x
         return x + self.flag(context, question)[..., None].to(x.dtype) * self.mark
 
-    def point(self, x: Tensor, context: Tensor) -> Float[Tensor, "batch 2 T_k"]:
+    def point(self, x: Tensor, context: Tensor) -> Float[Tensor, "batch 2 T_c"]:
         """Two logits for each word; −∞ at filler, which is never chosen."""
-        logits = self.pointers(x).mT  # (batch, 2, T_k)
+        logits = self.pointers(x).mT  # (batch, 2, T_c)
         return logits.masked_fill((context == PAD)[:, None], -torch.inf)
 
 
@@ -122,28 +122,28 @@ class Reader(_Reader):
 
     def forward(
         self,
-        context: Int[Tensor, "batch T_k"],
+        context: Int[Tensor, "batch T_c"],
         question: Int[Tensor, "batch T_q"],
         return_weights: bool = False,
         visible: Bool[Tensor, "batch T_q"] | None = None,
     ) -> (
-        Float[Tensor, "batch 2 T_k"]
-        | tuple[Float[Tensor, "batch 2 T_k"], list[tuple[Tensor, Tensor]]]
+        Float[Tensor, "batch 2 T_c"]
+        | tuple[Float[Tensor, "batch 2 T_c"], list[tuple[Tensor, Tensor]]]
     ):
         """Logits of first and last word; and each block's weights on context and on question.
 
         Args:
             context, question: ids, with filler on the right.
-            return_weights: whether the weights are wanted, as pairs of (batch, heads, T_k, T_k)
-                and (batch, heads, T_k, T_q).
+            return_weights: whether the weights are wanted, as pairs of (batch, heads, T_c, T_c)
+                and (batch, heads, T_c, T_q).
             visible: which words of the question may be looked at; all but filler, if not given.
 
         Raises:
             ValueError: if contexts and questions are not ids, or not as many.
         """
-        x = self.embed(context, question)  # (batch, T_k, d_model)
+        x = self.embed(context, question)  # (batch, T_c, d_model)
         memory = self.words[question]  # (batch, T_q, d_model)
-        real = (context != PAD)[:, None, None]  # (batch, 1, 1, T_k)
+        real = (context != PAD)[:, None, None]  # (batch, 1, 1, T_c)
         visible = question != PAD if visible is None else visible  # (batch, T_q)
         all_weights = []
         for block in self.blocks:
@@ -151,7 +151,7 @@ class Reader(_Reader):
             if return_weights:
                 x, *weights = x
                 all_weights.append(tuple(weights))
-        logits = self.point(self.norm(x), context)  # (batch, 2, T_k)
+        logits = self.point(self.norm(x), context)  # (batch, 2, T_c)
         return (logits, all_weights) if return_weights else logits
 
 
@@ -189,18 +189,18 @@ class RecurrentReader(_Reader):
         set_forget_bias(self.reading, 1.0)
 
     def forward(
-        self, context: Int[Tensor, "batch T_k"], question: Int[Tensor, "batch T_q"]
-    ) -> Float[Tensor, "batch 2 T_k"]:
+        self, context: Int[Tensor, "batch T_c"], question: Int[Tensor, "batch T_q"]
+    ) -> Float[Tensor, "batch 2 T_c"]:
         """Logits of first and last word.
 
         Raises:
             ValueError: as `Reader`, or if a question has no word.
         """
-        x = self.embed(context, question)  # (batch, T_k, d_model)
+        x = self.embed(context, question)  # (batch, T_c, d_model)
         asked = self._read(self.asking, self.words[question], question)[1]  # (2, batch, half)
-        asked = asked.transpose(0, 1).flatten(1)[:, None].expand_as(x)  # (batch, T_k, d_model)
-        x = torch.cat([x, asked], dim=-1)  # (batch, T_k, 2 · d_model)
-        states = self._read(self.reading, x, context)[0]  # (batch, T_k, 2 · d_state)
+        asked = asked.transpose(0, 1).flatten(1)[:, None].expand_as(x)  # (batch, T_c, d_model)
+        x = torch.cat([x, asked], dim=-1)  # (batch, T_c, 2 · d_model)
+        states = self._read(self.reading, x, context)[0]  # (batch, T_c, 2 · d_state)
         return self.point(states, context)
 
     @staticmethod
@@ -215,7 +215,7 @@ class RecurrentReader(_Reader):
 
 
 def best_spans(
-    logits: Float[Tensor, "batch 2 T_k"], longest: int | None = None
+    logits: Float[Tensor, "batch 2 T_c"], longest: int | None = None
 ) -> tuple[Int[Tensor, "batch 2"], Float[Tensor, " batch"]]:
     """The spans with the greatest sum of two logits, and these sums; no end before its start.
 
@@ -226,7 +226,7 @@ def best_spans(
         longest: the most words that a span may have; any number, if not given.
 
     Raises:
-        ValueError: if logits are not (batch, 2, T_k) with two places at least, `longest` is below
+        ValueError: if logits are not (batch, 2, T_c) with two places at least, `longest` is below
             1, or a row has no place to choose.
     """
     _check_logits(logits)
@@ -244,7 +244,7 @@ def best_spans(
 
 
 def no_answer_margin(
-    logits: Float[Tensor, "batch 2 T_k"], longest: int | None = None
+    logits: Float[Tensor, "batch 2 T_c"], longest: int | None = None
 ) -> Float[Tensor, " batch"]:
     """By how much "no answer" beats the best span: the two logits at place 0 against its two.
 
@@ -291,4 +291,4 @@ def f1_score(answer: str, wanted: str) -> float:
 def _check_logits(logits: Tensor) -> None:
     shape = tuple(logits.shape)
     fits = len(shape) == 3 and shape[1] == 2 and shape[2] >= 2
-    require(fits, "logits", f"shape {shape}", "shape (batch, 2, T_k), T_k at least 2")
+    require(fits, "logits", f"shape {shape}", "shape (batch, 2, T_c), T_c at least 2")

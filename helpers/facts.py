@@ -35,7 +35,7 @@ Names = Literal["known", "unseen"]
 Kind = Literal["who", "what", "where", "when"]
 Span = tuple[int, int]
 Pair = tuple[Tensor, Tensor]
-"""Contexts (batch, T_k) and questions (batch, T_q), with filler on the right."""
+"""Contexts (batch, T_c) and questions (batch, T_q), with filler on the right."""
 
 KINDS: tuple[Kind, ...] = ("who", "what", "where", "when")
 FIRST = {

@@ -89,10 +89,10 @@ def test_weights_are_rows_over_context_and_question():
     reader, ((context, question), _) = made(Reader), batch()
     logits, weights = reader(context, question, return_weights=True)
     torch.testing.assert_close(logits, reader(context, question), rtol=0, atol=1e-5)
-    B, T_k, T_q = len(context), context.shape[1], question.shape[1]
+    B, T_c, T_q = len(context), context.shape[1], question.shape[1]
     for own, cross in weights:
-        assert own.shape == (B, 2, T_k, T_k) and cross.shape == (B, 2, T_k, T_q)
-        torch.testing.assert_close(cross.sum(-1), torch.ones(B, 2, T_k))
+        assert own.shape == (B, 2, T_c, T_c) and cross.shape == (B, 2, T_c, T_q)
+        torch.testing.assert_close(cross.sum(-1), torch.ones(B, 2, T_c))
         assert (cross * (question == PAD)[:, None, None]).sum() == 0
 
 

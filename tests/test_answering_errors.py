@@ -51,7 +51,7 @@ CASES = {
     answering.best_spans: [
         (
             lambda: answering.best_spans(torch.zeros(2, 3)),
-            "logits: got shape (2, 3); needed shape (batch, 2, T_k), T_k at least 2",
+            "logits: got shape (2, 3); needed shape (batch, 2, T_c), T_c at least 2",
         ),
         (
             lambda: answering.best_spans(torch.zeros(1, 2, 3), longest=0),
@@ -65,11 +65,11 @@ CASES = {
     answering.no_answer_margin: [
         (
             lambda: answering.no_answer_margin(torch.zeros(2, 5)),
-            "logits: got shape (2, 5); needed shape (batch, 2, T_k), T_k at least 2",
+            "logits: got shape (2, 5); needed shape (batch, 2, T_c), T_c at least 2",
         ),
         (
             lambda: answering.no_answer_margin(torch.zeros(1, 2, 1)),
-            "logits: got shape (1, 2, 1); needed shape (batch, 2, T_k), T_k at least 2",
+            "logits: got shape (1, 2, 1); needed shape (batch, 2, T_c), T_c at least 2",
         ),
     ],
 }

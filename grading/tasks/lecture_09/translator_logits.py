@@ -1,4 +1,4 @@
-"""Find the bugs: a translator of the course's own parts, with the mistakes of a textbook."""
+"""Find the bugs: a translator of the course's own parts, with mistakes that raise no error."""
 
 import torch
 

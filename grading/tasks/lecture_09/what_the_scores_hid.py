@@ -6,20 +6,21 @@ from grading.author import mistake, plan, task
 what_the_scores_hid = ...  # four to six sentences
 # BEGIN ANSWER
 what_the_scores_hid = (
-    "For “the girl washed my old name” the right object stands there, "
-    "but the verb has the ending of a thing, *toḷeyitu*: who reads it "
-    "looks for something that washed, and not for a girl. For “i washed "
-    "my new book” the verb is of now, and of a man: a wrong time and a "
-    "wrong person in one word. BLEU counts runs of words and chrF runs "
+    "For “i washed my new book” the verb says *washes*: nothing else in "
+    "the sentence says when it was, so its reader believes that it is "
+    "now. Its ending is *he*, too, and that of “the girl washed my old "
+    "name” is *it*; but the subject stands there, so the reader sees a "
+    "slip and knows who it was. BLEU counts runs of words and chrF runs "
     "of letters that the reference has, too; all words but one are "
     "there, and of that one the stem, so the sentences that are wrong "
     "still get about 50 by BLEU and 80 by chrF, and all together 83 and "
     "93. Exact match says 0.68, but it fails an ending like nonsense, "
     "and where a thing can be said in two ways it fails one of them. I "
-    "would count, for each sentence, whether the doer, the time, the "
-    "deed and what it was done to are right: of the four errors shown "
-    "three have a wrong doer, two a wrong time, one another deed, and "
-    "one makes the second dog an old one."
+    "would count, for each sentence, whether the time, the deed and what "
+    "it was done to are right, and apart from these whether the verb "
+    "agrees: of the four errors shown two have a wrong time, one another "
+    "deed, one an old dog in place of a dog, and three a verb that does "
+    "not agree."
 )
 # END ANSWER
 # %%
@@ -30,7 +31,7 @@ mistake(
 )
 mistake(
     "It counts errors without saying what they do to a reader: a wrong ending may name another "
-    "person or another time.",
+    "time, or may be seen to be a slip.",
     "Most words are right, so the translations are nearly right.",
 )
 mistake(

@@ -7,10 +7,10 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 
 # %% the cell
 def flagged(context, question):
-    """Booleans (batch, T_k): True at words of the context that stand in the question."""
+    """Booleans (batch, T_c): True at words of the context that stand in the question."""
     # BEGIN ANSWER
-    same = context[:, :, None] == question[:, None, :]  # (batch, T_k, T_q)
-    return same.any(dim=-1) & (context != 0)  # (batch, T_k)
+    same = context[:, :, None] == question[:, None, :]  # (batch, T_c, T_q)
+    return same.any(dim=-1) & (context != 0)  # (batch, T_c)
     # END ANSWER
 
 
@@ -96,8 +96,8 @@ def cases(seed):
     context = torch.tensor([[3, 5, 2, 5, 7], [4, 3, 8, 0, 0]])
     question = torch.tensor([[5, 9, 7], [4, 2, 0]])
     found = [Case((context, question), "the example of the statement")]
-    for batch, T_k, T_q in ((3, 8, 4), (2, 5, 5), (4, 6, 9)):
-        c = torch.randint(1, 12, (batch, T_k), generator=generator)
+    for batch, T_c, T_q in ((3, 8, 4), (2, 5, 5), (4, 6, 9)):
+        c = torch.randint(1, 12, (batch, T_c), generator=generator)
         q = torch.randint(1, 12, (batch, T_q), generator=generator)
         c[:, 3], c[:, 1] = c[:, 0], q[:, -2]
         c[1, -2:], q[1, -1] = 0, 0
@@ -120,7 +120,7 @@ TASK = task(
     cases=cases,
     properties=(booleans,),
     hints=(
-        "Compare each word of the context with each word of the question: a table (batch, T_k, "
+        "Compare each word of the context with each word of the question: a table (batch, T_c, "
         "T_q). New axes make the two shapes fit.",
         "Filler equals filler. Is it a word?",
     ),

@@ -9,14 +9,14 @@ from grading.author import Case, also_right, as_given, edited, mistake, plan, ta
 
 # %% the cell
 def pointed(context, question, is_filler, W):
-    """Probabilities (batch, 2, T_k) of being the first word and the last word of the answer."""
+    """Probabilities (batch, 2, T_c) of being the first word and the last word of the answer."""
     #| found = F.scaled_dot_product_attention(question, context, context)
     #| logits = (question + found) @ W  # (batch, T, 2)
     #| return logits.mT.softmax(dim=1)
     # BEGIN ANSWER
-    found = F.scaled_dot_product_attention(context, question, question)  # (batch, T_k, d)
-    logits = (context + found) @ W  # (batch, T_k, 2)
-    logits = logits.mT.masked_fill(is_filler[:, None], -torch.inf)  # (batch, 2, T_k)
+    found = F.scaled_dot_product_attention(context, question, question)  # (batch, T_c, d)
+    logits = (context + found) @ W  # (batch, T_c, 2)
+    logits = logits.mT.masked_fill(is_filler[:, None], -torch.inf)  # (batch, 2, T_c)
     return logits.softmax(dim=-1)
     # END ANSWER
 
@@ -145,26 +145,26 @@ mistake(
 
 
 def cases(seed):
-    """A context of three words and one of filler; then other sizes, T_q = T_k among them."""
+    """A context of three words and one of filler; then other sizes, T_q = T_c among them."""
     rng = np.random.default_rng(seed)
     context = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]], dtype=torch.float64)
     question = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
     W = torch.tensor([[1.0, -1.0], [0.5, 2.0]], dtype=torch.float64)
     found = [Case((context, question, torch.arange(4)[None] >= 3, W), "three words, one of filler")]
-    for batch, T_k, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
-        c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_k, T_q))
-        lengths = torch.tensor([T_k, *rng.integers(1, T_k, size=batch - 1)])
-        filler = torch.arange(T_k) >= lengths[:, None]
-        note = f"T_k = {T_k}, T_q = {T_q}"
+    for batch, T_c, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
+        c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_c, T_q))
+        lengths = torch.tensor([T_c, *rng.integers(1, T_c, size=batch - 1)])
+        filler = torch.arange(T_c) >= lengths[:, None]
+        note = f"T_c = {T_c}, T_q = {T_q}"
         found.append(Case((c, q, filler, torch.tensor(rng.normal(size=(d, 2)))), note))
     return found
 
 
 def rows_sum_to_one(args, result):
     """Two rows for each context, over its places."""
-    batch, T_k = args[2].shape
-    if result.shape != (batch, 2, T_k):
-        return f"The shape is {result.shape}. Wanted is (batch, 2, T_k) = {(batch, 2, T_k)}."
+    batch, T_c = args[2].shape
+    if result.shape != (batch, 2, T_c):
+        return f"The shape is {result.shape}. Wanted is (batch, 2, T_c) = {(batch, 2, T_c)}."
     if (result[:, 0][args[2].numpy()] > 1e-9).any():
         return "A place of filler has a probability above 0."
     sums = result.sum(axis=-1)

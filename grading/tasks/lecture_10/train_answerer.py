@@ -12,7 +12,7 @@ from helpers.training import set_seed, train
 
 # %% the cell
 def train_answerer(contexts, questions, spans):
-    """A reader, trained on contexts (n, T_k), questions (n, T_q) and spans (n, 2)."""
+    """A reader, trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
     # BEGIN ANSWER
     generator = set_seed(0)
     reader = answering.RecurrentReader(285, fixed=NAMES)
