@@ -13,9 +13,10 @@ too_good_a_loss = (
     "well, so the leak works there, too; when the model writes, there is "
     "no future, and it has learned nothing else. The future-token test "
     "changes the last word of a text and looks at the outputs of all "
-    "earlier positions: they must stay as they are, and here the "
-    "differences are far from 0. Another cause would be test texts that "
-    "stand in the training texts. Then the future-token test finds "
+    "earlier positions: if the mask leaks, they move, by far more than "
+    "0. If nothing moves, the targets are not shifted, and inputs and "
+    "targets printed side by side show it. Another cause would be test "
+    "texts that stand in the training texts. Then both tests find "
     "nothing, freshly made texts have a high loss, and the model writes "
     "well what it knows by heart."
 )

@@ -10,13 +10,15 @@ what_was_not_learned = (
     "start, over a grid of rates and a fixed number of steps, on one "
     "task. In Deeper a stack of attention layers without residual "
     "connections did learn from another start, so “cannot” is too much. "
-    "The mechanism: each layer multiplies the gradient by its own "
-    "Jacobian, and without a way around, twelve of them shrink or blow "
-    "up what arrives at the first layers, while the words become alike "
-    "on the way up. Without training, I would measure the size of the "
-    "gradient at each layer and how alike the words are, with and "
-    "without residual connections: if I am right, both change by a "
-    "factor from layer to layer only without them. Instead I would "
+    "The mechanism: without a way around, a word is replaced by an "
+    "average in each layer, so on the way up the words become alike, and "
+    "where all words are alike it makes no difference where one looks: "
+    "queries and keys get next to no gradient. Without training, I would "
+    "measure from layer to layer how alike the words are, and the "
+    "gradient of W_query, with and without residual connections: if I am "
+    "right, words become alike and this gradient is far smaller only "
+    "without them. (The gradient of the stream itself was alive there, "
+    "so it is not the reason.) Instead I would "
     "write: from the usual start, at no rate that was tried, did these "
     "twelve blocks learn without residual connections in so many steps."
 )
@@ -53,7 +55,7 @@ TASK = task(
     ),
     hints=(
         "What could be different and was not tried?",
-        "What does a layer without a way around do to the gradient, and to the likeness of "
-        "the words?",
+        "What does a layer without a way around do to the likeness of the words, and what is "
+        "left for queries and keys to learn from?",
     ),
 )

@@ -6,11 +6,14 @@ from grading.author import mistake, plan, task
 two_tables = ...  # four to six sentences
 # BEGIN ANSWER
 two_tables = (
-    "Only the learning rate changed: one rate for all suits one model "
-    "and not the others, so the first table compares rates as much as "
-    "models. The second table says that on these generated stories, at "
+    "The rates changed, and the starts of the recurrent networks: one "
+    "setting for all suits one model and not the others, so the first "
+    "table compares settings as much as models. For the LSTM it was "
+    "mostly the rate; the RNN has the same rate in both, so for it the "
+    "start. The second table says that on these generated stories, at "
     "this size and number of steps, recurrent networks at their own "
-    "rates come as close to the floor as transformers, in all seeds. "
+    "rates come about as close to the floor as transformers, from every "
+    "seed. "
     "Stories of one small grammar and models of 73,000 parameters say "
     "nothing about large ones on real texts. A reason that does not rest "
     "on these losses: a transformer reads all positions of a text side "
