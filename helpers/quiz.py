@@ -59,6 +59,8 @@ for (const root of document.querySelectorAll(".predict[data-answer]:not(.live)")
     said.replaceChildren(verdict, root.querySelector(".because").cloneNode(true));
   });
 }"""
+_POINT = 'replace(",", ".")'
+_THOUSANDS = 'replace(/,(?=[0-9]{3}(?![0-9]))/g, "")'
 
 
 def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
@@ -147,6 +149,9 @@ def prediction_html(
     after = f" {html.escape(unit)}" if unit else ""
     value = f"{answer:,.10g}".replace("-", "−")
     off = f", a guess within {within:g} counts as right" if within else ""
+    # An answer of 1,275 is printed with a comma, and may be typed with it.
+    large = abs(answer) >= 1000
+    script = _SCRIPT.replace(_POINT, f"{_THOUSANDS}.{_POINT}") if large else _SCRIPT
     page = f"""{_STYLE}<div class="quiz predict" data-answer="{answer}" data-within="{within}"
  data-unit="{html.escape(unit)}"><form data-lm-suppress-shortcuts="true"><fieldset>
 <legend>{_markup(question)}</legend><div class="guess"><label for="{name}">My guess:</label>
@@ -154,7 +159,7 @@ def prediction_html(
 <button>Compare</button></div><div role="status"></div>
 <details><summary>Show the answer and why</summary>
 <div class="because">It is {value}{after}{off}. {_markup(reason)}</div></details>
-</fieldset></form></div><script>{_SCRIPT}</script>"""
+</fieldset></form></div><script>{script}</script>"""
     return " ".join(line.strip() for line in page.splitlines())
 
 
