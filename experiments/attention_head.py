@@ -33,7 +33,7 @@ from helpers.training import accuracy, count_parameters, set_seed, train
 
 N_LABELS, N_SEEDS, D_MODEL, D_V, T = 32, 8, 128, 16, 16
 BATCH, HELD_OUT = 32, 300
-WIDE, NARROW, ROLES = [256, 50], [16, 50], [16, 400]
+WIDE, LONGER, NARROW, ROLES = [256, 50], [256, 400], [16, 50], [16, 400]
 SCORES = (
     "divided by √d_k",
     "not divided",
@@ -45,6 +45,7 @@ SHARED = ("one projection for both", "one, own jar hidden", "one, half with a mi
 CONTROLS = ("no projections", *SHARED)
 COMPARED = {
     str(WIDE): SCORES,
+    str(LONGER): ("not divided",),
     str(NARROW): ("divided by √d_k", "divided by d_model"),
     str(ROLES): ("divided by √d_k", *CONTROLS),
 }
@@ -146,7 +147,7 @@ if __name__ == "__main__":
         "attention_head",
         trial,
         models=(*SCORES, *CONTROLS),
-        settings=(WIDE, NARROW, ROLES),
+        settings=(WIDE, LONGER, NARROW, ROLES),
         equal=0.002,
         skip=skip,
         about={"setting": ["d_k", "steps"], "batch": BATCH, "held_out": HELD_OUT},
