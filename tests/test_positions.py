@@ -269,3 +269,13 @@ def test_embeddings_may_start_later(name, start):
     """As in generation with cached keys: the last words, alone, get what they get in the text."""
     encoding, x = ENCODINGS[name]().double(), normal(2, 6, 8, seed=0)
     assert_equal(encoding.embed(x[:, start:], start), encoding.embed(x)[:, start:])
+
+
+def test_rotary_angles_keep_their_digits_far_from_the_start():
+    """In float32 the angle of place 100,000 is off by thousandths; its cosine need not be."""
+    q, k = torch.randn(2, 1, 1, 3, 8, generator=torch.Generator().manual_seed(0))
+    rotary = RotaryPositions()
+    near = rotary.rotate(q, k, start=100_000)
+    exact = rotary.rotate(q.double(), k.double(), start=100_000)
+    for ours, wanted in zip(near, exact, strict=True):
+        assert (ours - wanted).abs().max() < 1e-5
