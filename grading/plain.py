@@ -135,4 +135,6 @@ def _show(number: np.generic) -> str:
 
 
 def _rounded(array: np.ndarray) -> str:
-    return str(np.round(array, 4).tolist() if array.dtype.kind == "f" else array.tolist())
+    if array.dtype.kind != "f":
+        return str(array.tolist())
+    return str(array.astype(float).round(4).tolist())  # rounded in float32, .1723 has 17 digits
