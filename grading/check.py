@@ -46,7 +46,8 @@ def check(name: str, answer: object = MISSING) -> None:
     (_read.add if verdict.review else _read.discard)(name)
     full = verdict.points == task.points
     sign = "✓" if full else "◐" if verdict.points else "…" if verdict.review else "✗"
-    print(f"{sign} {name}: {verdict.points:g} of {task.points} points")
+    earned = f"{verdict.points:g} of" if not verdict.review else "a person gives up to"
+    print(f"{sign} {name}: {earned} {task.points} points")
     print(verdict.message)
     if verdict.part:
         print(verdict.part)
