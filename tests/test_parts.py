@@ -278,6 +278,12 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
     assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said
 
 
+def test_what_a_person_reads_has_not_failed(capsys):
+    check("too_good_a_loss", "The mask is missing, since no model can be better than the floor.")
+    said = capsys.readouterr().out
+    assert said.startswith("… too_good_a_loss: a person gives up to ") and "0 of" not in said
+
+
 TO_MODEL = 'task 1 of "Model answers 1"'
 
 
