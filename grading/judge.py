@@ -12,6 +12,7 @@ import importlib
 import inspect
 import io
 import linecache
+import math
 import random
 import warnings
 from collections.abc import Iterator, Sequence
@@ -203,7 +204,8 @@ def judge(
         return Verdict(task.points, "Right.")
     pairs = zip(cases, outcomes, strict=True)
     least = min(float(task.score(case.args, outcome.value)) for case, outcome in pairs)
-    return Verdict(task.points, f"Right. It reaches {least:.3f}; {task.reach:g} was wanted.")
+    reached, _, wanted = _told(task, least)
+    return Verdict(task.points, f"Right. It reaches {reached}; {wanted} was wanted.")
 
 
 def _verdict(
@@ -285,8 +287,12 @@ def _complaint(
         except Exception:
             return f"{task.name} returns {describe_type(outcome.value)}, which cannot be scored."
         if not reached >= task.reach:
-            wanted = f"It reaches {reached:.3f}; at least {task.reach:g} is wanted."
-            return " ".join(filter(None, (wanted, _broken(task, case.args, outcome.value))))
+            broken = _broken(task, case.args, outcome.value)
+            if broken and reached == 0:
+                return broken
+            told, most, wanted = _told(task, reached)
+            wanted = f"It reaches {told}; {most} {wanted} is wanted."
+            return f"{wanted} {broken}" if broken else wanted
         return None
     expected = _ours(task, MODEL, cases, number, known)
     where = task.name if task.kind == "predict" else "the result"
@@ -298,6 +304,14 @@ def _complaint(
         return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
     besides = _changed(task, outcome)
     return f"{RIGHT_BUT} {besides}: {COPY}" if besides else None
+
+
+def _told(task: Task, score: float) -> tuple[str, str, str]:
+    """A score, "at least" or "at most", and what is wanted, as the student is told."""
+    if not task.nats:
+        return f"{score:.3f}", "at least", f"{task.reach:g}"
+    above = -math.log(max(score, 1e-9))
+    return f"{above:.3f} nats above the floor", "at most", f"{-math.log(task.reach):.2g}"
 
 
 def _changed(task: Task, outcome: Outcome) -> str:

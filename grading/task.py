@@ -65,7 +65,8 @@ class Task:
             arguments. A class is built and called here, a gradient is taken here.
         forbidden: dotted names of functions that the answer must not call.
         score, reach: for "train": gets the arguments and the result, and what it must return at
-            least.
+            least. Of a score of 0 the properties say why.
+        nats: whether the score is exp(−n) for a loss n nats above the floor, and is told so.
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
         extra: whether it comes on top of the sheet's core.
@@ -87,6 +88,7 @@ class Task:
     forbidden: tuple[str, ...] = ()
     score: Callable[[tuple, object], float] | None = None
     reach: float = 0.0
+    nats: bool = False
     rtol: float = 1e-4
     atol: float = 1e-5
     hints: tuple[str, ...] = ()

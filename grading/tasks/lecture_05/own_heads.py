@@ -11,6 +11,7 @@ from helpers.models import AttentionReader
 from helpers.training import IGNORE, set_seed, train
 
 QUESTIONS = ("before", "flagged", "first")
+N_HEADS = 4
 
 
 # %% given
@@ -130,7 +131,7 @@ def drive(answer, seed, tokens, targets):
 
 def _wrong_head(value):
     """The first head whose role is not what was measured, with slack where it is close."""
-    if len(value["roles"]) != len(value["falls"]):
+    if not len(value["roles"]) == len(value["falls"]) == N_HEADS:
         return -1
     for head, (role, falls) in enumerate(zip(value["roles"], value["falls"], strict=True)):
         most = max(falls)
@@ -142,8 +143,8 @@ def _wrong_head(value):
 
 
 def score(args, value):
-    """Share of places with three right answers; at most a half if a role is not as measured."""
-    return value["right"] if _wrong_head(value) is None else min(value["right"], 0.5)
+    """Share of places with three right answers; 0 if a role is not as measured."""
+    return value["right"] if _wrong_head(value) is None else 0.0
 
 
 def what_was_measured(args, value):
@@ -152,7 +153,8 @@ def what_was_measured(args, value):
     said = "Right answers: " + ", ".join(f"“{name}” {share:.2f}" for name, share in names) + "."
     head = _wrong_head(value)
     if head == -1:
-        return f"{said} There are {len(value['falls'])} heads, and {len(value['roles'])} roles."
+        came = f"{len(value['falls'])} heads, and {len(value['roles'])} roles"
+        return f"{said} There are {came}; {N_HEADS} of each are wanted."
     if head is not None:
         falls = ", ".join(f"{fall:.2f}" for fall in value["falls"][head])
         role = value["roles"][head]

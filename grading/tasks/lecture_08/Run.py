@@ -114,10 +114,9 @@ HONEST = 0.003
 
 
 def score(args, value):
-    """The floor's perplexity divided by the model's; no more than a half if its number is wrong."""
-    reached = math.exp(_floor(args[1]) - value["loss"])
+    """The floor's perplexity divided by the model's; 0 if its own number is wrong."""
     honest = abs(value["loss"] - value["its own number"]) < HONEST
-    return reached if honest else min(reached, 0.5)
+    return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
 
 
 def what_is_seen(args, result):
@@ -144,7 +143,8 @@ TASK = task(
     properties=(what_is_seen,),
     drive=drive,
     score=score,
-    reach=0.878,  # 0.13 nats above the floor
+    reach=math.exp(-0.13),
+    nats=True,
     rtol=0.0,
     atol=0.02,
     hints=(
