@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import NOT_SCALED
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
 
 
 # %% the cell
@@ -300,6 +300,80 @@ edited(
     "k.mT",
     "k.transpose(1, 2)",
 )
+
+
+@mistake(
+    "The numbers are right, but no gradient reaches W_all at all: is the weight taken as .data, "
+    "or is there a detach or a torch.no_grad in forward? Nothing could be learned."
+)
+class NoGradient(InParts):
+    def forward(self, x, return_weights=False):
+        """Context vectors, and the weights if asked for, cut off from the layer."""
+        with torch.no_grad():
+            return super().forward(x, return_weights)
+
+
+@mistake(
+    "The layer's output was cut into three parts of one width, as `chunk` does. Queries and keys "
+    "have d_k numbers and values d_v, so that fits only if the two are equal."
+)
+class ChunksByRootOfKeys(EqualThirds):
+    def divisor(self, x, q):
+        """What the scores are divided by."""
+        return math.sqrt(self.widths[0])
+
+
+@mistake(
+    "The values begin where the keys begin, so the two overlap, and the last outputs of the layer "
+    "are not used. The values come behind queries *and* keys."
+)
+class ValuesOverlap(InParts):
+    def project(self, x):
+        """Queries, keys and values."""
+        d_k, _, d_v = self.widths
+        together = self.W_all(x)
+        return (
+            together[..., :d_k],
+            together[..., d_k : 2 * d_k],
+            together[..., d_k : d_k + d_v],
+        )
+
+
+@mistake(
+    "The scores are divided by the root of the width of the values, which take no part in them. "
+    "Take the width of the queries."
+)
+class ByRootOfValues(InParts):
+    def divisor(self, x, q):
+        """What the scores are divided by."""
+        return math.sqrt(self.widths[2])
+
+
+@mistake(SCALED_BY_D_K)
+class ByKeys(InParts):
+    def divisor(self, x, q):
+        """What the scores are divided by."""
+        return q.shape[-1]
+
+
+@mistake(
+    "Softmax runs along axis −2, the words that ask. Each of them has a row, so the weights along "
+    "the last axis must sum to 1."
+)
+class DownTheColumns(InParts):
+    def weights(self, scores):
+        """Their softmax."""
+        return scores.softmax(dim=-2)
+
+
+@mistake(
+    "The keys were brought into the turned shape, but not turned: `view` and `reshape` leave the "
+    "numbers in their order, so a column is no key. Exchange the last two axes."
+)
+class Reshaped(InParts):
+    def scores(self, x, q, k):
+        """The divided scores."""
+        return q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]) / self.divisor(x, q)
 
 
 def drive(answer, sizes, x, matrix, probe):

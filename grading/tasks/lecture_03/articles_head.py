@@ -153,6 +153,16 @@ def along_the_batch(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=0)
 
 
+@mistake(
+    "The softmax is written by hand, and the sums of its rows have lost their axis, so they are "
+    "laid along the rows instead of down the columns, or do not fit at all. Write keepdim=True."
+)
+def sums_without_axis(x, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (x @ W_key).mT / math.sqrt(W_key.shape[-1])
+    exp = scores.exp()
+    return exp / exp.sum(dim=-1) @ (x @ W_value)
+
+
 def cases(seed):
     """One sentence of two words; then sizes that are all different."""
     g = torch.Generator().manual_seed(seed)

@@ -135,6 +135,26 @@ edited(
 )
 
 
+@mistake(
+    "The part of the other weights was added. But if a score grows, the other weights of its row "
+    "fall, so their part has a minus sign."
+)
+def others_added(scores, wanted):
+    weights = softmax(scores)
+    own = weights * wanted
+    others = own.sum(axis=-1, keepdims=True) - own
+    return weights * ((1 - weights) * wanted + others)
+
+
+mistake(
+    "Weights times wanted were averaged by mean(), which divides by the number of keys. The "
+    "weights sum to 1 already: their mean of `wanted` is the plain sum of these products.",
+    lambda scores, wanted: (
+        softmax(scores) * (wanted - (softmax(scores) * wanted).mean(axis=-1, keepdims=True))
+    ),
+)
+
+
 def cases(seed):
     """One row by hand; then rows; then a row so hard that nothing comes through."""
     rng = np.random.default_rng(seed)

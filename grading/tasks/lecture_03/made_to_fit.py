@@ -112,11 +112,21 @@ mistake(
     lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
 mistake(
-    "The rows sum to 1 now, since the map was turned around after a softmax down its columns. "
-    "But now its rows belong to the words that are looked at. Take softmax along the rows, and "
-    "leave the map as it is.",
+    "The rows sum to 1 now. But they belong to the words that are looked at, not to those that "
+    "ask: either the keys stand in front in the product, or the map was turned around after a "
+    "softmax down its columns.",
     lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
 )
+
+
+@mistake(
+    "The softmax is right now. But reshape fills a shape number by number, whatever the order is: "
+    'with order="F" the columns are keys no more than before. Print what q is multiplied with, '
+    "for k with the rows (1, 2), (3, 4), (5, 6)."
+)
+def in_another_order(q, k, v):
+    scores = q @ np.reshape(k, (k.shape[1], k.shape[0]), order="F") / np.sqrt(q.shape[-1])
+    return _attend(scores, v)
 
 
 def cases(seed):

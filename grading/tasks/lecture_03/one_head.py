@@ -180,6 +180,46 @@ edited(
 )
 
 
+@mistake(
+    "The results have exactly one axis in front of the words, whatever x has. It may have none or "
+    "several: if you go through the sentences one by one, bring the axes of x back at the end."
+)
+def flattened(x, W_query, W_key, W_value):
+    sentences = x.reshape(-1, *x.shape[-2:])
+    return one_head(sentences, W_query, W_key, W_value)
+
+
+@mistake(
+    "np.dot pairs each word of a batch with the words of *all* sentences, and so do np.inner and "
+    "np.tensordot. @ leaves the axes in front alone and takes sentence by sentence."
+)
+def by_dot(x, W_query, W_key, W_value):
+    q, k, v = np.dot(x, W_query), np.dot(x, W_key), np.dot(x, W_value)
+    weights = softmax(np.dot(q, np.swapaxes(k, -2, -1)) / np.sqrt(q.shape[-1]))
+    return np.dot(weights, v), weights
+
+
+@mistake(
+    "The scores have too many axes behind a batch: a query was paired with the keys of all "
+    "sentences, as np.dot, np.inner and np.tensordot do. @ takes sentence by sentence."
+)
+def scores_by_dot(x, W_query, W_key, W_value):
+    q, k, v = x @ W_query, x @ W_key, x @ W_value
+    weights = softmax(np.dot(q, np.swapaxes(k, -2, -1)) / np.sqrt(q.shape[-1]))
+    return weights @ v, weights
+
+
+@mistake(
+    "The keys were brought into the turned shape, but not turned: reshape leaves the numbers in "
+    "their order, so a column is no key. np.swapaxes(k, -2, -1) exchanges the axes."
+)
+def reshaped(x, W_query, W_key, W_value):
+    q, k, v = x @ W_query, x @ W_key, x @ W_value
+    turned = k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+    weights = softmax(q @ turned / np.sqrt(q.shape[-1]))
+    return weights @ v, weights
+
+
 def cases(seed):
     """Two words of two numbers, to check by hand; then sizes that are all different."""
     rng = np.random.default_rng(seed)

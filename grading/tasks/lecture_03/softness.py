@@ -158,6 +158,48 @@ def top_of_all(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max()
 
 
+@mistake(
+    "The third number is the mean of the largest weights of the columns. Each query has a row: "
+    "take the largest of each row, along the last axis."
+)
+def top_of_columns(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max(axis=0).mean()
+
+
+@mistake(
+    "exp of a score above 709 is ∞, and ∞/∞ is NaN. Subtract the largest score of each row "
+    "first, or take `softmax`, which does so."
+)
+def no_maximum(q, k, divisor):
+    scores = q @ k.T / divisor
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores)
+        weights = exp / exp.sum(axis=-1, keepdims=True)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
+
+
+@mistake(
+    "The terms −w log w were summed over the queries, and the mean was taken over the keys. Each "
+    "query has a row with an entropy of its own: sum along the last axis."
+)
+def summed_over_queries(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=0).mean())
+
+
+@mistake("The first number is the variance of the weights. Take that of the divided scores.")
+def variance_of_weights(q, k, divisor):
+    _, entropy, top = softness(q, k, divisor)
+    return _weights(q, k, divisor)[1].var(), entropy, top
+
+
+@mistake("The third number is the mean of the largest scores. Take the largest weight of each row.")
+def top_score(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), scores.max(axis=-1).mean()
+
+
 def cases(seed):
     """Scores by hand; wide ones; and scores so large that some weights are 0."""
     rng = np.random.default_rng(seed)

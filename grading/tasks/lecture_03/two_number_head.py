@@ -162,6 +162,32 @@ def one_hot(n):
     return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
 
 
+mistake(
+    "The directions are right, and a query of this length would give a lead of 20 if neighbours "
+    "stood at a right angle. On a circle they stand closer, the more labels the closer, and the "
+    "lead shrinks with the angle. Make the queries much longer.",
+    lambda n: _matrices(20 * np.sqrt(2) * _circle(n), _circle(n)),
+)
+
+
+@mistake(
+    "The matrices hold whole numbers, so what stands behind the point was cut off: of the cosines "
+    "and sines only −1, 0 and 1 are left. Fill arrays of floating-point numbers."
+)
+def whole_numbers(n):
+    W_query, W_key, W_value = two_number_head(n)
+    return W_query.astype(int), W_key.astype(int), W_value
+
+
+@mistake(
+    "Everybody collects two seeds too many. W_value also adds up the ones that stand for label "
+    "and wish: only the last row, that of the number, may be other than 0."
+)
+def ones_collected(n):
+    W_query, W_key, W_value = two_number_head(n)
+    return W_query, W_key, np.ones_like(W_value)
+
+
 def drive(answer, n, labels, wishes, numbers):
     """Stack the gardeners, and run one head with the answer's matrices."""
     import numpy as np
@@ -233,7 +259,8 @@ def right_number(args, result):
                 " She looks at the right jar, and too much still goes to others: the lead of its "
             )
             near += "score is too small. The more labels there are, the smaller is that lead."
-            return said + near if share > 0.51 else said
+            # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
+            return said + near if 0.51 < share < 0.9999 else said
     return None
 
 

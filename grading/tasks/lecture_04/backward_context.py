@@ -155,6 +155,40 @@ edited(
 )
 
 
+@mistake(
+    "For the first words the window begins before the text. A negative place in a slice counts "
+    "from the end, so they see nobody, or not all that they should. Begin at 0 at the earliest."
+)
+def before_the_text(q, k, v, window):
+    mask = np.zeros((len(q), len(q)), dtype=bool)
+    for i in range(len(q)):
+        mask[i, i - window + 1 : i + 1] = True
+    return _hidden(q, k, v, mask)
+
+
+@mistake(
+    "The first words have nobody to look at, and 0/0 is NaN: their window begins before the text, "
+    "and a negative place in a slice counts from the end. Begin at 0 at the earliest."
+)
+def before_the_text_by_hand(q, k, v, window):
+    found = []
+    for i, row in enumerate(_scores(q, k)):
+        seen = slice(i - window + 1, i + 1)
+        exp = np.exp(row[seen] - row[seen].max(initial=-np.inf))
+        with np.errstate(invalid="ignore"):
+            found.append(exp @ v[seen] / exp.sum())
+    return np.array(found)
+
+
+@mistake(
+    "0 · (−∞) is NaN, so multiplying a mask by −∞ also spoils the words that may be seen. Choose "
+    "between the score and −∞ with `np.where`."
+)
+def mask_times_infinity(q, k, v, window):
+    with np.errstate(invalid="ignore"):
+        return softmax(_scores(q, k) + ~_band(len(q), window) * -np.inf) @ v
+
+
 def cases(seed):
     """Three words to check by hand; sizes that differ; very large and very small scores."""
     rng = np.random.default_rng(seed)

@@ -121,6 +121,54 @@ edited(
 )
 
 
+@mistake(
+    "An empty sentence with filler on the left counts as full. The last n of a list, words[-n:], "
+    "are all of it for n = 0, because −0 is 0. Say where they begin, counted from the front."
+)
+def last_n(lengths, T, side):
+    words = torch.zeros(len(lengths), T, dtype=torch.bool)
+    for b, n in enumerate(lengths.tolist()):
+        words[b, slice(n) if side == "right" else slice(-n, None)] = True
+    return _causal(T) & words[:, None, :]
+
+
+def _hide(mask, n, side):
+    mask[:, slice(n, None) if side == "right" else slice(len(mask) - n)] = False
+    return mask
+
+
+@mistake(
+    "All sentences have one and the same mask, in which is hidden what *any* of them hides. Each "
+    "needs a triangle of its own to write into: a copy."
+)
+def one_triangle(lengths, T, side):
+    causal = _causal(T)
+    return torch.stack([_hide(causal, n, side) for n in lengths.tolist()])
+
+
+@mistake(
+    "What one sentence hides stays hidden in the sentences after it. Each needs a triangle of its "
+    "own to write into: a copy."
+)
+def hidden_for_the_next(lengths, T, side):
+    causal = _causal(T)
+    return torch.stack([_hide(causal, n, side).clone() for n in lengths.tolist()])
+
+
+mistake(
+    "One word counts as filler. With filler on the right, a sentence of length n has the places 0 "
+    "to n − 1, and with filler on the left the last n.",
+    lambda lengths, T, side: _causal(T) & _words(lengths - 1, T, side)[:, None],
+)
+mistake(
+    "With filler on the right all is right. With filler on the left the first word counts as "
+    "filler: the place T − n is a word already.",
+    lambda lengths, T, side: (
+        _causal(T) & _words(lengths - (1 if side == "left" else 0), T, side)[:, None]
+    ),
+)
+
+
 def cases(seed):
     """Two sentences in two places; then both sides, with a full and an empty sentence."""
     rng = np.random.default_rng(seed)

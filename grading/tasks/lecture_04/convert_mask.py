@@ -48,8 +48,8 @@ def always_turned(mask, source, target):
 
 
 @mistake(
-    "A number counts as True if it is not 0, and −∞ is not 0: so what was blocked is now "
-    "visible. In an additive mask the 0 means “may attend”."
+    "An additive mask was read the wrong way round: what was blocked is now visible. The 0 means "
+    "“may attend”. (And as a truth value −∞ is True, because it is not 0.)"
 )
 def by_truth(mask, source, target):
     keeps = ~mask if source == "blocks" else mask.bool()
@@ -107,6 +107,36 @@ mistake(
     'The mask comes back as "keeps", whatever `target` says.',
     lambda mask, source, target: _keeps(mask, source),
 )
+
+
+@mistake(
+    'From "blocks" to "blocks" the mask comes out inverted. It has to be turned around twice or '
+    "not at all: ask for the source, and then, apart from it, for the target."
+)
+def turned_once(mask, source, target):
+    if (source, target) == ("blocks", "blocks"):
+        return ~mask
+    return convert_mask(mask, source, target)
+
+
+@mistake(
+    'Where `target` is "blocks", the mask comes back as "keeps". It still has to be turned around.'
+)
+def target_blocks_forgotten(mask, source, target):
+    return convert_mask(mask, source, "keeps" if target == "blocks" else target)
+
+
+@mistake(
+    "From a boolean mask comes a boolean mask again, with True where −∞ should stand. Were the "
+    "zeros made in the type of the mask, as `zeros_like` does? Even −∞ becomes True there. Numbers "
+    "to be added are floating-point numbers."
+)
+def type_of_the_mask(mask, source, target):
+    if target != "added":
+        return convert_mask(mask, source, target)
+    result = torch.zeros_like(mask)
+    result[~_keeps(mask, source)] = -torch.inf
+    return result
 
 
 def cases(seed):

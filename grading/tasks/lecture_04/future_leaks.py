@@ -188,6 +188,40 @@ mistake(
 )
 
 
+@mistake(
+    "Only the sums of the rows (or their means) were compared. What one number of a row gains and "
+    "another loses does not show there: compare number by number."
+)
+def sums_compared(layer, x):
+    before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
+    for j in range(len(x)):
+        other = x.clone()
+        other[j] = torch.randn_like(other[j])
+        table[:, j] = ((layer(other) - before).sum(dim=1).abs() > 1e-6).numpy()
+    return _pairs(table)
+
+
+@mistake(
+    "The gradient tells of tiny moves only. A layer that rounds has the slope 0, and yet another "
+    "row comes out as another number. Besides, where one output is NaN, a gradient may be NaN for "
+    "all. Put other numbers into the row, and compare what comes out."
+)
+def by_gradient(layer, x):
+    slopes = torch.autograd.functional.jacobian(layer, x)
+    return _pairs((slopes.abs().sum(dim=(1, 3)) > 1e-6).numpy())
+
+
+mistake(
+    "The last row was never changed: does the loop end one row too early?",
+    lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j < len(x) - 1],
+)
+mistake(
+    "One layer gives the same for a row that is doubled, negated, or read backwards, so such a "
+    "change does not show. Put new random numbers in the place of the row.",
+    lambda layer, x: _pairs(_table(layer, x, lambda row: row)),
+)
+
+
 def drive(answer, name, x):
     """Make the layer of this name, ask for its leaks, and put the pairs into order."""
     import torch
@@ -231,6 +265,12 @@ def drive(answer, name, x):
             causal(x) + ahead(x - x.mean(dim=1, keepdim=True), 1)
         ),
         "the next row, whatever its length, sign and direction": lambda x: causal(x) + hint(x),
+        "the next row, rounded to three decimals": lambda x: (
+            causal(x) + torch.round(ahead(x, 1), decimals=3)
+        ),
+        "a number of the next row, added to one and taken from another": lambda x: (
+            causal(x) + ahead(x, 1)[:, :1] * x.new_tensor([1.0, -1.0, 0.0])
+        ),
         "attention to earlier rows only: an empty row": lambda x: attend(x, triangle(x, -1)),
         "attention to all others but for an empty row": lambda x: attend(
             x, triangle(x, len(x)) & (torch.arange(len(x)) > 0)[:, None]
@@ -262,6 +302,8 @@ def cases(seed):
         ("attention within each half", 6),
         ("the next row, less the mean of its numbers", 5),
         ("the next row, whatever its length, sign and direction", 5),
+        ("the next row, rounded to three decimals", 4),
+        ("a number of the next row, added to one and taken from another", 5),
         ("attention to earlier rows only: an empty row", 4),
         ("attention to all others but for an empty row", 4),
         ("one number of each row is NaN, another peeks", 5),

@@ -91,6 +91,18 @@ mistake(
 )
 
 
+mistake(
+    "Of the square, the rows from T_q on are left, and these are T_k − T_q. The queries are the "
+    "last T_q places.",
+    lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[T_q:],
+)
+mistake(
+    "Of the square, the last T_q columns were cut out. Queries are rows: a row for each query, a "
+    "column for each key.",
+    lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[:, T_k - T_q :],
+)
+
+
 def cases(seed):
     """The square of two, then fewer queries than keys."""
     rng = np.random.default_rng(seed)

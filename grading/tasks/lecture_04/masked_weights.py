@@ -185,6 +185,43 @@ mistake(
 )
 
 
+@mistake(
+    "The weights are right. But exp was taken before the hidden scores were sorted out, and of one "
+    "far above the visible ones it is ∞. Its slope is ∞, too, and in the backward pass 0 · ∞ is "
+    "NaN. Hide the scores *before* exp."
+)
+def where_afterwards_detached(scores, mask):
+    top = _largest_visible(scores, mask).detach()
+    exp = torch.where(mask, (scores - top).exp(), 0.0)
+    return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+
+
+@mistake(
+    "The sums of the rows have lost their axis, so they are laid along the rows instead of down "
+    "the columns, or do not fit at all. Write keepdim=True."
+)
+def sums_without_axis(scores, mask):
+    exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
+    return exp / exp.sum(dim=-1).masked_fill(empty, 1.0)
+
+
+@mistake(
+    "The lost axis of the sums was put back at place 1, as `[:, None]` does. That is right for one "
+    "table only: with axes in front it belongs to the end. Write keepdim=True, or [..., None]."
+)
+def axis_at_place_one(scores, mask):
+    exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
+    return exp / exp.sum(dim=-1).masked_fill(empty, 1.0)[:, None]
+
+
+@mistake(
+    "−1,000 is low, but visible scores may lie as low, and then the hidden ones take a share of "
+    "the sum. Below every score lies only −∞."
+)
+def not_low_enough(scores, mask):
+    return _plain(scores.masked_fill(~mask, -1000.0)).masked_fill(~mask, 0.0)
+
+
 def drive(answer, scores, mask, probe):
     """The weights, and the gradient of a sum in which each weight has a factor of its own."""
     import torch
@@ -219,7 +256,7 @@ def cases(seed):
         found.append((scores, mask, "an empty row"))
     near = torch.tensor([[800.0, 799.0], [-800.0, -801.0]], dtype=torch.float64)
     found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores"))
-    far = torch.tensor([[0.0, 900.0, 1.0], [-800.0, 5.0, -801.0], [3.0, 1.0, 2.0]]).double()
+    far = torch.tensor([[0.0, 900.0, 1.0], [-1000.0, 5.0, -999.0], [3.0, 1.0, 2.0]]).double()
     seen = torch.tensor([[True, False, True], [True, False, True], [False, False, False]])
     found.append((far, seen, "hidden scores far above the visible ones"))
     kinds = {"an empty row": "empty rows"}

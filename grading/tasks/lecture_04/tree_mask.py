@@ -165,6 +165,43 @@ edited(
 )
 
 
+@mistake(
+    "Within a tree each token sees all of it, also what comes later. If a token gets its parent's "
+    "row itself, and not a copy, what is written for it stands in its parent's row, too."
+)
+def rows_shared(parents):
+    rows = []
+    for i, parent in enumerate(parents):
+        row = rows[parent] if parent >= 0 else np.zeros(len(parents), dtype=bool)
+        row[i] = True
+        rows.append(row)
+    return np.array(rows)
+
+
+@mistake(
+    "Parents see their children, which come later. A row of a tensor is a view: what you write "
+    "into it for the child is written for the parent. Take a copy first, or write into the row "
+    "of the child."
+)
+def into_the_parents_row(parents):
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            row = mask[parent]
+            row[i] = True
+            mask[i] = row
+    return mask
+
+
+@mistake(
+    "The way up ends one step too early: tokens without a parent are seen by nobody, not even by "
+    "themselves. They belong to the text, too."
+)
+def root_left_out(parents):
+    roots = torch.tensor([parent < 0 for parent in parents])
+    return tree_mask(parents) & ~roots
+
+
 def cases(seed):
     """A fork to check by hand; a chain, a forest, and random trees."""
     rng = np.random.default_rng(seed)
