@@ -95,7 +95,9 @@ def of_code(
 
 
 def _listed(kinds: Sequence[str], worth: dict[str, Fraction]) -> str:
-    return ", ".join(f"{kind} ({worth[kind]} of the points)" for kind in kinds)
+    """Kinds of cases with what they are worth: "batches (1/4 of the points)"."""
+    shares = {kind: "all" if worth[kind] == 1 else f"{worth[kind]}" for kind in kinds}
+    return ", ".join(f"{kind} ({share} of the points)" for kind, share in shares.items())
 
 
 def of_entries(task: Task, got: object) -> Earned:

@@ -3,7 +3,7 @@
 from grading.author import mistake, plan, task
 
 # %% the cell
-two_readings = ...  # four to six sentences
+two_readings = ...  # six to eight sentences
 # BEGIN ANSWER
 two_readings = (
     "The map shows where the head looks, not whether anything reads what "
