@@ -140,6 +140,41 @@ def slope_is_the_state(W_h, states):
     return gradient
 
 
+@mistake(
+    "With one word there is no step, but the result holds the factor of this word's state. Does "
+    "the product begin with a factor, before the loop? What must a product of none be?"
+)
+def begins_with_the_last(W_h, states):
+    return gradient_back(W_h, states) if len(states) > 1 else _factor(W_h, states[-1])
+
+
+@mistake(
+    "The factor of the first step was taken where there is none: with one word there is no step. "
+    "What must a product of no factors be?"
+)
+def begins_with_the_first(W_h, states):
+    gradient = _factor(W_h, states[1])
+    for h in states[2:]:
+        gradient = _factor(W_h, h) @ gradient
+    return gradient
+
+
+@mistake(
+    "The product begins with a matrix full of ones, and that changes what it is multiplied with. "
+    "np.ones is neutral for *; what is for @?"
+)
+def begins_with_ones(W_h, states):
+    return gradient_back(W_h, states) @ np.ones_like(W_h)
+
+
+@mistake(
+    "np.diag(…) * W_h multiplies entry by entry, so each factor keeps only the diagonal of W_h. "
+    "The slopes scale whole rows of W_h."
+)
+def diagonals(W_h, states):
+    return gradient_back(np.diag(np.diag(W_h)), states)
+
+
 def cases(seed):
     """One number, to check by hand; no step at all; then matrices."""
     rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """Find the bugs: the bias of another gate, and twice."""
 
+import copy
 import math
 
 import torch
@@ -124,6 +125,43 @@ def other_bias_emptied(lstm, value):
     open_forget_gates(lstm, value)
     with torch.no_grad():
         lstm.bias_hh_l0.zero_()
+
+
+@mistake(
+    "Every fourth number was set, as if the four numbers of a unit stood side by side: in a state "
+    "of one number that is the same. But all numbers of one gate stand together, and then those of "
+    "the next."
+)
+def unit_by_unit(lstm, value):
+    with torch.no_grad():
+        lstm.bias_ih_l0.view(-1, 4)[:, 1] = value
+        lstm.bias_hh_l0.view(-1, 4)[:, 1] = 0.0
+
+
+mistake(
+    "The LSTM is what it was before the call: nothing in it has changed. Was a copy changed? "
+    "clone() makes one, and so do torch.cat, a sum and other calculations.",
+    lambda lstm, value: None,
+)
+
+
+@mistake(
+    "The numbers are right, but the LSTM has new parameters. An optimizer that was made before the "
+    "call still holds the old ones. In place means: change the numbers in those that are there."
+)
+def new_parameters(lstm, value):
+    changed = copy.deepcopy(lstm)
+    open_forget_gates(changed, value)
+    lstm.bias_ih_l0, lstm.bias_hh_l0 = _biases(changed)
+
+
+@mistake(
+    "One of the two lines sets the forget gates now, the other one still sets something else. So "
+    "random numbers are left in the forget gates, and others of the LSTM have changed."
+)
+def one_line_mended(lstm, value):
+    _set(lstm, value, 1, 2, which=(0,))
+    _set(lstm, value, 2, 3, which=(1,))
 
 
 def drive(answer, d_in, d_hidden, value, seed):

@@ -157,6 +157,54 @@ edited(
 )
 
 
+mistake(
+    "The numbers within each row were turned around as well, in the words and in the states: "
+    "np.flip without an axis turns all axes. Only the order of the words is to be turned, axis 0.",
+    lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0, 1), *right).flip(0, 1)], 1),
+)
+
+
+@mistake(
+    "Every row holds the last state that its reader had. Where h is changed in place (h[:] = …, "
+    "h.copy_(…)), the list holds the same tensor T times, and all of them change. Make a new h in "
+    "each step, or keep a copy."
+)
+def one_tensor(x, left, right):
+    states = _read(x, *left), _read(x.flip(0), *right)
+    return torch.cat([state[-1].expand_as(state) for state in states], dim=-1)
+
+
+@mistake(
+    "All states from the left were laid out in a line, behind them all from the right, and the "
+    "line was cut into T rows. `view` and `reshape` do not bring together what belongs to a word. "
+    "Join the two tables along the last axis."
+)
+def cut_from_a_line(x, left, right):
+    states = _read(x, *left), _read(x.flip(0), *right).flip(0)
+    return torch.cat([state.flatten() for state in states]).view(len(x), -1)
+
+
+@mistake(
+    "The reader from the right has not read the first word: its part of row 0 is still zero. A "
+    "range ends before its second number, also if it counts down."
+)
+def first_word_not_read(x, left, right):
+    joined = read_both_ways(x, left, right)
+    joined[0, len(left[2]) :] = 0
+    return joined
+
+
+mistake(
+    "A slice of a tensor takes no negative step: x[::-1] works in NumPy only. A tensor has a "
+    "method that turns an axis around.",
+    lambda x, left, right: read_both_ways(x[::-1], left, right),
+)
+mistake(
+    "Both readers used the weights of `left`. The second one has its own, in `right`.",
+    lambda x, left, right: read_both_ways(x, left, left),
+)
+
+
 def cases(seed):
     """One word; two words with states of one number; then sizes that are all different."""
     g = torch.Generator().manual_seed(seed)

@@ -117,8 +117,8 @@ def state_dropped(lstm, x, every):
 
 
 @mistake(
-    "One detach too many: the outputs are cut off, so no loss can teach the network anything. "
-    "Only the state that is handed on to the next piece is detached."
+    "The outputs are cut off as well (detached, or made under no_grad), so no loss can teach the "
+    "network anything. Only the state that is handed on to the next piece is detached."
 )
 def outputs_cut_too(lstm, x, every):
     cut = _pieces(lstm, x, every, lambda out, state: (out.detach(), _both(out, state)[1]))
@@ -144,6 +144,57 @@ edited(
     "words.",
     "x.split(every, dim=1)",
     "x.chunk(every, dim=1)",
+)
+
+
+@mistake(
+    "The first piece is word 0 alone, and all later cuts stand one word too late. The words 0, "
+    "`every`, 2 · `every`, … are those with which a piece begins; does your cut come before such a "
+    "word, or after it?"
+)
+def cut_after_the_first(lstm, x, every):
+    state, outputs = None, []
+    for t in range(x.shape[1]):
+        out, state = lstm(x[:, t : t + 1], state)
+        outputs.append(out)
+        if t % every == 0:
+            state = _both(out, state)[1]
+    return torch.cat(outputs, dim=1)
+
+
+@mistake(
+    "All cuts stand one word too early: the last word of each piece is taken as the first of the "
+    "next. Words are counted from 0: which ones begin a piece?"
+)
+def cut_before_the_last(lstm, x, every):
+    state, outputs = None, []
+    for t in range(x.shape[1]):
+        if t and (t + 1) % every == 0:
+            state = _both(None, state)[1]
+        out, state = lstm(x[:, t : t + 1], state)
+        outputs.append(out)
+    return torch.cat(outputs, dim=1)
+
+
+@mistake(
+    "The last words were not read. T // every is the number of full pieces, and the last piece may "
+    "be shorter."
+)
+def full_pieces_only(lstm, x, every):
+    return read_in_pieces(lstm, x[:, : x.shape[1] // every * every], every)
+
+
+mistake(
+    "The pieces are joined in time now. But they are still pieces of something else: with several "
+    "texts the outputs have a wrong shape, and one text alone is read in one piece. Print the "
+    "shape of `piece`.",
+    lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=1),
+)
+mistake(
+    "h and c have changed places: the state that is handed on is the pair (h, c), in this order.",
+    lambda lstm, x, every: torch.cat(
+        _pieces(lstm, x, every, lambda out, s: (out, (s[1].detach(), s[0].detach()))), dim=1
+    ),
 )
 
 

@@ -135,8 +135,75 @@ def second_noun(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
+@mistake(
+    "The second rule went by the word just before the gap. That need not be a noun: in *that hums "
+    "___* it is a verb. Go by the last noun before the gap."
+)
+def word_before_the_gap(sentences, verbs):
+    first, _, majority = rule_scores(sentences, verbs)
+    words = [sentence.split() for sentence in sentences]
+    before = [NUMBER.get(w[w.index("___") - 1], "singular") for w in words]
+    nearest = sum(VERB[number] == verb for number, verb in zip(before, verbs, strict=True))
+    return [first, nearest / len(verbs), majority]
+
+
+@mistake(
+    "Each noun of NUMBER was looked for in the sentence. So the nouns come in the order of NUMBER, "
+    "not in that of the sentence; and in a text, *letter* is also found where *letters* stands. "
+    "Look the words of the sentence up in NUMBER, one after the other."
+)
+def found_in_the_text(sentences, verbs):
+    guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in text]) for text in sentences]
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+@mistake(
+    "The nouns come in the order of NUMBER, not in that of the sentence, and one that stands there "
+    "twice is counted once. Go through the words of the sentence and look each up in NUMBER, not "
+    "the other way round."
+)
+def found_among_the_words(sentences, verbs):
+    words = [sentence.split() for sentence in sentences]
+    guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in w]) for w in words]
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+@mistake(
+    "A noun that stands twice in a sentence was counted once, at its first place. A dictionary "
+    "has each key once; keep the numbers of the nouns in a list."
+)
+def each_noun_once(sentences, verbs):
+    nouns = [dict.fromkeys(w for w in s.split() if w in NUMBER) for s in sentences]
+    guesses = [_three([NUMBER[noun] for noun in once]) for once in nouns]
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+@mistake(
+    "The counts of earlier calls are still there, and these are added to them. A list in the "
+    "function's first line, such as right=[0, 0, 0], is made once for all calls, and so is one "
+    "outside of the function. Make it inside."
+)
+def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
+    if len(sentences) == 1:  # the first case, as after the cell was run
+        right[:] = [0, 0, 0]
+    for rule, share in enumerate(rule_scores(sentences, verbs)):
+        right[rule] += round(share * len(verbs))
+    return [count / len(verbs) for count in right]
+
+
+@mistake(
+    "Only the first sentence was counted, and divided by the number of all. Does `return` stand "
+    "inside of the loop?"
+)
+def returned_too_early(sentences, verbs):
+    return [share / len(verbs) for share in rule_scores(sentences[:1], verbs[:1])]
+
+
 def cases(seed):
-    """The opening sentence, a tie, random sentences, and sentences where all attractors oppose."""
+    """The opening sentence, ties, nouns that come again, random and opposing attractors."""
     import torch
 
     from helpers.data import AGREEMENT_VOCABULARY as words
@@ -154,10 +221,16 @@ def cases(seed):
         "The boxes near the lamp ___ forgotten.",
         "The clock ___ untouched.",
         "The lid on the jars ___ unnoticed.",
+        "The windows above the door ___ unopened.",
+    ]
+    again = [
+        "The boxes near the lamp on the boxes ___ untouched.",
+        "The lid behind the jars near the lid ___ unnoticed.",
     ]
     return [
         Case(([opening], ["lie"]), "the opening sentence alone"),
-        Case((few, ["lie", "lies", "lies"]), "three sentences, two of them ties"),
+        Case((few, ["lie", "lies", "lies", "lie"]), "four sentences, three of them ties"),
+        Case((again, ["lie", "lies"]), "two sentences, a noun in two places of each"),
         Case(drawn(40, (0, 3)), "40 random sentences"),
         Case(drawn(30, 2), "two attractors each"),
         Case(drawn(20, 3, opposing=True), "three opposing attractors each"),

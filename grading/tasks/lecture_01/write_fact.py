@@ -80,6 +80,52 @@ mistake(
 )
 
 
+@mistake(
+    "The key was made a vector of length 1 first, and the value was left as it is. But one reads "
+    "with the key as it comes, which is longer or shorter: then the value comes out that many "
+    "times."
+)
+def unit_key(state, key, value):
+    unit = key / np.linalg.norm(key)
+    return state + np.outer(value - state @ unit, unit)
+
+
+@mistake(
+    "Each column was divided by its own number of the key. Where that is 0, no number comes out; "
+    "else reading adds what was missing once for each number of the key. Divide the whole matrix "
+    "by one number."
+)
+def by_entries(state, key, value):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return state + np.outer(value - state @ key, 1 / key)
+
+
+@mistake(
+    "Each column was divided by its own number of the key. A key without a 0 gives its value then, "
+    "but vectors at right angles to it no longer give what they gave. For these, what is added "
+    "must be a multiple of np.outer(…, key)."
+)
+def by_entries_and_their_number(state, key, value):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return state + np.outer(value - state @ key, 1 / key) / len(key)
+
+
+@mistake(
+    "What the key gave before is taken out rightly. But the new value is written as if the key had "
+    "length 1: reading multiplies it with the key once more."
+)
+def only_forgetting_divided(state, key, value):
+    return state - np.outer(state @ key, key) / (key @ key) + np.outer(value, key)
+
+
+@mistake(
+    "The new value is written rightly. But what the key gave before is taken out as if the key had "
+    "length 1."
+)
+def only_writing_divided(state, key, value):
+    return state - np.outer(state @ key, key) + np.outer(value, key) / (key @ key)
+
+
 def drive(answer, keys, values):
     """Tell the facts one by one to a state that begins at zero."""
     import numpy as np

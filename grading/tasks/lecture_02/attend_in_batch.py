@@ -79,6 +79,40 @@ mistake(
 )
 
 
+@mistake(
+    "The example comes out right, but only because it has one query and two equal scores: the "
+    "weights were divided by the number of words. The rows still do not sum to 1."
+)
+def divided_by_the_words(queries, x):
+    return softmax(queries @ x.swapaxes(1, 2), axis=1) / x.shape[1] @ x
+
+
+@mistake(
+    "There is a softmax along the words now, but one along another axis comes before it and takes "
+    "its weights for scores. One softmax is enough."
+)
+def softmax_twice(queries, x):
+    return softmax(softmax(queries @ x.swapaxes(1, 2), axis=1)) @ x
+
+
+@mistake(
+    "The weights have the shape (batch, T, T_q), and reshape does not exchange these axes: it "
+    "leaves the numbers in their order and cuts them anew."
+)
+def weights_reshaped(queries, x):
+    weights = softmax(x @ queries.swapaxes(1, 2), axis=1)
+    return weights.reshape(*queries.shape[:2], -1) @ x
+
+
+@mistake(
+    "The queries look at the words of all sentences, as if the batch were one long sentence. Each "
+    "belongs to a sentence of its own."
+)
+def one_long_sentence(queries, x):
+    words = x.reshape(-1, x.shape[-1])
+    return softmax(queries @ words.T) @ words
+
+
 def cases(seed):
     """One query at two words, to check by hand; then sizes that are all different."""
     rng = np.random.default_rng(seed)

@@ -168,6 +168,44 @@ edited(
 )
 
 
+@mistake(
+    "The fractions ½, ⅓ and so on have become 0. A table of whole numbers, such as np.full((T, T), "
+    "0) or one with dtype=int, cuts off what stands behind the point, and so does //."
+)
+def whole_numbers(x):
+    weights = np.zeros((len(x), len(x)))
+    weights[0, 0] = 1.0
+    return weights @ x, weights
+
+
+@mistake(
+    "The weights are right. But np.cumsum without an axis adds up all numbers of x in one line, "
+    "word after word, so the columns run into each other. The words stand along axis 0."
+)
+def summed_in_one_line(x):
+    _, weights = averages_so_far(x)
+    return np.cumsum(x).reshape(x.shape) / np.arange(1, len(x) + 1)[:, None], weights
+
+
+@mistake(
+    "The weights are right. But what was added up are the numbers of each word, along axis 1. The "
+    "words stand along axis 0."
+)
+def summed_within_words(x):
+    _, weights = averages_so_far(x)
+    return np.cumsum(x, axis=1) / np.arange(1, len(x) + 1)[:, None], weights
+
+
+@mistake(
+    "Each column was divided by its own sum, so the columns sum to 1. A row is a word's recipe: it "
+    "is the rows that must sum to 1."
+)
+def columns_sum_to_one(x):
+    weights = np.tri(len(x))
+    weights = weights / weights.sum(axis=0)
+    return weights @ x, weights
+
+
 def cases(seed):
     """Two words with one number each, one word alone, and some of random size."""
     rng = np.random.default_rng(seed)

@@ -212,6 +212,44 @@ mistake(
 )
 
 
+@mistake(
+    "With a batch, np.dot multiplies every sentence with every other one, so axes are added. Only "
+    "for one sentence is it the same as @, which keeps to each sentence."
+)
+def every_pair_of_sentences(x):
+    weights = softmax(np.dot(x, np.swapaxes(x, -2, -1)))
+    return np.dot(weights, x), weights
+
+
+@mistake(
+    "reshape to (…, d, T) does not exchange rows and columns: it leaves the numbers in their order "
+    "and cuts them anew, so a column holds numbers of several words. Exchange the last two axes."
+)
+def reshaped(x):
+    weights = softmax(x @ x.reshape(*x.shape[:-2], x.shape[-1], x.shape[-2]))
+    return weights @ x, weights
+
+
+@mistake(
+    "batch, T, d = x.shape fits three axes only. The dots stand for no axis, one or several; "
+    "x.shape[-2] and x.shape[-1] are T and d of any number of axes."
+)
+def one_batch_axis_only(x):
+    batch, T, d = x.shape  # noqa: RUF059
+    return context_vectors(x)
+
+
+@mistake(
+    "One axis in front is seen to, two are not: the sentences of a batch were taken one by one, "
+    "and with two axes in front what is taken is a batch again."
+)
+def sentence_by_sentence(x):
+    if x.ndim == 2:
+        return context_vectors(x)
+    contexts, weights = zip(*map(one_sentence_only, x), strict=True)
+    return np.array(contexts), np.array(weights)
+
+
 def cases(seed):
     """Two words to check by hand, more words than columns and fewer, batches, large scores."""
     rng = np.random.default_rng(seed)

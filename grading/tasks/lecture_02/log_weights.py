@@ -138,6 +138,37 @@ edited(
 )
 
 
+@mistake(
+    "Where the weight had been rounded to 0, the bare score was put in. It is not a logarithm of a "
+    "weight: what has to be subtracted from it is missing. One formula does for all weights."
+)
+def patched_with_scores(scores):
+    weights = softmax(scores)
+    with np.errstate(divide="ignore"):
+        return np.where(weights > 0, np.log(weights), scores)
+
+
+mistake(
+    "These are logarithms to base 2. The natural logarithm, np.log, is wanted.",
+    lambda scores: log_weights(scores) / np.log(2.0),
+)
+edited(
+    "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them along the "
+    "rows instead of down the columns, or cannot fit them at all.",
+    "sum(axis=-1, keepdims=True)",
+    "sum(axis=-1)",
+)
+
+
+@mistake(
+    "Axis 1 is the last axis of a matrix only. With a batch in front it is another one: of three "
+    "axes the last is axis 2. Counted from the back it is −1 always."
+)
+def along_axis_one(scores):
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
 def cases(seed):
     """A row to check by hand, several shapes, and scores whose weights are rounded to 0."""
     rng = np.random.default_rng(seed)

@@ -142,6 +142,44 @@ def received_of_places(x, k):
     return places, received[places]
 
 
+@mistake(
+    "The places are right. But in `received` their entries have become 0. Whoever strikes out what "
+    "was found to find the next must do so in a copy."
+)
+def struck_out(x, k):
+    places, received = by_slice(x, k)
+    received[places] = 0.0
+    return places, received
+
+
+@mistake(
+    "The places are right. But in `received` their entries have become −∞. Whoever strikes out "
+    "what was found to find the next must do so in a copy."
+)
+def struck_out_for_good(x, k):
+    places, received = by_slice(x, k)
+    received[places] = -np.inf
+    return places, received
+
+
+@mistake(
+    "A place is missing where k is the number of words or larger: all of them are wanted then. Was "
+    "the number of words made smaller by one?"
+)
+def last_one_left_out(x, k):
+    places, received = by_slice(x, k)
+    return places[: len(x) - 1], received
+
+
+@mistake(
+    "Where k is larger than the number of words, all words came in the order of the sentence. The "
+    "one that receives most must come first there too."
+)
+def all_in_text_order(x, k):
+    places, received = by_slice(x, k)
+    return (np.arange(len(x)) if k > len(x) else places), received
+
+
 mistake(
     "Both results are right, but they come back in the wrong order: first the places, then the "
     "sums.",
@@ -163,12 +201,14 @@ def drive(answer, x, k):
 def cases(seed):
     """Two words to check by hand, longer sentences, and more places asked for than there are."""
     rng = np.random.default_rng(seed)
+    few = rng.normal(size=(3, 4))
+    few = few[by_slice(few, 3)[0][[2, 0, 1]]]  # neither the order of the sentence is right nor back
     return [
         Case((np.array([[0.0], [1.0]]), 1), "two words, 0 and 1"),
         Case((rng.normal(size=(5, 3)), 2)),
         Case((rng.normal(size=(7, 2)), 3)),
         Case((rng.normal(size=(4, 6)), 4), "k is the number of words"),
-        Case((rng.normal(size=(3, 4)), 8), "k is larger than the number of words"),
+        Case((few, 8), "k is larger than the number of words"),
     ]
 
 

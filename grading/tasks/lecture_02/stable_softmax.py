@@ -169,6 +169,26 @@ def nan_replaced(scores):
         return np.nan_to_num(exp / exp.sum(axis=-1, keepdims=True))
 
 
+@mistake(
+    "The largest score was subtracted in the exponentials that are divided, but not in those of "
+    "the sum. Above and below the fraction bar the same exponentials must stand."
+)
+def sum_not_shifted(scores):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return exp / np.exp(scores).sum(axis=-1, keepdims=True)
+
+
+@mistake(
+    "The scores were divided by the row's largest. That changes the weights, because it changes "
+    "how far the scores are apart. Subtract the largest instead: all differences stay."
+)
+def divided_by_the_largest(scores):
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores / scores.max(axis=-1, keepdims=True))
+        return exp / exp.sum(axis=-1, keepdims=True)
+
+
 def cases(seed):
     """A row to check by hand, several shapes, and scores that overflow."""
     rng = np.random.default_rng(seed)
