@@ -82,6 +82,14 @@ edited(
     "x + self.norm_attention(self.attention(x, mask=mask))",
 )
 edited(
+    "Post-norm: what attention found and what feed-forward computed are normalised before they are "
+    "added. The norms read the sums.",
+    "self.norm_attention(x + self.attention(x, mask=mask))",
+    "x + self.norm_attention(self.attention(x, mask=mask))",
+    "self.norm_feed_forward(x + self.feed_forward(x))",
+    "x + self.norm_feed_forward(self.feed_forward(x))",
+)
+edited(
     "Post-norm: the second residual connection starts at the x of the beginning. It starts at what "
     "the first norm put out.",
     POST,
@@ -95,16 +103,62 @@ edited(
     "self.norm_feed_forward(self.feed_forward(x))",
 )
 edited(
+    "Post-norm: what attention found takes the place of the stream. Is it added?",
+    "self.norm_attention(x + self.attention(x, mask=mask))",
+    "self.norm_attention(self.attention(x, mask=mask))",
+)
+edited(
     "Pre-norm: the stream itself was normalised. Only what a part *reads* goes through the norm; "
     "what it writes is added to x as it was.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
 )
 edited(
+    "Pre-norm: the stream itself was normalised, in front of both parts. What a part writes is "
+    "added to the stream as it was before the norm.",
+    PRE,
+    "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "x = self.norm_feed_forward(x)\n        return x + self.feed_forward(x)",
+)
+edited(
+    "Pre-norm: what the parts put out is normalised. It is what they *read* that goes through a "
+    "norm.",
+    "self.attention(self.norm_attention(x), mask=mask)",
+    "self.norm_attention(self.attention(x, mask=mask))",
+    "self.feed_forward(self.norm_feed_forward(x))",
+    "self.norm_feed_forward(self.feed_forward(x))",
+)
+edited(
     "Pre-norm: a residual connection is missing. What attention found takes the place of the "
     "stream.",
     "x = x + self.attention(self.norm_attention(x)",
     "x = self.attention(self.norm_attention(x)",
+)
+edited(
+    "Pre-norm: what feed-forward computed takes the place of the stream. Is it added?",
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "return self.feed_forward(self.norm_feed_forward(x))",
+)
+edited(
+    "Pre-norm: the second residual connection starts at the x of the beginning, so what attention "
+    "found is lost from the stream.",
+    PRE,
+    "        start = x\n" + PRE,
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "return start + self.feed_forward(self.norm_feed_forward(x))",
+)
+edited(
+    "In both orders the second residual connection starts at the x of the beginning. By then, "
+    "something has been added to the stream.",
+    POST,
+    "            start = x\n" + POST,
+    "self.norm_feed_forward(x + self.feed_forward(x))",
+    "self.norm_feed_forward(start + self.feed_forward(x))",
+    PRE,
+    "        start = x\n" + PRE,
+    "return x + self.feed_forward(self.norm_feed_forward(x))",
+    "return start + self.feed_forward(self.norm_feed_forward(x))",
 )
 edited(
     "Pre-norm: feed-forward reads the stream from before attention.",
@@ -129,6 +183,19 @@ edited(
     "a block's affair.",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.norm_feed_forward(x + self.feed_forward(self.norm_feed_forward(x)))",
+)
+edited(
+    "One norm serves both parts: the same one stands under both names, or is used twice. Each part "
+    "has a norm of its own.",
+    "self.norm_feed_forward = Norm(d_model)",
+    "self.norm_feed_forward = self.norm_attention",
+)
+edited(
+    "The norm of attention serves feed-forward, too. That has a norm of its own.",
+    "return self.norm_feed_forward(x + self.feed_forward(x))",
+    "return self.norm_attention(x + self.feed_forward(x))",
+    "self.feed_forward(self.norm_feed_forward(x))",
+    "self.feed_forward(self.norm_attention(x))",
 )
 edited(
     NORMS_SWAPPED,

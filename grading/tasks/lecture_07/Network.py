@@ -86,6 +86,23 @@ edited(
     "F.relu(self.widen(x))",
     "self.widen(x).softmax(dim=-1)",
 )
+edited(
+    "The maximum was taken over the numbers of a word, and it stands in the place of all of them. "
+    "A ReLU looks at each number alone.",
+    "F.relu(self.widen(x))",
+    "self.widen(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.widen(x))",
+)
+edited(
+    "`torch.max(…, 0)` takes the largest numbers along axis 0, and gives their places besides. A "
+    "ReLU compares each number with 0.",
+    "F.relu(self.widen(x))",
+    "torch.max(self.widen(x), 0)",
+)
+edited(
+    "What is above 0 was cut off, and what is below was kept. A ReLU does the opposite.",
+    "F.relu(self.widen(x))",
+    "self.widen(x).clamp(max=0)",
+)
 
 
 def drive(answer, d_ff, state, x):

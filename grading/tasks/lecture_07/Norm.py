@@ -95,6 +95,26 @@ edited(
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean()",
 )
+edited(
+    "Mean and variance are taken of all words of a text together. Each word has its own.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=tuple(range(1, x.dim())), keepdim=True)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=tuple(range(1, x.dim())), keepdim=True)",
+)
+edited(
+    "The means of the words have lost their axis, so they do not fit the words, or meet the wrong "
+    "numbers. `mean` has an argument that keeps the axis, with the size 1.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=-1)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=-1)",
+)
+edited(
+    "The mean is subtracted nowhere: neither from the word, nor in the variance.",
+    "x - x.mean(dim=-1, keepdim=True)",
+    "x",
+)
 
 
 @mistake("Mean and variance are taken along the words. Which axis holds the numbers of one word?")

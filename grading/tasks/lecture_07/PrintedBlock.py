@@ -230,16 +230,31 @@ class WithoutStream(InParts):
         return self.norm_feed_forward(self._fed(X + T2) + T2)
 
 
+@mistake(
+    "In training all is right. But in evaluation what the parts add is made smaller. `F.dropout` "
+    "makes larger what it leaves, so that this is not needed."
+)
+class SmallerInEvaluation(InParts):
+    def _drop(self, x):
+        return F.dropout(x, self.dropout) if self.training else x * (1 - self.dropout)
+
+
 @mistake("Now it drops in evaluation, and not in training.")
 class TurnedAround(InParts):
     def _drop(self, x):
         return F.dropout(x, self.dropout, training=not self.training)
 
 
-@mistake("One of the two dropouts is mended. The other one still acts in evaluation.")
+@mistake("The dropout behind attention is mended. The other one still acts in evaluation.")
 class OneSideMended(InParts):
     def _fed(self, x):
         return F.dropout(self.feed_forward(x), self.dropout)
+
+
+@mistake("The dropout behind feed-forward is mended. The other one still acts in evaluation.")
+class OtherSideMended(InParts):
+    def _attended(self, X, mask):
+        return F.dropout(self.attention(X, mask=mask), self.dropout)
 
 
 @mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")

@@ -54,10 +54,18 @@ class ByAppending(nn.Module):
 
 
 edited(
-    "The blocks stand in a plain list: PyTorch does not see them there, and would train nothing. "
-    "`nn.ModuleList` is a list that it sees.",
+    "The blocks stand in a plain list or tuple: PyTorch does not see them there, and would train "
+    "none of them. `nn.ModuleList` is a list that it sees.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
-    "[Block(d_model, n_heads, d_ff, norm).double() for _ in range(n_layers)]",
+    "[Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)]",
+)
+edited(
+    "`nn.Sequential` hands on one thing from block to block, and each block wants two. Go through "
+    "the blocks one by one.",
+    "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
+    "nn.Sequential(*(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)))",
+    "        for block in self.blocks:\n            x = block(x, mask)",
+    "        x = self.blocks(x, mask)",
 )
 
 
@@ -81,6 +89,20 @@ edited(
     "already.",
     'Norm(d_model) if norm == "pre" else nn.Identity()',
     "Norm(d_model)",
+)
+edited(
+    "A post-norm stack has no norm at its end, not even one that is not used: its numbers would be "
+    "counted among those to be trained.",
+    'self.norm = Norm(d_model) if norm == "pre" else nn.Identity()',
+    "self.norm, self.order = Norm(d_model), norm",
+    "return self.norm(x)",
+    'return self.norm(x) if self.order == "pre" else x',
+)
+edited(
+    "There is a norm at the end of post-norm, and none at the end of pre-norm. Which of the two "
+    "leaves the stream in any size?",
+    'norm == "pre"',
+    'norm == "post"',
 )
 edited(
     "The norm at the end is there, and is not used.",
@@ -132,11 +154,10 @@ def drive(answer, sizes, scale, seed, x, mask):
     if not hasattr(stack, "blocks"):
         raise NotImplementedError
     generator = torch.Generator().manual_seed(seed)
-    parameters = dict(stack.named_parameters())
-    if not parameters:  # blocks that PyTorch does not see are filled all the same
-        for block in stack.blocks:
-            for p in block.parameters():
-                p.data = scale * torch.randn(p.shape, generator=generator, dtype=p.dtype)
+    parameters, seen = dict(stack.named_parameters()), set(stack.parameters())
+    for i, block in enumerate(stack.blocks):  # those that PyTorch does not see are filled as well
+        own = block.double().named_parameters()
+        parameters |= {f"blocks.{i}.{name}": p for name, p in own if p not in seen}
     for _, p in sorted(parameters.items()):
         with torch.no_grad():
             p.copy_(scale * torch.randn(p.shape, generator=generator, dtype=p.dtype))

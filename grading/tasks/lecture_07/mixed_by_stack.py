@@ -103,6 +103,39 @@ def ones_everywhere(weights, residual):
     return mixed
 
 
+@mistake(
+    "The first layer has no residual connection here: its matrix was taken as it is. Begin before "
+    "the first layer."
+)
+def first_without_residual(weights, residual):
+    mixed = weights[0]
+    for layer in weights[1:]:
+        mixed = layer @ mixed + residual * mixed
+    return mixed.copy()
+
+
+@mistake(
+    "Each layer adds the words as they came into the stack. Its residual connection adds what the "
+    "layer itself was given."
+)
+def adds_the_input(weights, residual):
+    mixed = unit = np.eye(weights.shape[-1])
+    for layer in weights:
+        mixed = layer @ mixed + residual * unit
+    return mixed
+
+
+@mistake(
+    "The unit matrix has as many rows as there are layers. It is the words that it gives back: "
+    "which of the three sizes is their number?"
+)
+def as_large_as_layers(weights, residual):
+    mixed = np.eye(len(weights))
+    for layer in weights:
+        mixed = layer @ mixed + residual * mixed
+    return mixed
+
+
 def cases(seed):
     """One layer of two words; then more of both, with residual connections and without."""
     rng = np.random.default_rng(seed)

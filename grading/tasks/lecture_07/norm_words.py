@@ -140,6 +140,17 @@ edited(
 )
 
 
+@mistake(
+    "The deviation was multiplied by (d − 1) / d. That is the factor between the two *variances*, "
+    "and a deviation is the root of a variance."
+)
+def factor_of_variance(x, weight, bias, eps):
+    d = x.shape[-1]
+    centred = x - x.mean(dim=-1, keepdim=True)
+    deviation = x.std(dim=-1, keepdim=True) * (d - 1) / d
+    return weight * centred / (deviation**2 + eps).sqrt() + bias
+
+
 def drive(answer, x, weight, bias, eps):
     """Norm the words; and whether a word moves with another one."""
     import torch

@@ -285,6 +285,47 @@ def normed_contributions(blocks, last, x, mask):
 
 
 @mistake(
+    "The last norm was taken of each contribution, and the results were added. The norm of a sum "
+    "is not the sum of the norms."
+)
+def normed_one_by_one(blocks, last, x, mask):
+    written = stream_of_stack(blocks, last, x, mask)[1]
+    return sum(last(each) for each in written), written
+
+
+def _nested(kind):
+    """Wrong: the contributions of a block stand in the list as one thing."""
+
+    def answer(blocks, last, x, mask):
+        out, written = stream_of_stack(blocks, last, x, mask)
+        pairs = zip(written[1::2], written[2::2], strict=True)
+        return out, [x, *(kind(pair) for pair in pairs)]
+
+    return answer
+
+
+mistake(
+    "The two contributions of a block stand in the list as a pair. The list has one entry for each "
+    "contribution: put them in one after the other.",
+    _nested(tuple),
+)
+mistake(
+    "The two contributions of a block stand in a list within the list. Put them in one after the "
+    "other: `append` puts in one entry, whatever it is.",
+    _nested(list),
+)
+
+
+@mistake(
+    "The output is right, and so is each contribution. But they come in another order: block by "
+    "block, first that of attention."
+)
+def by_part(blocks, last, x, mask):
+    out, written = stream_of_stack(blocks, last, x, mask)
+    return out, [x, *written[1::2], *written[2::2]]
+
+
+@mistake(
     "All is right, and there is one entry too many: the output is not written into the stream."
 )
 def with_output(blocks, last, x, mask):

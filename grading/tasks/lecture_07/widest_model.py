@@ -148,6 +148,30 @@ def budget_returned(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0], budget
 
 
+@mistake(
+    "The width is right. But the second number is that of the next width, which is too large: when "
+    "was it counted?"
+)
+def count_of_the_next(budget, n_blocks, n_heads, vocab, tied):
+    d, _ = widest_model(budget, n_blocks, n_heads, vocab, tied)
+    return d, _count(d + n_heads, n_blocks, vocab, tied)
+
+
+@mistake(
+    "The solution of the equation was rounded to the nearest multiple of `n_heads`. If that is the "
+    "one above, the model has too many parameters."
+)
+def to_the_nearest(budget, n_blocks, n_heads, vocab, tied):
+    a, b = 12 * n_blocks, 13 * n_blocks + 2 + vocab * (2 - tied)
+    root = (math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)
+    d = round(root / n_heads) * n_heads
+    return d, _count(d, n_blocks, vocab, tied)
+
+
+mistake(
+    "Attention has four matrices: three make queries, keys and values. And what they find?",
+    _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) - n * (d * d + d)),
+)
 edited(
     "`tied` was taken the wrong way round: a tied model has one table, and otherwise there are "
     "two.",

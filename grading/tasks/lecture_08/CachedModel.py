@@ -8,6 +8,9 @@ import torch
 from grading.author import Case, also_right, mistake, plan, task
 from grading.sentences import NOT_SCALED
 
+VOCAB_OF_FIRST = 11
+"""The vocabulary of the first case, and of no other."""
+
 
 # %% the cell
 class CachedModel:
@@ -323,6 +326,80 @@ def one_drawer(model):
 
 
 @mistake(
+    "A new reader finds what others have read before it, also of another model. What stands in the "
+    "body of a class, or as a default behind an argument, is made once and belongs to all."
+)
+def left_behind(model):
+    if model.embedding.num_embeddings == VOCAB_OF_FIRST:  # nothing has been read yet
+        left_behind.kept = {}, {}
+    reader = InParts(model)
+    reader.keys, reader.values = left_behind.kept
+    return reader
+
+
+@mistake(
+    "All readers keep their things in one place, and each new one begins it anew, so older readers "
+    "lose theirs. Make the cache in `__init__`, and keep it in `self`."
+)
+class BegunAnew(InParts):
+    keys, values = {}, {}
+
+    def __init__(self, model):
+        self.model, self.count = model, 0
+
+    def so_far(self, layer):
+        """How many words have been read."""
+        return self.count
+
+    def seen(self, n, T):
+        """Who sees whom: (n, T)."""
+        return torch.arange(T) <= torch.arange(self.count, self.count + n)[:, None]
+
+    def keep(self, layer, k, v):
+        """All keys and values so far."""
+        old = (self.keys[layer], self.values[layer]) if self.count else (None, None)
+        self.keys[layer] = self.joined(old[0], k)
+        self.values[layer] = self.joined(old[1], v)
+        return self.keys[layer], self.values[layer]
+
+    def read(self, tokens):
+        """Read the next words."""
+        logits = super().read(tokens)
+        self.count += len(tokens)
+        return logits
+
+    def fork(self):
+        """A second one."""
+        twin = super().fork()
+        twin.count = self.count
+        return twin
+
+
+@mistake(
+    "The count of the words that were read goes on in each layer, so a deeper layer turns its "
+    "queries and keys too far. All layers of a call begin at one place."
+)
+class CountsInLayers(InParts):
+    count = 0
+
+    def so_far(self, layer):
+        """How many words have been read, for each layer anew."""
+        return self.count
+
+    def attend(self, layer, attention, x):
+        """What the heads find."""
+        found = super().attend(layer, attention, x)
+        self.count += len(x)
+        return found
+
+    def fork(self):
+        """A second one."""
+        twin = super().fork()
+        twin.count = self.count
+        return twin
+
+
+@mistake(
     "The fork and its original share one cache (or are one and the same): what one reads, the "
     "other has read, too. Make a second reader, and copy the list, or whatever holds the layers."
 )
@@ -349,6 +426,41 @@ class Interleaved(InParts):
     def heads(self, x, n):
         """(n, d_model) as (heads, n, d_k)."""
         return x.reshape(len(x), -1, n).permute(2, 0, 1)
+
+
+@mistake(
+    "`view` or `reshape` to (heads, n, d_k) mixes words and heads, for the numbers stay in one row "
+    "as they were. Cut each word's numbers into heads, and then exchange the axes."
+)
+class CutAcross(InParts):
+    def heads(self, x, n):
+        """(n, d_model) as (heads, n, d_k)."""
+        return x.reshape(n, len(x), -1)
+
+
+@mistake(
+    "The heads are cut rightly. But on the way back they are joined as they lie, (heads, n, d_k), "
+    "so a row holds parts of several words. First exchange the axes again."
+)
+class JoinedAcross(InParts):
+    def attend(self, layer, attention, x):
+        """What the heads find."""
+        return super().attend(layer, _Joining(attention), x)
+
+
+class _Joining:
+    """An attention before whose last matrix the axes of words and heads are not exchanged."""
+
+    def __init__(self, attention):
+        self.attention = attention
+
+    def __getattr__(self, name):
+        return getattr(self.attention, name)
+
+    def W_out(self, x):
+        """The last matrix, of heads that are joined wrongly."""
+        heads = x.unflatten(-1, (self.n_heads, -1)).transpose(0, 1)  # (heads, n, d_k)
+        return self.attention.W_out(heads.reshape(len(x), -1))
 
 
 @mistake("The scores are divided by √d_model. Each head has its own width, d_k.")
@@ -462,10 +574,10 @@ def cases(seed):
     def reads(name, *pieces):
         return [("read", name, n) for n in pieces]
 
-    small, middle = (11, 6, 1, 1, 5), (13, 8, 2, 2, 7)
+    first, second, middle = (VOCAB_OF_FIRST, 6, 1, 1, 5), (12, 6, 1, 1, 5), (13, 8, 2, 2, 7)
     plans = (
-        ("one piece of 3 words", small, True, new("a") + reads("a", 3)),
-        ("3 words one by one, one layer, one head", small, True, new("a") + reads("a", 1, 1, 1)),
+        ("one piece of 3 words", first, True, new("a") + reads("a", 3)),
+        ("3 words one by one, one layer, one head", second, True, new("a") + reads("a", 1, 1, 1)),
         (
             "pieces of 3 + 1 + 4 words, two layers of two heads, no positions",
             middle,

@@ -90,6 +90,26 @@ def over_batch(p, q):
     return accept, missing / missing.sum().clamp(min=1e-300)
 
 
+@mistake(
+    "Rows in which p equals q are right. The others were divided by the sum over the whole batch, "
+    "and each has its own."
+)
+def over_batch_but_equal(p, q):
+    accept, instead = over_batch(p, q)
+    return accept, torch.where((p == q).all(dim=-1, keepdim=True), p, instead)
+
+
+@mistake(
+    "`instead` has the whole p of the words that come too seldom, divided by its sum. A part of it "
+    "has been given by the accepted words."
+)
+def whole_of_the_rare(p, q):
+    accept, instead = accept_and_redraw(p, q)
+    rare = p * (p > q)
+    rest = rare.sum(dim=-1, keepdim=True)
+    return accept, torch.where(rest > 0, rare / rest.clamp(min=1e-12), instead)
+
+
 mistake(
     "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
     _with(accept=_ratio),
@@ -130,6 +150,15 @@ def nan_where_equal(p, q):
     return accept_and_redraw(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
 
 
+@mistake(
+    "Where p and q are equal nothing is missing, and `instead` is 0 everywhere. The statement says "
+    "what is wanted there."
+)
+def zero_where_equal(p, q):
+    accept, instead = accept_and_redraw(p, q)
+    return accept, instead * (p != q).any(dim=-1, keepdim=True)
+
+
 mistake(
     "Twice something was divided by 0: where q is 0, and where a row of p equals that of q. The "
     "statement says what is wanted there.",
@@ -141,6 +170,15 @@ mistake(
 def one_if_not_proposed(p, q):
     accept, instead = accept_and_redraw(p, q)
     return torch.where(q > 0, accept, 1.0), instead
+
+
+@mistake(
+    "A word that p wants and q never proposes has 1 in `accept`: that comes of dividing by 0. The "
+    "statement wants 0 for it."
+)
+def one_if_wanted(p, q):
+    accept, instead = accept_and_redraw(p, q)
+    return torch.where((q > 0) | (p == 0), accept, 1.0), instead
 
 
 @mistake(

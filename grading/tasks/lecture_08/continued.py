@@ -116,6 +116,19 @@ def reads_the_last(reader, beginning, draw, stop, most):
     return text
 
 
+@mistake(
+    "A word is written before it is asked whether there is room: a beginning that has `most` words "
+    "already becomes longer."
+)
+def writes_first(reader, beginning, draw, stop, most):
+    text = unread = list(beginning)
+    while True:
+        unread = [int(draw(reader.read(torch.tensor(unread))[-1]))]
+        text = text + unread
+        if unread == [stop] or len(text) >= most:
+            return text
+
+
 @mistake("A `stop` within the beginning ends the text here. Only one that is written ends it.")
 def stops_at_once(reader, beginning, draw, stop, most):
     if stop in beginning:

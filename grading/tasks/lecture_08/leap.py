@@ -83,6 +83,25 @@ edited(
     "return len(proposed), p[-1]",
     "return len(proposed), instead[-1]",
 )
+
+
+@mistake(
+    "If all are accepted, there is no first rejection to be found. `argmin` and `argmax` say 0 "
+    "then, which is also what they say if the first word is rejected."
+)
+def finds_none(p, q, proposed, chances):
+    accept, instead = accept_and_redraw(p[:-1], q)
+    yes = chances < accept[torch.arange(len(proposed)), proposed]
+    n = int(yes.int().argmin())
+    return n, instead[n]
+
+
+edited(
+    "p has a row more than q, and no row of q belongs to that one. Which rows of p does "
+    "`accept_and_redraw` need?",
+    "accept_and_redraw(p[:-1], q)",
+    "accept_and_redraw(p, q)",
+)
 edited(
     "The chances are compared the wrong way round: a word is accepted with probability accept.",
     "chances[i] >= accept",

@@ -169,6 +169,18 @@ def softmax_over_texts(logits, tokens):
     return -log_p.gather(-1, targets[..., None])[..., 0][targets != PAD].mean()
 
 
+@mistake(
+    "`reshape` or `view` does not exchange two axes: it cuts the same row of numbers into other "
+    "pieces, and mixes what belongs to different words. `transpose` exchanges axes."
+)
+def reshaped(logits, tokens):
+    from torch.nn.functional import cross_entropy
+
+    targets = tokens[:, 1:]
+    by_word = logits[:, :-1].reshape(len(targets), logits.shape[2], targets.shape[1])
+    return cross_entropy(by_word, targets, ignore_index=PAD)
+
+
 mistake(
     "The sign is wrong: a surprise is never below 0.",
     lambda logits, tokens: -next_word_loss(logits, tokens),

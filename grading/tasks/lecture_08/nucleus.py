@@ -165,6 +165,32 @@ mistake(
 )
 
 
+@mistake("What is kept was divided by the sum over the whole batch. Each row has its own.")
+def over_batch(logits, temperature, p):
+    kept = not_divided(logits, temperature, p)
+    return kept / kept.sum()
+
+
+@mistake(
+    "The words that were cut off have the logit 0, and softmax makes a share of that. Which logit "
+    "has no share at all?"
+)
+def cut_to_zero(logits, temperature, p):
+    keep = nucleus(logits, temperature, p) > 0
+    return (logits / temperature * keep).softmax(dim=-1)
+
+
+@mistake(
+    "`roll` moves in a circle: the sum of all words came to the first place, so the likeliest word "
+    "is cut off."
+)
+def rolled(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    falling, order = probabilities.sort(dim=-1, descending=True)
+    needed = falling.cumsum(dim=-1).roll(1, dims=-1) < p
+    return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
+
+
 @mistake("All rows keep as many words as the first. Each row has a certainty of its own.")
 def first_row_decides(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)

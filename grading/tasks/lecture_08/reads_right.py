@@ -72,8 +72,8 @@ def in_steps(new_reader, whole):
 
 
 @mistake(
-    "It asks for equal numbers. Two ways to compute the same may round differently: a right reader "
-    "is refused."
+    "It asks for equal numbers, or for more digits than two right ways to compute the same have in "
+    "common: a right reader that rounds differently is refused."
 )
 def exactly(new_reader, whole):
     text = torch.arange(1, 20).repeat(3)
@@ -81,7 +81,10 @@ def exactly(new_reader, whole):
     return reader.read(text[:5]).equal(whole(text[:5])) and reads_right(new_reader, whole)
 
 
-@mistake("It says yes to everything.")
+@mistake(
+    "It says yes to every faulty reader. Does it look at what is read at all, and at more than the "
+    "first word before it says so?"
+)
 def always(new_reader, whole):
     return True
 
@@ -102,11 +105,28 @@ def _reads(new_reader, whole, pieces, rows=slice(None)):
     return True
 
 
-@mistake(
-    "It lets the reader read one piece only. Most faults show when there is something in the cache."
-)
+@mistake("It says yes after one piece. Most faults show when there is something in the cache.")
 def one_piece(new_reader, whole):
     return _reads(new_reader, whole, (12,))
+
+
+edited(
+    "It looks well at one piece, at the given tokens besides, and then says yes. Most faults show "
+    "when there is something in the cache.",
+    "    if not all_right(",
+    '    return right("one", 4)\n    if not all_right(',
+)
+edited(
+    "It compares a piece with what `whole` gives to this piece alone. What was read before belongs "
+    "to the text.",
+    "whole(texts[name][:end])[start:]",
+    "whole(given)",
+)
+edited(
+    "It compares with the rows of all words so far. A reader returns those of the new words.",
+    "whole(texts[name][:end])[start:]",
+    "whole(texts[name][:end])",
+)
 
 
 @mistake("It reads word by word only. Faults that need a piece of several words escape it.")
@@ -152,6 +172,14 @@ edited(
     "Its texts are short. A cache that holds a few words only escapes.",
     ', ("one", 9)',
     "",
+    '("one", 25), ("fork", 25)',
+    '("one", 1), ("fork", 1)',
+)
+edited(
+    "Its pieces are of all kinds, and its texts are short: a cache that holds the last dozen words "
+    "escapes.",
+    '("two", 3), ("one", 3), ("one", 9)',
+    '("two", 5), ("one", 3)',
     '("one", 25), ("fork", 25)',
     '("one", 1), ("fork", 1)',
 )

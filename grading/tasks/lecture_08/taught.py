@@ -105,6 +105,13 @@ edited(
     "",
 )
 edited(
+    "The gradient gets the length `clip` in every step. One that is shorter stays as it is.",
+    "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
+    "        length = torch.stack([p.grad.norm() for p in model.parameters()]).norm()\n"
+    "        for p in model.parameters():\n"
+    "            p.grad *= clip / length\n",
+)
+edited(
     "Each number of the gradient is clipped by itself, which turns its direction. Clip the length "
     "of all of it together.",
     "clip_grad_norm_",
@@ -139,6 +146,17 @@ edited(
     "The rate never changes: is what you compute put where the optimizer reads it?",
     "optimizer.param_groups[0]",
     "optimizer.defaults",
+)
+edited(
+    "The rate of a step is made from that of the step before, so the shares pile up. Make it from "
+    "`lr` each time.",
+    '["lr"] = lr * share',
+    '["lr"] *= share',
+)
+edited(
+    "Each step has the rate of the next one. Step 0 is the first.",
+    "(t + 1) / warmup, (steps - t)",
+    "(t + 2) / warmup, (steps - t - 1)",
 )
 edited(
     "Each step begins with a new optimizer, so Adam's averages are lost each time.",
@@ -197,7 +215,7 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
 
 
 def cases(seed):
-    """Batches with filler and without, some with large gradients."""
+    """Batches with filler and without, all with large gradients; then some with small ones."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for vocab, width, n, T, steps, warmup, lr, clip in (
@@ -216,8 +234,24 @@ def cases(seed):
         table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
         readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
         note = f"{steps} batches of {n} texts of up to {T} words, warm-up {warmup}, clip {clip:g}"
-        found.append(Case((table, 2 * readout, batches, lr, warmup, clip), note))
-    return found
+        found.append(Case((table, 2 * readout, batches, lr, warmup, clip), note, "ordinary cases"))
+    return [*found, _long_and_short(generator)]
+
+
+def _long_and_short(generator):
+    """Gradients longer than `clip` and shorter ones, of the same parameters.
+
+    Every other batch has two words only, so that all of it pulls the same way. Adam hardly sees how
+    large all gradients are; but it sees which are larger than others.
+    """
+    vocab, width, n, T, steps, lr, warmup, clip = 9, 4, 8, 8, 8, 0.2, 2, 0.4
+    texts = torch.randint(1, vocab, (steps, n, T), generator=generator)
+    texts[1::2] = texts[1::2].clamp(max=2)
+    texts[:, 0, -2:] = 0
+    table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
+    readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
+    note = f"{steps} batches, some of which have gradients shorter than the clip of {clip:g}"
+    return Case((table / 2, readout / 2, list(texts), lr, warmup, clip), note, "short gradients")
 
 
 def first_wrong(args, result):
