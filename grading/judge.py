@@ -143,12 +143,12 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             result = plain(value)
     except ForbiddenCall as error:
         sentence = f"It calls {error}, which this task is about: write that part yourself."
-    except NotImplementedError:
-        sentence = f"{task.name} is not written yet."
     except NotPlain as error:
         sentence = f"It returns {error}."
     except (Exception, SystemExit) as error:
         sentence = f"{STOPS} {type(error).__name__}: {_one_line(error)}"
+        if type(error) is NotImplementedError and not str(error):
+            sentence = f"{task.name} is not written yet."
     if sentence:
         return Outcome(error=sentence, printed=drain.beginning())
     pairs = enumerate(zip(before, args, strict=True))

@@ -200,7 +200,7 @@ def drive(answer, sizes, matrices, x, mask):
         for name, matrix in matrices.items():
             layer = getattr(module, name, None)
             if not isinstance(layer, torch.nn.Linear) or layer.bias is not None:
-                raise ValueError(f"{name} is not an nn.Linear without bias of the module")
+                raise ValueError(f"{name} must be an nn.Linear without bias")
             # A smaller layer takes a corner of the matrix, so that it runs all the same.
             rows, columns = layer.weight.shape
             shapes.append([rows, columns])

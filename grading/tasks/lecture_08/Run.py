@@ -109,6 +109,8 @@ def _floor(held_out):
     return -sum(map(math.log, chances)) / len(chances)
 
 
+ABOVE = 0.13
+"""How far above the floor the loss may be, in nats."""
 HONEST = 0.003
 """How far its own number may lie from the loss, in nats."""
 
@@ -129,9 +131,10 @@ def what_is_seen(args, result):
     told += f", and it is {loss:.3f}."
     if loss > floor + 0.2:
         return told
+    told += " It learns well." if loss < floor + ABOVE else " It learns, and could learn better."
     if said > loss:
-        return f"{told} It learns well. What may be different between learning and measuring?"
-    return f"{told} It learns well. Over what is the mean taken that it reports?"
+        return f"{told} What may be different between learning and measuring?"
+    return f"{told} Over what is the mean taken that it reports?"
 
 
 TASK = task(
@@ -143,7 +146,7 @@ TASK = task(
     properties=(what_is_seen,),
     drive=drive,
     score=score,
-    reach=math.exp(-0.13),
+    reach=math.exp(-ABOVE),
     nats=True,
     rtol=0.0,
     atol=0.02,

@@ -67,8 +67,8 @@ as_given(
 
 
 @mistake(
-    "Filler is no longer asked for. But in a text without filler the mean still has one number "
-    "more than it should: which target stands at its last place?"
+    "Filler is no longer asked for. But the mean still has one number more than it should: which "
+    "target stands at the last place?"
 )
 def runs_round(logits, tokens):
     targets = tokens.roll(-1, dims=1)

@@ -280,8 +280,7 @@ TASK = task(
     hints=(
         "Write down the order first: set the rate, compute the loss, empty the gradients, go "
         "backward, clip, step.",
-        '`optimizer.param_groups[0]["lr"]` is the rate that the next step takes. '
-        "`nn.utils.clip_grad_norm_` clips.",
+        "`nn.utils.clip_grad_norm_` clips. When is there a gradient that it can clip?",
         "`F.cross_entropy` wants logits (N, vocab) and targets (N,). One of its arguments leaves "
         "out a target.",
     ),
