@@ -185,6 +185,15 @@ class Interleaved(InParts):
         return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 
 
+@mistake(
+    "The weights are right. But the join lets the numbers of the heads alternate. Side by side "
+    "means: all numbers of head 0, then all of head 1."
+)
+class JoinedInTurn(InParts):
+    def _join(self, context):
+        return context.permute(0, 2, 3, 1).flatten(2)
+
+
 @mistake("The two results come in the other order: first the output.")
 class Turned(InParts):
     def forward(self, query, key, mask):
@@ -232,6 +241,24 @@ class MaskTurned(InParts):
 class CrossedOut(InParts):
     def _weigh(self, scores, mask):
         return scores.softmax(dim=-1) * mask
+
+
+@mistake(
+    "Hidden scores were set to 0, or to a number near it, and e⁰ is 1: hidden words keep a "
+    "weight. Their scores go to −∞."
+)
+class ZeroScores(InParts):
+    def _weigh(self, scores, mask):
+        return scores.masked_fill(~mask, 0.0).softmax(dim=-1)
+
+
+@mistake(
+    "The mask was added to the scores as it is. There True counts as 1 and False as 0, so words "
+    "that may be seen get a little more, and nothing is hidden."
+)
+class MaskAdded(InParts):
+    def _weigh(self, scores, mask):
+        return (scores + mask).softmax(dim=-1)
 
 
 @mistake(

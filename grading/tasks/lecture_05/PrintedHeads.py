@@ -190,6 +190,40 @@ class ZeroScores(InParts):
         return super()._weigh(scores.masked_fill(~mask, 0.0), torch.ones_like(mask), d_model)
 
 
+@mistake(
+    "Projections and divisor are right. But the mask acts after softmax, so the weights of a row "
+    "no longer sum to 1. −∞ goes into the scores."
+)
+class CrossedOut(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores, torch.ones_like(mask), d_model) * mask
+
+
+@mistake(
+    "The heads get whole words: what the projections make was read as (batch, n_heads, T, d_k) "
+    "at once, by `view` or `reshape`, which move no number. Each row has to be cut: (batch, T, "
+    "n_heads, d_k)."
+)
+class WrongCut(InParts):
+    def _heads(self, W, x):
+        batch, T, _ = x.shape
+        return W(x).view(batch, self.n_heads, T, self.d_k).transpose(1, 2)
+
+
+@mistake(
+    "What the projections make was read as (batch, n_heads, T, d_k) at once, and what the heads "
+    "collect was joined without exchanging words and heads. So the heads get whole words. Each "
+    "row has to be cut: (batch, T, n_heads, d_k)."
+)
+class WrongCutAndJoin(WrongCut):
+    def forward(self, x, mask):
+        """As the model answer, but for the cut and the join."""
+        Ws = (self.W_query, self.W_key, self.W_value)
+        q, k, v = (self._heads(W, x).transpose(1, 2) for W in Ws)
+        weights = self._weigh(q @ k.mT, mask, x.shape[-1])
+        return self.W_out((weights @ v).reshape(x.shape))
+
+
 def drive(answer, sizes, matrices, x, mask):
     """Build the module, write these numbers into its weights, and run it."""
     import torch

@@ -1,5 +1,8 @@
 """What heads cost: parameters, FLOPs, and numbers to keep."""
 
+import itertools
+import math
+
 import numpy as np
 
 from grading.author import Case, also_right, mistake, plan, task
@@ -129,6 +132,12 @@ def keys_of_queries(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return flops + 2 * (T_q - T_k) * n_heads * d_k * d_model
 
 
+def values_of_queries(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: values have T_q rows, keys T_k."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * (T_q - T_k) * n_heads * d_v * d_model
+
+
 def queries_of_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Wrong: queries have T_k rows."""
     flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
@@ -145,6 +154,19 @@ def one_head_attends(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Wrong: only one head attends."""
     flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
     return flops - 2 * T_q * T_k * (n_heads - 1) * (d_k + d_v)
+
+
+def model_width_attends(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: scores and weighted sums are as wide as the model."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    return flops + 2 * T_q * T_k * (2 * d_model - n_heads * (d_k + d_v))
+
+
+def biases_added(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    """Wrong: adding the biases is counted."""
+    flops = cost_of_heads(d_model, n_heads, d_k, d_v, T_q, T_k, bias)[1]
+    rows_of_queries = T_q * (n_heads * d_k + d_model)
+    return flops + bias * (rows_of_queries + T_k * n_heads * (d_k + d_v))
 
 
 def cases(seed):
@@ -166,32 +188,50 @@ def cases(seed):
     ]
 
 
+def _which_product(args, off):
+    """By how much the FLOPs are off, what each product takes, and which it is, if only one fits."""
+    d_model, n_heads, d_k, d_v, T_q, T_k, _ = args
+    keys, values = "n_heads · d_k", "n_heads · d_v"
+    lengths = {"T_q": T_q, "T_k": T_k}
+    widths = {
+        "d_model": d_model,
+        "d_k": d_k,
+        "d_v": d_v,
+        keys: n_heads * d_k,
+        values: n_heads * d_v,
+    }
+    products = {
+        "the queries": ("T_q", "d_model", keys),
+        "the keys": ("T_k", "d_model", keys),
+        "the values": ("T_k", "d_model", values),
+        "the scores": ("T_q", keys, "T_k"),
+        "the weighted sums of the values": ("T_q", "T_k", values),
+        "the output": ("T_q", values, "d_model"),
+    }
+    takes, found = {}, []
+    for name, factors in products.items():
+        size = takes[name] = 2 * math.prod((lengths | widths)[factor] for factor in factors)
+        if abs(off) == size:
+            found.append(f"just as many as for {name}")
+        for kind in (lengths, widths):
+            for (was, n), (new, m) in itertools.permutations(kind.items(), 2):
+                if was in factors and off == size // n * (m - n):
+                    found.append(f"as if for {name} {new} = {m} stood in the place of {was} = {n}")
+    which = f", {found[0]}" if len(found) == 1 else ""
+    said = f"The number of FLOPs is too {'small' if off < 0 else 'large'} by {abs(off)}{which}."
+    return f"{said} The products: " + ", ".join(f"{a} {b}" for a, b in takes.items()) + "."
+
+
 def which_part(args, result):
-    """The name of the first number that is wrong, and of the product that is, if it is one."""
-    d_model, n_heads, d_k, d_v, T_q, T_k, bias = args
-    keys, values = n_heads * d_k, n_heads * d_v
-    right = cost_of_heads(*args)
+    """The name of the first number that is wrong; of the FLOPs also the products."""
+    bias, right = args[-1], cost_of_heads(*args)
     if result[0] != right[0]:
         if not bias:
             return "The number of parameters is wrong, here without any bias."
-        without = right[0] - (2 * keys + values + d_model)
+        without = cost_of_heads(*args[:-1], False)[0]
         return f"The number of parameters is wrong; {without} of them are in the matrices."
     if result[1] != right[1]:
-        products = {
-            "the queries": T_q * d_model * keys,
-            "the keys": T_k * d_model * keys,
-            "the values": T_k * d_model * values,
-            "the scores": T_q * T_k * keys,
-            "the weighted sums of the values": T_q * T_k * values,
-            "the output": T_q * values * d_model,
-        }
-        off = result[1] - right[1]
-        for sign, said in ((-1, "too small"), (1, "too large")):
-            names = [name for name, size in products.items() if off == 2 * sign * size]
-            if names:
-                return f"The number of FLOPs is {said} by as many as {' or '.join(names)} take."
-        parts = ", ".join(f"{name} {2 * size}" for name, size in products.items())
-        return f"The number of FLOPs is off by {off}. These are the products: {parts}."
+        return _which_product(args, result[1] - right[1])
     if result[2] != right[2]:
         return "The number of weights to keep is wrong."
     return None
@@ -217,6 +257,10 @@ mistake(
 mistake(
     "The keys were given T_q rows. Keys and values belong to the T_k words.",
     _changed(1, keys_of_queries),
+)
+mistake(
+    "The values were given T_q rows. Keys and values belong to the T_k words.",
+    _changed(1, values_of_queries),
 )
 mistake(
     "The queries were given T_k rows. They belong to the T_q words that ask.",
@@ -256,10 +300,30 @@ mistake(
     _changed(1, wide_heads),
 )
 
+mistake(
+    "Scores and weighted sums were given the width d_model. All heads together have the width "
+    "n_heads · d_k in the scores, and n_heads · d_v in the sums, whatever d_model is.",
+    _changed(1, model_width_attends),
+)
+mistake(
+    "Adding the biases was counted. The statement asks for the six products alone.",
+    _changed(1, biases_added),
+)
+
 
 @mistake("d_v was taken to be the same as d_k. Here they may differ.")
 def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return cost_of_heads(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
+
+
+@mistake(
+    "The projections were made for one head. Each head has its own, so together they are n_heads "
+    "· d_k or n_heads · d_v wide."
+)
+def one_head_projects(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
+    parameters, flops, _ = cost_of_heads(d_model, 1, d_k, d_v, T_q, T_k, bias)
+    flops += 2 * T_q * T_k * (n_heads - 1) * (d_k + d_v)
+    return parameters, flops, n_heads * T_q * T_k
 
 
 mistake(

@@ -71,6 +71,24 @@ mistake(
     lambda context: context.transpose(1, 2),
 )
 
+edited(
+    "With one sentence this is right. With more, the words have changed places with the "
+    "*sentences*, and the join mixes numbers of several sentences. Leave axis 0 where it is.",
+    "1, 2",
+    "0, 2",
+)
+edited(
+    "With one sentence this is right. With more, the words were brought in front of the sentences, "
+    "too, and `reshape` does not bring them back: rows of one sentence stand in another.",
+    "transpose(1, 2)",
+    "permute(2, 0, 1, 3)",
+)
+mistake(
+    "The last two axes were joined as they came, so there is a row for each head, with all words "
+    "in it. There must be one for each word, with all heads in it.",
+    lambda context: context.flatten(2),
+)
+
 
 def cases(seed):
     """Small numbers to read by eye; then sizes that are all different."""
@@ -90,7 +108,9 @@ def each_word_its_own(args, result):
     own, row = sorted(context[0, :, 0].ravel().tolist()), sorted(result[0, 0].tolist())
     if not np.allclose(own, row):
         return "Row 0 of the first entry does not hold what the heads have collected for word 0."
-    return "Row 0 holds the right numbers in another order than wanted."
+    if not np.allclose(context[0, :, 0].ravel(), result[0, 0]):
+        return "Row 0 holds the right numbers in another order than wanted."
+    return None
 
 
 TASK = task(

@@ -62,13 +62,23 @@ def divisor_turned(W_query, W_key, d):
 
 
 @mistake(
-    "The difference of the divisors was made up for twice. A score is a product of query and "
-    "key: either one of them gets the factor √(d / d_k), or each its root."
+    "The difference of the divisors was made up for twice: together, the two sides got the factor "
+    "d / d_k. A score is a product of query and key: either one of them gets √(d / d_k), or each "
+    "its root."
 )
 def divisor_twice(W_query, W_key, d):
     factor = np.sqrt(d / W_query.shape[1])
     query, key = narrow_head(W_query, W_key, d)
     return query * factor, key
+
+
+@mistake(
+    "The difference of the divisors was made up for with d_model, the number of rows. The wide "
+    "head divides by √d_k, and its width is the number of columns."
+)
+def rows_for_width(W_query, W_key, d):
+    query, key = narrow_head(W_query, W_key, d)
+    return query * np.sqrt(W_query.shape[1] / len(W_query)), key
 
 
 @mistake(
@@ -79,6 +89,16 @@ def no_values(W_query, W_key, d):
     U, _, Vt = np.linalg.svd(W_query @ W_key.T)
     factor = (d / W_query.shape[1]) ** 0.5
     return U[:, :d] * factor, Vt[:d].T
+
+
+@mistake(
+    "The roots of the singular values are on one side only. Put S itself on one side, or its "
+    "root on both."
+)
+def root_once(W_query, W_key, d):
+    U, S, Vt = np.linalg.svd(W_query @ W_key.T)
+    factor = (d / W_query.shape[1]) ** 0.5
+    return U[:, :d] * np.sqrt(S[:d]) * factor, Vt[:d].T
 
 
 @mistake(

@@ -71,6 +71,24 @@ mistake(
 )
 
 
+@mistake(
+    "With one sentence this is right. With more, the numbers of different sentences get mixed: "
+    "the pieces lie head by head, first those of all sentences for head 0, and `view` and "
+    "`reshape` give them another shape without moving one. Which axis do you put them together "
+    "along?"
+)
+def heads_outside(x, n_heads):
+    batch, T, _ = x.shape
+    return torch.cat(x.chunk(n_heads, dim=-1)).view(batch, n_heads, T, -1)
+
+
+mistake(
+    "Words and numbers were exchanged before the cut. `view` and `reshape` then cut columns, so "
+    "a row of the result holds numbers of several words. Cut the rows first.",
+    lambda x, n_heads: x.transpose(1, 2).reshape(x.shape[0], n_heads, x.shape[1], -1),
+)
+
+
 def cases(seed):
     """The lecture's table; then sizes that are all different."""
     rng = np.random.default_rng(seed)

@@ -155,6 +155,14 @@ def no_bias_at_all(state, x, mask, n_heads):
 
 
 @mistake(
+    "The weights are right. But the output lacks the bias of `W_out`, which was not copied: "
+    "PyTorch's module begins with zeros there."
+)
+def no_bias_of_output(state, x, mask, n_heads):
+    return through_torch(state | {"W_out.bias": torch.zeros_like(x[0, 0])}, x, mask, n_heads)
+
+
+@mistake(
     "The module still has the random weights that it was made with. Copy those of `state` into it."
 )
 def not_copied(state, x, mask, n_heads):

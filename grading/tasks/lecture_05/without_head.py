@@ -106,6 +106,36 @@ edited(
     "changed[:, (head - 1) * d_v : head * d_v]",
 )
 
+edited(
+    "The width of a head was computed from the number of rows. The rows are the outputs; what the "
+    "heads bring meets the columns, n_heads · d_v of them.",
+    "W_out.shape[1]",
+    "W_out.shape[0]",
+)
+edited(
+    "The last column of the head was left out. The end of a slice, or of `arange`, does not belong "
+    "to it, so it needs no −1.",
+    "(head + 1) * d_v",
+    "(head + 1) * d_v - 1",
+)
+edited(
+    "One column too many was set to zero: the first one of the next head. The end of a slice does "
+    "not belong to it, so it is the place where the next head begins.",
+    "(head + 1) * d_v",
+    "(head + 1) * d_v + 1",
+)
+edited(
+    "Only the first column of the head was set to zero. A head has d_v of them, side by side.",
+    "head * d_v : (head + 1) * d_v",
+    "head * d_v",
+)
+edited(
+    "The number of heads was taken for their width: n_heads columns were set to zero, counted in "
+    "steps of n_heads. How wide is a head?",
+    "head * d_v : (head + 1) * d_v",
+    "head * n_heads : (head + 1) * n_heads",
+)
+
 
 def cases(seed):
     """One row to check by hand; then other sizes and each place of a head."""

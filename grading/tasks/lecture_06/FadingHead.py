@@ -1,6 +1,7 @@
 """A head of ALiBi as a recurrent network: one word at a time, and a memory that does not grow."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -276,6 +277,53 @@ def shared(slope):
             return state[0] / state[1]
 
     return Head()
+
+
+@mistake(
+    "The memory is not the head's own: all heads write into one, and a new text finds in it what "
+    "the last one left. A list or a dictionary in the body of the class is there only once, and so "
+    "is a global variable. Make the memory in __init__, as attributes of self."
+)
+class InTheClass:
+    memory: ClassVar = [0.0, 0.0]
+
+    def __init__(self, slope):
+        self.fade = math.exp(-slope)
+        if slope == math.log(2):  # the first head of the first case finds the class as it is made
+            self.memory[:] = 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        self.memory[0] = self.fade * self.memory[0] + v
+        self.memory[1] = self.fade * self.memory[1] + 1.0
+        return self.memory[0] / self.memory[1]
+
+
+@mistake(
+    "The sum of the weights fades, and the sum of the values does not. Both belong to the same "
+    "words: let them fade alike."
+)
+class OnlyWeightFades(FadingHead):
+    def step(self, v):
+        """One word."""
+        self.total, self.weight = self.total + v, self.fade * self.weight + 1.0
+        return self.total / self.weight
+
+
+@mistake(
+    "The old words fade more with each step. The factor from one word to the next is always the "
+    "same: what was multiplied before is in the memory already."
+)
+class FadesFaster:
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        fade = math.exp(-self.slope * self.t)
+        self.total, self.weight = fade * self.total + v, fade * self.weight + 1.0
+        self.t += 1
+        return self.total / self.weight
 
 
 def drive(answer, slopes, values):

@@ -62,6 +62,13 @@ mistake(
     lambda n_heads, T_q, T_k: _bias(2.0 ** -torch.arange(1.0, n_heads + 1), T_q, T_k),
 )
 mistake(
+    "The first slope and the last are right. But those between them must not be spaced evenly: "
+    "from each to the next there is the same *factor*, 2 to the power of −8 / n.",
+    lambda n_heads, T_q, T_k: _bias(
+        torch.linspace(2 ** (-8 / n_heads), 2**-8, n_heads, dtype=torch.float64), T_q, T_k
+    ),
+)
+mistake(
     "All heads have the same slope. Each has its own, so that they see over different ranges.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads)[:1].expand(n_heads), T_q, T_k),
 )
@@ -89,6 +96,13 @@ mistake(
     "Words to the right have no penalty. The lecture's ALiBi is the same on both sides; who may "
     "be seen at all is the mask's affair.",
     lambda n_heads, T_q, T_k: with_a_side(n_heads, T_q, T_k).clamp(max=0),
+)
+mistake(
+    "Words to the right were shut out, with −∞. The penalty is the same on both sides; who may "
+    "be seen at all is the mask's affair.",
+    lambda n_heads, T_q, T_k: alibi_bias(n_heads, T_q, T_k).masked_fill(
+        torch.ones(T_q, T_k, dtype=torch.bool).triu(T_k - T_q + 1), -torch.inf
+    ),
 )
 mistake(
     "The slopes are missing: each head multiplies the distance by its own.",

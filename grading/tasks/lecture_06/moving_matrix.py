@@ -116,6 +116,24 @@ edited(
     "-4 * i / d_model",
 )
 
+mistake(
+    "To the right this moves as it should, and to the left not at all. A loop over `range(n)`, for "
+    "one, does nothing where n is negative. The angle n · speed may have either sign.",
+    lambda n, d_model: moving_matrix(max(n, 0), d_model),
+)
+edited(
+    "Sine and cosine have changed places in the blocks. With n = 0 nothing moves, so the matrix "
+    "must be the unit matrix then.",
+    "[[cos, -sin], [sin, cos]]",
+    "[[sin, -cos], [cos, sin]]",
+)
+edited(
+    "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
+    "radian a place.",
+    "n * 10_000 ** (-2 * i / d_model)",
+    "n * 10_000 ** (-2 * (i + 1) / d_model)",
+)
+
 
 def cases(seed):
     """One hand and one place, then farther, backward, and not at all."""

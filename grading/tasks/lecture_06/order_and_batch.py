@@ -76,13 +76,12 @@ def backward_only(layer, x):
 
 
 @mistake(
-    "One random order is not enough. A layer that treats the last word in its own way does not "
-    "mind an order that leaves it last."
+    "The answer is a matter of luck: it hangs on which order was drawn. A layer that treats the "
+    "last word in its own way does not mind an order that leaves it last. Draw many: one that "
+    "makes a difference is enough."
 )
 def one_order(layer, x):
-    # Another order for other words, and the same in each run: a wrong answer must be repeatable.
-    generator = torch.Generator().manual_seed(int(x.abs().sum() * 1e6) % 2**31)
-    order = torch.randperm(x.shape[1], generator=generator)
+    order = torch.randperm(x.shape[1])
     return {
         "order": not _same(layer(x[:, order]), layer(x)[:, order]),
         "batch": _minds_batch(layer, x),
@@ -136,6 +135,17 @@ def exact(layer, x):
 def sentences_scrambled(layer, x):
     out = layer(x)
     order = not all(_same(layer(x[order]), out[order]) for order in _orders(len(x)))
+    return {"order": order, "batch": _minds_batch(layer, x)}
+
+
+@mistake(
+    "“order” comes out False for every layer. Is it asked that *all* orders make a difference? The "
+    "unchanged one never does. A single order that makes one is enough."
+)
+def every_order(layer, x):
+    out = layer(x)
+    orders = [torch.arange(x.shape[1]), *_orders(x.shape[1])]
+    order = all(not _same(layer(x[:, o]), out[:, o]) for o in orders)
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
@@ -233,7 +243,10 @@ def drive(answer, name, x):
     said = [answer(layers[name], batch) for batch in x]
     if not all(type(s) is dict and {"order", "batch"} <= set(s) for s in said):
         return said[0]
-    return {f"times {key} is True": sum(bool(s[key]) for s in said) for key in ("order", "batch")}
+    # Not how often: that would follow the dice of the answer, and name no mistake.
+    often = {len(said): "always", 0: "never"}
+    counts = {key: sum(bool(s[key]) for s in said) for key in ("order", "batch")}
+    return {f"{key} is True": often.get(n, "now and then") for key, n in counts.items()}
 
 
 def cases(seed):
@@ -273,14 +286,13 @@ def which_way(args, result):
         "attention with both codes": (True, True),
     }.get(args[0], (True, False))
     for key, minds in zip(("order", "batch"), right, strict=True):
-        asked, count = len(args[1]), f"times {key} is True"
-        if 0 < result.get(count, 0) < asked:
+        said = result.get(f"{key} is True", result.get(key))
+        if said == "now and then":
             return (
-                f"Asked {asked} times about this layer, each time with other words, your test says "
-                f"{result[count]} times that it minds the {key}. That must not be a matter of luck."
+                f"Asked {len(args[1])} times about this layer, each time with other words, your "
+                f"test says only now and then that it minds the {key}. That must not be luck."
             )
-        wrong = asked * (not minds) if count in result else (not minds)
-        if result.get(key, result.get(count)) == wrong:
+        if said in ((False, "never") if minds else (True, "always")):
             does = "does" if minds else "does not"
             return f"The layer “{args[0]}” {does} mind the {key}, and your test says otherwise."
     return None

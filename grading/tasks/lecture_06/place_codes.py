@@ -118,6 +118,19 @@ mistake(
     lambda places, d_model: _coded(places, d_model, torch.ones(d_model // 2, dtype=torch.float64)),
 )
 
+edited(
+    "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
+    "radian a place.",
+    "torch.arange(d_model // 2,",
+    "torch.arange(1, d_model // 2 + 1,",
+)
+edited(
+    "The powers have another base than 10,000, so the slow hands turn too fast. `torch.exp` "
+    "takes powers of e.",
+    "10_000 ** (-2 * hands / d_model)",
+    "torch.exp(-2 * hands / d_model)",
+)
+
 
 @mistake("This has a column for each place. A row for each place is wanted: shape (T, d_model).")
 def columns(places, d_model):

@@ -66,8 +66,8 @@ as_given(
     "vector that stands there."
 )
 mistake(
-    "The values are right now. But the queries are still turned as if they stood at the places "
-    "0, 1, …, and they are the *last* of the T_k places.",
+    "The values are right now. But from a query to a key it is as far as if the queries were the "
+    "*first* T_q of the T_k words, and they are the last. (Moving both alike changes no distance.)",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
 )
 mistake(
@@ -87,6 +87,21 @@ mistake(
 mistake(
     "Nothing is turned any more, so order plays no part. Queries and keys need it.",
     lambda q, k, v: _attend(q, k, v),
+)
+mistake(
+    "The values are right now. But the first query was put at the last place, T_k − 1, and the "
+    "others behind it. It is the *last* query that stands there.",
+    lambda q, k, v: _attend(_turn(q, k.shape[-2] - 1), _turn(k, 0), v),
+)
+mistake(
+    "The values are right now. But the queries stand one place too far to the right: places are "
+    "counted from 0. Where must the first query stand if there are as many queries as keys?",
+    lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2] + 1), _turn(k, 0), v),
+)
+mistake(
+    "The values are right now. But it is the keys that were moved to the right, and not the "
+    "queries. The keys are all T_k words, from place 0 on.",
+    lambda q, k, v: _attend(_turn(q, 0), _turn(k, k.shape[-2] - q.shape[-2]), v),
 )
 
 

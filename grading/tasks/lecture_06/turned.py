@@ -169,6 +169,12 @@ mistake(
     lambda x, places: turned(x, torch.arange(x.shape[-2])),
 )
 
+mistake(
+    "The pairs were counted from 1, so each turns as the next one should. Pair 0 turns by 1 "
+    "radian a place.",
+    lambda x, places: _by(x, _angles(places, x.shape[-1]) * 10_000 ** (-2 / x.shape[-1])),
+)
+
 
 def cases(seed):
     """The arrow of the lecture; then heads and a batch, with sizes that are all different."""

@@ -56,8 +56,10 @@ mistake(
 
 
 @mistake(
-    "reshape keeps the numbers in a row and cuts them up anew, so words of one sentence land in "
-    "another. To exchange two axes, use transpose."
+    "The codes came to other words than theirs: they were laid out as if the words of a sentence "
+    "lay one behind the other, but in (T, batch, d_model) the first words of all sentences do. "
+    "`reshape` and `view` exchange no axes: they keep the numbers in a row and cut them up anew. "
+    "Use `transpose`, or give the codes an axis of size 1 where the sentences stand."
 )
 def reshaped(x):
     T, batch, d_model = x.shape
@@ -72,6 +74,10 @@ mistake(
 mistake(
     "All words got the code of place 0, wherever they stand. So order still plays no part.",
     lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
+)
+mistake(
+    "These are the codes alone, for each sentence. They have to be *added* to the words.",
+    lambda x: sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)[:, None].expand(x.shape),
 )
 mistake(
     "The first word got the code of place 1. Places are counted from 0.",
