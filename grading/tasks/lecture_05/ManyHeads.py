@@ -480,5 +480,8 @@ TASK = task(
         "The scores have the shape (batch, n_heads, T_q, T_k), and a mask (T_q, T_k) fits to that "
         "as it is.",
         "Which width is under the root, and where can you read it off?",
+        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise; scores and weights (batch, "
+        "n_heads, T_q, T_k); contexts (batch, n_heads, T_q, d_v), merged (batch, T_q, n_heads · "
+        "d_v); then `W_out`. A line of code each.",
     ),
 )

@@ -225,7 +225,7 @@ def mask_is_kept(args, result):
 
 
 TASK = task(
-    plan("implement", points=9, minutes=14, extra=True),
+    plan("implement", points=9, minutes=14),
     section="PyTorch's own",
     outcome="copy weights to and from `nn.MultiheadAttention`, with masks and averaged weights",
     cases=cases,

@@ -1,11 +1,11 @@
-"""Mend a model in which reading and writing share a table only at the start."""
+"""A language model in which reading and writing share a table, from a blank page."""
 
 import math
 
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, also_right, mistake, plan, task
 
 
 # %% the cell
@@ -15,19 +15,19 @@ class TiedModel(nn.Module):
     def __init__(self, vocab, d_model, stack):
         """For `vocab` words of width `d_model`."""
         super().__init__()
+        # BEGIN ANSWER
         self.embedding = nn.Embedding(vocab, d_model)
         self.stack = stack
-        #| self.readout = nn.Linear(d_model, vocab)
-        #| self.readout.weight.data.copy_(self.embedding.weight)
-        # BEGIN ANSWER
         self.readout = nn.Linear(d_model, vocab, bias=False)
         self.readout.weight = self.embedding.weight
         # END ANSWER
 
     def forward(self, tokens):
         """Logits (batch, T, vocab) of tokens (batch, T)."""
+        # BEGIN ANSWER
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
         return self.readout(self.stack(x))  # (batch, T, vocab)
+        # END ANSWER
 
 
 # %%
@@ -56,10 +56,15 @@ class OtherWay(TiedModel):
         self.embedding.weight = self.readout.weight
 
 
-as_given(
-    "This is the code as given: it has too many numbers to train, and whoever puts another table "
-    "into `model.embedding` gets words written by the old one."
+@mistake(
+    "Reading and writing have a table each, equal at the start at best, and the readout a bias: "
+    "whoever puts another table into `model.embedding` gets words written by the old one."
 )
+class TwoTables(TiedModel):
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        self.readout = nn.Linear(d_model, vocab)
+        self.readout.weight.data.copy_(self.embedding.weight)
 
 
 @mistake(
@@ -191,14 +196,14 @@ def drive(answer, table, tokens):
     try:
         stack = Stack(table.shape[1])
         model = answer(len(table), table.shape[1], stack)
+        if model(tokens[:, :-1]) is None:
+            raise NotImplementedError
         own = {id(p) for p in stack.parameters()}
         with torch.no_grad():  # nothing is left to chance, the stack's own numbers neither
             for p in [*stack.parameters(), *model.parameters()]:
                 p.copy_(torch.linspace(-1, 1, p.numel()).view(p.shape))
             model.embedding.weight.copy_(table)
         first = model(tokens[:, :-1])
-        if first is None:
-            raise NotImplementedError
         asked = tokens[:, 1:].flatten()
         torch.nn.functional.cross_entropy(first.flatten(0, 1), asked).backward()
         torch.optim.SGD(model.parameters(), lr=0.5).step()
@@ -236,7 +241,7 @@ def size_first(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, minutes=15),
+    plan("implement", points=9, minutes=15),
     section="From vectors to words",
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
