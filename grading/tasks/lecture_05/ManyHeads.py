@@ -353,6 +353,8 @@ def drive(answer, sizes, matrices, query, key, mask):
         "W_value": f"n_heads · d_v = {hv} outputs, d_model inputs",
         "W_out": f"d_out outputs, n_heads · d_v = {hv} inputs",
     }
+    if not list(module.parameters()):
+        raise NotImplementedError
     with torch.no_grad():
         for name, matrix in matrices.items():
             layer = getattr(module, name, None)
