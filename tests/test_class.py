@@ -17,11 +17,11 @@ from grading.classroom import tables
 from grading.classroom.grade import Told, grade_class
 from grading.classroom.policy import read_policy
 from grading.classroom.sheets import sheets
+from grading.task import all_tasks
+from tools import autograder
 
 GRADED = {name: TASKS[name] for name in RIGHT} | {
-    name: task
-    for name, task in __import__("grading.task", fromlist=["all_tasks"]).all_tasks().items()
-    if task.lecture == 5
+    name: task for name, task in all_tasks().items() if task.lecture == 5
 }
 FORMS = {
     "moodle": made_class.moodle,
@@ -262,6 +262,38 @@ def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
     with sqlite3.connect(out / "grades.sqlite") as base:
         kept = base.execute("SELECT points, comment, author FROM correction").fetchall()
     assert kept == [(7.0, "Right idea.", "Prof"), (None, "", "")]
+
+
+def test_points_for_another_sheets_task_are_refused(small):
+    again(small)
+    with pytest.raises(ValueError, match=r"tree_mask.*sheet 4.*sheet 2"):
+        graded(*small, tasks=all_tasks(), told={"correct": (("bob", "tree_mask", "1", ""),)})
+
+
+def test_who_corrects_has_not_marked_the_texts(small):
+    _, out = small
+    again(small)
+    rows = rows_of(out / "written.csv")
+    marked = ([*(row | {"points": "2"}).values()] for row in rows)
+    tables.write(out / "written.csv", list(rows[0]), marked)
+    again(small, correct=(("bob", "stable_softmax", "7", ""),), author="Prof")
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        kept = base.execute("SELECT task, author FROM correction").fetchall()
+    assert set(kept) == {("essay", ""), ("stable_softmax", "Prof")}
+
+
+def test_who_has_left_may_stand_in_the_rules_of_another_sheet(small, tmp_path):
+    text = """
+    roster = "class.csv"
+    [late]
+    times = "files"
+    [sheets.%d]
+    due = 2030-01-01T12:00:00+01:00
+    extensions = { eva = 2030-01-02T12:00:00+01:00 }
+    """
+    graded(*small, policy=policy_of(tmp_path, text % 3))
+    with pytest.raises(ValueError, match="eva"):
+        graded(*small, policy=policy_of(tmp_path, text % 2))
 
 
 def test_a_student_is_named_by_identifier_or_e_mail(small):
@@ -679,6 +711,23 @@ def test_one_students_results_are_what_gradescope_reads(tmp_path):
     assert {test["visibility"] for test in document["tests"]} == {"after_due_date"}
     numbers = [str(item.number) for item in sheets()[2].items if item.task in RIGHT]
     assert [test["number"] for test in document["tests"]] == numbers
+
+
+def test_gradescope_says_what_is_wrong_with_a_file(tmp_path):
+    put(tmp_path / "in" / "sheet.py", b"x = 1", LATER)
+    graded(tmp_path / "in", tmp_path / "out", told={"everybody": "one"})
+    document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert document["score"] == 0 and "notebook" in document["output"]
+
+
+def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
+    for line in ('roster = "class.csv"', 'private = "own"', '[late]\ntimes = "handed.csv"'):
+        (tmp_path / "class.toml").write_text(line, encoding="utf-8")
+        with pytest.raises(ValueError, match="make a copy of the policy without them"):
+            autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
+    (tmp_path / "class.toml").write_text('[late]\ntimes = "files"', encoding="utf-8")
+    autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
+    assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "x.zip").namelist()
 
 
 def test_no_results_for_gradescope_when_the_grader_is_at_fault(tmp_path):

@@ -5,6 +5,7 @@ It holds the tasks with their answers and the seed of the private cases: keep it
 
 import argparse
 import secrets
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -18,11 +19,19 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
     """Write the zip, with the two scripts at its top.
 
     Raises:
-        ValueError: if there is no sheet for this lecture.
+        ValueError: if there is no sheet for this lecture, or the policy names files of yours.
     """
     sheets = {int(sheet.name[:2]) for sheet in (ROOT / "exercises").glob("*.ipynb")}
     if lecture not in sheets:
         raise ValueError(f"there is no sheet {lecture}; the sheets are {sorted(sheets)}")
+    given = tomllib.loads(policy.read_text(encoding="utf-8")) if policy else {}
+    own = [name for name in ("roster", "private") if given.get(name)]
+    own += ["late.times"] * (given.get("late", {}).get("times", "files") not in ("files", "moodle"))
+    if own:
+        wanted = (
+            "the zip does not hold these files of yours; make a copy of the policy without them"
+        )
+        raise ValueError(f"{policy.name} names {', '.join(own)}: {wanted}")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for folder in FOLDERS:
             for file in sorted((ROOT / folder).rglob("*")):

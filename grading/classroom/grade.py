@@ -188,8 +188,8 @@ def _listed(
     members = Class.of(rosters, assigned)
     if told.everybody:
         members.students.setdefault(told.everybody, Student(told.everybody))
-    for number, rules in policy.sheets.items():
-        for id in rules.extensions if members.closed else ():
+    for number in lectures:  # who has left may stand in the rules of other sheets
+        for id in policy.of(number).extensions if members.closed else ():
             known = id in members.students
             require(known, f"[sheets.{number}] extensions", repr(id), "an identifier on the roster")
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
@@ -259,9 +259,12 @@ def _from_persons(
     """What persons wrote into the tables of the last run, or hand in now; checked, not yet kept."""
     ids, author = list(members.students), told.author
     given = []
+    new = bool(told.points or told.correct)  # the author of these has not written the others
     if (out / "written.csv").exists():
         known = [*ids, *(row[0] for row in store.base.execute("SELECT id FROM student"))]
-        given += marking.read_points(out / "written.csv", known, tasks, policy, author)
+        whose = "" if new else author
+        given += marking.read_points(out / "written.csv", known, tasks, policy, whose)
+    marked = len(given)
     for path in told.points:
         table = marking.read_points(path, ids, tasks, policy, author, members.id_of)
         require(bool(table), path.name, "no row with points", "at least one")
@@ -269,6 +272,15 @@ def _from_persons(
     for id, task, points, comment in told.correct:
         row = {"id": members.id_of(id), "task": task, "points": points, "comment": comment}
         given.append(marking.correction("--correct", row, set(ids), tasks, policy, author))
+    for one in given[marked:]:
+        lecture = tasks[one.task].lecture
+        fits = told.lecture in (None, lecture)
+        require(
+            fits,
+            f"points for {one.task!r}",
+            f"a task of sheet {lecture}",
+            f"one of sheet {told.lecture}",
+        )
     if (out / "look.csv").exists():
         seen = marking.read_looks(out / "look.csv")
         known = store.looked()
@@ -432,7 +444,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
     add("--student", default="", help="all of it is by this one student")
     add("--seed", type=int, help="of the private cases (drawn once, then kept)")
-    add("--jobs", type=int, default=cores())
+    add("--jobs", type=int, default=cores(), help="notebooks run at the same time")
     add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
     add("--unsafe", action="store_true", help="without a sandbox: see the message")
     given = parser.parse_args(arguments)

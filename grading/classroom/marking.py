@@ -14,6 +14,9 @@ from grading.classroom.sheets import items_of
 from grading.classroom.store import Correction, Graded, Result, Store
 from grading.task import Task
 
+NOTHING = "nothing handed in"
+"""The status of a student of whom there is no file."""
+
 WHOLE = "In this class a task counts all or nothing."
 LOOKED_AT = ("forged or garbled answers", "answer channel flooded", "could not be judged")
 """Flags that a person should see before a grade is final."""
@@ -90,7 +93,7 @@ def mark(
             row = good.get((student.id, lecture))
             if row is None:
                 other = failed.get(student.id)
-                status = other.status if other else "nothing handed in"
+                status = other.status if other else NOTHING
                 sheet = SheetGrade(student, lecture, status, other)
                 wanted = items_of(lecture, tasks) if lecture else []
                 empty = [Result(i.task, 0, tasks[i.task].points, status) for i in wanted]

@@ -16,7 +16,7 @@ from pathlib import Path
 from grading.classroom import tables
 from grading.classroom.feedback import section
 from grading.classroom.listing import Listed
-from grading.classroom.marking import SheetGrade
+from grading.classroom.marking import NOTHING, SheetGrade
 from grading.classroom.policy import Policy
 from grading.classroom.sheets import items_of, lecture_name
 from grading.task import Task
@@ -182,7 +182,9 @@ def _gradescope(
     """The results of a single submission, as Gradescope reads them."""
     good = [sheet for sheet in sheets if sheet.graded]
     if not good:
-        document: dict = {"score": 0, "output": sheets[0].status, "tests": []}
+        said = [sheet.status for sheet in sheets if sheet.status != NOTHING]
+        output = said[0] if said else "There is no notebook (.ipynb) among what was handed in."
+        document: dict = {"score": 0, "output": output, "tests": []}
     else:
         [sheet] = good
         tests = [

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grading.classroom import tables
+from grading.classroom.marking import NOTHING
 from grading.classroom.sheets import items_of
 from grading.classroom.store import Store
 from grading.task import Task
@@ -32,7 +33,7 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> N
         final = "yes" if all(row[3] for row in mine.values()) else "no"
         shown = [mine[n][0] if n in mine else "" for n in lectures]
         rows.append([id, name, email, *shown, points, possible, final])
-        missing = [n for n in lectures if n not in mine or mine[n][2] == "nothing handed in"]
+        missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
         if missing or (possible and points < STRUGGLES * possible):
             behind.append((points / possible if possible else 0.0, id, name, missing))
     named = [f"sheet {n}" for n in lectures]
