@@ -183,7 +183,7 @@ def _gradescope(
     good = [sheet for sheet in sheets if sheet.graded]
     if not good:
         said = [sheet.status for sheet in sheets if sheet.status != NOTHING]
-        output = said[0] if said else "There is no notebook (.ipynb) among what was handed in."
+        output = said[0] if said else f"{NOTHING} that is a notebook (.ipynb)"
         document: dict = {"score": 0, "output": output, "tests": []}
     else:
         [sheet] = good
