@@ -4,6 +4,7 @@ import copy
 import importlib
 import inspect
 import itertools
+import math
 import random
 import re
 import types
@@ -475,6 +476,36 @@ def test_a_score_is_reached_or_said():
     assert "reaches 0.500; at least 0.9" in grade(task, lambda x: 0.5, 0).message
     assert grade(task, lambda x: float("nan"), 0).points == 0
     assert "cannot be scored" in grade(task, lambda x: "great", 0).message
+
+
+def test_a_loss_is_told_in_nats_above_the_floor():
+    score = {"score": lambda args, value: float(value), "reach": math.exp(-0.06), "nats": True}
+    task = example(kind="train", **score)
+    right, wrong = (grade(task, lambda x, n=n: math.exp(-n), 0) for n in (0.02, 0.134))
+    assert right.message == "Right. It reaches 0.020 nats above the floor; 0.06 was wanted."
+    assert right.points == 5 and wrong.points == 0
+    assert "It reaches 0.134 nats above the floor; at most 0.06 is wanted." in wrong.message
+
+
+def test_of_a_score_of_0_the_property_says_why():
+    said = (lambda args, value: "Four heads are wanted.",)
+    task = example(kind="train", score=lambda args, value: float(value), reach=0.9, properties=said)
+    assert grade(task, lambda x: 0.0, 0).message.endswith(": Four heads are wanted.")
+    assert "reaches 0.500" in grade(task, lambda x: 0.5, 0).message
+
+
+def test_only_a_stub_is_not_written_yet():
+    def stub(x):
+        raise NotImplementedError
+
+    assert "not written yet" in grade(example(), stub, 0).message
+    stops = grade(example(), lambda x: torch.nn.ModuleList()(x), 0).message
+    assert "It stops with NotImplementedError" in stops and "not written yet" not in stops
+
+
+def test_numbers_in_half_the_precision_are_shown_with_four_digits():
+    got, want = np.array([0.1723, 0.5], np.float32), np.array([0.1723, 0.25], np.float32)
+    assert "came:     [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)
 
 
 def test_check_and_progress_speak(capsys, monkeypatch):

@@ -14,8 +14,7 @@ def _numbers(sentence):
 def _shares(guess, sentences, verbs):
     """For each rule, the share of sentences in which `guess(numbers)` gives the right verb."""
     guesses = [guess(_numbers(sentence)) for sentence in sentences]
-    columns = zip(*guesses, strict=True)
-    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+    return _right(guesses, verbs)
 
 
 # %% the cell
@@ -55,6 +54,11 @@ def _three(numbers):
     return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
 
 
+def _right(guesses, verbs):
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
 @mistake(
     "The first two numbers have changed places. First comes the rule that goes by the first "
     "noun, then the one that goes by the noun nearest to the gap, which is the last."
@@ -75,8 +79,7 @@ def by_the_letter_s(sentences, verbs):
         return ["plural" if w.endswith("s") else "singular" for w in known]
 
     guesses = [_three(numbers(sentence)) for sentence in sentences]
-    columns = zip(*guesses, strict=True)
-    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+    return _right(guesses, verbs)
 
 
 @mistake(
@@ -154,8 +157,7 @@ def word_before_the_gap(sentences, verbs):
 )
 def found_in_the_text(sentences, verbs):
     guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in text]) for text in sentences]
-    columns = zip(*guesses, strict=True)
-    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+    return _right(guesses, verbs)
 
 
 @mistake(
@@ -166,8 +168,7 @@ def found_in_the_text(sentences, verbs):
 def found_among_the_words(sentences, verbs):
     words = [sentence.split() for sentence in sentences]
     guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in w]) for w in words]
-    columns = zip(*guesses, strict=True)
-    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+    return _right(guesses, verbs)
 
 
 @mistake(
@@ -177,8 +178,7 @@ def found_among_the_words(sentences, verbs):
 def each_noun_once(sentences, verbs):
     nouns = [dict.fromkeys(w for w in s.split() if w in NUMBER) for s in sentences]
     guesses = [_three([NUMBER[noun] for noun in once]) for once in nouns]
-    columns = zip(*guesses, strict=True)
-    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+    return _right(guesses, verbs)
 
 
 @mistake(

@@ -85,6 +85,12 @@ mistake(
 )
 
 
+mistake(
+    "There are three heads. Four are wanted.",
+    lambda seed: (set_seed(seed), (Reader(3), [None] * 3))[1],
+)
+
+
 @mistake("The roles are those that one would like to see. Measure them.")
 def guessed(seed):
     return own_heads(seed)[0], [0, 0, 0, 0]

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
@@ -56,15 +56,14 @@ class OtherWay(TiedModel):
         self.embedding.weight = self.readout.weight
 
 
-@mistake(
+edited(
     "Reading and writing have a table each, equal at the start at best, and the readout a bias: "
-    "whoever puts another table into `model.embedding` gets words written by the old one."
+    "whoever puts another table into `model.embedding` gets words written by the old one.",
+    "nn.Linear(d_model, vocab, bias=False)",
+    "nn.Linear(d_model, vocab)",
+    "self.readout.weight = self.embedding.weight",
+    "self.readout.weight.data.copy_(self.embedding.weight)",
 )
-class TwoTables(TiedModel):
-    def __init__(self, vocab, d_model, stack):
-        super().__init__(vocab, d_model, stack)
-        self.readout = nn.Linear(d_model, vocab)
-        self.readout.weight.data.copy_(self.embedding.weight)
 
 
 @mistake(
