@@ -8,8 +8,8 @@ CUDA_OPTION := $(if $(CUDA),--cuda)
 .PHONY: help book serve check test system lab execute experiments times exercises task bench grade audit address
 .PHONY: autograder student-site format clean
 
-help: ## list the commands
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 22
+help: ## list the commands; what may be left out stands in [ ]
+	@sed -nE 's/^([a-z-]+):.*## /  make \1 \t/p; s/^## /\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 # Pages hold what others say (sources, terms, headings), and a build renews only those that changed
 # themselves: what all share makes it start afresh, and so does `make test`.
@@ -40,7 +40,7 @@ test: system .venv/full.stamp ## check everything: code, notebooks, exercises, s
 system:
 	@sh tools/system.sh chromium bwrap
 
-lab: .venv/bin/python ## Jupyter Lab on the lectures (the first time, install what they need)
+lab: .venv/bin/python ## Jupyter Lab on the lectures (the first time, install what they need) [CUDA=yes]
 	@$(BIN)/python tools/lab.py $(CUDA_OPTION)
 
 execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
@@ -64,13 +64,18 @@ bench: .venv/full.stamp ## measure attention beside torch's, and the cache; stor
 	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/decoding.py
 
-grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2 ROSTER=class.csv POLICY=class.toml OUT=dir]
+grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
+##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
+##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
+##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that instructors.md names:
+##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --column NAME, --scale,
+##     --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
 	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 	@sh tools/system.sh bwrap
 	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(LECTURE),--lecture $(LECTURE)) \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(POLICY),--policy "$(POLICY)") $(if $(TABLE),--table "$(TABLE)") $(OPTIONS)
 
-autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [SEED=N] [POLICY=class.toml]
+autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.toml] [SEED=N]
 	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
 	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)")
 

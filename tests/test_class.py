@@ -570,10 +570,61 @@ def test_a_policy_that_cannot_be_is_refused_by_name(tmp_path, text, said):
         policy_of(tmp_path, text)
 
 
+KEYS = {
+    "": ("roster", "private", "packages", "late", "feedback", "sheets"),
+    "late": ("times", "grace_minutes", "percent_per_day", "days"),
+    "feedback": ("model_answers", "keep_back", "site", "inputs", "gradescope"),
+    "sheets.2": ("due", "extensions", "excluded", "bonus", "points", "partial"),
+}
+DUE = "[sheets.2]\ndue = 2026-11-02\n"
+"""With a deadline and without `late.times` there is a second fault, which is not the cause."""
+
+
+@pytest.mark.parametrize("slip", ["a letter missing", "two letters changed about"])
+@pytest.mark.parametrize(("table", "key"), [(t, key) for t, keys in KEYS.items() for key in keys])
+def test_a_key_or_table_written_wrongly_says_which_was_meant(tmp_path, table, key, slip):
+    wrong = key[:2] + key[3:] if slip == "a letter missing" else key[:-2] + key[-1] + key[-2]
+    line = f"[{wrong}]\n" if key in ("late", "feedback") else f"{wrong} = 3\n"
+    line = f"[{wrong}.2]\n" if key == "sheets" else line
+    head = f"[{table}]\n" if table and table != "sheets.2" else ""
+    text = DUE + line if table == "sheets.2" else line + DUE if not table else DUE + head + line
+    with pytest.raises(ValueError, match=f"{wrong!r}; {key!r} was probably meant"):
+        policy_of(tmp_path, text)
+
+
+def test_the_keys_that_were_tried_are_all_that_the_example_explains():
+    from grading.classroom.policy import EXAMPLE
+
+    text = EXAMPLE.read_text(encoding="utf-8")
+    named = set(re.findall(r"^#? ?(\w+) = ", text, re.MULTILINE))
+    assert named == {key for keys in KEYS.values() for key in keys} - set(KEYS[""][3:])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[lat]\ntimes = 'files'\n" + DUE, "no table 'lat'; 'late' was probably meant"),
+        ("[late]\nroster = 'x.csv'", r"'roster'; it belongs above the first \[table\]"),
+        ("percent_per_day = 3", r"'percent_per_day'; it belongs under \[late\]"),
+        ("[feedback]\ndue = 2026-11-02", r"'due'; it belongs under \[sheets.4\]"),
+        ("[2]\ndue = 2026-11-02", r"a sheet's table is \[sheets.2\]"),
+        ("[late]\ngrace = 5", "'grace_minutes' was probably meant"),
+        ("[late]\ntimes = 'moodel'", "not there; 'moodle' was probably meant"),
+        ("[feedback]\ngradescope = 'hiden'", "'hidden' was probably meant"),
+        ("late = 3", r"a table, \[late\]"),
+        ("sheets = 3", r"tables, as \[sheets.4\]"),
+    ],
+)
+def test_what_stands_in_the_wrong_place_is_told_the_right_one(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        policy_of(tmp_path, text)
+
+
 def test_a_policy_names_only_tasks_that_there_are(small, tmp_path):
     folder, out = small
     policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['stable_sofmax']")
-    with pytest.raises(ValueError, match="no task 'stable_sofmax'"):
+    said = "no task 'stable_sofmax'; 'stable_softmax' was probably meant"
+    with pytest.raises(ValueError, match=said):
         graded(folder, out, policy=policy)
     assert not (out / "grades.csv").exists()
 
@@ -845,3 +896,32 @@ def test_every_option_and_file_that_the_page_names_is_there():
         assert f'"{name}"' in made, name
     for word in set(re.findall(r"\b([A-Z]{4,})=", text)) - {"SUBMISSIONS"}:
         assert f"$({word})" in makefile, word
+
+
+def helped():
+    """What `make help` says, by command."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.findall(r"^([a-z-]+):.*## (.*(?:\n## .*)*)\n((?:\t.*\n)*)", text, re.MULTILINE)
+    return {name: (said, recipe) for name, said, recipe in found}
+
+
+def test_make_help_names_every_variable_that_a_command_takes():
+    own = {"BIN", "MAKE", "CURDIR", "SITE", "PYTHON", "MAKEFILE_LIST"}
+    for name, (said, recipe) in helped().items():
+        for word in (
+            set(re.findall(r"\$\((?:or |if |addprefix [A-Z]+=,\$\()?([A-Z_]+)", recipe)) - own
+        ):
+            assert f"{word.removesuffix('_OPTION')}=" in said, (name, word)
+    assert {"TABLE", "OPTIONS"} <= set(re.findall(r"\b([A-Z]+)=", helped()["grade"][0]))
+
+
+def test_make_help_names_every_option_of_the_grader_and_no_other(capsys):
+    from grading.classroom.grade import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said, recipe = helped()["grade"]
+    served = set(re.findall(r"(--[a-z]+) ", recipe)) | {"--help", "--review"}
+    there = set(re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out, re.MULTILINE))
+    named = set(re.findall(r"--[a-z-]+", said))
+    assert there - served <= named <= there | {"--help"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def read_policy(path: Path) -> Policy:
         raise PolicyError(f"{path.name}: {error}") from error
     top = _Table(path, "", given)
     feedback, late = top.table("feedback"), top.table("late")
-    sheets = {}
+    sheets, tables = {}, [top, feedback, late]
     for name, rules in top.tables("sheets").items():
         if not name.isdigit():
             raise PolicyError(f"{path.name}: [sheets.{name}]: a lecture's number is wanted")
@@ -106,13 +107,8 @@ def read_policy(path: Path) -> Policy:
             points=rules.numbers("points"),
             partial=rules.one("partial", bool, True),
         )
-        rules.done()
+        tables.append(rules)
     times = late.one("times", str, "")
-    if times not in ("", "files", "moodle"):
-        times = _there(path, "late.times", path.parent / times)
-    if not times and any(rules.due or rules.extensions for rules in sheets.values()):
-        said = 'late.times: "files", "moodle" or a table is wanted, since a sheet has a deadline'
-        raise PolicyError(f"{path.name}: {said}")
     released = feedback.get("model_answers", (bool, datetime, date), False)
     released = datetime.fromtimestamp(0) if released is True else released
     policy = Policy(
@@ -121,7 +117,7 @@ def read_policy(path: Path) -> Policy:
         grace=timedelta(minutes=late.number("grace_minutes", 0)),
         percent_per_day=late.number("percent_per_day", 0),
         days=late.one("days", int, None),
-        times=times,
+        times=_source(path, times),
         answers_from=_moment(released),
         keep_back=frozenset(feedback.names("keep_back")),
         inputs=feedback.one("inputs", bool, True),
@@ -130,13 +126,14 @@ def read_policy(path: Path) -> Policy:
         private=next(iter(top.paths("private")), None),
         packages=tuple(top.names("packages")),
     )
-    for table in (top, feedback, late):
-        table.done()
+    for table in tables:  # first of all: a key written wrongly is the cause of what is missing
+        table.done(tables)
+    if not times and any(rules.due or rules.extensions for rules in sheets.values()):
+        said = 'late.times: "files", "moodle" or a table is wanted, since a sheet has a deadline'
+        raise PolicyError(f"{path.name}: {said}")
     if policy.visibility not in VISIBLE:
-        wanted = ", ".join(VISIBLE)
-        raise PolicyError(
-            f"{path.name}: feedback.gradescope is {policy.visibility!r}; of: {wanted}"
-        )
+        said = f"feedback.gradescope is {policy.visibility!r}; of: {', '.join(VISIBLE)}"
+        raise PolicyError(f"{path.name}: {said}{meant(policy.visibility, VISIBLE)}")
     if policy.private and policy.private.resolve().is_relative_to(ROOT):
         raise PolicyError(f"{path.name}: private: this folder lies inside the course's repository")
     missing = [name for name in policy.packages if importlib.util.find_spec(name) is None]
@@ -144,6 +141,24 @@ def read_policy(path: Path) -> Policy:
         said = f"{', '.join(missing)} cannot be imported here"
         raise PolicyError(f"{path.name}: packages: {said}; install it into .venv")
     return policy
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """Which of the known words was probably meant, as the end of a sentence; else nothing."""
+    known = sorted(known)
+    near = difflib.get_close_matches(word, known, 1)
+    near = near or [name for name in known if len(word) > 2 and name.startswith(word)]
+    return f"; {near[0]!r} was probably meant" if near else ""
+
+
+def _source(path: Path, times: str) -> str | Path:
+    """Where times come from: a word, or a table that is there."""
+    words = ("", "files", "moodle")
+    place = path.parent / times
+    if times in words or place.exists():
+        return times if times in words else place
+    said = meant(times, words) if not place.suffix else ""
+    raise PolicyError(f"{path.name}: late.times: {place} is not there{said}")
 
 
 def _there(path: Path, key: str, place: Path) -> Path:
@@ -214,20 +229,33 @@ class _Table:
         return {id: _moment(value) for id, value in values.items()}
 
     def table(self, key: str) -> _Table:
+        if type(self.given.get(key, {})) is not dict:
+            raise self._fault(key, f"a table, [{key}]")
         return _Table(self.path, key, self.get(key, (dict,), {}))
 
     def tables(self, key: str) -> dict[str, _Table]:
-        inner = self.get(key, (dict,), {})
-        if not all(type(value) is dict for value in inner.values()):
+        self.asked.add(key)
+        inner = self.given.get(key, {})
+        if type(inner) is not dict or not all(type(value) is dict for value in inner.values()):
             raise self._fault(key, f"tables, as [{key}.4]")
         return {name: _Table(self.path, f"{key}.{name}", value) for name, value in inner.items()}
 
-    def done(self) -> None:
+    def done(self, tables: Sequence[_Table]) -> None:
         """Refuse what nobody asked for: a key written wrongly would be without effect."""
-        for key in self.given.keys() - self.asked:
-            known = ", ".join(sorted(self.asked))
+        for key in sorted(self.given.keys() - self.asked):
             where = f"[{self.name}]" if self.name else "the top"
-            raise PolicyError(f"{self.path.name}: {where} has no key {key!r}; known: {known}")
+            kind = "table" if type(self.given[key]) is dict else "key"
+            said = f"{self.path.name}: {where} has no {kind} {key!r}"
+            homes = {table.name: table.asked for table in tables}
+            homes["sheets.4"] = {rule.name for rule in fields(SheetRules)}
+            elsewhere = [name for name, keys in homes.items() if key in keys]
+            if key.isdigit() and not self.name:
+                raise PolicyError(f"{said}; a sheet's table is [sheets.{key}]")
+            if elsewhere:
+                home = f"under [{elsewhere[0]}]" if elsewhere[0] else "above the first [table]"
+                raise PolicyError(f"{said}; it belongs {home}")
+            near = meant(key, self.asked)
+            raise PolicyError(f"{said}{near}; known: {', '.join(sorted(self.asked))}")
 
 
 def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
@@ -246,15 +274,15 @@ def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
             for name in getattr(rules, key):
                 if name not in mine:
                     there = ", ".join(sorted(mine)) or "none"
-                    raise PolicyError(
-                        f"[sheets.{lecture}] {key}: no task {name!r}; it has: {there}"
-                    )
+                    said = f"[sheets.{lecture}] {key}: no task {name!r}{meant(name, mine)}"
+                    raise PolicyError(f"{said}; it has: {there}")
         if both := rules.excluded & rules.bonus:
             raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
         made = {name: task for name, task in made.items() if name not in rules.excluded}
     for name in policy.keep_back:
         if name not in tasks and name not in made:
-            raise PolicyError(f"feedback.keep_back: no task {name!r}")
+            near = meant(name, [*tasks, *made])
+            raise PolicyError(f"feedback.keep_back: no task {name!r}{near}")
     return made
 
 
