@@ -68,8 +68,8 @@ grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] 
 ##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
 ##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
 ##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that instructors.md names:
-##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --column NAME, --scale,
-##     --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
+##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --participants TABLE,
+##     --column NAME, --scale, --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
 	@test -n "$(SUBMISSIONS)" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 	@sh tools/system.sh bwrap
 	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(LECTURE),--lecture $(LECTURE)) \

@@ -173,7 +173,7 @@ def moodle(folder, members, blind=False):
     return table
 
 
-def canvas(folder, members):
+def canvas(folder, members, anonymous=False):
     """All files in one zip, as Canvas names them; and its gradebook."""
     folder.mkdir(parents=True)
     with zipfile.ZipFile(folder / "submissions.zip", "w") as archive:
@@ -182,7 +182,8 @@ def canvas(folder, members):
             late = "_LATE" if one.number % 10 == 7 else ""
             uploads = sorted(one.files.items(), key=lambda item: (item[1][1], "-1" in item[0]))
             for upload, (file, (data, _)) in enumerate(uploads):
-                name = f"{short}{late}_{one.number}_{9000 + 10 * one.number + upload}_{file}"
+                who = f"anon_{one.number:05}" if anonymous else f"{short}{late}_{one.number}"
+                name = f"{who}_{9000 + 10 * one.number + upload}_{file}"
                 archive.writestr(zipfile.ZipInfo(name, (2026, 11, 1, 10, 0, 0)), data)
     table = folder.parent / "gradebook.csv"
     with open(table, "w", encoding="utf-8", newline="") as file:

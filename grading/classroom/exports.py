@@ -92,7 +92,7 @@ def _moodle(
         number = re.sub(r"\D", "", row["Identifier"])
         sheet = by_word.get(f"moodle {number}")
         found += sheet is not None
-        if sheet and (sheet.graded or sheet.points):
+        if sheet and (sheet.graded or sheet.given):
             row["Grade"] = _scaled(table.name, sheet, row.get("Maximum Grade", ""), scale)
     return found
 
@@ -115,7 +115,7 @@ def _canvas(
     found = 0
     for row in rows:
         sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
-        if sheet and (sheet.graded or sheet.points):
+        if sheet and (sheet.graded or sheet.given):
             row[name] = _scaled(table.name, sheet, most, scale)
         found += sheet is not None
     return found
@@ -127,15 +127,24 @@ def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:
 
     with zipfile.ZipFile(out / MADE[1], "w", zipfile.ZIP_DEFLATED) as archive:
         for sheet in sheets:
-            if sheet.row is None:
+            if sheet.row is None and not sheet.given:
                 continue
             page = (out / "feedback" / feedback_name(sheet.student.id)).read_bytes()
             archive.writestr(_place(sheet), page)
 
 
 def _place(sheet: SheetGrade) -> str:
-    owner = sheet.row.handed.owner
+    """Where a page lies; of who handed in nothing, the roster knows the system's number."""
     file = f"feedback-sheet-{sheet.lecture}.html"
+    if sheet.row is None:
+        by_system = dict(sorted(word.split(maxsplit=1) for word in sheet.student.numbers))
+        name = re.sub(r"[_/\\:]", " ", sheet.student.name or "Participant")
+        if "moodle" in by_system:
+            return f"{name}_{by_system['moodle']}_assignfeedback_file_/{file}"
+        if "canvas" in by_system:
+            return f"{re.sub(r'[^a-z]', '', name.lower())}_{by_system['canvas']}_{file}"
+        return f"{re.sub(r'[/:]', '_', sheet.student.id)}/{file}"
+    owner = sheet.row.handed.owner
     if owner.system == "moodle":
         # Moodle splits the folder's name at each _, so none may stand in the student's name.
         name = re.sub(r"[_/\\]", " ", owner.name)

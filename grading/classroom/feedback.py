@@ -30,12 +30,13 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
         lines.append(f"<p>Your file: {html.escape(sheet.file)}</p>")
     if sheet.graded is None:
         lines.append(f"<p>{html.escape(sheet.status)}</p>")
-        if not any(grade.correction for grade in sheet.grades):
+        if not sheet.given:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")
     if not sheet.final:
         lines.append("<p>Not final: a person has still to look at this.</p>")
-    by_task = {grade.task: grade for grade in sheet.grades}
+    shown = sheet.grades if sheet.graded else [g for g in sheet.grades if g.correction]
+    by_task = {grade.task: grade for grade in shown}
     for item in items_of(sheet.lecture, tasks):
         if item.task in by_task:
             lines += _task(sheet, item, by_task[item.task], tasks[item.task], policy)
@@ -62,8 +63,10 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if grade.correction and grade.by != "waiting":
         said = f"{grade.by}: {grade.correction.comment or 'points given by a person'}"
         lines.append(f"<p>{html.escape(said)}</p>")
+    if sheet.graded is None:
+        return lines
     lines.append(f"<pre>{_linked(result.message)}</pre>")
-    if full or sheet.graded is None:
+    if full:
         return lines
     if result.part and grade.by == "grader":
         lines.append(f"<p>{html.escape(result.part)}</p>")

@@ -27,11 +27,11 @@ from tqdm import tqdm
 from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
 from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
 from grading.classroom.listing import Listed, Look, list_files
-from grading.classroom.policy import Policy, applied, read_policy
-from grading.classroom.roster import Class, Student
+from grading.classroom.policy import Policy, applied, meant, read_policy
+from grading.classroom.roster import Class, Student, read_pairs, words_of
 from grading.classroom.sandbox import Limits
 from grading.classroom.store import Correction, Graded, Store
-from grading.classroom.submissions import Refused, cells_of, find
+from grading.classroom.submissions import Handed, Refused, cells_of, find, settled
 from grading.task import Task, all_tasks
 from helpers.checks import require
 
@@ -81,6 +81,8 @@ class Told:
     scale: bool = False
     term: Path | None = None
     """A folder for all sheets of a term: it holds the database, and totals."""
+    participants: tuple[Path, ...] = ()
+    """Tables that say which participant of a blind marking is whom."""
 
 
 def grade_class(
@@ -124,6 +126,7 @@ def grade_class(
         seed = seed if seed is not None else int(store.setting("seed") or secrets.randbelow(2**31))
         store.set("seed", str(seed))
         rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
+        policy = policy.by(members.id_of)
         given = _from_persons(out, store, told, members, tasks, policy)
         todo = order([row for row in rows if row.status == "ok"])
         with sandbox.CourseFiles() as course:
@@ -134,21 +137,24 @@ def grade_class(
         seen = {row.lecture for row in graded} if members.closed else set()
         wanted = [told.lecture] if told.lecture else sorted(seen)
         students = sorted(members.students.values(), key=lambda s: s.id)
-        sheets, more = marking.mark(rows, students, wanted, store, tasks, policy)
+        corrections = store.corrections(_now(members, tasks))
+        sheets, more = marking.mark(rows, students, wanted, store, tasks, policy, corrections)
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
+        more += _unknown(store, members, wanted)
         waiting = marking.write_written(out / "written.csv", sheets)
         open_ = marking.write_looks(out / "look.csv", [*looks, *more], store.looked())
         _finish(sheets, [*looks, *more], open_)
         pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]
-        store.counts(pairs, [row.key for row in graded])
+        known = store.rename(members.former)
+        store.counts(pairs, {row.key: row.student.id for row in graded})
         store.publish(students, sheets)
+        store.remember(_words(members, sheets))
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
         similar.write(out, sheets, reports.PAGE)
-        if told.term:
-            term.write(told.term, store, tasks, reports.PAGE)
+        blind = term.write(told.term, store, tasks, reports.PAGE) if told.term else 0
         final = not open_ and not waiting and not failures
         filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
-    return Done(failures, len(open_), waiting, filled)
+    return Done(failures, len(open_), waiting, filled, known, blind)
 
 
 @dataclass(frozen=True)
@@ -160,6 +166,50 @@ class Done:
     waiting: int
     filled: str = ""
     """What was filled in, in words."""
+    known: int = 0
+    """How many are known now who bore another identifier before."""
+    blind: int = 0
+    """How many sheets of the term are of participants whose names are not known."""
+
+
+def _now(members: Class, tasks: Mapping[str, Task]) -> Callable[[str, str], str]:
+    """Who a student of an earlier run is now, as far as a task's sheet is concerned."""
+
+    def now(id: str, task: str) -> str:
+        return members.now(tasks[task].lecture, id) if task in tasks else id
+
+    return now
+
+
+def _words(members: Class, sheets: Sequence[marking.SheetGrade]) -> Iterator[tuple[int, str, str]]:
+    """By what students are known again: what the system calls them here, and their e-mail."""
+    seen: dict[str, set[str]] = {}
+    for word, id in members.seen.items():
+        seen.setdefault(id, set()).add(word)
+    for sheet in sheets:
+        id = sheet.student.id
+        for word in {*words_of(sheet.student), *seen.get(id, ())}:
+            everywhere = word.startswith("email ")
+            if everywhere or sheet.lecture:
+                yield 0 if everywhere else sheet.lecture, word, id
+
+
+def _unknown(store: Store, members: Class, lectures: Sequence[int]) -> list[Look]:
+    """What persons should see of those who were graded blind and whom no table names now."""
+    looks = []
+    for lecture, id, several in members.doubtful:
+        if lecture in lectures:
+            said = f"marks of {' and of '.join(several)} both lead here: given to nobody"
+            looks.append(Look(f"{said}; mend the table", lecture, members.students[id]))
+    if not members.closed or any(student.blind for student in members.students.values()):
+        return looks  # no names are wanted yet
+    for lecture in lectures:
+        ids = [row[1] for row in store.blind(lecture) if row[1] not in members.students]
+        ids = [id for id in ids if members.now(lecture, id) == id]
+        if ids:
+            said = f"no table says who these are, so their points are nobody's: {', '.join(ids)}"
+            looks.append(Look(said, lecture))
+    return looks
 
 
 def _listed(
@@ -176,25 +226,30 @@ def _listed(
     names = {handed.name for handed in found}
     for file in [file for file, _ in told.assign] + list(told.count):
         require(file in names, "--assign or --count", repr(file), "a file as files.csv names it")
-    rosters = (*policy.rosters, *told.rosters)
-    named = Class.of(rosters, {})
+    members = Class.of((*policy.rosters, *told.rosters), {})
+    _tie(members, store, told)
+    members.recognise(store.identities())
     for file, id in told.assign:
-        store.decide(told.lecture, file, "student", named.id_of(id))
+        store.decide(told.lecture, file, "student", members.id_of(id))
     for file in told.count:
         store.decide(told.lecture, file, "counts", "yes")
-    assigned = store.decisions(told.lecture, "student")
+    chosen = _decided(store, told.lecture, "student", found)
+    members.assigned = {file: members.now(told.lecture, id) for file, id in chosen.items()}
     if told.everybody:
-        assigned = dict.fromkeys(names, told.everybody)
-    members = Class.of(rosters, assigned)
-    if told.everybody:
+        members.assigned = dict.fromkeys(names, told.everybody)
         members.students.setdefault(told.everybody, Student(told.everybody))
     for number in lectures:  # who has left may stand in the rules of other sheets
         for id in policy.of(number).extensions if members.closed else ():
-            known = id in members.students
-            require(known, f"[sheets.{number}] extensions", repr(id), "an identifier on the roster")
+            known = members.id_of(id) in members.students
+            blind = " (in a blind week that is the number)" * any(
+                student.blind for student in members.students.values()
+            )
+            wanted = f"an identifier on the roster{blind}{meant(id, members.students)}"
+            require(known, f"[sheets.{number}] extensions", repr(id), wanted)
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
-    preferred = store.decisions(told.lecture, "counts")
+    preferred = _decided(store, told.lecture, "counts", found)
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
+    members.recognise(store.identities())  # without a roster the files say who there is
     times = _times(policy, members)
     for row in rows:
         exported = row.handed.owner.system
@@ -206,6 +261,35 @@ def _listed(
         elif row.student:
             row.when = times.get(row.student.id)
     return rows, looks, members
+
+
+def _decided(
+    store: Store, lecture: int | None, what: str, found: Sequence[Handed]
+) -> dict[str, str]:
+    """What persons decided about the files that were found, also before names were known."""
+    said = {settled(file): value for file, value in store.decisions(lecture, what).items()}
+    names = [handed.name for handed in found]
+    return {name: said[settled(name)] for name in names if settled(name) in said}
+
+
+def _tie(members: Class, store: Store, told: Told) -> None:
+    """Take the tables that say which participant is whom, and keep what they say.
+
+    Raises:
+        ValueError: if a table fits nobody, or not the roster; then nothing is kept.
+    """
+    pairs: dict[str, str] = {}
+    for path in told.participants:
+        require(members.closed, "--participants", path.name, "a roster too, ROSTER=class.csv")
+        for number, id in read_pairs(path, members).items():
+            twice = pairs.get(number, id) != id or (id in pairs.values() and number not in pairs)
+            require(not twice, path.name, f"{number!r} or {id!r} otherwise", "what others say")
+            pairs[number] = id
+    kept = store.decisions(told.lecture, "participant")
+    old = {n: id for n, id in kept.items() if n not in pairs and id not in pairs.values()}
+    members.tie({n: id for n, id in old.items() if id in members.students} | pairs)
+    for number in kept.keys() - old.keys() | pairs.keys():
+        store.decide(told.lecture, number, "participant", pairs.get(number, ""))
 
 
 MOODLES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
@@ -226,7 +310,7 @@ def _times(policy: Policy, members: Class) -> dict[str, datetime]:
         return found
     for number, row in enumerate(tables.read(policy.times, ("id", "handed"))[1], 2):
         try:
-            found[row["id"]] = datetime.fromisoformat(row["handed"]).astimezone()
+            found[members.id_of(row["id"])] = datetime.fromisoformat(row["handed"]).astimezone()
         except ValueError as error:
             where = f"{policy.times.name}, line {number}"
             raise ValueError(
@@ -259,9 +343,11 @@ def _from_persons(
     """What persons wrote into the tables of the last run, or hand in now; checked, not yet kept."""
     ids, author = list(members.students), told.author
     given = []
+    now = _now(members, tasks)
     new = bool(told.points or told.correct)  # the author of these has not written the others
     if (out / "written.csv").exists():
         known = [*ids, *(row[0] for row in store.base.execute("SELECT id FROM student"))]
+        known += [row[2] for row in store.identities()]
         whose = "" if new else author
         given += marking.read_points(out / "written.csv", known, tasks, policy, whose)
     marked = len(given)
@@ -285,7 +371,9 @@ def _from_persons(
         seen = marking.read_looks(out / "look.csv")
         known = store.looked()
         store.look((item, said) for item, said in seen if known.get(item) != said)
-    return [one for one in given if marking.is_new(one, store)]
+    given = [replace(one, student=now(one.student, one.task)) for one in given]
+    held = store.corrections(now)
+    return [one for one in given if marking.is_new(one, held)]
 
 
 def _correct(store: Store, given: Sequence[Correction], graded: Sequence[Listed]) -> None:
@@ -437,6 +525,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar=("FILE", "ID"),
         help="say whose a file is",
     )
+    add(
+        "--participants",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="TABLE",
+        help="CSV with participant, and id or email: who is who after blind marking",
+    )
     add("--count", action="append", default=[], metavar="FILE", help="let this file count")
     add("--table", type=Path, help="Moodle's worksheet or Canvas's gradebook, to be filled in")
     add("--column", default="", help="of the gradebook: how its name begins")
@@ -467,6 +563,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.column,
         given.scale,
         given.term,
+        tuple(given.participants),
     )
     try:
         done = grade_class(
@@ -497,6 +594,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"  {done.looks} to look at: {out / 'look.csv'}, column seen")
     if done.waiting:
         print(f"  {done.waiting} written answers to mark: {out / 'written.csv'}, column points")
+    if done.known:
+        print(f"{done.known} have another identifier than before; what they were given is theirs.")
+    if done.blind:
+        said = f"{done.blind} sheets are of participants without a name"
+        print(f"{said}: {given.term / 'blind.csv'}, not in the totals")
     if done.filled:
         print(f"To hand back: {done.filled}")
     elif told.rosters and not (done.looks or done.waiting or done.failures):

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from grading.classroom.roster import Class, Student
 from grading.classroom.sheets import Holds, best, holds
-from grading.classroom.submissions import Handed, Refused, all_cells
+from grading.classroom.submissions import Handed, Refused, all_cells, settled
 from grading.task import Task
 
 
@@ -38,12 +38,17 @@ class Look:
     lecture: int | None
     student: Student | None = None
     file: str = ""
+    other: str = ""
+    """Another file of which `what` speaks."""
 
     @property
     def item(self) -> str:
-        """The same as long as what is to be seen is the same."""
-        who = self.student.id if self.student else ""
-        words = repr((self.what, self.lecture, who, self.file))
+        """The same as long as what is to be seen is the same, whoever it turns out to be."""
+        own, what = settled(self.file), self.what
+        who = self.student.id if self.student and own == self.file else ""
+        for file in (self.file, self.other):
+            what = what.replace(file, settled(file)) if file else what
+        words = repr((what, self.lecture, who, own))
         return "look-" + hashlib.sha256(words.encode(errors="replace")).hexdigest()[:12]
 
 
@@ -85,8 +90,14 @@ def list_files(
         if row.status == "ok":
             by_place.setdefault((row.student.id, row.lecture), []).append(row)
     for several in by_place.values():
-        looks += _choose(several, preferred)
-    served = {place[0] for place in by_place}
+        numbers = {row.handed.owner.id for row in several if row.handed.owner.system}
+        if len(numbers) > 1 and not any(row.handed.name in preferred for row in several):
+            said = f"It was given to nobody: the tables make one of {' and '.join(sorted(numbers))}"
+            for row in several:
+                row.status = f"{said}; mend them, or say which file counts (--count)"
+        else:
+            looks += _choose(several, preferred)
+    served = {row.student.id for row in rows if row.status == "ok"}
     for row in rows:
         if row.student and row.student.id not in served:
             looks.append(Look(f"not graded: {row.status}", lecture, row.student, row.handed.name))
@@ -153,7 +164,7 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
 
     def look(what: str, row: Listed) -> None:
         if chosen.handed.name not in preferred:
-            looks.append(Look(what, lecture, student, row.handed.name))
+            looks.append(Look(what, lecture, student, row.handed.name, chosen.handed.name))
 
     for row in others:
         name, mine = chosen.handed.name, row.handed.name

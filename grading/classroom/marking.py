@@ -67,6 +67,11 @@ class SheetGrade:
         return sum(grade.possible for grade in self.grades)
 
     @property
+    def given(self) -> bool:
+        """Whether a person gave points in it: then there is something to hand back."""
+        return any(grade.correction for grade in self.grades)
+
+    @property
     def waiting(self) -> int:
         """How many answers a person has to read."""
         return sum(grade.by == "waiting" for grade in self.grades)
@@ -79,9 +84,10 @@ def mark(
     store: Store,
     tasks: Mapping[str, Task],
     policy: Policy,
+    corrections: Mapping[tuple[str, str], Correction],
 ) -> tuple[list[SheetGrade], list[Look]]:
     """One sheet for every student and lecture, and what a person should see in it."""
-    corrections, looks, sheets = store.corrections(), [], []
+    looks, sheets = [], []
     good = {(row.student.id, row.lecture): row for row in rows if row.status == "ok"}
     failed: dict[str, Listed] = {}
     for row in rows:
@@ -226,9 +232,9 @@ def correction(
     return Correction(id, name, points, row.get("comment", ""), who, "", row.get("answer id", ""))
 
 
-def is_new(given: Correction, store: Store) -> bool:
+def is_new(given: Correction, held: Mapping[tuple[str, str], Correction]) -> bool:
     """Whether it says anything that is not known yet."""
-    old = store.corrections().get((given.student, given.task))
+    old = held.get((given.student, given.task))
     if old is None:
         return given.points is not None
     mine = given.points, given.comment, given.author

@@ -6,7 +6,7 @@ import difflib
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -61,6 +61,16 @@ class Policy:
     def of(self, lecture: int | None) -> SheetRules:
         """The rules of one sheet."""
         return self.sheets.get(lecture or 0, SheetRules())
+
+    def by(self, id_of: Callable[[str], str]) -> Policy:
+        """The same rules, with every student named by the identifier."""
+        sheets = {
+            number: replace(
+                rules, extensions={id_of(said): when for said, when in rules.extensions.items()}
+            )
+            for number, rules in self.sheets.items()
+        }
+        return replace(self, sheets=sheets)
 
     def due(self, lecture: int, student: str) -> datetime | None:
         """When a student must have handed in."""

@@ -7,7 +7,7 @@ for certain is nobody's until a person says whose it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ OWN = {"id": "id", "name": "name", "email": "email"}
 MOODLE = {"id": "Identifier", "name": "Full name", "email": "Email address", "other": "ID number"}
 MOODLE["handed"] = "Last modified (submission)"
 CANVAS = {"id": "ID", "name": "Student", "email": "SIS Login ID", "other": "SIS User ID"}
+PAIRS = "participant, and id or email; or Moodle's worksheet with e-mail addresses"
 WANTED = (
     "the columns id, name, email; or Moodle's grading worksheet (Identifier, Full name, …); or "
     "Canvas's gradebook (Student, ID, …)"
@@ -36,12 +37,17 @@ class Student:
     """When Moodle's worksheet says that this student handed in, in its words."""
     also: frozenset[str] = field(default_factory=frozenset)
     """By what else files may name this student, in lower case: "moodle 501", a login."""
+    numbers: frozenset[str] = field(default_factory=frozenset)
+    """What the systems themselves call this student: "moodle 501", but not what an `id` may be."""
+    blind: bool = False
+    """Known by a number only that is another one in every assignment: nobody's points in a term."""
 
 
 def read_roster(paths: Sequence[Path]) -> list[Student]:
     """The students of all tables; rows with the same identifier or e-mail are the same student.
 
-    The first table that has a student gives the identifier.
+    The first table that has a student gives the identifier, unless that is the number of one
+    assignment only.
 
     Raises:
         ValueError: if a table is none of those known, or says two things about one student.
@@ -60,17 +66,34 @@ def read_roster(paths: Sequence[Path]) -> list[Student]:
                 both = " and ".join(students[i].id for i in same)
                 raise ValueError(f"{where}: this fits two students, {both}")
             if same:
-                old = students[same[0]]
-                students[same[0]] = replace(
-                    old,
-                    name=old.name or made.name,
-                    email=old.email or made.email,
-                    handed=old.handed or made.handed,
-                    also=old.also | made.also,
-                )
+                students[same[0]] = _one(students[same[0]], made, where)
             else:
                 students.append(made)
+    if not any(student.numbers for student in students):  # then an `id` may be the system's
+        students = [replace(s, also=s.also | {f"moodle {s.id}".lower()}) for s in students]
     return students
+
+
+def _one(old: Student, new: Student, where: str) -> Student:
+    """Two rows about one student, put together.
+
+    Raises:
+        ValueError: if these are two people: what they share is a number, and the e-mails differ.
+    """
+    shared = old.also & new.also
+    two = old.email.lower() != new.email.lower() and old.email and new.email
+    if two and all(word.startswith(("moodle ", "canvas ")) for word in shared):
+        said = f"{min(shared)!r} is {old.email} in another table and {new.email} here"
+        raise ValueError(f"{where}: {said}; leave out the table that is of another assignment")
+    first, second = (new, old) if old.blind and not new.blind else (old, new)
+    return replace(
+        first,
+        name=first.name or second.name,
+        email=first.email or second.email,
+        handed=first.handed or second.handed,
+        also=first.also | second.also,
+        numbers=first.numbers | second.numbers,
+    )
 
 
 def _rows(path: Path) -> Iterable[tuple[int, Student]]:
@@ -91,20 +114,64 @@ def _rows(path: Path) -> Iterable[tuple[int, Student]]:
 
 def _student(system: str, given: Mapping[str, str]) -> Student:
     words = {given.get("email", ""), given.get("other", "")} - {""}
-    name = given["name"]
+    name, numbers, blind = given["name"], set(), system == "moodle" and not words
     if system == "moodle":
         # Moodle numbers the participants of each assignment anew: not the student's identifier.
         digits = re.sub(r"\D", "", given["id"])
         id = given["email"] or given["other"] or given["id"]
-        words |= {f"moodle {digits}"}
+        numbers = {f"moodle {digits}"}
     elif system == "canvas":
         id = given["other"] or given["email"] or given["id"]
-        words |= {f"canvas {given['id']}"}
+        numbers = {f"canvas {given['id']}"}
     else:
         id = given["id"]
-        words |= {id, f"moodle {id}", f"canvas {id}"}
-    when = given.get("handed", "").strip("-")
-    return Student(id, name, given["email"], when, frozenset(word.lower() for word in words))
+        words |= {id, f"canvas {id}"}
+    when, words = given.get("handed", "").strip("-"), words | numbers
+    also = frozenset(word.lower() for word in words)
+    return Student(id, name, given["email"], when, also, frozenset(numbers), blind)
+
+
+def read_pairs(path: Path, members: Class) -> dict[str, str]:
+    """Which participant is whom: by number, as "moodle 903", the identifier of a student.
+
+    The table has the columns participant and id or email, or is Moodle's worksheet with names.
+
+    Raises:
+        ValueError: if a row names nobody of the class, or if a participant or a student is named
+            twice: two people would become one.
+    """
+    columns, rows = tables.read(path)
+    moodles = MOODLE["id"] in columns
+    whose = [MOODLE["email"], MOODLE["other"]] if moodles else ["email", "id"]
+    which = MOODLE["id"] if moodles else "participant"
+    if which not in columns or not set(whose) & set(columns):
+        raise ValueError(
+            f"{path.name}: wanted are {PAIRS}; the columns are: {', '.join(columns) or 'none'}"
+        )
+    made: dict[str, str] = {}
+    for line, row in enumerate(rows, 2):
+        where = f"{path.name}, row {line}"
+        given, said = row[which], next((row[c] for c in whose if row.get(c)), "")
+        number = _number(given)
+        if not given and said:
+            continue  # handed in nothing
+        if not number or not said:
+            raise ValueError(f"{where}: a participant's number, and an id or e-mail, are wanted")
+        id = members.id_of(said)
+        if id not in members.students:
+            raise ValueError(f"{where}: {said!r} is nobody on the roster")
+        if number in made or id in made.values():
+            raise ValueError(f"{where}: {given!r} or {said!r} stands in another row too")
+        made[number] = id
+    return made
+
+
+def _number(said: str) -> str:
+    """A participant's number as files have it: Moodle's digits, or Canvas's word for nobody."""
+    if re.fullmatch(r"anon_\w{5}", said.strip()):
+        return f"canvas {said.strip().lower()}"
+    digits = re.fullmatch(r"\D*(\d+)", said.strip())
+    return f"moodle {digits[1]}" if digits else ""
 
 
 @dataclass
@@ -119,6 +186,12 @@ class Class:
     """Whether there is a roster: nobody else is in the class."""
     assigned: Mapping[str, str] = field(default_factory=dict)
     """By file, the identifier that a person gave."""
+    seen: dict[str, str] = field(default_factory=dict)
+    """By what an export calls a student or an upload, whose it is."""
+    former: dict[tuple[int, str], str] = field(default_factory=dict)
+    """By lecture (0: all) and an identifier of an earlier run, who that is now."""
+    doubtful: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """By lecture and student, several of earlier runs who cannot all be this one."""
 
     @classmethod
     def of(cls, paths: Sequence[Path], assigned: Mapping[str, str]) -> Class:
@@ -135,9 +208,60 @@ class Class:
 
         What fits nobody, or several, comes back as it is.
         """
-        ways = {said.lower(), f"moodle {said}", f"canvas {said}"}
+        ways = {said.lower(), f"canvas {said}", _number(said)}
         fits = [student.id for student in self.students.values() if student.also & ways]
         return fits[0] if said not in self.students and len(fits) == 1 else said
+
+    def tie(self, pairs: Mapping[str, str]) -> None:
+        """Let participants, by number, be the students that a person named.
+
+        Raises:
+            ValueError: if the roster says of a participant that it is somebody else.
+        """
+        if pairs:  # numbers are known, so an `id` is none
+            for s in list(self.students.values()):
+                no = {w for w in s.also if w.startswith("moodle ") and w not in s.numbers}
+                self.students[s.id] = replace(s, also=s.also - no)
+        for number, id in pairs.items():
+            student = self.students[id]
+            for other in [s for s in self.students.values() if number in s.numbers and s.id != id]:
+                if not other.blind:
+                    said = f"{number!r} is {other.id} on the roster and {id} in the table of pairs"
+                    raise ValueError(f"{said}; the right one: --participants TABLE")
+                student = _one(student, self.students.pop(other.id), number)
+            words = frozenset({number})
+            self.students[id] = replace(
+                student, also=student.also | words, numbers=student.numbers | words
+            )
+
+    def recognise(self, known: Iterable[tuple[int, str, str]]) -> None:
+        """Find out who bore another identifier in earlier runs.
+
+        Whom the learning system called the same in the same assignment, or who has the same e-mail
+        address, is the same. Where one student would be several participants, nobody is.
+
+        Args:
+            known: of earlier runs the lecture, a word for a student, and the identifier.
+        """
+        now = {word: s.id for s in self.students.values() for word in words_of(s)} | self.seen
+        found: dict[tuple[int, str], dict[str, set[str]]] = {}
+        for lecture, word, old in known:
+            if word in now and old not in self.students:
+                mine = found.setdefault((lecture, now[word]), {})
+                mine.setdefault(old, set()).add(word)
+        self.former, self.doubtful = {}, []
+        leads: dict[tuple[int, str], set[str]] = {}
+        for (lecture, new), olds in sorted(found.items()):
+            if len(olds) > 1 and not set.intersection(*olds.values()):
+                self.doubtful.append((lecture, new, tuple(sorted(olds))))
+            else:
+                for old in olds:
+                    leads.setdefault((lecture, old), set()).add(new)
+        self.former = {place: min(new) for place, new in leads.items() if len(new) == 1}
+
+    def now(self, lecture: int | None, id: str) -> str:
+        """Who a student of an earlier run is now."""
+        return self.former.get((lecture or 0, id)) or self.former.get((0, id), id)
 
     def whose(self, handed: Handed) -> tuple[Student | None, str]:
         """The student of a file, and if there is none, why; if there is one, what is odd."""
@@ -155,6 +279,7 @@ class Class:
             if not fits:
                 said = f"{owner.name or 'the file'} has number {owner.id}, which the roster has not"
                 return None, said + _table_hint(owner.system)
+            self._saw(owner, fits[0])
             return fits[0], _name_differs(owner, fits[0])
         words = {word.lower() for word in owner.words}
         fits = [s for s in self.students.values() if s.also & words]
@@ -169,18 +294,36 @@ class Class:
         word = f"{owner.system} {owner.id}"
         for student in self.students.values():
             if word in student.also and student.name == owner.name:
+                self._saw(owner, student)
                 return student, ""
         id, odd = owner.id, ""
         if id in self.students:
             id = f"{id} {owner.name or owner.system}".strip()
             odd = f"{owner.id!r} stands for {self.students[owner.id].name!r} too: a roster decides"
-        student = self.students[id] = Student(id, owner.name, also=frozenset({word}))
+        blind = owner.system == "moodle" or owner.id.startswith("anon_")
+        made = Student(id, owner.name, also=frozenset({word}), blind=blind)
+        student = self.students[id] = made
+        self._saw(owner, student)
         return student, odd
+
+    def _saw(self, owner: Owner, student: Student) -> None:
+        """Remember what the export calls a student; Canvas's uploads keep their number."""
+        if owner.system:
+            self.seen[f"{owner.system} {owner.id}".lower()] = student.id
+        if owner.upload:
+            self.seen[f"upload {owner.upload}"] = student.id
+
+
+def words_of(student: Student) -> Collection[str]:
+    """By what a student is known again in a later run."""
+    email = {f"email {student.email}".lower()} if student.email else set()
+    return student.numbers | email
 
 
 def _table_hint(system: str) -> str:
     made = {"moodle": "Moodle's grading worksheet", "canvas": "Canvas's gradebook"}[system]
-    return f" (is {made} for this assignment among the rosters?)"
+    more = ", or a table for --participants" if system == "moodle" else ""
+    return f" (is {made} for this assignment among the rosters{more}?)"
 
 
 def _name_differs(owner: Owner, student: Student) -> str:

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-VERSION = 3
+VERSION = 4
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS student (id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS student (
+    id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, blind INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS identity (
+    lecture INTEGER NOT NULL, word TEXT NOT NULL, student TEXT NOT NULL, made TEXT NOT NULL,
+    PRIMARY KEY (lecture, word, student));
 CREATE TABLE IF NOT EXISTS submission (
     key TEXT PRIMARY KEY, file TEXT NOT NULL, student TEXT NOT NULL, lecture INTEGER NOT NULL,
     handed TEXT NOT NULL, graded TEXT NOT NULL, counts INTEGER NOT NULL DEFAULT 0,
@@ -130,13 +135,24 @@ class Store:
         self.base = sqlite3.connect(path, isolation_level=None)
         [version] = self.base.execute("PRAGMA user_version").fetchone()
         there = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if there and version == 2:  # a term that was begun before partial points
-            self.base.execute("ALTER TABLE result ADD COLUMN part TEXT NOT NULL DEFAULT ''")
-        elif there and version != VERSION:
+        if there and version not in (2, 3, VERSION):
             self.base.close()
             raise ValueError(f"{path}: another version of the grader made this; give another --out")
+        if version == 2:  # a term that was begun before partial points
+            self.base.execute("ALTER TABLE result ADD COLUMN part TEXT NOT NULL DEFAULT ''")
+        if version in (2, 3):
+            self.base.execute("ALTER TABLE student ADD COLUMN blind INTEGER NOT NULL DEFAULT 0")
         self.base.executescript(TABLES)
+        if version in (2, 3):
+            self._find_participants()
         self.base.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _find_participants(self) -> None:
+        """Of a term that was begun before identities were kept: who had only a number."""
+        for student, lecture in self.base.execute("SELECT student, lecture FROM sheet").fetchall():
+            if number := re.fullmatch(r"Participant (\d+)", student):
+                self.remember([(lecture, f"moodle {number[1]}", student)])
+                self.base.execute("UPDATE student SET blind = 1 WHERE id = ?", (student,))
 
     def setting(self, name: str) -> str | None:
         """A setting of an earlier run."""
@@ -184,14 +200,17 @@ class Store:
         ]
         return Graded(*head, json.loads(flags), json.loads(notes), seconds, results)
 
-    def counts(self, pairs: Iterable[tuple[str, int]], keys: Iterable[str]) -> None:
-        """Say which submissions count: of these students and lectures, these and no others."""
+    def counts(self, pairs: Iterable[tuple[str, int]], keys: Mapping[str, str]) -> None:
+        """Say which submissions count, and whose they are: of these students and lectures, these
+        and no others.
+        """
         with self._whole():
             for student, lecture in pairs:
                 query = "UPDATE submission SET counts = 0 WHERE student = ? AND lecture = ?"
                 self.base.execute(query, (student, lecture))
-            for key in keys:
-                self.base.execute("UPDATE submission SET counts = 1 WHERE key = ?", (key,))
+            for key, student in keys.items():
+                query = "UPDATE submission SET counts = 1, student = ? WHERE key = ?"
+                self.base.execute(query, (student, key))
 
     def correct(self, corrections: Iterable[Correction]) -> None:
         """Take what persons decided. The last one counts; the earlier ones stay for the record."""
@@ -201,11 +220,13 @@ class Store:
                 query = "INSERT INTO correction VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
                 self.base.execute(query, values)
 
-    def corrections(self) -> dict[tuple[str, str], Correction]:
-        """What holds now, by student and task."""
+    def corrections(
+        self, now: Callable[[str, str], str] = lambda id, task: id
+    ) -> dict[tuple[str, str], Correction]:
+        """What holds now, by student and task. `now` says who a student of earlier runs is."""
         query = "SELECT student, task, points, comment, author, made, answer FROM correction"
         rows = self.base.execute(f"{query} ORDER BY number")
-        last = {(row[0], row[1]): Correction(*row) for row in rows}
+        last = {(now(row[0], row[1]), row[1]): Correction(*row) for row in rows}
         return {place: c for place, c in last.items() if c.points is not None}
 
     def look(self, items: Iterable[tuple[str, str]]) -> None:
@@ -229,12 +250,52 @@ class Store:
         query = "SELECT file, value FROM decision WHERE lecture = ? AND what = ?"
         return dict(self.base.execute(query, (lecture or 0, what)))
 
+    def identities(self) -> list[tuple[int, str, str]]:
+        """By which words students were known: the lecture, the word, the identifier then."""
+        return self.base.execute("SELECT lecture, word, student FROM identity").fetchall()
+
+    def remember(self, words: Iterable[tuple[int, str, str]]) -> None:
+        """Keep by which words students are known, so that they are known again."""
+        for row in words:
+            query = "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?)"
+            self.base.execute(query, (*row, now()))
+
+    def blind(self, lecture: int | None = None) -> list[tuple]:
+        """Of who is known by a number only and has handed in or was given points, what there is."""
+        query = (
+            "SELECT lecture, id, name, points, possible, final FROM sheet JOIN student "
+            "ON student = id WHERE blind AND (status = 'ok' OR points > 0) ORDER BY lecture, id"
+        )
+        rows = self.base.execute(query).fetchall()
+        return [row for row in rows if lecture in (None, row[0])]
+
+    def rename(self, former: Mapping[tuple[int, str], str]) -> int:
+        """Give to students what earlier runs had under another identifier, sheet by sheet.
+
+        What persons gave stays under the name under which it was given.
+
+        Returns:
+            How many have another identifier now than in the run before.
+        """
+        before = {row[0] for row in self.base.execute("SELECT id FROM student")}
+        with self._whole():
+            for (lecture, old), new in former.items():
+                for table in ("sheet", "grade", "submission"):
+                    there = f"student = ? AND {lecture} IN (0, lecture)"
+                    query = f"UPDATE OR IGNORE {table} SET student = ? WHERE {there}"
+                    self.base.execute(query, (new, old))
+                    if table != "submission":  # of these, the student has the newer ones
+                        self.base.execute(f"DELETE FROM {table} WHERE {there}", (old,))
+                query = "DELETE FROM student WHERE id = ? AND id NOT IN (SELECT student FROM sheet)"
+                self.base.execute(query, (old,))
+        return len({old for _, old in former} & before)
+
     def publish(self, students: Iterable, sheets: Sequence) -> None:
         """Write down what counts now: the tables to ask for sums and lists."""
         with self._whole():
             for s in students:
-                values = s.id, s.name, s.email
-                self.base.execute("INSERT OR REPLACE INTO student VALUES (?, ?, ?)", values)
+                values = s.id, s.name, s.email, s.blind
+                self.base.execute("INSERT OR REPLACE INTO student VALUES (?, ?, ?, ?)", values)
             for sheet in sheets:
                 place = sheet.student.id, sheet.lecture or 0
                 self.base.execute("DELETE FROM grade WHERE student = ? AND lecture = ?", place)

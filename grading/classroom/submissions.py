@@ -32,7 +32,7 @@ NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
 ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
 CANVAS = re.compile(
-    r"(?:(?P<name>.+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w{5})_(?P<upload>\d{3,})_"
+    r"(?:(?P<name>(?!anon_\w{5}_\d).+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w{5})_(?P<upload>\d{3,})_"
 )
 AGAIN = re.compile(r"(?: ?\(\d+\)| - Copy)+$")  # not "-1": that may be another student
 NUMBERED = re.compile(r"(?:-| ?\()(\d+)\)?$")
@@ -246,6 +246,19 @@ def owner_of(name: str, speaks: str = "") -> Owner:
     if COURSE_FILE.fullmatch(stem) and len(parts) > 1:  # the file kept the course's own name
         stem = _stem(parts[-2]) if parts[-2] not in (".", "..") else stem
     return Owner("", stem or parts[-1], "", words)
+
+
+def settled(name: str) -> str:
+    """What of a path stays the same when the system reveals who a student is.
+
+    That is Moodle's number, or that of Canvas's upload, and what follows; else the whole path.
+    """
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    for form, group in ((MOODLE, "id"), (CANVAS, "upload")):
+        for i, part in enumerate(parts):
+            if match := form.match(part):
+                return "/".join([part[match.start(group) :], *parts[i + 1 :]])
+    return name
 
 
 def _stem(part: str) -> str:

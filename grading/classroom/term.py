@@ -17,9 +17,24 @@ STRUGGLES = 0.5
 """Who has less than this share of the points is listed."""
 
 
-def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> None:
-    """`totals.csv` and `course.html`, from all sheets that were graded into this folder."""
-    students = store.base.execute("SELECT id, name, email FROM student ORDER BY id").fetchall()
+def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> int:
+    """`totals.csv` and `course.html`, from all sheets that were graded into this folder.
+
+    Who is known by the number of one assignment only is nobody in the totals, and stands in
+    `blind.csv` until names are known.
+
+    Returns:
+        How many sheets stand there.
+    """
+    blind = store.blind()
+    columns = ("lecture", "participant", "name", "points", "possible", "final")
+    shown = [[*row[:5], "yes" if row[5] else "no"] for row in blind]
+    (folder / "blind.csv").unlink(missing_ok=True)
+    if blind:
+        tables.write(folder / "blind.csv", columns, shown)
+    nameless = {row[0] for row in blind}
+    query = "SELECT id, name, email FROM student WHERE NOT blind ORDER BY id"
+    students = store.base.execute(query).fetchall()
     query = "SELECT student, lecture, points, possible, status, final FROM sheet"
     sheets = {(row[0], row[1]): row[2:] for row in store.base.execute(query) if row[1]}
     lectures = sorted({lecture for _, lecture in sheets})
@@ -30,18 +45,24 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> N
             continue
         points = sum(row[0] for row in mine.values())
         possible = sum(row[1] for row in mine.values())
-        final = "yes" if all(row[3] for row in mine.values()) else "no"
+        hidden = nameless - mine.keys()  # one of these participants may be this student
+        final = "yes" if all(row[3] for row in mine.values()) and not hidden else "no"
         shown = [mine[n][0] if n in mine else "" for n in lectures]
         rows.append([id, name, email, *shown, points, possible, final])
         missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
+        missing = [n for n in missing if n not in hidden]
         if missing or (possible and points < STRUGGLES * possible):
             behind.append((points / possible if possible else 0.0, id, name, missing))
     named = [f"sheet {n}" for n in lectures]
     columns = ["id", "name", "email", *named, "points", "possible", "final"]
     tables.write(folder / "totals.csv", columns, rows)
     body = _page(store, tasks, lectures, behind)
+    if blind:
+        said = ", ".join(str(n) for n in sorted(nameless))
+        body = f"<p>Names are not known yet for {len(blind)} sheets of: {said}.</p>\n{body}"
     text = page.format(title="The course so far", body=body)
     (folder / "course.html").write_text(text, encoding="utf-8")
+    return len(blind)
 
 
 def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: list) -> str:
