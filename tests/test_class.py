@@ -1,7 +1,9 @@
 """A class of 120 in every form of export: each student's points, and nobody missing or merged."""
 
 import csv
+import io
 import json
+import random
 import re
 import sqlite3
 import zipfile
@@ -388,6 +390,76 @@ def test_a_zip_made_by_macos_keeps_its_owner_without_a_roster(tmp_path):
     graded(tmp_path / "in", tmp_path / "out")
     assert points_of(tmp_path / "out") == {"eve": FULL, "bob": made_class.SOME}
     assert len(rows_of(tmp_path / "out" / "files.csv")) == 2
+
+
+def nested(data, *names):
+    """The first name is the file's, each further one that of a zip around it."""
+    for before in names[:-1]:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(before, data)
+            archive.writestr(f"__MACOSX/._{before}", b"\0")
+        data = made.getvalue()
+    return data
+
+
+@pytest.mark.parametrize("form", [*FORMS, "one zip", "no roster"])
+def test_a_zip_in_a_students_zip_is_opened_wherever_it_lies(tmp_path, form):
+    """In every export, from a folder or a zip; the same names inside make nobody another."""
+    members = [made_class.Made(n, "Same Name") for n in (901, 902, 903)]
+    for one, answers in zip(members, (RIGHT, made_class.HALF, made_class.STUB), strict=True):
+        data = nested(sheet(answers), "02_a.ipynb", "sheet.zip", "more.zip", "work.zip")
+        one.files, one.points = (
+            {"work.zip": (data, LATER)},
+            (FULL, made_class.SOME, 0.0)[one.number - 901],
+        )
+    kind = {"one zip": "moodle", "no roster": "folder"}.get(form, form)
+    told = {"rosters": (FORMS[kind](tmp_path / "in", members),)}
+    source, ids = tmp_path / "in", {IDS[kind](one): one.points for one in members}
+    if form == "one zip":
+        source = tmp_path / "all.zip"
+        with zipfile.ZipFile(source, "w") as archive:
+            for path in (tmp_path / "in").rglob("*.zip"):
+                archive.write(path, path.relative_to(tmp_path / "in"))
+    if form == "no roster":
+        told, source = {}, tmp_path / "zips"
+        for one in members:
+            put(source / f"u{one.number}.zip", one.files["work.zip"][0], LATER)
+    graded(source, tmp_path / "out", told=told)
+    assert points_of(tmp_path / "out") == ids
+
+
+def test_a_zip_bomb_of_zips_is_refused_and_its_student_told(tmp_path, monkeypatch):
+    from grading.classroom import submissions
+
+    monkeypatch.setattr(submissions, "MOST_ENTRIES", 200)
+    monkeypatch.setattr(submissions, "MOST_WITHIN", 1_000_000)
+    wide = io.BytesIO()
+    with zipfile.ZipFile(wide, "w") as archive:
+        small = nested(b"{}", *["02_a.ipynb"] * 2)
+        for n in range(150):
+            archive.writestr(f"{n:03}.zip", small)
+    deep = nested(b"x" * 50_000_000, "a.ipynb", *["z.zip"] * 9)
+    large = io.BytesIO()
+    with zipfile.ZipFile(large, "w") as archive:
+        for n in range(9):
+            noise = random.Random(n).randbytes(90_000).hex().encode()
+            archive.writestr(f"{n}.ipynb", noise)
+    bombs = {"wide": wide.getvalue(), "deep": deep, "large": large.getvalue()}
+    for name, data in bombs.items():
+        put(tmp_path / "in" / f"{name}.zip", nested(data, "b.zip", "c.zip"), LATER)
+    put(tmp_path / "in" / "ada.zip", nested(sheet(RIGHT), "02_a.ipynb", "b.zip", "c.zip"), LATER)
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name\nada,A\nwide,W\ndeep,D\nlarge,L\n", encoding="utf-8")
+    graded(tmp_path / "in", tmp_path / "out", told={"rosters": (roster,)})
+    rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "grades.csv")}
+    assert {id: float(row["points"]) for id, row in rows.items()} == dict.fromkeys(bombs, 0) | {
+        "ada": FULL
+    }
+    assert "it holds more than 200 files; hand in the notebook itself" in rows["wide"]["status"]
+    assert "a zip within 4 others" in rows["deep"]["status"]
+    assert "it unpacks to more than 1 MB; hand in the notebook" in rows["large"]["status"]
+    assert len(rows_of(tmp_path / "out" / "files.csv")) < 400
 
 
 def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):

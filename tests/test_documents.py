@@ -9,6 +9,7 @@ from conftest import ROOT
 
 from grading import task
 from grading.classroom.sandbox import Limits
+from grading.classroom.submissions import MOST_DEEP, MOST_WITHIN
 from tools import sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -54,6 +55,8 @@ LIMITS = {
     r"memory is watched outside \((\d+) GB\)": Limits.memory / GiB,
     r"processes \((\d+)\)": Limits.processes,
     r"output \((\d+) MB\)": Limits.printed / MiB,
+    r"up to (\d+) zips within each other": MOST_DEEP,
+    r"(\d+) MB for what lies in a student's zip": MOST_WITHIN / 1e6,
 }
 
 

@@ -25,6 +25,10 @@ PIECE = 1 << 16
 MOST_BYTES = 10_000_000
 MOST_ZIP = 200_000_000
 MOST_ENTRIES = 20_000
+MOST_DEEP = 4
+"""Zips within each other that are opened: that of the class, and three of a student's."""
+MOST_WITHIN = 200_000_000
+"""Bytes that the notebooks and zips in a zip within a zip may come to, with what lies deeper."""
 IGNORED = {"__MACOSX", ".ipynb_checkpoints"}
 LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
@@ -138,7 +142,7 @@ def find(source: Path) -> list[Handed]:
             if not any(path.iterdir()):
                 problem = "The folder is empty."
                 found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
-        elif path.suffix.lower() == ".zip":
+        elif _is_zip(path.name):
             found += _in_zip(path, name, (), source.is_dir())
         else:
             when, problem = path.stat().st_mtime // 1, _no_notebook(name)
@@ -166,11 +170,49 @@ def _readable(name: str) -> str:
     return unicodedata.normalize("NFC", name).encode(errors="replace").decode()
 
 
-def _in_zip(path: Path, name: str, inside: tuple[str, ...], own: bool) -> Iterator[Handed]:
-    """What a zip holds; of a zip in a zip too, but no deeper.
+@dataclass
+class _Left:
+    """What may still come out of a student's zip and of all zips in it."""
 
-    A zip that lies among others is taken for a student's `own`, if there is one notebook in it or
-    all kept the course's names; a zip of the class names its students inside.
+    entries: int
+    size: int
+
+    def take(self, entries: list[zipfile.ZipInfo]) -> str:
+        """Count in what is listed and read of these; a sentence, if it is too much."""
+        read = [e for e in entries if NOTEBOOK.search(e.filename) or _is_zip(e.filename)]
+        self.entries -= len(entries)
+        self.size -= sum(entry.file_size for entry in read)
+        wanted = "hand in the notebook itself."
+        if self.entries < 0:
+            return f"With the zips around it, it holds more than {MOST_ENTRIES} files; {wanted}"
+        if self.size < 0:
+            said = f"With the zips around it, it unpacks to more than {MOST_WITHIN // 1_000_000} MB"
+            return f"{said}; {wanted}"
+        return ""
+
+
+def _is_zip(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+def _in_zip(
+    path: Path,
+    name: str,
+    inside: tuple[str, ...],
+    own: bool,
+    speaks: str = "",
+    left: _Left | None = None,
+) -> Iterator[Handed]:
+    """What a zip holds; of zips in it too, down to `MOST_DEEP`.
+
+    A zip that lies among others is taken for a student's `own`, if there is one notebook in it (or
+    one zip and no notebook) or all kept the course's names; a zip of the class names its students
+    inside.
+
+    Args:
+        inside: the way to it, if it lies in another zip.
+        speaks: the name of the student's zip in which it lies, if that is known.
+        left: what may still come out of the zips around it.
     """
     when = path.stat().st_mtime // 1
     try:
@@ -178,21 +220,30 @@ def _in_zip(path: Path, name: str, inside: tuple[str, ...], own: bool) -> Iterat
             entries = [e for e in archive.infolist() if not _is_litter(_parts(e))]
     except (Refused, *BROKEN) as error:
         problem = f"It is no zip that can be read: {error}"
-        yield Handed(path, name, owner_of(name), when, inside, problem)
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
         return
+    if left is None and inside:  # the first zip in that of the class
+        left = _Left(MOST_ENTRIES, MOST_WITHIN)
+    problem = left.take(entries) if inside else ""
     if len(entries) > MOST_ENTRIES:
         problem = f"It holds more than {MOST_ENTRIES} files."
-        yield Handed(path, name, owner_of(name), when, inside, problem)
+    if problem:
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
         return
     books = [_parts(e)[-1] for e in entries if NOTEBOOK.search(e.filename)]
-    if own and not books and not any(e.filename.lower().endswith(".zip") for e in entries):
-        yield Handed(path, name, owner_of(name), when, inside, "The zip holds no notebook.")
-    stems = {AGAIN.sub("", NOTEBOOK.sub("", book)) for book in books}
-    own = own and (len(books) <= 1 or all(map(COURSE_FILE.match, stems)))
+    zips = [_parts(e)[-1] for e in entries if _is_zip(e.filename)]
+    if own and not books and not zips:
+        problem = "The zip holds no notebook."
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
+    stems = {_stem(held) for held in books or zips}
+    among, own = own, own and (len(books or zips) <= 1 or all(map(COURSE_FILE.match, stems)))
+    speaks = speaks or (name if own else "")
+    if left is None and among:  # one of several zips: a student's, or that of a group
+        left = _Left(MOST_ENTRIES, MOST_WITHIN if own else 10 * MOST_WITHIN)
     for entry in sorted(entries, key=lambda entry: entry.filename):
         whole = _readable(f"{name}/{entry.filename}")
         inner = _readable(entry.filename)
-        owner = owner_of(whole, name if own else inner)
+        owner = owner_of(whole, speaks or inner)
         made = time.mktime((*entry.date_time, 0, 0, -1)) if entry.date_time[0] >= 1980 else when
         problem = _bad_entry(entry, _parts(entry))
         if problem:
@@ -201,8 +252,13 @@ def _in_zip(path: Path, name: str, inside: tuple[str, ...], own: bool) -> Iterat
             if not any(e.filename.startswith(entry.filename) and e != entry for e in entries):
                 problem = "The folder is empty."
                 yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
-        elif entry.filename.lower().endswith(".zip") and not inside:
-            yield from _in_zip(path, whole, (entry.filename,), True)
+        elif _is_zip(entry.filename):
+            deeper = (*inside, entry.filename)
+            if len(deeper) < MOST_DEEP:
+                yield from _in_zip(path, whole, deeper, True, speaks, left)
+            else:
+                problem = f"It is a zip within {MOST_DEEP} others, and no more are opened; hand in"
+                yield Handed(path, whole, owner, made, deeper, f"{problem} the notebook itself.")
         else:
             problem = _no_notebook(inner)
             yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
