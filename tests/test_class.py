@@ -1,6 +1,7 @@
 """A class of 120 in every form of export: each student's points, and nobody missing or merged."""
 
 import csv
+import html
 import io
 import json
 import random
@@ -1082,6 +1083,13 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert tables.read(tmp_path / "out" / "written.csv")[1][0]["answer"] == text
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "straight" in guide and row["possible"] == "5"
+    task = tasks["one_gate_each"]
+    asked = " ".join(guide.partition("A good answer")[0].split())
+    assert "Write three to five sentences" in asked or "sentences" in asked
+    assert "<details>" not in guide and "Hint" not in guide and "&lt;!--" not in guide
+    for mistake in task.mistakes:
+        assert html.escape(mistake.why) in guide
+    assert f"ada: ____ of 5 points</h4><pre>{html.escape(text)}</pre>" in guide
     fill(
         tmp_path / "out" / "written.csv",
         lambda row: row.update(points="3.5", comment="One gate more."),
@@ -1090,6 +1098,22 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert done.waiting == 0
     [row] = rows_of(tmp_path / "out" / "grades.csv")
     assert float(row["one_gate_each"]) == 3.5 and float(row["points"]) == FULL + 3.5
+    guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
+    assert "ada: 3.5 of 5 points (a person: One gate more.)</h4>" in guide
+    policy = policy_of(tmp_path, "[sheets.2]\npoints = { one_gate_each = 10 }")
+    graded(tmp_path / "in", tmp_path / "out", tasks=tasks, policy=policy)
+    guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
+    [row] = rows_of(tmp_path / "out" / "written.csv")
+    assert row["possible"] == "10" and "(one_gate_each): 10 points" in guide
+
+
+def test_every_written_task_of_the_course_has_a_question_a_good_answer_and_a_guide():
+    for task in all_tasks().values():
+        if task.kind == "written":
+            asked = sheets()[task.lecture].questions[task.name]
+            assert len(asked.split()) > 20 and "<" not in asked, task.name
+            assert len(str(task.reference).split()) > 20, task.name
+            assert len(task.mistakes) >= 2, task.name
 
 
 def test_tables_open_in_excel_and_hold_no_formula(small):

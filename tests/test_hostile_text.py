@@ -80,10 +80,11 @@ def pages(folder, monkeypatch):
     tasks = {t.name: t for t in map(hostile_task, ("predict", "written", "implement"))}
     items = [Item(n, BAD, name) for n, name in enumerate(tasks, 1)]
     known = type("Sheet", (), {"title": BAD, "page": BAD, "template": {}})()
-    known.answers = dict.fromkeys(tasks, BAD)
+    known.answers = known.questions = dict.fromkeys(tasks, BAD)
     for module in (feedback, reports, term):
         monkeypatch.setattr(module, "items_of", lambda *_: items)
     monkeypatch.setattr(feedback, "sheets", lambda: {2: known})
+    monkeypatch.setattr(reports, "all_sheets", lambda: {2: known})
     monkeypatch.setattr(feedback, "_released", lambda *_: True)
     known_to_similar = type("Sheet", (), {"template": {}, "answers": {}})()
     monkeypatch.setattr(similar, "all_sheets", lambda: {2: known_to_similar})
@@ -100,7 +101,7 @@ def pages(folder, monkeypatch):
 def strange(found):
     """Elements that no page of ours has."""
     own = {*"html head meta title style body main h1 h2 h3 p pre table tr th td span".split()}
-    own |= {*"ul ol li a details summary".split()}
+    own |= {*"ul ol li a details summary section div h4".split()}
     return {tag for text in found.values() for tag in Tags(text).found if tag not in own}
 
 

@@ -141,7 +141,7 @@ def grade_class(
         sheets, more = marking.mark(rows, students, wanted, store, tasks, policy, corrections)
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
         more += _unknown(store, members, wanted)
-        waiting = marking.write_written(out / "written.csv", sheets)
+        waiting = marking.write_written(out / "written.csv", sheets, policy)
         open_ = marking.write_looks(out / "look.csv", [*looks, *more], store.looked())
         _finish(sheets, [*looks, *more], open_)
         pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]

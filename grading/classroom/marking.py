@@ -241,7 +241,7 @@ def is_new(given: Correction, held: Mapping[tuple[str, str], Correction]) -> boo
     return mine != (old.points, old.comment, old.author) or given.answer not in ("", old.answer)
 
 
-def write_written(path: Path, sheets: Sequence[SheetGrade]) -> int:
+def write_written(path: Path, sheets: Sequence[SheetGrade], policy: Policy) -> int:
     """The table of written answers, with the points that are given; how many wait."""
     rows, waiting = [], 0
     for sheet in sheets:
@@ -255,7 +255,8 @@ def write_written(path: Path, sheets: Sequence[SheetGrade]) -> int:
                 shown = ["", "", ""] if waits else [given.points, given.comment, given.author]
                 head = [sheet.student.id, sheet.student.name, sheet.lecture, grade.task, shown[0]]
                 result = grade.result
-                tail = [result.possible, *shown[1:], result.answer_id, earlier, result.answer]
+                most = policy.of(sheet.lecture).points.get(grade.task, result.possible)
+                tail = [most, *shown[1:], result.answer_id, earlier, result.answer]
                 rows.append([*head, *tail])
     tables.write(path, [*WRITTEN, "answer id", "earlier", "answer"], rows)
     return waiting

@@ -16,9 +16,10 @@ from pathlib import Path
 from grading.classroom import tables
 from grading.classroom.feedback import section
 from grading.classroom.listing import Listed
-from grading.classroom.marking import NOTHING, SheetGrade
+from grading.classroom.marking import NOTHING, Grade, SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import items_of, lecture_name
+from grading.classroom.sheets import Item, items_of, lecture_name
+from grading.classroom.sheets import sheets as all_sheets
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -32,6 +33,16 @@ pre {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; }} th, td {{ padding: .2rem .8rem .2rem 0; text-align: left }}
 td.number {{ text-align: right; }}
 .bar {{ display: inline-block; height: .8em; background: currentColor; opacity: .6; }}
+.answer {{ border-top: 1px solid; break-inside: avoid; }}
+.guide {{ break-after: page; }}
+section pre {{ font: inherit; }}
+section + section {{ break-before: page; }}
+@media print {{ body:has(section) {{ font-size: .8rem; margin: 0; }} }}
+@media screen and (min-width: 70rem) {{
+body:has(section) {{ max-width: 90rem; padding: 0 1rem; }}
+section {{ display: grid; grid-template-columns: 1fr 1fr; gap: 2rem; }}
+.guide {{ position: sticky; top: 0; max-height: 100vh; overflow: auto; }}
+}}
 </style></head><body><main>
 <h1>{title}</h1>
 {body}
@@ -57,8 +68,9 @@ def write(
     Args:
         one: whether this is one student's submission, of which Gradescope wants `results.json`.
     """
-    lectures = sorted({sheet.lecture for sheet in sheets if sheet.grades})
-    names = [item.task for lecture in lectures for item in items_of(lecture, tasks)]
+    names = [
+        item.task for lecture in sorted(_lectures(sheets)) for item in items_of(lecture, tasks)
+    ]
     tables.write(out / "grades.csv", (*GRADES, *names), (_grades(s, names) for s in sheets))
     tables.write(out / "files.csv", FILES, map(_file, rows))
     folder = out / "feedback"
@@ -74,7 +86,7 @@ def write(
     body = _summary(rows, sheets, names, tasks)
     summary = PAGE.format(title="Class summary", body=body)
     (out / "summary.html").write_text(summary, encoding="utf-8")
-    _guide(out / "guide.html", sheets, tasks)
+    _guide(out / "guide.html", sheets, tasks, policy)
     (out / "results.json").unlink(missing_ok=True)
     if one:
         _gradescope(out / "results.json", sheets, tasks, policy)
@@ -159,21 +171,60 @@ def _summary(
     return "\n".join(lines)
 
 
-def _guide(path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task]) -> None:
-    """For whoever marks written answers: of each task a good answer, and what is often missing."""
-    names = {g.task for s in sheets for g in s.grades if g.result and g.result.review}
+def _guide(
+    path: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
+) -> None:
+    """For whoever marks written answers: task by task the guide, and the answers beside it.
+
+    On paper the guide is a page of its own. Answers stand in the order of `written.csv`, under the
+    identifier only.
+    """
+    written: dict[str, list[tuple[SheetGrade, Grade]]] = {}
+    for sheet in sheets:
+        for grade in sheet.grades:
+            if grade.result and grade.result.review:
+                written.setdefault(grade.task, []).append((sheet, grade))
     lines = []
-    for name in sorted(names):
-        task = tasks[name]
-        lines.append(f"<h2>{name}: {task.points} points</h2>")
-        lines.append(f"<p>It practises: {html.escape(task.outcome)}.</p>")
-        lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
-        items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
-        lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
+    for item in (item for n in sorted(_lectures(sheets)) for item in items_of(n, tasks)):
+        if item.task in written:
+            task = tasks[item.task]
+            most = policy.of(task.lecture).points.get(item.task, task.points)
+            lines.append(f'<section><div class="guide">{_what_to_look_for(item, task, most)}</div>')
+            answers = "".join(_to_mark(sheet, grade, most) for sheet, grade in written[item.task])
+            lines.append(f"<div><h3>Answers</h3>{answers}</div></section>")
     path.unlink(missing_ok=True)
     if lines:
         page = PAGE.format(title="How to mark the written answers", body="\n".join(lines))
         path.write_text(page, encoding="utf-8")
+
+
+def _lectures(sheets: Sequence[SheetGrade]) -> set[int]:
+    return {sheet.lecture for sheet in sheets if sheet.grades}
+
+
+def _what_to_look_for(item: Item, task: Task, most: float) -> str:
+    """The question, a good answer, and what is often missing."""
+    head = f"{task.lecture}.{item.number} {item.title} ({item.task}): {most:g} points"
+    lines = [f"<h2>{html.escape(head)}</h2>"]
+    known = all_sheets().get(task.lecture)
+    asked = known.questions.get(item.task, "") if known else ""
+    lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
+    lines.append(f"<p>It practises: {html.escape(task.outcome)}.</p>")
+    lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
+    items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
+    lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
+    return "".join(lines)
+
+
+def _to_mark(sheet: SheetGrade, grade: Grade, most: float) -> str:
+    """One answer, with the points that it has, or room for them."""
+    given, waits = grade.correction, grade.by == "waiting"
+    had = f"{grade.points:g}" if not waits else "____"
+    head = f"{sheet.student.id}: {had} of {most:g} points"
+    if given and not waits:
+        head += f" ({grade.by}{f': {given.comment}' if given.comment else ''})"
+    answer = html.escape(grade.result.answer)
+    return f'<div class="answer"><h4>{html.escape(head)}</h4><pre>{answer}</pre></div>'
 
 
 def _gradescope(

@@ -15,6 +15,7 @@ from grading.task import PROJECT, Task
 ROOT = Path(__file__).resolve().parents[2]
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
 MARK = re.compile(r"<!-- task: (\w+) -->")
+NOT_ASKED = re.compile(r"<!-- hints -->.*?<!-- end of hints -->|<!-- .*? -->", re.DOTALL)
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w+)["']""")
 DEFINES = re.compile(
     r"^(?:async )?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
@@ -43,6 +44,8 @@ class Sheet:
     """By task, the cell as the student finds it."""
     answers: Mapping[str, str]
     """By task, the cell with the model answer, without its marks."""
+    questions: Mapping[str, str] = field(default_factory=dict)
+    """By task, what is asked, as the student reads it; without the hints."""
 
 
 @functools.cache
@@ -52,11 +55,15 @@ def sheets() -> dict[int, Sheet]:
     for path in sorted((ROOT / "exercises").glob("*.ipynb")):
         cells = _cells_of(path)
         answered = _cells_of(ROOT / "solutions" / path.name)
-        items = []
+        items, questions = [], {}
         for kind, source in cells:
             heading = HEADING.search(source)
             if kind == "markdown" and heading:
-                items += [Item(int(heading[1]), heading[2], name) for name in MARK.findall(source)]
+                mine = MARK.findall(source)
+                items += [Item(int(heading[1]), heading[2], name) for name in mine]
+                asked = NOT_ASKED.sub("", source.replace(heading[0], "", 1))
+                asked = re.sub(r"\n{3,}", "\n\n", asked).strip()
+                questions |= dict.fromkeys(mine, asked)
         names = {item.task for item in items}
         title = re.search(r"^# .*?: (.+)$", "\n".join(text for _, text in cells), re.MULTILINE)
         answers = {
@@ -66,7 +73,7 @@ def sheets() -> dict[int, Sheet]:
         template = definitions([source for kind, source in cells if kind == "code"], names)
         number = int(path.name[:2])
         words = title[1] if title else path.stem
-        found[number] = Sheet(number, words, path.stem, tuple(items), template, answers)
+        found[number] = Sheet(number, words, path.stem, tuple(items), template, answers, questions)
     return found
 
 

@@ -138,14 +138,17 @@ class Store:
         if there and version not in (2, 3, VERSION):
             self.base.close()
             raise ValueError(f"{path}: another version of the grader made this; give another --out")
-        if version == 2:  # a term that was begun before partial points
-            self.base.execute("ALTER TABLE result ADD COLUMN part TEXT NOT NULL DEFAULT ''")
-        if version in (2, 3):
-            self.base.execute("ALTER TABLE student ADD COLUMN blind INTEGER NOT NULL DEFAULT 0")
         self.base.executescript(TABLES)
-        if version in (2, 3):
+        if version in (2, 3):  # a term that was begun before partial points, or before identities
+            self._add("result", "part", "TEXT NOT NULL DEFAULT ''")
+            self._add("student", "blind", "INTEGER NOT NULL DEFAULT 0")
             self._find_participants()
         self.base.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _add(self, table: str, column: str, kind: str) -> None:
+        there = {row[1] for row in self.base.execute(f"PRAGMA table_info({table})")}
+        if column not in there:
+            self.base.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
 
     def _find_participants(self) -> None:
         """Of a term that was begun before identities were kept: who had only a number."""
