@@ -4,6 +4,7 @@ task      what a task is: cases, reference, properties, known mistakes
 author    what a task's file is written with
 sentences what is said of mistakes in several tasks
 plain     the plain data that answers are made of
+tensors   what is a tensor, where torch may not be imported
 parts     what a part of an answer is worth
 judge     running an answer on cases, and the verdict on what came out
 evidence  which known mistake a wrong answer shows, and how sure that is

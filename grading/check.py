@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import torch  # noqa: F401, now, with all that takes time, and not at the first check
+
 from grading.judge import MISSING, UNWRITTEN, Verdict, grade
 from grading.task import PROJECT, Task, all_tasks, load
 

@@ -15,17 +15,16 @@ import linecache
 import math
 import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from unittest import mock
 
 import numpy as np
-import torch
 
 from grading import evidence, parts
 from grading.parts import Earned
 from grading.plain import NotPlain, describe_type, difference, plain
 from grading.task import CODE, Case, Task
+from grading.tensors import is_tensor, torch_if_there
 from grading.watch import Watch
 
 MISSING = object()
@@ -138,7 +137,8 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             warnings.showwarning = drain.warn
             random.seed(torch_seed)
             np.random.seed(torch_seed)  # noqa: NPY002
-            torch.manual_seed(torch_seed)
+            if torch := torch_if_there():
+                torch.manual_seed(torch_seed)
             value = task.drive(watch.over(answer), *args) if task.drive else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:
@@ -465,29 +465,34 @@ def _judge_text(task: Task, outcome: Outcome) -> Verdict:
 
 def _fresh(args: tuple) -> tuple:
     """Copies of the arguments, so that no case sees what an answer did to another."""
-    return tuple(
-        arg.clone() if isinstance(arg, torch.Tensor) else copy.deepcopy(arg) for arg in args
-    )
+    return tuple(arg.clone() if is_tensor(arg) else copy.deepcopy(arg) for arg in args)
 
 
 @contextlib.contextmanager
 def _restored() -> Iterator[None]:
     """Give the global state back as it was: seeds, default precision, gradients."""
-    state, dtype, grad = torch.get_rng_state(), torch.get_default_dtype(), torch.is_grad_enabled()
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    if torch := torch_if_there():
+        state, dtype = torch.get_rng_state(), torch.get_default_dtype()
+        grad = torch.is_grad_enabled()
     try:
         yield
     finally:
         random.setstate(python)
         np.random.set_state(numpy)  # noqa: NPY002
-        torch.set_rng_state(state)
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(grad)
+        if torch:
+            torch.set_rng_state(state)
+            torch.set_default_dtype(dtype)
+            torch.set_grad_enabled(grad)
 
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
     """Models as small as the tasks' gain nothing from several threads: these hinder each other."""
+    torch = torch_if_there()
+    if torch is None:
+        yield
+        return
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -500,7 +505,7 @@ def _one_thread() -> Iterator[None]:
 def _forbid(names: Sequence[str], answer: object) -> Iterator[None]:
     """While the answer runs, calling one of these functions raises `ForbiddenCall`.
 
-    Also where the student imported it under a name of their own.
+    Also where the student imported it under a name of their own, or it is the answer itself.
     """
 
     def refusal(name: str):
@@ -519,11 +524,39 @@ def _forbid(names: Sequence[str], answer: object) -> Iterator[None]:
         for name in names:
             owner, attribute = _resolve(name)
             original = getattr(owner, attribute)
+            if answer is original:
+                raise ForbiddenCall(name)
             refuse = refusal(name)
-            stack.enter_context(mock.patch.object(owner, attribute, refuse))
             own = {key: refuse for key, value in space.items() if value is original}
-            stack.enter_context(mock.patch.dict(space, own))
+            stack.enter_context(_replaced(owner, attribute, refuse))
+            stack.enter_context(_with_names(space, own))
         yield
+
+
+@contextlib.contextmanager
+def _replaced(owner: object, attribute: str, other: object) -> Iterator[None]:
+    """Something else under this name, in a module or a class. (`unittest.mock` loads slowly.)"""
+    original = vars(owner).get(attribute, MISSING)
+    setattr(owner, attribute, other)
+    try:
+        yield
+    finally:
+        if original is MISSING:  # a class that has it from its base
+            delattr(owner, attribute)
+        else:
+            setattr(owner, attribute, original)
+
+
+@contextlib.contextmanager
+def _with_names(space: dict, own: Mapping[str, object]) -> Iterator[None]:
+    """Other values under these names; afterwards all names are as they were."""
+    original = dict(space)
+    space.update(own)
+    try:
+        yield
+    finally:
+        space.clear()
+        space.update(original)
 
 
 def _resolve(name: str) -> tuple[object, str]:

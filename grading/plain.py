@@ -8,8 +8,8 @@ student's own that equals everything must not be asked whether it equals the rig
 from __future__ import annotations
 
 import numpy as np
-import torch
-from torch import nn
+
+from grading.tensors import is_tensor, torch_if_there
 
 SCALARS = (bool, int, float, str, type(None))
 KINDS = {"b": "truth values", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
@@ -25,10 +25,10 @@ def plain(value: object) -> object:
     Raises:
         NotPlain: if the value holds anything else than plain data.
     """
-    kind = type(value)
+    kind, torch = type(value), torch_if_there()
     if kind in SCALARS:
         return value
-    if kind in (torch.Tensor, nn.Parameter):
+    if is_tensor(value):
         tensor = value.detach().cpu()
         if tensor.dtype in (torch.bfloat16, torch.float16):
             tensor = tensor.float()
@@ -37,7 +37,7 @@ def plain(value: object) -> object:
         return _real(value.copy())
     if isinstance(value, np.generic):
         return value.item()
-    if kind in (tuple, torch.Size):
+    if kind is tuple or (torch is not None and kind is torch.Size):
         return tuple(plain(item) for item in value)
     if kind is list:
         return [plain(item) for item in value]
@@ -58,7 +58,7 @@ def describe_type(value: object) -> str:
     """What a value is, in words: "None", "a tensor of shape (2, 3)", "a list of 4"."""
     if value is None:
         return "None"
-    if type(value) in (np.ndarray, torch.Tensor, nn.Parameter):
+    if type(value) is np.ndarray or is_tensor(value):
         return f"an array of shape {tuple(value.shape)}"
     if type(value) in (list, tuple, set, dict):
         return f"a {type(value).__name__} of {len(value)}"

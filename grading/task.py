@@ -63,7 +63,8 @@ class Task:
             wrong, or does not reach the score.
         drive: how the answer is used on a case, if not by calling it: gets the answer and the
             arguments. A class is built and called here, a gradient is taken here.
-        forbidden: dotted names of functions that the answer must not call.
+        forbidden: dotted names of functions that the answer must not call; also the name that one
+            has where it is defined.
         score, reach: for "train": gets the arguments and the result, and what it must return at
             least. Of a score of 0 the properties say why.
         nats: whether the score is exp(−n) for a loss n nats above the floor, and is told so.

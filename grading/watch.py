@@ -13,9 +13,8 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import torch
-
 from grading.plain import NotPlain, difference, plain
+from grading.tensors import is_tensor
 
 KEPT = 6
 """How many things at most are looked after; the oldest are let go."""
@@ -77,13 +76,13 @@ class Watch:
 
 def _snapshot(thing: object) -> object:
     """A copy of plain data; of anything else, such as a module, None."""
-    if type(thing) is torch.Tensor:
+    if is_tensor(thing):
         return thing.detach().clone()
     return _plain(thing)
 
 
 def _differs(thing: object, old: object) -> bool:
-    if type(old) is torch.Tensor and torch.equal(thing, old):  # the quick way; NaN is not equal
+    if is_tensor(old) and old.equal(thing):  # the quick way; NaN is not equal
         return False
     return difference(_plain(thing), _plain(old), 0, 0) is not None
 

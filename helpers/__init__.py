@@ -1,6 +1,7 @@
 """The code that the lectures build, in the order in which they build it.
 
-attention   softmax, scaled dot-product attention, single-head and multi-head modules
+arrays      softmax and scaled dot-product attention in NumPy, for reading
+attention   scaled dot-product attention, single-head and multi-head modules
 masks       causal and padding masks, and conversions between the three conventions in use
 positions   learned, sinusoidal, rotary and ALiBi positions behind one interface
 blocks      feed-forward network, transformer block, decoder block, stacks of blocks

@@ -11,14 +11,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from helpers.arrays import scaled_dot_product_attention_numpy, softmax  # noqa: F401
 from helpers.checks import (
     require,
     require_broadcastable,
+    require_qkv,
     require_share,
     require_sizes,
     shape_text,
@@ -29,52 +30,6 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
     from helpers.positions import Positions
-
-
-# --------------------------------------------------------------------------- NumPy
-
-
-def softmax(x: Float[np.ndarray, "..."], axis: int = -1) -> Float[np.ndarray, "..."]:
-    """Positive numbers that sum to 1 along `axis`, larger where `x` is larger.
-
-    The maximum is subtracted first. That changes nothing in exact arithmetic and keeps `exp`
-    from overflowing. A slice that is −∞ throughout has nothing to choose from: it gives zeros.
-    """
-    x = 1.0 * x  # whole numbers become floats
-    top = x.max(axis=axis, keepdims=True, initial=-np.inf)
-    exp = np.exp(x - np.where(np.isneginf(top), 0.0, top))
-    total = exp.sum(axis=axis, keepdims=True)
-    return exp / np.where(total == 0.0, 1.0, total)
-
-
-def scaled_dot_product_attention_numpy(
-    q: Float[np.ndarray, "*batch T_q d_k"],
-    k: Float[np.ndarray, "*batch T_k d_k"],
-    v: Float[np.ndarray, "*batch T_k d_v"],
-    mask: Bool[np.ndarray, "..."] | None = None,
-    *,
-    scale: float | None = None,
-) -> tuple[Float[np.ndarray, "*batch T_q d_v"], Float[np.ndarray, "*batch T_q T_k"]]:
-    """The same as `scaled_dot_product_attention`, in NumPy, for reading.
-
-    Returns:
-        The context vectors and the attention weights.
-
-    Raises:
-        ValueError: as `scaled_dot_product_attention`.
-    """
-    _check_qkv(q, k, v)
-    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = q @ np.swapaxes(k, -2, -1) * scale  # (*batch, T_q, T_k)
-    if mask is not None:
-        require(mask.dtype == np.bool_, "mask", f"dtype {mask.dtype}", "bool (True = may attend)")
-        require_broadcastable("mask", mask.shape, scores.shape)
-        scores = np.where(mask, scores, -np.inf)
-    weights = softmax(scores)  # (*batch, T_q, T_k)
-    return weights @ v, weights  # (*batch, T_q, d_v)
-
-
-# --------------------------------------------------------------------------- torch
 
 
 def masked_softmax(
@@ -122,7 +77,7 @@ def scaled_dot_product_attention(
     Raises:
         ValueError: if shapes or dtypes do not fit together or the mask is not boolean.
     """
-    _check_qkv(q, k, v)
+    require_qkv(q, k, v)
     require_share("dropout_p", dropout_p)
     require(q.is_floating_point(), "q", f"dtype {q.dtype}", "a floating-point dtype")
     for name, x in (("k", k), ("v", v)):
@@ -456,19 +411,6 @@ def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Ten
     if not causal or T_q == 1:
         return mask
     return combine_masks(mask, causal_mask(T_q, T_k, device=q.device))
-
-
-def _check_qkv(q: Tensor | np.ndarray, k: Tensor | np.ndarray, v: Tensor | np.ndarray) -> None:
-    """Refuse queries, keys and values that do not belong together."""
-    for name, x in (("q", q), ("k", k), ("v", v)):
-        require(len(x.shape) >= 2, name, f"shape {tuple(x.shape)}", "shape (…, T, d)")
-    require(q.shape[-1] >= 1, "q", f"shape {tuple(q.shape)}", "a last axis of at least 1")
-    lead, T_k, d_k = tuple(q.shape[:-2]), k.shape[-2], q.shape[-1]
-    k_needed = f"{shape_text(*lead, 'T_k', d_k)} to go with q of shape {tuple(q.shape)}"
-    fits = tuple(k.shape[:-2]) == lead and k.shape[-1] == d_k
-    require(fits, "k", f"shape {tuple(k.shape)}", k_needed)
-    v_needed = f"{shape_text(*lead, T_k, 'd_v')} to go with k of shape {tuple(k.shape)}"
-    require(tuple(v.shape[:-1]) == (*lead, T_k), "v", f"shape {tuple(v.shape)}", v_needed)
 
 
 def _check_mask(mask: Tensor, scores_shape: Sequence[int]) -> None:

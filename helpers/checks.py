@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from torch import Tensor
+
+    Array = np.ndarray | Tensor
 
 
 def require(condition: bool, name: str, got: object, needed: str) -> None:
@@ -38,3 +45,16 @@ def require_broadcastable(name: str, shape: Sequence[int], target: Sequence[int]
     pairs = zip(reversed(shape), reversed(target), strict=False)
     fits = len(shape) <= len(target) and all(n in (1, m) for n, m in pairs)
     require(fits, name, f"shape {tuple(shape)}", f"a shape that broadcasts to {tuple(target)}")
+
+
+def require_qkv(q: Array, k: Array, v: Array) -> None:
+    """Refuse queries, keys and values that do not belong together."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        require(len(x.shape) >= 2, name, f"shape {tuple(x.shape)}", "shape (…, T, d)")
+    require(q.shape[-1] >= 1, "q", f"shape {tuple(q.shape)}", "a last axis of at least 1")
+    lead, T_k, d_k = tuple(q.shape[:-2]), k.shape[-2], q.shape[-1]
+    k_needed = f"{shape_text(*lead, 'T_k', d_k)} to go with q of shape {tuple(q.shape)}"
+    fits = tuple(k.shape[:-2]) == lead and k.shape[-1] == d_k
+    require(fits, "k", f"shape {tuple(k.shape)}", k_needed)
+    v_needed = f"{shape_text(*lead, T_k, 'd_v')} to go with k of shape {tuple(k.shape)}"
+    require(tuple(v.shape[:-1]) == (*lead, T_k), "v", f"shape {tuple(v.shape)}", v_needed)

@@ -100,7 +100,6 @@ def array(*shape):
 
 
 sdpa = attention.scaled_dot_product_attention
-sdpa_numpy = attention.scaled_dot_product_attention_numpy
 heads = attention.MultiHeadAttention
 generator = torch.Generator()
 option = ("a", True, "why")

@@ -3,7 +3,6 @@
 import copy
 from functools import partial
 
-import numpy as np
 import properties as prop
 import pytest
 import torch
@@ -22,7 +21,6 @@ from helpers.attention import (
     masked_softmax,
     scaled_dot_product_attention,
     scaled_dot_product_attention_numpy,
-    softmax,
 )
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_additive, to_blocking
 from helpers.positions import ALiBiPositions, RotaryPositions
@@ -67,30 +65,6 @@ def copy_weights(ours: MultiHeadAttention, torchs: nn.MultiheadAttention) -> Non
 
 
 # --------------------------------------------------------------------------- softmax
-
-
-@examples
-@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), seeds, st.data())
-def test_softmax_is_torchs(shape, seed, data):
-    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
-    x = 10 * normal(*shape, seed=seed)
-    assert_equal(torch.from_numpy(softmax(x.numpy(), axis=axis)), x.softmax(dim=axis))
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e4, -1e4, 1e300])
-def test_softmax_is_stable_and_keeps_its_input(offset):
-    x = np.array([[1.0, 2.0, 3.0], [-np.inf, 0.0, 1.0], [-np.inf, -np.inf, -np.inf]]) + offset
-    before = x.copy()
-    weights = softmax(x)
-    assert np.array_equal(x, before)
-    assert np.isfinite(weights).all()
-    np.testing.assert_allclose(weights.sum(axis=-1), [1, 1, 0], atol=1e-15)
-    assert weights[1, 0] == 0.0
-
-
-def test_softmax_of_whole_numbers_and_of_nothing():
-    np.testing.assert_allclose(softmax(np.array([0, 0])), [0.5, 0.5])
-    assert softmax(np.zeros((2, 0))).shape == (2, 0)
 
 
 @examples
@@ -146,12 +120,6 @@ def test_bias_and_scale(T_q, T_k, d_k, kind, scale, use_scale, seed):
     factor = d_k**-0.5 if scale is None else scale
     by_hand = masked_softmax(q @ k.mT * factor + bias, mask)
     assert_equal(weights, by_hand)
-
-
-def test_numpy_scale():
-    q, k, v = (normal(4, 3, seed=i) for i in range(3))
-    context, _ = scaled_dot_product_attention_numpy(q.numpy(), k.numpy(), v.numpy(), scale=0.3)
-    assert_equal(torch.from_numpy(context), scaled_dot_product_attention(q, k, v, scale=0.3)[0])
 
 
 def test_bias_of_minus_infinity_blocks_like_a_mask():

@@ -30,6 +30,12 @@ CASES = {
             "n: got shape (2, 3); needed a shape that broadcasts to (3,)",
         ),
     ],
+    checks.require_qkv: [
+        (
+            lambda: checks.require_qkv(x(2, 4), x(3, 4), x(4, 5)),
+            "v: got shape (4, 5); needed shape (3, d_v) to go with k of shape (3, 4)",
+        ),
+    ],
 }
 
 CANNOT_FAIL = {

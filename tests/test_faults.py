@@ -274,6 +274,26 @@ CODE_FAULTS = {
         "if not any(whole.values()):",
         "tests/test_parts.py",
     ),
+    "torch that comes late and unseen": (
+        "grading/classroom/worker.py",
+        "sys.meta_path.insert(0, WithoutTorch)",
+        "sys.meta_path[:0] = []",
+        "tests/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"
+        "[hostile_sheets]",
+    ),
+    "a false torch unseen": (
+        "grading/classroom/worker.py",
+        'not job["torch"] and "torch" in modules',
+        'not job["torch"] and "torch" in ()',
+        "tests/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"
+        "[hostile_sheets]",
+    ),
+    "arrays that wait for torch": (
+        "helpers/arrays.py",
+        "import numpy as np\n",
+        "import numpy as np\nimport torch\n",
+        "tests/test_needs.py::test_the_modules_that_need_no_torch_are_all_that_are_named",
+    ),
     "guessing that pays": (
         "grading/parts.py",
         "SLIP = Fraction(1, 2)",

@@ -390,6 +390,7 @@ def test_a_forbidden_function_is_named_also_under_another_name():
             (lambda x: mine(torch.tensor(x), -1)).__code__,  # noqa: F821
             {"mine": softmax, "torch": torch},
         ),
+        softmax,
     ):
         verdict = grade(task, answer, 0)
         assert "calls torch.nn.functional.softmax" in verdict.message

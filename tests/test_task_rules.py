@@ -157,11 +157,17 @@ def test_what_the_statement_forbids_is_forbidden(task):
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
 def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
-    """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
+    """`torch.softmax` is also a method, and a function of `torch.nn.functional`.
+
+    And what `helpers.attention` hands on has its home in `helpers.arrays`.
+    """
     for name in task.forbidden:
         place, _, last = name.rpartition(".")
         if place in TORCH:
             assert names_of(last, TORCH) <= set(task.forbidden)
+        if place in HELPERS:
+            home = getattr(HELPERS[place], last).__module__
+            assert f"{home}.{last}" in task.forbidden
 
 
 def test_the_functions_of_a_module_are_all_its_public_ones():

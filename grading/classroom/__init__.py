@@ -7,6 +7,7 @@ sheets       the sheets as students know them, and what of one a notebook holds
 listing      which of a student's files counts
 policy       the lecturer's rules, from class.toml
 examine      one submission: from its cells to the verdict on each task
+needs        whether torch is imported for it from the start
 sandbox      one worker inside bubblewrap, watched from outside
 worker       the program in there: runs cells and answers
 wire         the plain data that crosses the border

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from grading.classroom import sandbox
+from grading.classroom.needs import holds_tensor, needs_torch
 from grading.classroom.sandbox import Limits
 from grading.classroom.sheets import definitions
 from grading.classroom.store import Result
@@ -57,6 +58,8 @@ class Prepared:
     cases: Sequence[Case]
     seconds: float
     sent: dict
+    torch: bool = False
+    """Whether its cases or its drive need torch."""
     known: dict = field(default_factory=dict)
 
     @classmethod
@@ -77,7 +80,15 @@ class Prepared:
             drive = {"name": task.drive.__name__, "source": source}
         names = {"name": task.name, "kind": task.kind, "forbidden": list(task.forbidden)}
         seconds = limits.train if task.kind == "train" else limits.task
-        return cls(task, cases, seconds, {**names, "drive": drive, "inputs": inputs})
+        sent = {**names, "drive": drive, "inputs": inputs}
+        torch = needs_torch(drive["source"]) if drive else False
+        torch = torch or any(holds_tensor(case.args) for case in cases)
+        return cls(task, cases, seconds, sent, torch)
+
+    def without_torch(self) -> dict:
+        """What is sent where there is no torch: functions that need it cannot be called there."""
+        forbidden = [name for name in self.sent["forbidden"] if not needs_torch(f"import {name}")]
+        return {**self.sent, "forbidden": forbidden}
 
 
 @dataclass
@@ -101,7 +112,18 @@ class Examiner:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
-        """Run the cells; a cell or task that has to be stopped is left out of the next start."""
+        """Run the cells; with torch if they or the tasks name it, or ask for it on the way."""
+        named = any(map(needs_torch, cells)) or any(prepared.torch for prepared in tasks)
+        return self._run(cells, tasks, slot, named) or self._run(cells, tasks, slot, True)
+
+    def _run(
+        self, cells: list[str], tasks: Sequence[Prepared], slot: int, torch: bool
+    ) -> Answers | None:
+        """A cell or task that has to be stopped is left out of the next start.
+
+        Returns:
+            None if something asked for torch where there was none.
+        """
         found, todo = Answers(), {p.task.name: p for p in tasks}
         skip: dict[int, str] = {}
         left, deadline, unready = self.limits.total, time.monotonic() + self.limits.clock, 0
@@ -109,7 +131,8 @@ class Examiner:
             job = {
                 "cells": cells,
                 "skip": sorted(skip),
-                "tasks": [prepared.sent for prepared in todo.values()],
+                "tasks": [p.sent if torch else p.without_torch() for p in todo.values()],
+                "torch": torch,
                 "torch_seed": self.torch_seed,
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
@@ -126,6 +149,8 @@ class Examiner:
             )
             if heard.why == "interrupted":
                 raise GraderError("interrupted")
+            if heard.why == "torch":
+                return None
             left -= heard.computed
             unready += not heard.ready
             if unready > 1:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SENT = ("plain.py", "judge.py", "parts.py", "evidence.py", "watch.py", "task.py")
+SENT = ("plain.py", "judge.py", "parts.py", "evidence.py", "watch.py", "task.py", "tensors.py")
 SENT = (*SENT, "classroom/wire.py", "classroom/worker.py")
 """What of `grading` stands in the sandbox: nothing that knows an answer."""
 TICK = 0.05
@@ -76,7 +76,7 @@ class Heard:
     ready: bool = False
     ended: bool = False
     why: str = ""
-    """Why it stopped early: a key of `grade.WHY`, or nothing."""
+    """Why it stopped early: a key of `examine.WHY`, "torch" if it needs that, or nothing."""
     code: int = 0
     at_cell: int | None = None
     at_task: str | None = None
@@ -247,7 +247,7 @@ def listen(
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
 
     Args:
-        job: cells, skip, tasks and torch_seed, as the worker wants them.
+        job: cells, skip, tasks, torch and torch_seed, as the worker wants them.
         seconds: how long each task may take.
         slot: tells submissions that run at the same time apart.
         program: bubblewrap; None runs the worker without a sandbox.
@@ -462,6 +462,8 @@ class _Worker:
             heard.at_cell = None
             if error := event.get("error"):
                 heard.cell_errors[cell] = str(error)[:500]
+        elif state == "torch" and heard.ready and not self.job["torch"]:
+            heard.why = "torch"
         elif state == "ready" and not heard.ready:
             heard.ready = True
             self._sample()

@@ -12,7 +12,8 @@ import binascii
 import math
 
 import numpy as np
-import torch
+
+from grading.tensors import torch_if_there
 
 DEPTH = 16
 ITEMS = 200_000
@@ -51,7 +52,8 @@ def encode(value: object, depth: int = 0) -> object:
     if kind is dict:
         items = [[encode(k, depth + 1), encode(v, depth + 1)] for k, v in value.items()]
         return {"is": "dict", "items": items}
-    if kind is torch.Tensor:
+    torch = torch_if_there()
+    if torch is not None and kind is torch.Tensor:
         half = value.dtype == torch.bfloat16
         stored = value.detach().cpu()
         array = (stored.view(torch.int16) if half else stored).numpy()
@@ -144,6 +146,8 @@ def _decode_array(coded: dict) -> object:
         return array[()]
     if coded["is"] == "array":
         return array
+    import torch
+
     try:
         tensor = torch.from_numpy(array)
         if coded.get("bfloat16"):

@@ -4,6 +4,10 @@ It gets one JSON document on its standard input, and writes one JSON object a li
 whose number the document names. It knows inputs only: no expected value, no model answer, no known
 mistake. What runs here may do whatever the sandbox lets it do, also to this program, so nothing
 that comes out is trusted.
+
+torch is imported before anything of the student's runs, or not at all: where the grader saw no need
+for it and something asks for it after all, this program says so and ends, and the grader begins
+again with torch. So a result never depends on whether the need was seen.
 """
 
 import contextlib
@@ -27,13 +31,36 @@ MAGIC = re.compile(r"^(\s*)([\w, ]+=)?\s*([%!?].*|[^#]*\?\s*)$")
 # Kept under names of our own: a notebook that patches `json` or `os` harms itself only.
 dumps, loads = json.dumps, json.loads
 write, read, getpid, leave = os.write, os.read, os.getpid, os._exit
+modules = sys.modules
 
 
-def send(event: dict, channel: int | None = None) -> None:
+def send(event: dict) -> None:
     """Write one event."""
     left = memoryview(dumps(event).encode() + b"\n")
     while left:
-        left = left[write(job["channel"] if channel is None else channel, left) :]
+        left = left[write(job["channel"], left) :]
+
+
+class WithoutTorch:
+    """Stands first where Python looks for a module, in a run that is to do without torch."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Find nothing; if it is torch that is wanted, end the run."""
+        if name == "torch":
+            ask_for_torch()
+
+
+def ask_for_torch() -> None:
+    """Say that the run has to begin again with torch, and end."""
+    send({"state": "torch"})
+    leave(0)
+
+
+def look_for_torch() -> None:
+    """What calls itself torch, however it came there, is a reason to begin again with torch."""
+    if not job["torch"] and "torch" in modules:
+        ask_for_torch()
 
 
 def confine(uid: int | None, limits: dict[str, int]) -> None:
@@ -167,6 +194,7 @@ def run_cells(cells: list[str], skip: list[int], space: dict) -> None:
             error = describe(caught)
         if getpid() != home:
             leave(0)  # a copy that the cell forked must not go on as if it were us
+        look_for_torch()
         sweep(most=20)
         send({"cell": number, "state": "done", "error": error})
 
@@ -176,17 +204,19 @@ def settle() -> None:
     import random
 
     import numpy as np
-    import torch
 
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
     np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
-    torch.set_default_dtype(torch.float32)
-    torch.set_default_device(None)
-    torch.set_grad_enabled(True)
-    torch.set_num_threads(1)
+    if job["torch"]:
+        import torch
+
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device(None)
+        torch.set_grad_enabled(True)
+        torch.set_num_threads(1)
 
 
 def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> list[dict]:
@@ -214,6 +244,7 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
             value, error, changed, noticed = None, f"It stops with {describe(caught)}", [], ""
         if getpid() != home:
             leave(0)
+        look_for_torch()
         outcomes.append(
             {"value": value, "error": error[:500], "changed": changed, "noticed": noticed[:200]}
         )
@@ -234,7 +265,8 @@ def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> di
             os.setpgid(0, 0)
             os.close(job["channel"])
             os.close(ours)
-            send({"outcomes": outcomes_of(task, space, torch_seed, judge)}, theirs)
+            job["channel"] = theirs
+            send({"outcomes": outcomes_of(task, space, torch_seed, judge)})
         finally:
             leave(0)
     os.close(theirs)
@@ -246,14 +278,17 @@ def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> di
         os.killpg(child, signal.SIGKILL)  # also what it left running
     _, status = os.waitpid(child, 0)
     try:
-        return {"outcomes": loads(said.partition(b"\n")[0])["outcomes"]}
-    except (ValueError, TypeError, KeyError, RecursionError):
+        event = loads(said.partition(b"\n")[0])
+        if event.get("state") == "torch" and not job["torch"]:
+            ask_for_torch()
+        return {"outcomes": event["outcomes"]}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         too_long = len(said) > MOST
         return {"died": "too long" if too_long else os.waitstatus_to_exitcode(status)}
 
 
 if __name__ == "__main__":
-    gc.disable()  # while torch is imported: a sixth of the time
+    gc.disable()  # while modules are imported: of torch's time a sixth
     job = json.load(sys.stdin)
     confine(job["uid"], job["limits"])
     here = os.path.abspath(__file__).removesuffix("/grading/classroom/worker.py")
@@ -261,13 +296,16 @@ if __name__ == "__main__":
     sys.path += job["packages"]
     warnings.simplefilter("ignore")
 
-    import torch
+    if job["torch"]:
+        import torch
 
-    torch.set_num_threads(1)
-    torch.manual_seed(job["torch_seed"])
+        torch.set_num_threads(1)
+        torch.manual_seed(job["torch_seed"])
     from grading import judge
     from grading.classroom.wire import WireError, decode, encode
 
+    if not job["torch"]:
+        sys.meta_path.insert(0, WithoutTorch)
     gc.freeze()
     gc.enable()
     send({"state": "ready"})

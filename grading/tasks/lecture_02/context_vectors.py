@@ -4,7 +4,7 @@ import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.sentences import WEIGHTS_FIRST
-from helpers.attention import softmax
+from helpers.arrays import softmax
 
 
 # %% the cell
@@ -290,6 +290,7 @@ TASK = task(
     cases=cases,
     properties=(rows_sum_to_one, contexts_follow_from_weights),
     forbidden=(
+        "helpers.arrays.scaled_dot_product_attention_numpy",
         "helpers.attention.scaled_dot_product_attention_numpy",
         "helpers.attention.scaled_dot_product_attention",
         "torch.nn.functional.scaled_dot_product_attention",

@@ -224,6 +224,7 @@ TASK = task(
         "torch.softmax",
         "torch.Tensor.softmax",
         "torch.nn.functional.softmax",
+        "helpers.arrays.softmax",
         "helpers.attention.softmax",
     ),
     hints=(

@@ -262,6 +262,7 @@ TASK = task(
     forbidden=(
         "torch.nn.functional.scaled_dot_product_attention",
         "helpers.attention.scaled_dot_product_attention",
+        "helpers.arrays.scaled_dot_product_attention_numpy",
         "helpers.attention.scaled_dot_product_attention_numpy",
     ),
     hints=(

@@ -295,9 +295,11 @@ TASK = task(
     properties=(what_rows_hold,),
     drive=drive,
     forbidden=(
+        "helpers.arrays.softmax",
         "helpers.attention.softmax",
         "helpers.attention.masked_softmax",
         "helpers.attention.scaled_dot_product_attention",
+        "helpers.arrays.scaled_dot_product_attention_numpy",
         "helpers.attention.scaled_dot_product_attention_numpy",
         "torch.nn.functional.scaled_dot_product_attention",
         "torch.nn.functional.softmax",
