@@ -573,6 +573,8 @@ def test_marks_of_a_blind_week_are_the_students_own_when_names_are_known(tmp_pat
     (tmp_path / "late.csv").write_text("id,task,points\nParticipant 902,essay,1\n")
     named(tmp_path, members, out, folder, rosters=(table,), points=(tmp_path / "late.csv",))
     assert points_of(out)["s902@example.org"] == 8
+    with pytest.raises(ValueError, match="no student has the identifier 'u902'"):
+        named(tmp_path, members, out, folder, correct=(("u902", "essay", "1", ""),))
 
 
 def test_marks_that_wait_in_the_table_of_the_blind_week_come_along(tmp_path):
@@ -618,9 +620,10 @@ def test_a_table_of_pairs_says_which_participant_is_whom(tmp_path):
     # what the table said is kept, and the rest comes by another
     pairs = pairs_table(tmp_path, "participant;id\n904;u904\n")
     named(tmp_path, members, out, "blind", rosters=roster, participants=pairs)
-    for _ in range(2):
+    for rosters in (roster, (tmp_path / "worksheet.csv", *roster)):  # that is the blind one
         everything_is_their_own(tmp_path, out, wanted, lambda n: f"u{n}")
-        named(tmp_path, members, out, "blind", rosters=roster)
+        named(tmp_path, members, out, "blind", rosters=rosters)
+    everything_is_their_own(tmp_path, out, wanted, lambda n: f"u{n}")
 
 
 def test_two_that_were_mistaken_for_each_other_get_their_own_when_the_table_is_mended(tmp_path):
@@ -638,6 +641,8 @@ def test_two_that_were_mistaken_for_each_other_get_their_own_when_the_table_is_m
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("participant,id\n901,902", "row 2: '902' is nobody on the roster"),
+        ("participant,id\nu901,u902", "row 2: a participant's number"),
         ("participant,id\n901,u999", "row 2: 'u999' is nobody on the roster"),
         ("participant,id\n901,u901\n902,u901", "row 3: '902' or 'u901' stands in another row too"),
         ("participant,id\n901,u901\n901,u902", "row 3: '901' or 'u902' stands in another row too"),
@@ -1195,10 +1200,10 @@ def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place
     for more in ({"correct": given, "author": "Prof"}, {"table": table}):
         if form == "folder":
             more.pop("table", None)
-        graded(tmp_path / "in", out, told=told | more)
+        graded(tmp_path / "in", out, tasks=TEXTS, told=told | more)
         if (out / "look.csv").exists():  # a plain folder's are empty
             fill(out / "look.csv", lambda row: row.update(seen="P"))
-    graded(tmp_path / "in", out, told=told | more)
+    graded(tmp_path / "in", out, tasks=TEXTS, told=told | more)
     archive = zipfile.ZipFile(out / "feedback.zip")
     assert place in archive.namelist()
     page = archive.read(place).decode()
@@ -1207,11 +1212,8 @@ def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place
     assert page.count("<h3>") == 2, "of the other tasks there is nothing to say"
     assert not any("903" in name for name in archive.namelist() if form != "folder")
     if form != "folder":  # points of 0 that a person gave are handed back too
-        graded(
-            tmp_path / "in",
-            out,
-            told=told | more | {"correct": ((ids[1], "query_context", "0", ""),)},
-        )
+        more["correct"] = ((ids[1], "query_context", "0", ""),)
+        graded(tmp_path / "in", out, tasks=TEXTS, told=told | more)
         column = "Sheet 2 (77)" if form == "canvas" else "Grade"
         rows = [row for row in tables.read(out / "upload.csv")[1] if "90" in str(row.values())]
         assert [bool(row[column]) for row in rows] == [True, True, False]

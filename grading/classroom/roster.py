@@ -152,14 +152,15 @@ def read_pairs(path: Path, members: Class) -> dict[str, str]:
     for line, row in enumerate(rows, 2):
         where = f"{path.name}, row {line}"
         given, said = row[which], next((row[c] for c in whose if row.get(c)), "")
-        number = _number(given)
+        number = _number(re.sub(r"\D", "", given) if moodles else given)
         if not given and said:
             continue  # handed in nothing
         if not number or not said:
             raise ValueError(f"{where}: a participant's number, and an id or e-mail, are wanted")
-        id = members.id_of(said)
-        if id not in members.students:
+        fits = [s.id for s in members.students.values() if said.lower() in {s.id.lower(), *s.also}]
+        if len(fits) != 1:  # a number is none here: it would be another participant's
             raise ValueError(f"{where}: {said!r} is nobody on the roster")
+        [id] = fits
         if number in made or id in made.values():
             raise ValueError(f"{where}: {given!r} or {said!r} stands in another row too")
         made[number] = id
@@ -170,7 +171,7 @@ def _number(said: str) -> str:
     """A participant's number as files have it: Moodle's digits, or Canvas's word for nobody."""
     if re.fullmatch(r"anon_\w{5}", said.strip()):
         return f"canvas {said.strip().lower()}"
-    digits = re.fullmatch(r"\D*(\d+)", said.strip())
+    digits = re.fullmatch(r"(?:participant)?\s*(\d+)", said.strip(), re.IGNORECASE)
     return f"moodle {digits[1]}" if digits else ""
 
 
