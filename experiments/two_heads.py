@@ -2,8 +2,8 @@
 
 An `AttentionReader` is asked at once for the symbol just before and for the flagged one. Settings:
 
-    linear       as in lecture 5: a linear readout, and a flag that begins half as loud as a symbol
-    ReLU         the control: a readout with a hidden layer, the same for all
+    ReLU         a readout with a hidden layer, and a flag that begins half as loud as a symbol
+    linear       the control: a linear readout, and the same flag
     loud flag    the flag begins as loud as a symbol; two heads only
 
 Writes `helpers/stored/two_heads.json`. Shares are of held-out places:

@@ -290,8 +290,7 @@ class AttentionReader(nn.Module):
         d_model: width of the embeddings.
         n_questions: how many answers each position gives.
         start: standard deviation of words and places before training.
-        flag_start: the same for the flag. Where the flag is as loud as a word, heads learn to
-            find it before anything else.
+        flag_start: the same for the flag.
         d_hidden: width of a hidden layer with ReLU in the readout, which is linear if this is 0.
 
     Raises:
