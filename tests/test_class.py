@@ -745,18 +745,28 @@ def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
 
 def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
     members, out, _ = a_blind_week(tmp_path)
+    (tmp_path / "worksheet.csv").rename(tmp_path / "blind.csv")
     table = made_class.moodle(tmp_path / "named", members)
     days = "[late]\ntimes = 'times.csv'\npercent_per_day = 50\n[sheets.2]\ndue = 2026-11-02"
     (tmp_path / "times.csv").write_text(
         "id,handed\n" + "".join(f"Participant {n},2026-11-03T10:00\n" for n in (901, 902))
     )
     text = days + "\nextensions = { 'Participant 901' = 2026-11-09 }"
-    for rosters in ((tmp_path / "worksheet.csv",), (table,)):
+    for rosters in ((tmp_path / "blind.csv",), (table,)):
         policy = policy_of(tmp_path, text)
         told = {"rosters": rosters, "term": tmp_path / "term"}
         graded(tmp_path / "blind", out, tasks=TEXTS, policy=policy, told=told)
         late = {row["id"]: row["days late"] for row in rows_of(out / "grades.csv")}
         assert sorted(late.values()) == ["", "", "", "1"]
+    # one by e-mail waits while nobody has a name, and holds then
+    text = text.replace("Participant 901", "s901@example.org")
+    for rosters, days, waits in (((tmp_path / "blind.csv",), ["1", "1"], 1), ((table,), ["1"], 0)):
+        policy, told = policy_of(tmp_path, text), {"rosters": rosters, "term": tmp_path / "term"}
+        graded(tmp_path / "blind", out, tasks=TEXTS, policy=policy, told=told)
+        rows = rows_of(out / "grades.csv")
+        assert [row["days late"] for row in rows if row["days late"]] == days
+        looks = [row["what"] for row in rows_of(out / "look.csv")]
+        assert looks.count("the extension of s901@example.org holds when names are known") == waits
 
 
 def test_a_term_from_before_identities_were_kept_knows_its_participants(tmp_path):

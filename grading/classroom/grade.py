@@ -238,14 +238,14 @@ def _listed(
     if told.everybody:
         members.assigned = dict.fromkeys(names, told.everybody)
         members.students.setdefault(told.everybody, Student(told.everybody))
+    waits, blind = [], any(student.blind for student in members.students.values())
     for number in lectures:  # who has left may stand in the rules of other sheets
         for id in policy.of(number).extensions if members.closed else ():
             known = members.id_of(id) in members.students
-            blind = " (in a blind week that is the number)" * any(
-                student.blind for student in members.students.values()
-            )
-            wanted = f"an identifier on the roster{blind}{meant(id, members.students)}"
-            require(known, f"[sheets.{number}] extensions", repr(id), wanted)
+            wanted = f"an identifier on the roster{meant(id, members.students)}"
+            require(known or blind, f"[sheets.{number}] extensions", repr(id), wanted)
+            if not known and told.lecture in (None, number):
+                waits.append(Look(f"the extension of {id} holds when names are known", number))
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = _decided(store, told.lecture, "counts", found)
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
@@ -260,7 +260,7 @@ def _listed(
             row.when = datetime.fromtimestamp(row.handed.when).astimezone()
         elif row.student:
             row.when = times.get(row.student.id)
-    return rows, looks, members
+    return rows, [*waits, *looks], members
 
 
 def _decided(

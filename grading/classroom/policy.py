@@ -253,7 +253,7 @@ class _Table:
     def done(self, tables: Sequence[_Table]) -> None:
         """Refuse what nobody asked for: a key written wrongly would be without effect."""
         for key in sorted(self.given.keys() - self.asked):
-            where = f"[{self.name}]" if self.name else "the top"
+            where = f"[{self.name}]" if self.name else "it"
             kind = "table" if type(self.given[key]) is dict else "key"
             said = f"{self.path.name}: {where} has no {kind} {key!r}"
             homes = {table.name: table.asked for table in tables}

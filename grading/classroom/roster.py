@@ -21,7 +21,8 @@ MOODLE["handed"] = "Last modified (submission)"
 CANVAS = {"id": "ID", "name": "Student", "email": "SIS Login ID", "other": "SIS User ID"}
 PAIRS = "participant, and id or email; or Moodle's worksheet with e-mail addresses"
 WANTED = (
-    "the columns id, name, email; or Moodle's grading worksheet (Identifier, Full name, …); or "
+    "the columns id, name, email; or Moodle's grading worksheet in English (Identifier, Full "
+    "name, …); or "
     "Canvas's gradebook (Student, ID, …)"
 )
 
