@@ -20,7 +20,7 @@ TASK = task(
             "the majority: the one decided, the other made no difference."
         ),
         "b": fails(
-            "Three recurrent networks of four did, with every seed, each at its own rate. Look "
+            "Three recurrent networks of four did, each at its own rate. Look "
             "again at the table after 300 steps."
         ),
         "c": fails(
