@@ -1217,6 +1217,7 @@ def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place
     archive = zipfile.ZipFile(out / "feedback.zip")
     assert place in archive.namelist()
     page = archive.read(place).decode()
+    assert "What counts is what a person gave." in page
     assert "3 of 4 points" in page and "Prof: points given by a person" in page
     assert "0 of 10 points" in page and "Prof: Said nothing." in page
     assert page.count("<h3>") == 2, "of the other tasks there is nothing to say"

@@ -30,7 +30,9 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
         lines.append(f"<p>Your file: {html.escape(sheet.file)}</p>")
     if sheet.graded is None:
         lines.append(f"<p>{html.escape(sheet.status)}</p>")
-        if not sheet.given:
+        if sheet.given:
+            lines.append("<p>What counts is what a person gave.</p>")
+        else:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")
     if not sheet.final:
