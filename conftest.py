@@ -8,6 +8,9 @@ from pathlib import Path
 os.environ["LAMPLIGHT_QUIET"] = "1"
 os.environ["PYTHONHASHSEED"] = "0"
 os.environ["OMP_NUM_THREADS"] = "1"
+# A sheet fetches a model where it can. Here it neither does, nor finds what was fetched before.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HUB_CACHE"] = "no models here"
 
 
 def pytest_addoption(parser) -> None:

@@ -17,6 +17,7 @@ import argparse
 import json
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -298,7 +299,9 @@ def fetch(name: str = GPT2_NAME) -> Path:
     Raises:
         ConnectionError: if it is neither on this machine nor can be fetched.
     """
-    from huggingface_hub import snapshot_download
+    with warnings.catch_warnings():  # in a notebook without widgets, a bar of text is as good
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=list(FILES)))
@@ -308,6 +311,23 @@ def fetch(name: str = GPT2_NAME) -> Path:
             "have it. With a network, the same line fetches it once. "
             f"({type(error).__name__}: {error})"
         ) from error
+
+
+def load_if_found(name: str = GPT2_NAME) -> Published | None:
+    """`load(fetch(name))`; where that cannot be, None, and a line is printed that says why.
+
+    Raises:
+        ValueError: as `load`.
+    """
+    try:
+        return load(fetch(name))
+    except ImportError as error:
+        print(f"{name} needs a library that is not installed here: {error.name}.")
+    except ConnectionError as error:
+        why = type(error.__cause__).__name__
+        print(f"{name} is not on this machine and cannot be fetched now ({why}).")
+        print("With a network, run this cell again. All else works without it.")
+    return None
 
 
 # --------------------------------------------------------------------------- filling a model

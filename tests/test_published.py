@@ -7,11 +7,15 @@ replaced by the same formulas without that. `test_float32_as_it_is` compares wit
 
 import json
 import os
+import re
+import sys
 
+import nbformat
 import properties as prop
 import pytest
 import torch
 import torch.nn.functional as F
+from conftest import ROOT
 from tokenizers import Tokenizer, decoders, pre_tokenizers, trainers
 from tokenizers.models import BPE
 from transformers import (
@@ -27,6 +31,7 @@ from transformers.models.mistral import modeling_mistral
 
 from helpers import published
 from helpers.decoding import generate
+from helpers.models import LanguageModel
 from helpers.modern import GroupedQueryAttention
 
 CLOSE = 1e-10
@@ -305,7 +310,7 @@ def test_the_command_writes_on(folder, capsys):
     assert capsys.readouterr().out.startswith("the lamp")
 
 
-def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
+def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path, capsys):
     """Whatever the machine has fetched before, and whether or not it has a network."""
     import huggingface_hub
 
@@ -319,6 +324,8 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path):
         published.fetch()
     with pytest.raises(SystemExit, match=r"With a network, the same line fetches it once\."):
         published.main(["the lamp"])
+    assert published.load_if_found() is None
+    assert "cannot be fetched now (LocalEntryNotFoundError)" in capsys.readouterr().out
 
 
 def test_what_went_wrong_is_told(monkeypatch):
@@ -331,6 +338,13 @@ def test_what_went_wrong_is_told(monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", full)
     with pytest.raises(SystemExit, match=r"OSError: .*No space left on device"):
         published.main(["the lamp"])
+
+
+def test_without_a_library_one_sentence_says_so(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    assert published.load_if_found() is None
+    said = "needs a library that is not installed here: huggingface_hub."
+    assert said in capsys.readouterr().out
 
 
 def test_what_was_fetched_is_found_again_without_a_network(monkeypatch, tmp_path):
@@ -351,3 +365,37 @@ def test_what_was_fetched_is_found_again_without_a_network(monkeypatch, tmp_path
         lambda *a, **o: real(*a, **o, cache_dir=tmp_path, local_files_only=True),
     )
     assert os.path.samefile(published.fetch("somebody/something"), snapshot)
+
+
+# --------------------------------------------------------------------------- in a student's parts
+
+SHEET_8 = (
+    "3a319387",  # what is imported
+    *("67ce1a2f", "7e58787e", "s8-teller", "s8-gpt2-l", "s8-gpt2-c"),  # the sampler, and GPT-2
+    *("dd36ea71", "s8-tied-c", "s8-tied-d"),  # one table
+    *("69f8df85", "69ba3d12", "3b6ba730"),  # the cache
+)
+
+
+def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monkeypatch, capsys):
+    """The cells run as they stand, with the model answers, on a GPT-2 at random weights."""
+    sizes = GPT2_SIZES["as usual"] | {"n_positions": 128}
+    random(gpt2(vocab_size=tokenizer.get_vocab_size(), **sizes)).save_pretrained(tmp_path)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    monkeypatch.setattr(published, "fetch", lambda name: tmp_path)
+    sheet = nbformat.read(ROOT / "solutions" / "08_language_model.ipynb", as_version=4)
+    sources = {cell.id: cell.source for cell in sheet.cells}
+    space = {"writer": LanguageModel(99, 8)}
+    for cell in SHEET_8:
+        exec(sources[cell], space)
+        space["check"] = lambda name: None
+    out = capsys.readouterr().out
+    assert out.count("The letters in the drawer") == 5
+    assert re.search(r"temperature 1.5, \d+ pieces a second", out)
+    [apart] = re.findall(r"logits at most (\S+) apart", out)
+    assert float(apart) < 1e-4
+    begin = tokenizer.encode("the lamp").ids
+    model, told = space["gpt2"].model, space["told"]
+    texts = [told(space[kind](model), begin, 1.0) for kind in ("ReadsAgain", "CachedModel")]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 100

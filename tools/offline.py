@@ -41,6 +41,8 @@ def main(command: list[str]) -> None:
     """Replace this process by the command."""
     if not command:
         sys.exit("Name a command: python tools/offline.py COMMAND …")
+    # Where the network stays on, no model is fetched either, and none fetched before is found.
+    os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": "no models here"}
     if os.environ.get(INSIDE) == "1":
         raise_loopback()
     elif (prefix := namespace()) is not None:

@@ -19,8 +19,7 @@ class CachedModel:
     def __init__(self, model):
         """Begin an empty text for a LanguageModel."""
         # BEGIN ANSWER
-        self.model = model
-        heads = [block.attention for block in model.blocks]
+        self.model, heads = model, [block.attention for block in model.blocks]
         self.kept = [torch.empty(2, each.n_heads, 0, each.d_k) for each in heads]  # keys, values
         # END ANSWER
 
@@ -29,6 +28,7 @@ class CachedModel:
         """Logits (n, vocab) at the next words tokens (n,)."""
         # BEGIN ANSWER
         x = self.model.embedding_scale * self.model.embedding(tokens)  # (n, d_model)
+        x = self.model.positions.embed(x, self.kept[0].shape[2])  # (n, d_model)
         for layer, block in enumerate(self.model.blocks):
             x = x + self.attend(layer, block.attention, block.norm_attention(x))
             x = x + block.feed_forward(block.norm_feed_forward(x))  # (n, d_model)
@@ -90,8 +90,9 @@ class InParts:
         return x.reshape(len(x), n, -1).permute(1, 0, 2)
 
     def embedded(self, tokens):
-        """The words' vectors."""
-        return self.model.embedding(tokens) * math.sqrt(self.model.embedding.embedding_dim)
+        """The words' vectors, with their places."""
+        x = self.model.embedding(tokens) * math.sqrt(self.model.embedding.embedding_dim)
+        return self.model.positions.embed(x, self.so_far(0))
 
     def keep(self, layer, k, v):
         """All keys and values so far."""
@@ -474,7 +475,26 @@ class ByModelWidth(InParts):
 class NotLoud(InParts):
     def embedded(self, tokens):
         """The words' vectors."""
-        return self.model.embedding(tokens)
+        return self.model.positions.embed(self.model.embedding(tokens), self.so_far(0))
+
+
+@mistake(
+    "Where a model adds places to the words, this reader does not know the order. Before the first "
+    "block stands `positions.embed`."
+)
+class NoPlaces(InParts):
+    def embedded(self, tokens):
+        """The words' vectors."""
+        return self.model.embedding(tokens) * self.model.embedding_scale
+
+
+@mistake(
+    "Each piece gets the places from 0 on. `embed` has an argument for where its first word stands."
+)
+class PlacesFromZero(InParts):
+    def embedded(self, tokens):
+        """The words' vectors."""
+        return self.model.positions.embed(NoPlaces.embedded(self, tokens))
 
 
 @mistake("The norm at the end of the stack, `model.stack.norm`, is missing.")
@@ -518,15 +538,15 @@ mistake(
 )
 
 
-def drive(answer, sizes, rotary, seed, text, steps):
+def drive(answer, sizes, places, seed, text, steps):
     """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""
     import torch
 
     from helpers.models import LanguageModel
-    from helpers.positions import Positions, RotaryPositions
+    from helpers.positions import LearnedPositions, RotaryPositions
 
     vocab, d_model, n_layers, n_heads, d_ff = sizes
-    positions = RotaryPositions() if rotary else Positions()
+    positions = LearnedPositions(400, d_model) if places == "learned" else RotaryPositions()
     model = LanguageModel(vocab, d_model, n_layers, n_heads, d_ff, positions).double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -540,23 +560,23 @@ def drive(answer, sizes, rotary, seed, text, steps):
             counts[number] += args[0].numel() if number == 0 else args[0].numel() // d_model
 
         layer.register_forward_hook(count)
-    readers, places, found, words = {}, {}, {}, 0
+    readers, reached, found, words = {}, {}, {}, 0
     for step in steps:
         if step[0] == "new":
-            readers[step[1]], places[step[1]] = answer(model), 0
+            readers[step[1]], reached[step[1]] = answer(model), 0
         elif step[0] == "fork":
             readers[step[1]] = readers[step[2]].fork()
-            places[step[1]] = places[step[2]]
+            reached[step[1]] = reached[step[2]]
             if readers[step[1]] is None:
                 raise NotImplementedError
         else:
             name, n = step[1:]
-            piece = text.roll(3 * ord(name[0]))[places[name] : places[name] + n].clone()
+            piece = text.roll(3 * ord(name[0]))[reached[name] : reached[name] + n].clone()
             logits = readers[name].read(piece)
             if logits is None:
                 raise NotImplementedError
             found.setdefault(name, []).append(torch.as_tensor(logits).clone())
-            places[name] += n
+            reached[name] += n
             words += n
     return {
         **{f"reader {name}": torch.cat(rows) for name, rows in found.items()},
@@ -576,36 +596,41 @@ def cases(seed):
 
     first, second, middle = (VOCAB_OF_FIRST, 6, 1, 1, 5), (12, 6, 1, 1, 5), (13, 8, 2, 2, 7)
     plans = (
-        ("one piece of 3 words", first, True, new("a") + reads("a", 3)),
-        ("3 words one by one, one layer, one head", second, True, new("a") + reads("a", 1, 1, 1)),
+        ("one piece of 3 words", first, "rotary", new("a") + reads("a", 3)),
         (
-            "pieces of 3 + 1 + 4 words, two layers of two heads, no positions",
+            "3 words one by one, one layer, one head",
+            second,
+            "rotary",
+            new("a") + reads("a", 1, 1, 1),
+        ),
+        (
+            "pieces of 3 + 1 + 4 words, two layers of two heads, learned positions",
             middle,
-            False,
+            "learned",
             new("a") + reads("a", 3, 1, 4),
         ),
         (
             "pieces of 2 + 3 + 1 + 2 words, three layers of two heads",
             (13, 12, 3, 2, 7),
-            True,
+            "rotary",
             new("a") + reads("a", 2, 3, 1, 2),
         ),
         (
             "two readers in turn",
             middle,
-            True,
+            "rotary",
             new("a", "b") + reads("a", 3) + reads("b", 2, 1) + reads("a", 2) + reads("b", 4),
         ),
         (
             "a fork after 3 words; then the original reads first",
             middle,
-            True,
+            "rotary",
             new("a") + reads("a", 2, 1) + [("fork", "c", "a")] + reads("a", 2) + reads("c", 1, 3),
         ),
         (
             "a fork of a fork, which reads first",
             middle,
-            True,
+            "rotary",
             new("a")
             + reads("a", 4)
             + [("fork", "c", "a")]
@@ -618,18 +643,18 @@ def cases(seed):
         (
             "pieces of 90 + 1 + 60 words",
             (17, 16, 2, 4, 9),
-            True,
+            "rotary",
             new("a") + reads("a", 90, 1, 60),
         ),
     )
     found = []
-    for note, sizes, rotary, steps in plans:
+    for note, sizes, places, steps in plans:
         text = torch.randint(1, sizes[0], (160,), generator=generator)
         kind = (
             "ordinary cases" if len(found) < 4 else "several readers" if "readers" in note else ""
         )
         kind = kind or ("forks" if "fork" in note else "long texts")
-        found.append(Case((sizes, rotary, 100 * seed + len(found), text, steps), note, kind))
+        found.append(Case((sizes, places, 100 * seed + len(found), text, steps), note, kind))
     return found
 
 

@@ -1,24 +1,22 @@
-"""Mend a top-p filter."""
+"""Temperature and top-p."""
 
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, also_right, edited, mistake, plan, task
 
 
 # %% the cell
 def nucleus(logits, temperature, p):
     """Probabilities (batch, vocab) after temperature and top-p, of logits (batch, vocab)."""
-    probabilities = (logits / temperature).softmax(dim=-1)  # (batch, vocab)
-    #| falling = probabilities.sort(dim=-1, descending=True).values  # (batch, vocab)
-    #| keep = falling.cumsum(dim=-1) < p  # (batch, vocab)
     # BEGIN ANSWER
+    probabilities = (logits / temperature).softmax(dim=-1)  # (batch, vocab)
     falling, order = probabilities.sort(dim=-1, descending=True)  # (batch, vocab) each
     needed = falling.cumsum(dim=-1) - falling < p  # (batch, vocab), the likeliest first
     keep = torch.zeros_like(needed).scatter(-1, order, needed)  # (batch, vocab), by word
-    # END ANSWER
     kept = probabilities * keep  # (batch, vocab)
     return kept / kept.sum(dim=-1, keepdim=True)
+    # END ANSWER
 
 
 # %%
@@ -51,15 +49,20 @@ def _divided(kept):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-as_given(
-    "This is the code as given: rows become NaN, and where they do not, words are kept that are "
-    "not the likeliest."
+@mistake(
+    "The mask of the sorted row was laid over the words as they stand, so others than the "
+    "likeliest are kept; and it leaves out the word that crosses p. Where the first word alone "
+    "reaches p, nothing is left, and 0 is divided by 0."
 )
+def both(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    falling = probabilities.sort(dim=-1, descending=True).values
+    return _divided(probabilities * (falling.cumsum(dim=-1) < p))
 
 
 @mistake(
-    "The right *number* of words is kept now. But they are not the likeliest: compare which "
-    "words `keep` speaks of, and which words `probabilities` holds."
+    "The right *number* of words is kept. But they are not the likeliest: what was found on the "
+    "sorted row was laid over the words as they stand."
 )
 def order_left(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -68,7 +71,7 @@ def order_left(logits, temperature, p):
 
 
 @mistake(
-    "The right words are looked at now. But one too few is kept, and if the first alone reaches "
+    "The right words are looked at. But one too few is kept, and if the first alone reaches "
     "p, none."
 )
 def too_few(logits, temperature, p):
@@ -116,6 +119,14 @@ def gathered(logits, temperature, p):
 )
 def in_falling_order(logits, temperature, p):
     return nucleus(logits, temperature, p).sort(dim=-1, descending=True).values
+
+
+@mistake(
+    "What is left stands in falling order, and the word that crosses p is cut off. Entry j has to "
+    "belong to word j, and what is kept has to *reach* p."
+)
+def in_falling_order_too_few(logits, temperature, p):
+    return too_few(logits, temperature, p).sort(dim=-1, descending=True).values
 
 
 @mistake("Here the *least* likely words are kept: the sums were taken from the small end.")
@@ -247,7 +258,7 @@ def kept_enough(args, result):
 
 
 TASK = task(
-    plan("find the bug", points=9, minutes=18),
+    plan("implement", points=9, minutes=18),
     section="From probabilities to a text",
     outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
     "and measure what temperature does to facts",
@@ -257,7 +268,9 @@ TASK = task(
     hints=(
         "Take the example by hand: the probabilities in falling order, and their sums. Which of "
         "the sums is below 0.7, and which words are needed?",
-        "`falling.cumsum(dim=-1) - falling` is what is reached *without* the word itself.",
+        "`falling, order = probabilities.sort(dim=-1, descending=True)` gives how likely, and "
+        "which word. `falling.cumsum(dim=-1) - falling` is what is reached *without* the word "
+        "itself.",
         "A mask made on the sorted row has to be put back to the places of the words: see "
         "`Tensor.scatter`.",
     ),
