@@ -141,6 +141,19 @@ def test_grades_go_back_into_the_system_once_they_are_final(whole):
             assert number in by_number and int(upload) >= 9000
 
 
+def test_a_blind_class_has_its_points_and_nothing_to_look_at_again_when_names_are_known(whole):
+    form, members, top, _ = whole
+    if form != "blind":
+        return
+    out, before = top / "out", points_of(top / "out")
+    table = made_class.moodle(top / "again" / "in", members)
+    done = graded(top / "again" / "in", out, told={"rosters": (table,), "scale": True})
+    assert (done.failures, done.looks, done.known) == (0, 0, 120)
+    found = points_of(out)
+    assert found == {one.email: before[f"Participant {one.number}"] for one in members}
+    assert found == {one.email: one.points for one in members}
+
+
 # ------------------------------------------------------------------ what persons enter
 
 
