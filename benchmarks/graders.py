@@ -1,24 +1,28 @@
 """The class grader beside nbgrader and otter-grader: `python benchmarks/graders.py [--count 50]`.
 
 All three grade the same notebooks of one small exercise (`stable_softmax`, 10 points, and
-`query_context`, 4 points) on cases of the same kind: first honest and wrong ones, for the time;
-then hostile ones, for what each scores. nbgrader and otter-grader are installed into a throw-away
+`query_context`, 4 points) on cases of the same kind: first honest and wrong ones, for the time, in
+two forms, one that imports NumPy alone and one that imports torch too; then hostile ones, for what
+each scores. nbgrader and otter-grader are installed into a throw-away
 environment that sees the course's packages, so that torch is not installed twice; nothing of them
 goes into the course's own environment.
 
-Rounds of 25 submissions are graded by each tool in turn, so that what else the machine does falls
-on all of them alike; otter-grader, the slowest, gets five of each round. What comes out stands in
-`benchmarks/graders.json`, and as tables for the page for instructors in `benchmarks/graders.md`.
+Rounds of 25 submissions of each form are graded by each tool in turn, so that what else the machine
+does falls on all of them alike; otter-grader, the slowest, gets three of each round. What comes out
+stands in `benchmarks/graders.json`, and as tables for the page for instructors in
+`benchmarks/graders.md`.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import os
 import platform
 import shutil
+import statistics
 import subprocess
 import sys
 import sysconfig
@@ -32,9 +36,13 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "graders.json"
 LIMIT = 240
 ROUND = 25
-OTTER_EACH = 5
+OTTER_EACH = 3
 
 FIRST = "import os\nimport numpy as np\nimport torch\nfrom grading import check, progress"
+FORMS = {"NumPy": "import os\nimport numpy as np", "torch": FIRST}
+"""The first cell of a notebook that is graded for the time, by what it imports."""
+START = "import grading.classroom.grade as g; g.all_tasks()"
+"""What the command does once, however many submissions there are."""
 RIGHT = {
     "stable_softmax": "def stable_softmax(scores):\n"
     "    exp = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
@@ -139,9 +147,11 @@ def nbgrader_cell(source: str, name: str, grade: bool) -> dict:
     return code(source, nbgrader={**marks, **more, "grade_id": grade_id, "schema_version": 3})
 
 
-def notebook(answers: dict, before: tuple = (), tests: bool = True, places: str = "") -> dict:
+def notebook(
+    answers: dict, before: tuple = (), tests: bool = True, places: str = "", first: str = FIRST
+) -> dict:
     """A notebook; the student's has the tests too, where nbgrader expects them to be."""
-    cells = [code(FIRST + places), *(code(source) for source in before)]
+    cells = [code(first + places), *(code(source) for source in before)]
     for name, source in answers.items():
         cells.append(nbgrader_cell(source, name, grade=False))
         hidden = f"### BEGIN HIDDEN TESTS\n{TESTS[name]}### END HIDDEN TESTS"
@@ -279,14 +289,16 @@ def environment(folder: Path) -> Path:
 def time_all(bench: Bench, zipped: Path, count: int) -> list[dict[str, object]]:
     """Seconds of each tool for each round, and how many submissions it graded in them."""
     course, found = bench.course("timed"), []
-    rounds = [range(start, min(start + ROUND, count)) for start in range(0, count, ROUND)]
-    for number, members in enumerate(tqdm(rounds, desc="rounds", unit="round")):
+    parts = [range(start, min(start + ROUND, count)) for start in range(0, count, ROUND)]
+    rounds = [(members, form) for members in parts for form in FORMS]
+    for number, (members, form) in enumerate(tqdm(rounds, desc="rounds", unit="round")):
         folder = bench.folder / f"round{number}"
         folder.mkdir()
         wanted = {}
         for member in members:
             answers = RIGHT if member % 2 else RIGHT | {"query_context": WRONG["query_context"]}
-            text = json.dumps(notebook(answers, (f"# {member}",), tests=False))
+            made = notebook(answers, (f"# {member}",), tests=False, first=FORMS[form])
+            text = json.dumps(made)
             name = f"r{number}s{member}"
             wanted[name] = 14.0 if member % 2 else 10.0
             (folder / f"{name}.ipynb").write_text(text)
@@ -301,6 +313,7 @@ def time_all(bench: Bench, zipped: Path, count: int) -> list[dict[str, object]]:
             found.append(row)
             print(row, flush=True)
 
+        before = len(found)
         for tool, options in ((OURS, ()), (NBGRADER, None), (OURS_ALONE, ("--jobs", 1))):
             if options is None:
                 seconds = bench.nbgrader(course, f"r{number}s*", 3600)
@@ -315,6 +328,7 @@ def time_all(bench: Bench, zipped: Path, count: int) -> list[dict[str, object]]:
         seconds = sum(one for one, _ in taken.values())
         scores = {name: score for name, (_, score) in taken.items()}
         add(OTTER, seconds, len(few), scores, {name: wanted[name] for name in few})
+        found[before:] = [{"form": form, **row} for row in found[before:]]
     return found
 
 
@@ -357,34 +371,33 @@ def _said(scores: dict[str, float], seconds: float) -> dict[str, object]:
     }
 
 
-def seconds_each(results: dict) -> dict[str, tuple[float, int, float, int]]:
-    """Of each tool: seconds per submission, submissions, seconds in all, and right scores."""
+def seconds_each(results: dict) -> dict[tuple[str, str], tuple[float, int, float, int]]:
+    """By form and tool: seconds per submission, submissions, seconds in all, and right scores."""
     per = {}
-    for tool in (OURS, OURS_ALONE, NBGRADER, OTTER):
-        rows = [row for row in results["time"]["rounds"] if row["tool"] == tool]
-        rows = [{"right": row["submissions"], **row} for row in rows]
+    for place in itertools.product(FORMS, (OURS, OURS_ALONE, NBGRADER, OTTER)):
+        rows = [row for row in results["time"]["rounds"] if (row["form"], row["tool"]) == place]
         keys = ("seconds", "submissions", "right")
         seconds, graded, right = (sum(row[key] for row in rows) for key in keys)
-        per[tool] = seconds / graded, graded, seconds, right
+        per[place] = seconds / graded, graded, seconds, right
     return per
 
 
 def tables(results: dict) -> str:
     """What was found, as Markdown."""
     found, per = results["time"], seconds_each(results)
-    base = per[NBGRADER][0]
     first, last = found["load"]
     lines = [
         f"Measured with {found['system']}, {found['cores']} cores, on a machine that did other "
         f"work too: {first:g} processes wanted a core at the start, {last:g} at the end.",
+        f"To start, once a class, this grader takes {found['start']:.1f} s; that is in its time.",
         "",
-        "| tool | submissions | scored right | seconds in all | for each | of nbgrader's time |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| imports | tool | submissions | scored right | seconds in all | each | of nbgrader's |",
+        "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for tool, (each, graded, seconds, right) in per.items():
-        share = f"{each / base:.2f}"
+    for (form, tool), (each, graded, seconds, right) in per.items():
+        share = f"{each / per[form, NBGRADER][0]:.2f}"
         numbers = f"{graded} | {right} | {seconds:.0f} | {each:.2f} | {share}"
-        lines.append(f"| {tool} | {numbers} |")
+        lines.append(f"| {form} | {tool} | {numbers} |")
     lines += [
         "",
         "And what each made of hostile submissions, out of 14 points:",
@@ -431,11 +444,13 @@ def main() -> None:
         results: dict = {}
         if given.only != "hostile":
             before = os.getloadavg()[0]
+            starts = [bench.call(sys.executable, "-c", START, cwd=ROOT) for _ in range(3)]
             rounds = time_all(bench, zipped, given.count)
             results["time"] = {
                 "system": f"{platform.system()}, Python {platform.python_version()}",
                 "cores": len(os.sched_getaffinity(0)),
                 "load": [round(before, 1), round(os.getloadavg()[0], 1)],
+                "start": round(statistics.median(starts), 1),
                 "rounds": rounds,
             }
         if given.only != "time":
