@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from experiments import limits_of_recurrence
 from experiments import search as module
 from experiments.search import plan, search
 from helpers import results as reading
@@ -35,6 +36,13 @@ def test_stored_comparison_is_tuned(path):
     if path.stem in AT_ONE_RATE | OPENED:
         pytest.skip("shown as a mistake, or no comparison")
     assert untuned(results(path.stem)) == []
+
+
+def test_further_seeds_ran_at_the_rates_that_were_chosen():
+    found = results("limits_of_recurrence")
+    for (model, _), lr in limits_of_recurrence.MORE.items():
+        assert lr == found.rate(model, ["agreement", 3, 300]), model
+    assert not set(limits_of_recurrence.MORE_SEEDS) & set(found.head["seeds"])
 
 
 def untuned(found) -> list[str]:
