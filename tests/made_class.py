@@ -182,7 +182,9 @@ def canvas(folder, members, anonymous=False):
             late = "_LATE" if one.number % 10 == 7 else ""
             uploads = sorted(one.files.items(), key=lambda item: (item[1][1], "-1" in item[0]))
             for upload, (file, (data, _)) in enumerate(uploads):
-                who = f"anon_{one.number:05}" if anonymous else f"{short}{late}_{one.number}"
+                who = f"{short}{late}_{one.number}"
+                if anonymous:  # no name; LATE stands before the word for nobody
+                    who = f"{late}_anon_{one.number:05}".strip("_")
                 name = f"{who}_{9000 + 10 * one.number + upload}_{file}"
                 archive.writestr(zipfile.ZipInfo(name, (2026, 11, 1, 10, 0, 0)), data)
     table = folder.parent / "gradebook.csv"

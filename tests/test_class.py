@@ -20,6 +20,7 @@ from grading.classroom import tables
 from grading.classroom.grade import Told, grade_class
 from grading.classroom.policy import read_policy
 from grading.classroom.sheets import sheets
+from grading.classroom.submissions import owner_of
 from grading.task import all_tasks
 from tools import autograder
 
@@ -724,6 +725,15 @@ def test_an_anonymous_week_of_canvas_is_known_again_by_its_uploads(tmp_path):
     everything_is_their_own(tmp_path, out, wanted, lambda n: f"u{n}")
 
 
+def test_canvas_says_who_was_late_also_where_nobody_has_a_name():
+    for name, late in (
+        ("LATE_anon_x9yz2_880012_a.ipynb", True),
+        ("anon_x9yz2_880012_a.ipynb", False),
+    ):
+        owner = owner_of(name)
+        assert (owner.id, owner.name, owner.late, owner.upload) == ("anon_x9yz2", "", late, 880012)
+
+
 def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     for one in members:
@@ -780,6 +790,34 @@ def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
         assert [row["days late"] for row in rows if row["days late"]] == days
         looks = [row["what"] for row in rows_of(out / "look.csv")]
         assert looks.count("the extension of s901@example.org holds when names are known") == waits
+
+
+def test_an_extension_waits_as_long_as_its_owners_file_has_a_number(tmp_path):
+    waits = "the extension of s901@example.org holds when names are known"
+    text = "[late]\ntimes = 'times.csv'\n[sheets.2]\ndue = 2026-11-02"
+    text += "\nextensions = { 's901@example.org' = 2026-11-09 }"
+    (tmp_path / "times.csv").write_text("id,handed\n")
+    for form in ("moodle", "canvas"):
+        place = tmp_path / form
+        place.mkdir()
+        _, out, wanted = a_blind_week(place, form)
+        rosters = ()
+        if form == "moodle":  # beside the list of the class, which knows the owner
+            rosters = (*class_table(place, *wanted), place / "worksheet.csv")
+        told = {"term": place / "term", "rosters": rosters}
+        graded(place / "blind", out, tasks=TEXTS, policy=policy_of(tmp_path, text), told=told)
+        looks = [row["what"] for row in rows_of(out / "look.csv")]
+        assert looks.count(waits) == 1
+
+
+def test_rules_that_were_forgotten_are_noticed(tmp_path):
+    members = [made_class.Made(7, "Ada", {"a.ipynb": (sheet(RIGHT), LATER)})]
+    table = made_class.moodle(tmp_path / "in", members)
+    out, said = tmp_path / "out", "a run before this one had the rules of a class"
+    for policy, times in ((None, 0), (policy_of(tmp_path, "[sheets.2]\nbonus = []"), 0), (None, 1)):
+        graded(tmp_path / "in", out, policy=policy, told={"rosters": (table,)})
+        looks = [row["what"] for row in rows_of(out / "look.csv")]
+        assert sum(look.startswith(said) for look in looks) == times
 
 
 def test_a_term_from_before_identities_were_kept_knows_its_participants(tmp_path):

@@ -15,7 +15,7 @@ import platform
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -114,7 +114,7 @@ def grade_class(
         Unavailable: if there is no sandbox and `unsafe` does not say to do without.
         ValueError: if something that a person wrote fits nothing; then nothing was changed.
     """
-    told, policy = told or Told(), policy or Policy()
+    told, ruled, policy = told or Told(), policy is not None, policy or Policy()
     tasks = applied(policy, all_tasks() if tasks is None else tasks)
     lectures = sorted({task.lecture for task in tasks.values()})
     require(told.lecture in (None, *lectures), "--lecture", told.lecture, f"one of {lectures}")
@@ -126,6 +126,11 @@ def grade_class(
         seed = seed if seed is not None else int(store.setting("seed") or secrets.randbelow(2**31))
         store.set("seed", str(seed))
         rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
+        if ruled:
+            store.set("ruled", "yes")
+        elif store.setting("ruled"):
+            said = "a run before this one had the rules of a class (POLICY), and this one has none"
+            looks.insert(0, Look(said, told.lecture))
         policy = policy.by(members.id_of)
         given = _from_persons(out, store, told, members, tasks, policy)
         todo = order([row for row in rows if row.status == "ok"])
@@ -238,18 +243,19 @@ def _listed(
     if told.everybody:
         members.assigned = dict.fromkeys(names, told.everybody)
         members.students.setdefault(told.everybody, Student(told.everybody))
-    waits, blind = [], any(student.blind for student in members.students.values())
+    blind = any(student.blind for student in members.students.values())
     for number in lectures:  # who has left may stand in the rules of other sheets
         for id in policy.of(number).extensions if members.closed else ():
             known = members.id_of(id) in members.students
             wanted = f"an identifier on the roster{meant(id, members.students)}"
             require(known or blind, f"[sheets.{number}] extensions", repr(id), wanted)
-            if not known and told.lecture in (None, number):
-                waits.append(Look(f"the extension of {id} holds when names are known", number))
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = _decided(store, told.lecture, "counts", found)
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
     members.recognise(store.identities())  # without a roster the files say who there is
+    for number in lectures if told.lecture is None else [told.lecture]:
+        for id in _waiting(policy.of(number).extensions, rows, members):
+            looks.append(Look(f"the extension of {id} holds when names are known", number))
     times = _times(policy, members)
     for row in rows:
         exported = row.handed.owner.system
@@ -260,7 +266,17 @@ def _listed(
             row.when = datetime.fromtimestamp(row.handed.when).astimezone()
         elif row.student:
             row.when = times.get(row.student.id)
-    return rows, [*waits, *looks], members
+    return rows, looks, members
+
+
+def _waiting(extensions: Iterable[str], rows: Sequence[Listed], members: Class) -> Iterator[str]:
+    """Whose extensions fit no file yet, while files have numbers in place of names."""
+    owners = {row.student.id: row.student for row in rows if row.student}
+    if any(owner.blind for owner in owners.values()):
+        for id in extensions:
+            own = members.students.get(members.id_of(id))
+            if own is None or not (own.blind or own.id in owners):
+                yield id
 
 
 def _decided(

@@ -203,7 +203,7 @@ def which_are_wrong(args, result):
 
 TASK = task(
     plan("find the bug", points=10, minutes=15),
-    section="GPT-2 in your own modules",
+    section="What today's models changed",
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     cases=cases,
