@@ -206,7 +206,7 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
     if losses is None:
         return None
     return {
-        "losses": [float(loss) for loss in losses],
+        "losses": [x.item() if isinstance(x, torch.Tensor) else float(x) for x in losses],
         "table": model.table.detach().clone(),
         "readout": model.readout.detach().clone(),
         "training mode while it learns": all(model.modes[: len(batches)]),
