@@ -12,7 +12,7 @@ what_lengths_show = {"b", "d", "e"}
 TASK = task(
     plan("choose", points=7, minutes=8),
     outcome="say what an encoder-decoder without attention has to carry through one state, and "
-    "read a comparison that shows where this fails",
+    "read a comparison of what is *learned* through it",
     reasons={
         "a": fails(
             "Look at the second table, one clause. All of them are nearly perfect there when they "
