@@ -192,6 +192,44 @@ def points_of(out):
     return {row["id"]: float(row["points"]) for row in rows_of(out / "grades.csv")}
 
 
+def test_whose_points_changed_is_listed_with_what_changed(small):
+    folder, out = small
+    assert again(small).changed == 0 and not (out / "changed.csv").exists()
+    fill(out / "written.csv", lambda row: row.update(points="2" if row["id"] == "bob" else ""))
+    answers = made_class.HALF | {"essay": "essay = 'By ada.'"}
+    put(folder / "ada" / "x.ipynb", sheet(answers), LATER + 9)
+    assert again(small).changed == 2
+    found = {row["id"]: row for row in rows_of(out / "changed.csv")}
+    assert found.keys() == {"ada", "bob"}
+    assert found["bob"]["what changed"] == "essay: 0 → 2"
+    assert (found["ada"]["before"], found["ada"]["now"]) == (f"{FULL:g}", "10")
+    assert "query_context: 4 → 0" in found["ada"]["what changed"]
+    assert "file: ada/02_sheet.ipynb → ada/x.ipynb" in found["ada"]["what changed"]
+    assert again(small).changed == 0 and not (out / "changed.csv").exists()
+
+
+@pytest.mark.parametrize("form", ["moodle", "canvas"])
+def test_a_later_download_is_graded_anew_only_where_something_changed(tmp_path, form):
+    members = made_class.students(60)[50:]
+    FORMS[form](tmp_path / "in", members)
+    seen = []
+
+    def watched(cells, tasks, slot):
+        seen.append(cells)
+        return run_here(cells, tasks, slot)
+
+    for name in ("week2.zip", "week2-later.zip"):
+        if form == "canvas":
+            (tmp_path / name).write_bytes((tmp_path / "in" / "submissions.zip").read_bytes())
+        else:
+            with zipfile.ZipFile(tmp_path / name, "w") as archive:
+                for path in sorted((tmp_path / "in").rglob("*.ipynb")):
+                    archive.write(path, path.relative_to(tmp_path / "in"))
+        done = graded(tmp_path / name, tmp_path / "out", examiner=watched)
+        assert len(seen) == 10 and done.count == {"graded": 10}
+    assert len(points_of(tmp_path / "out")) == 10
+
+
 def test_marks_in_the_table_are_kept_by_every_later_run(small):
     folder, out = small
     assert again(small).waiting == 3
@@ -876,8 +914,39 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     }
     assert {row["possible"] for row in rows.values()} == {"20"}
     assert (rows["ada"]["days late"], rows["bob"]["days late"]) == ("1", "")
+    assert [rows[id]["extended until"][:10] for id in ("ada", "bob")] == ["", "2023-11-18"]
     page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
     assert "1 day late, so 90% of 24 points count" in page
+
+
+def test_a_task_that_is_left_out_stands_in_the_feedback_as_not_graded(small, tmp_path):
+    folder, out = small
+    tasks = GRADED | {"log_weights": all_tasks()["log_weights"]}
+    policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['log_weights']")
+    graded(folder, out, tasks=tasks, policy=policy)
+    item = next(item for item in sheets()[2].items if item.task == "log_weights")
+    page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+    assert f"<p>{item.number}. {html.escape(item.title)}: not graded in this class.</p>" in page
+    assert page.count("not graded in this class") == 1
+
+
+def test_a_late_file_that_counts_for_less_than_the_one_before_is_pointed_at(tmp_path):
+    text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
+    policy, file = policy_of(tmp_path, text), tmp_path / "in" / "ada" / "x.ipynb"
+    in_time = datetime(2023, 11, 15, 10, tzinfo=UTC).timestamp()
+    for days, answers, points, less in (
+        (0, made_class.HALF, 10, []),
+        (2, RIGHT, 14 * 0.8, []),  # better, in spite of the penalty
+        (4, RIGHT, 14 * 0.6, ["15 Nov", "17 Nov"]),
+    ):
+        put(file, sheet(answers, f"# {days}"), in_time + days * 86_400)
+        graded(tmp_path / "in", tmp_path / "out", policy=policy)
+        assert [*points_of(tmp_path / "out").values()] == [pytest.approx(points)]
+        said = [row["what"] for row in rows_of(tmp_path / "out" / "look.csv")]
+        assert [
+            x for x in less if any(f"less than what came before, {x}" in y for y in said)
+        ] == less
+        assert len(said) == len(less)
 
 
 def test_days_are_counted_as_they_begin_and_only_after_the_grace(tmp_path):
@@ -1155,6 +1224,7 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert "<details>" not in guide and "Hint" not in guide and "&lt;!--" not in guide
     for mistake in task.mistakes:
         assert html.escape(mistake.why) in guide
+    assert "Which points for what</h3><pre>One point for the straight line" in guide
     assert f"ada: ____ of 5 points</h4><pre>{html.escape(text)}</pre>" in guide
     fill(
         tmp_path / "out" / "written.csv",

@@ -68,7 +68,9 @@ def write(
     writer.writeheader()
     writer.writerows(rows)  # but for the grades as the system wrote it, which it must know again
     (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
-    return f"{out / MADE[0]}, {found} of {len(rows)} rows are of the class; {out / MADE[1]}"
+    filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
+    said = f"{found} of {len(rows)} rows are of the class, {filled} of the class have points"
+    return f"{out / MADE[0]}, {said}; {out / MADE[1]}"
 
 
 def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:

@@ -42,6 +42,11 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     for item in items_of(sheet.lecture, tasks):
         if item.task in by_task:
             lines += _task(sheet, item, by_task[item.task], tasks[item.task], policy)
+    left_out = policy.of(sheet.lecture).excluded
+    for item in known.items if known else ():
+        if item.task in left_out:
+            title = html.escape(f"{item.number}. {item.title}")
+            lines.append(f"<p>{title}: not graded in this class.</p>")
     lines += _notes(sheet)
     return "\n".join(lines)
 

@@ -15,9 +15,10 @@ import platform
 import secrets
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -152,6 +153,7 @@ def grade_class(
         pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]
         known = store.rename(members.former)
         store.counts(pairs, {row.key: row.student.id for row in graded})
+        changed = reports.write_changed(out / "changed.csv", sheets, store.published())
         store.publish(students, sheets)
         store.remember(_words(members, sheets))
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
@@ -159,7 +161,8 @@ def grade_class(
         blind = term.write(told.term, store, tasks, reports.PAGE) if told.term else 0
         final = not open_ and not waiting and not failures
         filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
-    return Done(failures, len(open_), waiting, filled, known, blind)
+        count = Counter(_heap(sheet) for sheet in sheets)
+    return Done(failures, len(open_), waiting, filled, known, blind, changed, count)
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,16 @@ class Done:
     """How many are known now who bore another identifier before."""
     blind: int = 0
     """How many sheets of the term are of participants whose names are not known."""
+    changed: int = 0
+    """How many have other points than after the run before."""
+    count: Mapping[str, int] = field(default_factory=dict)
+    """How many sheets were graded, how many not, of whom there is nothing."""
+
+
+def _heap(sheet: marking.SheetGrade) -> str:
+    if sheet.graded:
+        return "graded"
+    return marking.NOTHING if sheet.status == marking.NOTHING else "handed in, not graded"
 
 
 def _now(members: Class, tasks: Mapping[str, Task]) -> Callable[[str, str], str]:
@@ -604,6 +617,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("Stopped. The same command goes on where it was.")
         return 130
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
+    said = ", ".join(f"{number} {what}" for what, number in sorted(done.count.items()))
+    print(f"Of {sum(done.count.values())}: {said} (column status)")
+    if done.changed:
+        print(f"{done.changed} have other points than after the last run: {out / 'changed.csv'}")
     if done.looks or done.waiting:
         print("Not final yet:")
     if done.looks:

@@ -144,7 +144,7 @@ def _read(
         raise Refused(f"It is sheet {guess}, and sheet {lecture} is graded.")
     row.lecture = row.holds.lecture
     row.content = hashlib.sha256(data).hexdigest()
-    words = f"{version[row.lecture]} {handed.name} {row.content}"
+    words = f"{version[row.lecture]} {settled(handed.name)} {row.content}"
     row.key = hashlib.sha256(words.encode()).hexdigest()
 
 

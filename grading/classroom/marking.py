@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from grading.classroom import tables
@@ -110,6 +111,7 @@ def mark(
                 order = [i.task for i in items_of(lecture, tasks) if i.task in by_name]
                 looks += _grades(sheet, [by_name[name] for name in order], corrections, policy)
                 looks += _lateness(sheet, policy)
+                looks += _worth_less(sheet, store, tasks, corrections, policy)
                 seen = [flag for flag in sheet.graded.flags if flag in LOOKED_AT]
                 looks += [Look(flag, lecture, student, sheet.file) for flag in seen]
             sheets.append(sheet)
@@ -163,6 +165,31 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
         what = "Canvas says late, the policy does not"
         return [Look(what, sheet.lecture, student, sheet.file)]
     return []
+
+
+def _worth_less(
+    sheet: SheetGrade,
+    store: Store,
+    tasks: Mapping[str, Task],
+    corrections: Mapping[tuple[str, str], Correction],
+    policy: Policy,
+) -> list[Look]:
+    """Whether a late file counts for less than one that the student had handed in before."""
+    if not sheet.late:
+        return []
+    looks = []
+    for graded in store.earlier(sheet.student.id, sheet.lecture, sheet.row.key):
+        when = datetime.fromisoformat(graded.handed) if graded.handed else sheet.row.when
+        if when < sheet.row.when:
+            other = SheetGrade(sheet.student, sheet.lecture, "ok", graded=graded)
+            results = [result for result in graded.results if result.task in tasks]
+            _grades(other, results, corrections, policy)
+            other.late = policy.days_late(sheet.lecture, sheet.student.id, when)
+            other.share = policy.share(other.late) if other.late else 1.0
+            if other.points > sheet.points:
+                said = f"is late and counts for less than what came before, {when:%d %b %H:%M}"
+                looks.append(Look(said, sheet.lecture, sheet.student, sheet.file))
+    return looks
 
 
 # ------------------------------------------------------------------ what persons write

@@ -20,6 +20,7 @@ from grading.classroom.marking import NOTHING, Grade, SheetGrade
 from grading.classroom.policy import Policy
 from grading.classroom.sheets import Item, items_of, lecture_name
 from grading.classroom.sheets import sheets as all_sheets
+from grading.classroom.store import Was
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -51,7 +52,7 @@ section {{ display: grid; grid-template-columns: 1fr 1fr; gap: 2rem; }}
 
 
 GRADES = ("id", "name", "email", "lecture", "status", "points", "possible", "final", "days late")
-GRADES = (*GRADES, "needs review", "flags", "file")
+GRADES = (*GRADES, "extended until", "needs review", "flags", "file")
 FILES = ("file", "id", "name", "lecture", "status", "handed in")
 
 
@@ -71,7 +72,7 @@ def write(
     names = [
         item.task for lecture in sorted(_lectures(sheets)) for item in items_of(lecture, tasks)
     ]
-    tables.write(out / "grades.csv", (*GRADES, *names), (_grades(s, names) for s in sheets))
+    tables.write(out / "grades.csv", (*GRADES, *names), (_grades(s, names, policy) for s in sheets))
     tables.write(out / "files.csv", FILES, map(_file, rows))
     folder = out / "feedback"
     folder.mkdir(exist_ok=True)
@@ -90,6 +91,38 @@ def write(
     (out / "results.json").unlink(missing_ok=True)
     if one:
         _gradescope(out / "results.json", sheets, tasks, policy)
+
+
+CHANGED = ("id", "name", "lecture", "before", "now", "what changed")
+
+
+def write_changed(
+    path: Path, sheets: Sequence[SheetGrade], before: Mapping[tuple[str, int], Was]
+) -> int:
+    """Whose points are not those of the run before, and in what; how many.
+
+    Args:
+        before: by student and lecture, what was published then; who is not in it is new.
+    """
+    rows = []
+    for sheet in sheets:
+        was = before.get((sheet.student.id, sheet.lecture or 0))
+        if was is None or abs(was.points - sheet.points) < 0.005:
+            continue
+        now = {grade.task: grade.points for grade in sheet.grades}
+        both = [task for task in [*now, *was.tasks] if now.get(task, 0) != was.tasks.get(task, 0)]
+        said = [
+            f"{task}: {was.tasks.get(task, 0):g} → {now.get(task, 0):g}"
+            for task in dict.fromkeys(both)
+        ]
+        said += [f"days late: {was.late} → {sheet.late}"] * (was.late != sheet.late)
+        said += [f"file: {was.file} → {sheet.file}"] * (was.file != sheet.file)
+        who = [sheet.student.id, sheet.student.name, sheet.lecture or ""]
+        rows.append([*who, float(was.points), float(sheet.points), "; ".join(said)])
+    path.unlink(missing_ok=True)
+    if rows:
+        tables.write(path, CHANGED, rows)
+    return len(rows)
 
 
 def student_page(sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy) -> str:
@@ -111,14 +144,17 @@ def _file(row: Listed) -> list[object]:
     return [row.handed.name, *who, row.lecture or "", row.status, when]
 
 
-def _grades(sheet: SheetGrade, names: Sequence[str]) -> list[object]:
+def _grades(sheet: SheetGrade, names: Sequence[str], policy: Policy) -> list[object]:
     who = [sheet.student.id, sheet.student.name, sheet.student.email]
     points = {grade.task: float(grade.points) for grade in sheet.grades if sheet.graded}
     given = {g.task: float(g.points) for g in sheet.grades if not sheet.graded and g.correction}
     flags = "; ".join(sheet.graded.flags) if sheet.graded else ""
     final = "yes" if sheet.final else "no"
-    counts = [float(sheet.points), float(sheet.possible), final, sheet.late or "", sheet.waiting]
-    head = [*who, sheet.lecture or "", sheet.status, *counts, flags, sheet.file]
+    due = policy.of(sheet.lecture).extensions.get(sheet.student.id)
+    longer = due.isoformat(" ", "minutes") if due else ""
+    counts = [float(sheet.points), float(sheet.possible), final, sheet.late or ""]
+    head = [*who, sheet.lecture or "", sheet.status, *counts, longer, sheet.waiting, flags]
+    head.append(sheet.file)
     return [*head, *((points | given).get(name, "") for name in names)]
 
 
@@ -203,7 +239,7 @@ def _lectures(sheets: Sequence[SheetGrade]) -> set[int]:
 
 
 def _what_to_look_for(item: Item, task: Task, most: float) -> str:
-    """The question, a good answer, and what is often missing."""
+    """The question, a good answer, what is often missing, and which point is for what."""
     head = f"{task.lecture}.{item.number} {item.title} ({item.task}): {most:g} points"
     lines = [f"<h2>{html.escape(head)}</h2>"]
     known = all_sheets().get(task.lecture)
@@ -213,6 +249,8 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
     lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
+    points = html.escape(known.marking.get(item.task, "") if known else "")
+    lines.append(f"<h3>Which points for what</h3><pre>{points}</pre>" if points else "")
     return "".join(lines)
 
 

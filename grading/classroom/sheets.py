@@ -46,6 +46,8 @@ class Sheet:
     """By task, the cell with the model answer, without its marks."""
     questions: Mapping[str, str] = field(default_factory=dict)
     """By task, what is asked, as the student reads it; without the hints."""
+    marking: Mapping[str, str] = field(default_factory=dict)
+    """By written task, which point is for what, as the model answers say it."""
 
 
 @functools.cache
@@ -73,7 +75,18 @@ def sheets() -> dict[int, Sheet]:
         template = definitions([source for kind, source in cells if kind == "code"], names)
         number = int(path.name[:2])
         words = title[1] if title else path.stem
-        found[number] = Sheet(number, words, path.stem, tuple(items), template, answers, questions)
+        parts = tuple(items), template, answers, questions, _for_marking(answered)
+        found[number] = Sheet(number, words, path.stem, *parts)
+    return found
+
+
+def _for_marking(answered: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """By task, what stands behind "For marking." below its model answer."""
+    found, task = {}, ""
+    for kind, source in answered:
+        task = (MARK.findall(source) or [task])[-1] if kind == "markdown" else task
+        if kind == "markdown" and (said := source.partition("**For marking.**")[2]):
+            found[task] = said.strip()
     return found
 
 

@@ -124,6 +124,16 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+@dataclass(frozen=True)
+class Was:
+    """What a student had for a sheet after an earlier run."""
+
+    points: float
+    late: int
+    file: str
+    tasks: Mapping[str, float]
+
+
 class Store:
     """The database in the folder of results.
 
@@ -202,6 +212,11 @@ class Store:
             )
         ]
         return Graded(*head, json.loads(flags), json.loads(notes), seconds, results)
+
+    def earlier(self, student: str, lecture: int, key: str) -> list[Graded]:
+        """What else of a student was graded for a sheet, in this run or before."""
+        query = "SELECT key FROM submission WHERE student = ? AND lecture = ? AND key != ?"
+        return [self.get(row[0]) for row in self.base.execute(query, (student, lecture, key))]
 
     def counts(self, pairs: Iterable[tuple[str, int]], keys: Mapping[str, str]) -> None:
         """Say which submissions count, and whose they are: of these students and lectures, these
@@ -292,6 +307,19 @@ class Store:
                 query = "DELETE FROM student WHERE id = ? AND id NOT IN (SELECT student FROM sheet)"
                 self.base.execute(query, (old,))
         return len({old for _, old in former} & before)
+
+    def published(self) -> dict[tuple[str, int], Was]:
+        """By student and lecture, what the last run published."""
+        tasks: dict[tuple[str, int], dict[str, float]] = {}
+        for student, lecture, task, points in self.base.execute(
+            "SELECT student, lecture, task, points FROM grade"
+        ):
+            tasks.setdefault((student, lecture), {})[task] = points
+        rows = self.base.execute("SELECT student, lecture, points, late, file FROM sheet")
+        return {
+            (student, lecture): Was(*was, tasks.get((student, lecture), {}))
+            for student, lecture, *was in rows
+        }
 
     def publish(self, students: Iterable, sheets: Sequence) -> None:
         """Write down what counts now: the tables to ask for sums and lists."""
