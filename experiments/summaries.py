@@ -8,6 +8,7 @@ All are trained on the same news, in which every fifth name is in no vocabulary.
     pieces       a control: no copying, but names in two syllables, so that none is unknown
     shared       a control: the plain one with a single table for what is read, what is written so
                  far and the readout, which begins as small as a readout does
+    small        a control for that one: as small a start, and nothing shared
 
 Setting: the number of steps. Writes `helpers/stored/summaries.json`. For names as in the
 vocabulary (`known`) and for names that no training text holds (`unseen`):
@@ -60,6 +61,7 @@ READINGS = {
     "extractive": "closed",
     "pieces": "pieces",
     "shared": "closed",
+    "small": "closed",
 }
 SIZES = {"d_model": 64, "n_heads": 2, "d_ff": 128}
 STEPS, BATCH, WARMUP, TEXTS, HELD_OUT = (300,), 32, 50, 6000, 300
@@ -79,9 +81,11 @@ def build(kind: str, n_layers: int = 1) -> torch.nn.Module:
     if kind == "copying":
         return CopyingSummarizer(n, n_layers=n_layers, **sizes)
     made = EncoderDecoder(n, n, n_layers=n_layers, **sizes)
+    if kind in ("shared", "small"):
+        for table in (made.source_embedding, made.target_embedding):
+            torch.nn.init.normal_(table.weight, std=1 / (3 * SIZES["d_model"]) ** 0.5)
     if kind == "shared":
         table = made.source_embedding
-        torch.nn.init.normal_(table.weight, std=1 / (3 * SIZES["d_model"]) ** 0.5)
         made.target_embedding, made.readout.weight = table, table.weight
     return made
 
