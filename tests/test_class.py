@@ -993,6 +993,16 @@ def test_times_of_handing_in_can_come_from_moodles_worksheet(tmp_path):
         graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
 
 
+def test_more_than_the_maximum_is_said_where_the_table_is_filled_in(tmp_path):
+    members = made_class.students(60)[50:]
+    table = made_class.moodle(tmp_path / "in", members)
+    policy = policy_of(tmp_path, "[sheets.2]\nbonus = ['query_context']")
+    told = {"rosters": (table,), "table": table, "scale": True}
+    done = graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
+    above = sum(one.points == FULL for one in members)
+    assert above and f"10 of the class have points, {above} more than the maximum" in done.filled
+
+
 def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     members = [one for one in made_class.students(100)[44:] if one.number % 10 in (7, 8)]
     table = made_class.canvas(tmp_path / "in", members)
@@ -1027,9 +1037,38 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     policy = policy_of(tmp_path, 'private = "private"\nroster = "class.csv"')
     graded(folder, out, tasks=GRADED, policy=policy)
     assert points_of(out)["ada"] == FULL + 3
+    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def cases" in c)
+    put(private / "cases" / "stable_softmax.py", code.encode(), LATER)
+    graded(folder, out, tasks=GRADED, policy=policy)
+    assert points_of(out)["ada"] == FULL + 3
     put(private / "cases" / "no_task.py", b"def cases(seed): return []", LATER)
     with pytest.raises(ValueError, match=r"no_task\.py"):
         graded(folder, out, tasks=GRADED, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        (
+            "cases/stable_softmax.py",  # an argument too many
+            "from grading.task import Case\ndef cases(seed):\n    return [Case((1, 2), 'mine')]\n",
+        ),
+        (
+            "tasks/lecture_02/my_own.py",
+            "from grading.author import Case, plan, task\n# %% the cell\ndef my_own(x):\n"
+            "    # BEGIN ANSWER\n    return x / 0\n    # END ANSWER\n# %%\nTASK = task(plan("
+            "'implement', points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])\n",
+        ),
+    ],
+)
+def test_private_cases_that_the_model_answer_fails_take_points_from_nobody(small, place, code):
+    folder, out = small
+    put(folder.parent / "private" / place, code.encode(), LATER)
+    policy = policy_of(folder.parent, 'private = "private"')
+    with pytest.raises(ValueError, match=r"\.py: the model answer itself has 0 of"):
+        graded(folder, out, tasks=GRADED, policy=policy)
+    assert not (out / "grades.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -1236,6 +1275,8 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert float(row["one_gate_each"]) == 3.5 and float(row["points"]) == FULL + 3.5
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "ada: 3.5 of 5 points (a person: One gate more.)</h4>" in guide
+    page = next((tmp_path / "out" / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+    assert "One gate more." in page and "A person reads this answer" not in page
     policy = policy_of(tmp_path, "[sheets.2]\npoints = { one_gate_each = 10 }")
     graded(tmp_path / "in", tmp_path / "out", tasks=tasks, policy=policy)
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
@@ -1414,7 +1455,7 @@ def test_a_written_task_made_as_the_page_for_instructors_says_passes_the_proof(t
     from grading.classroom.policy import own_tasks
 
     text = (ROOT / "instructors.md").read_text(encoding="utf-8")
-    [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "TASK" in c)
     put(tmp_path / "private" / "tasks" / "lecture_02" / "why_divide.py", code.encode(), LATER)
     [task] = own_tasks(tmp_path / "private")
     proof.test_right_answers_get_full_marks(task, 0)

@@ -70,6 +70,8 @@ def write(
     (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
     filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
     said = f"{found} of {len(rows)} rows are of the class, {filled} of the class have points"
+    if above := sum(sheet.points > sheet.possible for sheet in sheets):
+        said += f", {above} more than the maximum"
     return f"{out / MADE[0]}, {said}; {out / MADE[1]}"
 
 

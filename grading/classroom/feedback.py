@@ -72,7 +72,8 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(f"<p>{html.escape(said)}</p>")
     if sheet.graded is None:
         return lines
-    lines.append(f"<pre>{_linked(result.message)}</pre>")
+    if not result.review or grade.by == "waiting":
+        lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full:
         return lines
     if result.part and grade.by == "grader":

@@ -38,6 +38,7 @@ from helpers.checks import require
 
 GRADING = Path(__file__).resolve().parents[1]
 LIMITS = Limits()
+TABLE = "add the table that is to be filled in: TABLE=…"
 UNSAFE = """\
 --unsafe: students' code runs on this machine WITHOUT a sandbox, as this user or, if this is root,
 as a user without rights. It can use the network, read what that user can read (as this user: the
@@ -162,7 +163,8 @@ def grade_class(
         final = not open_ and not waiting and not failures
         filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
         count = Counter(_heap(sheet) for sheet in sheets)
-    return Done(failures, len(open_), waiting, filled, known, blind, changed, count)
+        system = any(row.handed.owner.system for row in rows)
+    return Done(failures, len(open_), waiting, filled, known, blind, changed, count, system)
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,8 @@ class Done:
     """How many have other points than after the run before."""
     count: Mapping[str, int] = field(default_factory=dict)
     """How many sheets were graded, how many not, of whom there is nothing."""
+    system: bool = False
+    """Whether a learning system wants a table filled in."""
 
 
 def _heap(sheet: marking.SheetGrade) -> str:
@@ -635,7 +639,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if done.filled:
         print(f"To hand back: {done.filled}")
     elif told.rosters and not (done.looks or done.waiting or done.failures):
-        print("Nothing is open. To hand back, add the table that is to be filled in: TABLE=…")
+        said = TABLE if done.system else f"send the pages in {out / 'feedback'}"
+        print(f"Nothing is open. To hand back, {said}")
     if done.failures:
         said = f"{done.failures} could not be graded, see grades.csv"
         print(f"{said}. The same command tries them again.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from grading.judge import grade
 from grading.task import Case, Task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -315,6 +316,7 @@ def own_tasks(folder: Path) -> list[Task]:
         task = getattr(_module(path), "TASK", None)
         if not isinstance(task, Task) or task.name != path.stem:
             raise PolicyError(f"{path}: a TASK of the name {path.stem!r} is wanted")
+        _require_passed(path, task)
         found.append(task)
     return found
 
@@ -330,4 +332,13 @@ def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
         if not isinstance(made, Sequence) or not all(isinstance(case, Case) for case in made):
             raise PolicyError(f"{path}: cases(seed) must return a list of grading.task.Case")
         found[path.stem] = replace(tasks[path.stem], cases=cases)
+        _require_passed(path, found[path.stem])
     return found
+
+
+def _require_passed(path: Path, task: Task) -> None:
+    """Cases that the model answer fails would take points from everybody who is right."""
+    verdict = grade(task, task.reference, seed=0)
+    if verdict.points < task.points and not verdict.review:
+        said = f"the model answer itself has {verdict.points:g} of {task.points:g} points on these"
+        raise PolicyError(f"{path}: {said}: {verdict.message}")

@@ -171,9 +171,9 @@ def cases(seed):
         Case((["the", "red", "key"], ["a", "red", "key", "key"]), "an article on each side"),
         Case((["key", "key", "map"], ["The", "key"]), "a word said twice, wanted once"),
         Case((["Red", "red", "key"], ["red", "red", "map", "lamp"]), "a word twice on both sides"),
-        Case(([], ["lima"]), "nothing was said"),
-        Case((["lima"], []), "nothing was wanted"),
-        Case(([], []), "nothing was said, and nothing wanted"),
+        Case(([], ["lima"]), "nothing was said", kind="edge cases"),
+        Case((["lima"], []), "nothing was wanted", kind="edge cases"),
+        Case(([], []), "nothing was said, and nothing wanted", kind="edge cases"),
         Case((["the"], []), "only an article was said"),
     ]
     found.append(Case((["the", "a", "key"], ["A", "The", "red", "key"]), "two articles in a row"))

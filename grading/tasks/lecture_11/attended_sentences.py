@@ -152,7 +152,8 @@ def cases(seed):
         liked = 2 * torch.randn(len(lengths), generator=generator, dtype=torch.float64)[sentence]
         scores = torch.randn(T, T, generator=generator, dtype=torch.float64) + liked
         note = f"{len(lengths)} sentences, k = {k}"
-        found.append(Case((scores.softmax(dim=-1), sentence, k), note))
+        kind = "edge cases" if k > len(lengths) else ""
+        found.append(Case((scores.softmax(dim=-1), sentence, k), note, kind=kind))
     return found
 
 

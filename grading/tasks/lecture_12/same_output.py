@@ -96,7 +96,7 @@ def drive(answer, weights, values):
         "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
         "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
         "a weight below zero": bool(found.min() < -1e-9),
-        "a weight moved by 0.01": bool((found - weights).abs().max() >= 0.01),
+        "a weight moved by 0.01": bool((found - weights).abs().max() > 0.01 - 1e-9),
     }
 
 
@@ -128,5 +128,7 @@ TASK = task(
         "values. What must it be orthogonal to, to keep the sum?",
         "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
         "M.shape[1] on.",
+        "Follow such a row until the first weight is 0. If none has moved by .01 then, go the "
+        "other way, or along another row.",
     ),
 )
