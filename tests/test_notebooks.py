@@ -1,6 +1,7 @@
 """Committed notebooks are run, clean and shaped as the course promises."""
 
 import json
+import re
 import tomllib
 
 import nbformat
@@ -60,6 +61,14 @@ NOT_YET_SHOWN: set[str] = set()
 def test_numbers_in_prose_are_those_of_the_outputs(path):
     complaints = numbers_not_shown(nbformat.read(path, as_version=4))
     assert bool(complaints) == (path.stem in NOT_YET_SHOWN), complaints
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_no_lecture_counts_the_tasks_of_a_sheet(path):
+    """A sheet counts its own; a number in a lecture goes stale with the next task."""
+    cells = nbformat.read(path, as_version=4).cells
+    text = " ".join(" ".join(c.source for c in cells if c.cell_type == "markdown").split())
+    assert re.findall(r"\b(?:\d+|eleven|twelve|\w+teen) tasks\b", text) == []
 
 
 def test_address_and_version_stand_once():
