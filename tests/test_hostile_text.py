@@ -16,7 +16,7 @@ from grader_tasks import TASKS
 from grading.classroom import feedback, grade, reports, similar, tables, term
 from grading.classroom.listing import Listed
 from grading.classroom.marking import Grade, SheetGrade
-from grading.classroom.policy import Policy
+from grading.classroom.policy import Policy, SheetRules
 from grading.classroom.roster import Student
 from grading.classroom.sheets import Holds, Item
 from grading.classroom.store import Correction, Graded, Result, Store
@@ -80,7 +80,8 @@ def pages(folder, monkeypatch):
     tasks = {t.name: t for t in map(hostile_task, ("predict", "written", "implement"))}
     items = [Item(n, BAD, name) for n, name in enumerate(tasks, 1)]
     known = type("Sheet", (), {"title": BAD, "page": BAD, "template": {}})()
-    known.answers = known.questions = dict.fromkeys(tasks, BAD)
+    known.answers = known.questions = known.marking = dict.fromkeys(tasks, BAD)
+    known.items = [*items, Item(9, BAD, "left_out")]
     for module in (feedback, reports, term):
         monkeypatch.setattr(module, "items_of", lambda *_: items)
     monkeypatch.setattr(feedback, "sheets", lambda: {2: known})
@@ -89,7 +90,8 @@ def pages(folder, monkeypatch):
     known_to_similar = type("Sheet", (), {"template": {}, "answers": {}})()
     monkeypatch.setattr(similar, "all_sheets", lambda: {2: known_to_similar})
     rows, made = hostile_class(items, tasks)
-    reports.write(folder, rows, made, tasks, Policy(), one=False)
+    policy = Policy(sheets={2: SheetRules(excluded=frozenset({"left_out"}))})
+    reports.write(folder, rows, made, tasks, policy, one=False)
     similar.write(folder, made, reports.PAGE)
     store = Store(folder / "grades.sqlite")
     store.publish([sheet.student for sheet in made], made)
