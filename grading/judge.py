@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dis
 import importlib
 import inspect
 import io
@@ -15,7 +16,7 @@ import linecache
 import math
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,8 @@ SAID: dict[evidence.Sure, str] = {
 """How a known mistake is introduced, by how well it fits."""
 STOPS = "It stops with"
 """How the sentence about an error begins; a known mistake may stop with the same one."""
+REFUSED = "It cannot be judged:"
+"""How it begins where nothing stopped: the check itself says what it cannot use."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ class _Drain(io.TextIOBase):
     def warn(self, message: object, category: type, filename: str, lineno: int, *_: object) -> None:
         """Stands for `warnings.showwarning`: the warning, and the line that it is about."""
         line = linecache.getline(filename, lineno).strip()
-        self.write(f"{category.__name__}: {message}\n" + (f"  in {line}\n" if line else ""))
+        said = str(message).partition(" (Triggered internally at ")[0]  # a place in torch's source
+        self.write(f"{category.__name__}: {said}\n" + (f"  in {line}\n" if line else ""))
 
     def beginning(self) -> str:
         """The first lines, and a sign if there was more."""
@@ -146,7 +150,10 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
     except NotPlain as error:
         sentence = f"It returns {error}."
     except (Exception, SystemExit) as error:
-        sentence = f"{STOPS} {type(error).__name__}: {_one_line(error)}"
+        began = f"{STOPS} {type(error).__name__}:"
+        if task.drive and _raised_in(task.drive, error):
+            began = REFUSED
+        sentence = f"{began} {_one_line(error)}"
         if type(error) is NotImplementedError and not str(error):
             sentence = f"{task.name} is not written yet."
     if sentence:
@@ -154,6 +161,22 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
     pairs = enumerate(zip(before, args, strict=True))
     changed = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
     return Outcome(result, changed=changed, printed=drain.beginning(), noticed=watch.noticed)
+
+
+def _raised_in(drive: Callable[..., object], error: BaseException) -> bool:
+    """Whether a `raise` of `drive` itself, or of a function in it, made this error.
+
+    Not one of the answer's, nor of a library that `drive` called.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not inspect.isfunction(drive):
+        return False
+    code, own = trace.tb_frame.f_code, drive.__code__
+    inside = f"{code.co_qualname}.".startswith(f"{own.co_qualname}.")
+    raises = code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    return raises and inside and code.co_filename == own.co_filename
 
 
 def _is_other(arg: object, old: object) -> bool:
@@ -309,9 +332,16 @@ def _complaint(
 def _told(task: Task, score: float) -> tuple[str, str, str]:
     """A score, "at least" or "at most", and what is wanted, as the student is told."""
     if not task.nats:
-        return f"{score:.3f}", "at least", f"{task.reach:g}"
-    above = -math.log(max(score, 1e-9))
-    return f"{above:.3f} nats above the floor", "at most", f"{-math.log(task.reach):.2g}"
+        return _apart(score, task.reach), "at least", f"{task.reach:g}"
+    above, most = -math.log(max(score, 1e-9)), -math.log(task.reach)
+    return f"{_apart(above, float(f'{most:.2g}'))} nats above the floor", "at most", f"{most:.2g}"
+
+
+def _apart(number: float, limit: float) -> str:
+    """A number with three digits behind the point, or as many as tell it from the limit."""
+    digits = range(3, 7)
+    told = (f"{number:.{n}f}" for n in digits if number == limit or round(number, n) != limit)
+    return next(told, f"{number:.{digits[-1]}f}")
 
 
 def _changed(task: Task, outcome: Outcome) -> str:
@@ -351,7 +381,10 @@ def _property_sentence(check, args: tuple, value: object) -> str | None:
 
 def _ran(task: Task, outcomes: Sequence[Outcome]) -> bool:
     """Whether the outcomes are those of an answer that is there and was allowed to run."""
-    return all(not o.error or (task.kind in CODE and o.error.startswith(STOPS)) for o in outcomes)
+    return all(
+        not o.error or (task.kind in CODE and o.error.startswith((STOPS, REFUSED)))
+        for o in outcomes
+    )
 
 
 def _known_mistake(
@@ -377,7 +410,9 @@ def _known_mistake(
             right, wrong, [mistake.why for mistake in task.mistakes], equal
         )
     together = kept[TOGETHER]
-    found = evidence.named(outcomes, together, equal, lambda o: o.error.startswith(STOPS))
+    found = evidence.named(
+        outcomes, together, equal, lambda o: o.error.startswith((STOPS, REFUSED))
+    )
     return found or (_among_others(task, outcomes[0].value) if task.kind == "predict" else None)
 
 

@@ -71,7 +71,8 @@ def train(
 
     Args:
         model: maps tokens (batch, T), or several sequences, to logits (batch, T, n_outputs).
-        make_batch: returns a new batch at each call.
+        make_batch: a function without arguments; returns a new batch, (inputs, targets), at each
+            call.
         steps: number of updates.
         lr: learning rate. It rises linearly over `warmup` steps and then falls to a tenth
             along a cosine.
@@ -83,8 +84,9 @@ def train(
         The loss at each step.
 
     Raises:
-        ValueError: if there is nothing to do, a setting makes no sense, or the loss is no longer a
-            number; then the weights are still those before that step.
+        ValueError: if there is nothing to do, a setting makes no sense, `make_batch` is or returns
+            something else, or the loss is no longer a number; then the weights are still those
+            before that step.
     """
     require(steps >= 1, "steps", steps, "at least 1")
     require(lr > 0, "lr", lr, "a number above 0")
@@ -95,7 +97,7 @@ def train(
     history = History()
     model.train()
     for step in progress(range(steps), name):
-        tokens, targets = make_batch()
+        tokens, targets = _drawn(make_batch)
         loss = masked_cross_entropy(_logits(model, tokens), targets)
         history.loss.append(loss.item())
         finite = math.isfinite(history.loss[-1])
@@ -109,6 +111,15 @@ def train(
         schedule.step()
     model.eval()
     return history
+
+
+def _drawn(make_batch: Callable[[], Batch]) -> Batch:
+    needed = "a function without arguments that returns a new batch, (inputs, targets)"
+    require(callable(make_batch), "make_batch", f"a {type(make_batch).__name__}", needed)
+    batch = make_batch()
+    is_pair = isinstance(batch, tuple | list) and len(batch) == 2
+    require(is_pair, "make_batch()", f"a {type(batch).__name__}", f"a pair: {needed}")
+    return batch
 
 
 def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Tensor:

@@ -504,6 +504,40 @@ def test_only_a_stub_is_not_written_yet():
     assert "It stops with NotImplementedError" in stops and "not written yet" not in stops
 
 
+def test_what_the_check_refuses_has_not_stopped():
+    def drive(answer, x):
+        def refuse():
+            raise ValueError("a pair is wanted")
+
+        found = answer(x)
+        if not isinstance(found, tuple):
+            refuse()
+        return found[0] + np.zeros(7)
+
+    def stops(x):
+        raise ValueError("a pair is wanted")
+
+    pair = Mistake(lambda x: 2 * x, "Only one thing comes back.")
+    task = example(drive=drive, reference=lambda x: (2 * x, x), mistakes=(pair,))
+    refused, stopped, in_numpy = (
+        grade(task, answer, 0).message for answer in (lambda x: 3 * x, stops, lambda x: (x, x))
+    )
+    assert "It cannot be judged: a pair is wanted" in refused and "stops" not in refused
+    assert "Only one thing comes back." in refused
+    assert "It stops with ValueError: a pair is wanted" in stopped
+    assert "It stops with ValueError: operands could not be" in in_numpy
+
+
+@pytest.mark.parametrize(
+    ("reached", "told"), [(0.9497, "0.9497"), (0.94996, "0.94996"), (0.893, "0.893")]
+)
+def test_a_score_is_told_apart_from_its_limit(reached, told):
+    task = example(kind="train", score=lambda args, value: float(value), reach=0.95)
+    wrong, right = (grade(task, lambda x, n=n: n, 0).message for n in (reached, 0.95))
+    assert f"It reaches {told}; at least 0.95 is wanted." in wrong
+    assert "It reaches 0.950; 0.95 was wanted." in right
+
+
 def test_numbers_in_half_the_precision_are_shown_with_four_digits():
     got, want = np.array([0.1723, 0.5], np.float32), np.array([0.1723, 0.25], np.float32)
     assert "came:     [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)

@@ -54,6 +54,14 @@ def test_loss_falls_and_accuracy_rises():
     assert not model.training
 
 
+def test_a_batch_in_place_of_a_function_is_refused_by_name():
+    model, batch = RecurrentModel(5, 16, 5, "rnn"), copy_task(set_seed(0))()
+    with pytest.raises(ValueError, match=r"make_batch: got a tuple; needed a function without"):
+        train(model, batch, steps=1)
+    with pytest.raises(ValueError, match=r"make_batch\(\): got a Tensor; needed a pair"):
+        train(model, lambda: batch[0], steps=1)
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_same_seed_same_weights_to_the_bit(dropout):
     """On one machine at one thread: initial weights, data and dropout all come from the seed."""

@@ -51,6 +51,15 @@ def _orders(x):
     return [rng.permutation(len(x)) for _ in range(20)]
 
 
+def _as_soon_as_one(of):
+    def passes(layer, x):
+        rng, out = np.random.default_rng(0), layer(x)
+        orders = (rng.permutation(len(x)) for _ in range(of))
+        return any(np.allclose(layer(x[order]), out[order]) for order in orders)
+
+    return passes
+
+
 @mistake("This test lets every layer pass. Compare numbers: layer(x[order]) with layer(x)[order].")
 def always(layer, x):
     return layer(x[::-1]).shape == layer(x).shape
@@ -101,7 +110,12 @@ mistake(
 mistake(
     "The answer is True as soon as one order agrees, and the identity always does. All orders "
     "that you try must agree; return True after the loop.",
-    lambda layer, x: any(np.allclose(layer(x[order]), layer(x)[order]) for order in _orders(x)),
+    _as_soon_as_one(20),
+)
+mistake(
+    "The answer is True as soon as one of many orders agrees. All that you try must agree: return "
+    "False as soon as one does not, and True after the loop.",
+    _as_soon_as_one(100),
 )
 
 

@@ -41,7 +41,7 @@ TASK = task(
         ),
     },
     hints=(
-        "All of it can be tried: `chef_vectors().numpy()` is the table, from `helpers.examples`, "
-        "with *chef* in row 1, *meal* in row 5 and *it* in row 7.",
+        "Change the table, or the scores, as the statement says. Make the map and the context "
+        "vectors before and after, and compare.",
     ),
 )

@@ -15,6 +15,11 @@ mistake(
     [-1.39, 1.61, 12.0, 24.0],
 )
 mistake(
+    "The logarithms were divided by √d_k. They are scores after the division already: the dot "
+    "products before it were √d_k times as large.",
+    [-0.17, 0.2, 12.0, 24.0],
+)
+mistake(
     "The scores were multiplied by d_k. What they had been divided by is its root.",
     [-88.7, 103.0, 12.0, 24.0],
 )
@@ -42,6 +47,11 @@ mistake(
     "These are leads over the first word, as if it had the dot product 0. It is the second word "
     "that has 0.",
     [11.1, 24.0, 12.0, 24.0],
+)
+mistake(
+    "Here the dot product of the *second* key is 0, not that of the first as in the lecture. So "
+    "the first one is to be found, too.",
+    [0.0, 24.0, 12.0, 24.0],
 )
 mistake(
     "The second number is the lead of the third word over the first. Asked for is the dot "

@@ -21,10 +21,11 @@ class Finder(nn.Module):
         return self.readout(self.head(x))
 
 
-def _batch(table, g, absent, n=32, T=16, out_of=0):
+def _batch(table, g, absent, n=32, T=16, out_of=0, own=False):
     """Swaps in which a share `absent` of the wishes is for a label that nobody brought.
 
-    `out_of` is how many of the brought labels count as not brought.
+    `out_of` is how many of the brought labels count as not brought. With `own`, the right answers
+    name the seeds of whoever wishes.
     """
     order = torch.rand(n, 32, generator=g).argsort(dim=1)
     labels, others = order[:, :T], order[:, T - out_of :]
@@ -34,13 +35,14 @@ def _batch(table, g, absent, n=32, T=16, out_of=0):
     wishes = torch.where(missing, others.gather(1, other), labels.gather(1, where))
     seeds = torch.randint(8, (n, T), generator=g)
     x = table[labels] + table[32 + wishes] + table[64 + seeds]
-    return x, seeds.gather(1, where).masked_fill(missing, 8)
+    answers = seeds if own else seeds.gather(1, where)
+    return x, answers.masked_fill(missing, 8)
 
 
-def _trained(table, absent=0.25, steps=200, lr=0.01, d_k=16, out_of=0):
+def _trained(table, absent=0.25, steps=200, lr=0.01, d_k=16, **changes):
     g = set_seed(0)
     model = Finder(d_k)
-    train(model, lambda: _batch(table, g, absent, out_of=out_of), steps, lr)
+    train(model, lambda: _batch(table, g, absent, **changes), steps, lr)
     return model
 
 
@@ -108,6 +110,12 @@ mistake(
     lambda table: _trained(table, lr=0.1),
 )
 mistake(
+    "Where the wish is on offer, all name the seeds in their *own* jar. So that was the right "
+    "answer in your training swaps: take the seeds at the place of the wanted jar, "
+    "`seeds.gather(1, where)`.",
+    lambda table: _trained(table, own=True),
+)
+mistake(
     "It finds what is on offer, and says even there with a chance of about one in seven that it "
     "is not. So that happened in your training swaps: some wishes with the answer 8 were for a "
     "label that somebody had brought. Take a few of your swaps and look.",
@@ -150,6 +158,7 @@ def drive(answer, seed):
         "on offer": right[~missing],
         "not on offer": right[missing],
         "answer 8 if on offer": chances[..., 8][~missing],
+        "own seeds if on offer": chances.gather(-1, seeds[..., None])[..., 0][~missing],
     }
     return {name: 10 * part.mean().item() for name, part in means.items()}
 
@@ -196,6 +205,8 @@ TASK = task(
         "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
         "Draw both, a wish that is on offer and one that is not, and choose between them with "
         "`torch.where`. Choose between the seeds and 8 by the same condition.",
-        "The model of the lecture needs one change: its readout has nine answers.",
+        "The model of the lecture is a head and an `nn.Linear` behind it, the readout. It needs "
+        "one change: its readout has nine answers. And `make_batch` is a function without "
+        "arguments: `lambda: …`, as in the lecture.",
     ),
 )

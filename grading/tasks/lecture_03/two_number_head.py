@@ -278,8 +278,8 @@ TASK = task(
         "Queries and keys are points in the plane. For a query, the key with the largest dot "
         "product is the one that reaches farthest in the query's direction. How must n points lie "
         "so that each of them reaches farthest in some direction?",
-        "The lecture draws the keys of a head with d_k = 2, and says which ones are never found. "
-        "It also says how they would have to lie.",
+        "In *Deeper*, the lecture draws the keys of a head with d_k = 2, and says which ones are "
+        "never found. It also says how they would have to lie.",
         "On a circle, the scores of the right key and of its neighbour differ by the query's "
         "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
         "query be for a lead of 20?",

@@ -60,6 +60,13 @@ mistake(
 )
 
 
+mistake(
+    "`words`, (batch, T), met the triangle, (T, T), as if the batch were its rows. It needs an "
+    "axis for the queries before it: `words[:, None, :]`.",
+    lambda lengths, T, side: _causal(T) & _words(lengths, T, side),
+)
+
+
 @mistake("The masks were combined by “or”. A query may see what every mask allows: “and”.")
 def either(lengths, T, side):
     return _causal(T) | _words(lengths, T, side)[:, None]

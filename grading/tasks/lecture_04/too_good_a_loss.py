@@ -53,5 +53,7 @@ TASK = task(
     hints=(
         "What may the model look at when its loss is measured, and what when it writes?",
         "Change one word late in a text. Which outputs may change?",
+        "For another cause: have these texts really never been seen? And over which positions is "
+        "the loss averaged?",
     ),
 )

@@ -132,6 +132,17 @@ def last_is_the_parent(parents):
     return mask
 
 
+@mistake(
+    "Each token sees itself and its parent, and no farther: the parent's parent belongs to its "
+    "text, too. And −1 says that there is no parent, while as an index it means the last place."
+)
+def parent_at_the_index(parents):
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for i, parent in enumerate(parents):
+        mask[i, parent] = True
+    return mask
+
+
 @mistake("Whose parent stands at place 0 does not see it. Only −1 says that there is none.")
 def place_0_forgotten(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)

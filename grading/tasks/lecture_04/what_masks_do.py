@@ -24,8 +24,8 @@ TASK = task(
         ),
         "c": fails(
             "The answers stand in new text just as well as in old, one place to the right, and "
-            "copying works there too. The lecture measured a loss under 0.2 on a pair of words "
-            "that was never seen."
+            "copying works there too. (In *Deeper* the lecture measures a loss under 0.2 on a pair "
+            "of words that was never seen.)"
         ),
         "d": holds(
             "The newest word is in the last row, and that row of a causal mask is True "

@@ -1,5 +1,7 @@
 """Train: an encoding with which narrow heads keep a distance on long texts."""
 
+import math
+
 import numpy as np
 import torch
 from torch import nn
@@ -76,6 +78,7 @@ def drive(answer, tokens, targets, asked):
 
     from helpers.attention import MultiHeadAttention
     from helpers.masks import causal_mask
+    from helpers.positions import RotaryPositions
     from helpers.training import train
 
     class Reader(nn.Module):
@@ -103,8 +106,8 @@ def drive(answer, tokens, targets, asked):
     train(model, lambda: next(batches), steps=len(tokens) // 32, lr=5e-3)
     with torch.no_grad():
         named = model(asked).argmax(dim=-1)
-    base = getattr(encoding, "base", 0.0)
-    return {"named": named, "base": base if isinstance(base, (int, float)) else 0.0}
+    rotary = isinstance(encoding, RotaryPositions)
+    return {"named": named, "base": float(encoding.base) if rotary else 0.0}
 
 
 def cases(seed):
@@ -145,6 +148,12 @@ def where_it_fails(args, result):
             f" Of the wrong answers at the places 32 to 63, {shares[ghost]:.2f} name the token "
             f"{ghost} places to the left."
         )
+    turn = 15 * result["base"] ** (-14 / 16) if result["base"] > 1 else math.inf
+    if turn < 2:
+        said += (
+            f" With this base the slowest hand turns by only {turn:.2g} radians within 15 words, "
+            "the longest distance in training."
+        )
     if result["base"] > 10_000:
         said += " A larger base makes the slow hands slower still."
     if result["base"] == 1:
@@ -167,7 +176,7 @@ TASK = task(
         "eight. Which of them turn by much within 15 words, the longest distance that training "
         "shows?",
         "`positions.RotaryPositions` has a setting that the lecture leaves alone: `base`, which is "
-        "10,000. Hand i turns by base^(−2i / 16) radians a word. How far should the slowest hand "
-        "turn within 15 words, if all eight are to be of use?",
+        "10,000. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the slowest "
+        "hand, i = 7, turns by at least two radians within 15 words: then all eight are of use.",
     ),
 )
