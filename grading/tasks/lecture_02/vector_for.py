@@ -1,5 +1,7 @@
 """Attention as a program: vectors with which it finds the largest number."""
 
+import math
+
 import numpy as np
 
 from grading.author import Case, also_right, mistake, plan, task
@@ -122,6 +124,16 @@ mistake(
     "Everyone collects the smallest number: on the second axis the smallest is the loudest. Turn "
     "it around.",
     lambda number: [number, 100 * (11 - number)],
+)
+mistake(
+    "The second axis is positive and grows, but a power is tiny for small numbers: among −1 and 2 "
+    "the scores differ by next to nothing. Let it grow by as much at each step, from −10 on.",
+    lambda number: [number, 2.0**number],
+)
+mistake(
+    "The second axis is positive and grows, but an exponential is tiny for negative numbers: among "
+    "−10 and −4 the scores differ by next to nothing. Let it grow by as much at each step.",
+    lambda number: [number, 100 * math.exp(number)],
 )
 
 
