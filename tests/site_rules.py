@@ -258,6 +258,12 @@ def overflow(visited: Visit) -> list[str]:
         )
         if too_wide:
             complaints.append(f"at {width} px {too_wide}")
+        complaints += visited.page.evaluate(
+            """() => [...document.querySelectorAll(".prev-next-area p")].filter(title =>
+                title.getBoundingClientRect().right >
+                  title.closest(".prev-next-area").getBoundingClientRect().right + 1
+              ).map(title => `${window.innerWidth} px cut “${title.textContent.trim()}”`)"""
+        )
     return complaints
 
 

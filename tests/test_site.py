@@ -268,6 +268,11 @@ FAULTS = [
     ("accessibility", '<input type="text">'),
     ("accessibility", '<p style="color:#aaa;background:#fff">hard to read</p>'),
     ("overflow", '<article><div style="width:2000px">wide</div></article>'),
+    (
+        "overflow",  # cut, so the page is no wider for it
+        '<div class="prev-next-area" style="overflow:hidden;width:9px"><p style="width:20px">n</p>'
+        "</div>",
+    ),
     ("dark_mode", '<article><div style="background:#fff;height:99px">bright</div></article>'),
     ("dark_mode", '<article><svg role="img" style="color:#000"></svg></article>'),
     (
