@@ -1322,7 +1322,8 @@ def test_gradescope_says_what_is_wrong_with_a_file(tmp_path):
 
 
 def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
-    for line in ('roster = "class.csv"', 'private = "own"', '[late]\ntimes = "handed.csv"'):
+    longer = "[sheets.2.extensions]\n'ada@x' = 2026-11-09"  # a student's address stays here
+    for line in ('roster = "class.csv"', 'private = "own"', '[late]\ntimes = "x.csv"', longer):
         (tmp_path / "class.toml").write_text(line, encoding="utf-8")
         with pytest.raises(ValueError, match="make a copy of the policy without them"):
             autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")

@@ -27,10 +27,10 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
     given = tomllib.loads(policy.read_text(encoding="utf-8")) if policy else {}
     own = [name for name in ("roster", "private") if given.get(name)]
     own += ["late.times"] * (given.get("late", {}).get("times", "files") not in ("files", "moodle"))
+    rules = given.get("sheets", {}).values()
+    own += ["extensions"] * any("extensions" in sheet for sheet in rules)
     if own:
-        wanted = (
-            "the zip does not hold these files of yours; make a copy of the policy without them"
-        )
+        wanted = "the zip must not hold what is yours alone; make a copy of the policy without them"
         raise ValueError(f"{policy.name} names {', '.join(own)}: {wanted}")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for folder in FOLDERS:
