@@ -55,9 +55,10 @@ A task of up to {one} minutes has one star, one of up to {two} has two.
 - Try as often as you like. Hints unfold one after the other. When you have the points, and after
   five tries, `check` says where the model answer stands.
 - A part that is right counts. Code: half of the points for ordinary cases, the other half for the
-  other kinds, such as batches or edges; without the ordinary cases there are none. A list: entry by
-  entry. Letters: one that is wrong or missing costs half, two cost all, so guessing does not pay.
-  `check` tells of the first thing that is wrong; there may be more.
+  other kinds, such as batches or edges; without the ordinary cases there are none, and a task with
+  cases of one kind counts as a whole. A list: entry by entry. Letters: one that is wrong or missing
+  costs half, two cost all, so guessing does not pay. `check` tells of the
+  first thing that is wrong; there may be more.
 - Your function must not change its inputs. Rows, places and parts are counted from 0, as in Python.
 - The points shown are for the public cases. A grader runs your functions on other cases of the same
   kind.
