@@ -324,7 +324,10 @@ def _complaint(
         return _without_the_answer(wrong)
     if wrong:
         broken = _broken(task, case.args, outcome.value)
-        return f"{broken} ({wrong})" if broken and "\n" not in wrong else broken or wrong
+        ours = task.drive is not None and wrong.startswith("result['")  # a name of the check's own
+        return (
+            f"{broken} ({wrong})" if broken and not ours and "\n" not in wrong else broken or wrong
+        )
     besides = _changed(task, outcome)
     return f"{RIGHT_BUT} {besides}: {COPY}" if besides else None
 

@@ -471,6 +471,18 @@ def test_parts_are_counted_as_in_python():
         assert difference(got, want, 0, 0) == sentence
 
 
+def test_a_name_that_only_the_check_has_is_not_shown_beside_a_sentence():
+    def drive(answer, x):
+        return {"rows that sum to 1": answer(x)}
+
+    told = {"cases": lambda seed: [Case((2,))], "properties": (lambda args, value: "No row does.",)}
+    driven = example(drive=drive, **told)
+    assert grade(driven, lambda x: x + 7, 0).message == "No row does."
+    assert "(the result is 9; expected 4.)" in grade(example(**told), lambda x: x + 7, 0).message
+    bare = grade(example(drive=drive, cases=told["cases"]), lambda x: x + 7, 0).message
+    assert "result['rows that sum to 1'] is 9" in bare
+
+
 def test_a_score_is_reached_or_said():
     task = example(kind="train", score=lambda args, value: float(value), reach=0.9)
     assert grade(task, lambda x: 0.95, 0).points == 5
