@@ -45,8 +45,8 @@ TASK = task(
             "gradient alive, so the failure of the other one was one of learning."
         ),
         "h": fails(
-            "That holds for nonlinear recurrences. Two steps of a linear one in a row are again "
-            "one step of the same kind, and a scan joins all pairs at the same time."
+            "That holds with a tanh between the steps. Two steps of a linear one in a row are "
+            "again one step of the same kind, and a scan joins all pairs at the same time."
         ),
     },
     hints=(
