@@ -206,6 +206,31 @@ def test_whose_points_changed_is_listed_with_what_changed(small):
     assert "query_context: 4 → 0" in found["ada"]["what changed"]
     assert "file: ada/02_sheet.ipynb → ada/x.ipynb" in found["ada"]["what changed"]
     assert again(small).changed == 0 and not (out / "changed.csv").exists()
+    left_out = policy_of(folder.parent, "[sheets.2]\nexcluded = ['essay']")
+    told = {"rosters": (folder.parent / "class.csv",)}
+    graded(folder, out, tasks=TEXTS, policy=left_out, told=told)
+    [row] = rows_of(out / "changed.csv")
+    assert (row["id"], row["what changed"]) == ("bob", "essay: 2 → not graded")
+
+
+def test_who_had_a_file_and_has_no_row_now_is_counted(small):
+    folder, _ = small
+    assert again(small).lost == 0
+    whole = (folder.parent / "class.csv").read_text(encoding="utf-8")
+    (folder.parent / "class.csv").write_text("id,name,email\nada,Ada,a@x\n", encoding="utf-8")
+    assert again(small).lost == 2  # Bob and Cem; of Dan there was nothing
+    (folder.parent / "class.csv").write_text(whole, encoding="utf-8")
+    assert again(small).lost == 0
+
+
+def test_points_for_an_answer_that_is_gone_are_pointed_at(small):
+    folder, out = small
+    again(small)
+    again(small, correct=(("ada", "stable_softmax", "3", ""),))
+    put(folder / "ada" / "x.ipynb", sheet({"query_context": RIGHT["query_context"]}), LATER + 9)
+    again(small)
+    said = [row["what"] for row in rows_of(out / "look.csv") if row["id"] == "ada"]
+    assert "stable_softmax: no answer is there now, and 3 points were given" in said
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
@@ -226,7 +251,9 @@ def test_a_later_download_is_graded_anew_only_where_something_changed(tmp_path, 
                 for path in sorted((tmp_path / "in").rglob("*.ipynb")):
                     archive.write(path, path.relative_to(tmp_path / "in"))
         done = graded(tmp_path / name, tmp_path / "out", examiner=watched)
-        assert len(seen) == 10 and done.count == {"graded": 10}
+        empty = sum(one.points == 0 for one in members)
+        assert len(seen) == 10 and done.count["graded"] == 10 - empty > 0
+        assert done.count["graded, and no task is answered"] == empty > 0
     assert len(points_of(tmp_path / "out")) == 10
 
 

@@ -117,7 +117,8 @@ def grade_class(
         ValueError: if something that a person wrote fits nothing; then nothing was changed.
     """
     told, ruled, policy = told or Told(), policy is not None, policy or Policy()
-    tasks = applied(policy, all_tasks() if tasks is None else tasks)
+    every = all_tasks() if tasks is None else tasks
+    tasks = applied(policy, every)
     lectures = sorted({task.lecture for task in tasks.values()})
     require(told.lecture in (None, *lectures), "--lecture", told.lecture, f"one of {lectures}")
     program = None if unsafe or examiner else sandbox.bubblewrap()
@@ -134,7 +135,7 @@ def grade_class(
             said = "a run before this one had the rules of a class (POLICY), and this one has none"
             looks.insert(0, Look(said, told.lecture))
         policy = policy.by(members.id_of)
-        given = _from_persons(out, store, told, members, tasks, policy)
+        given = _from_persons(out, store, told, members, tasks, every, policy)
         todo = order([row for row in rows if row.status == "ok"])
         with sandbox.CourseFiles() as course:
             own = examiner or Examiner(limits, course, program, torch_seed)
@@ -154,7 +155,11 @@ def grade_class(
         pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]
         known = store.rename(members.former)
         store.counts(pairs, {row.key: row.student.id for row in graded})
-        changed = reports.write_changed(out / "changed.csv", sheets, store.published())
+        before = store.published()
+        changed = reports.write_changed(out / "changed.csv", sheets, before)
+        mine = {sheet.lecture for sheet in sheets}
+        had = {id for (id, lecture), was in before.items() if lecture in mine and was.file}
+        lost = len(had - {sheet.student.id for sheet in sheets})
         store.publish(students, sheets)
         store.remember(_words(members, sheets))
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
@@ -164,7 +169,8 @@ def grade_class(
         filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
         count = Counter(_heap(sheet) for sheet in sheets)
         system = any(row.handed.owner.system for row in rows)
-    return Done(failures, len(open_), waiting, filled, known, blind, changed, count, system)
+    more = changed, lost, count, system
+    return Done(failures, len(open_), waiting, filled, known, blind, *more)
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,8 @@ class Done:
     """How many sheets of the term are of participants whose names are not known."""
     changed: int = 0
     """How many have other points than after the run before."""
+    lost: int = 0
+    """Of how many there was a file in the run before, and there is no row now."""
     count: Mapping[str, int] = field(default_factory=dict)
     """How many sheets were graded, how many not, of whom there is nothing."""
     system: bool = False
@@ -190,7 +198,7 @@ class Done:
 
 def _heap(sheet: marking.SheetGrade) -> str:
     if sheet.graded:
-        return "graded"
+        return "graded" if sheet.row.holds.answered else "graded, and no task is answered"
     return marking.NOTHING if sheet.status == marking.NOTHING else "handed in, not graded"
 
 
@@ -371,9 +379,13 @@ def _from_persons(
     told: Told,
     members: Class,
     tasks: Mapping[str, Task],
+    every: Mapping[str, Task],
     policy: Policy,
 ) -> list[Correction]:
-    """What persons wrote into the tables of the last run, or hand in now; checked, not yet kept."""
+    """What persons wrote into the tables of the last run, or hand in now; checked, not yet kept.
+
+    In the table of the last run may stand marks for a task that was left out since.
+    """
     ids, author = list(members.students), told.author
     given = []
     now = _now(members, tasks)
@@ -382,7 +394,8 @@ def _from_persons(
         known = [*ids, *(row[0] for row in store.base.execute("SELECT id FROM student"))]
         known += [row[2] for row in store.identities()]
         whose = "" if new else author
-        given += marking.read_points(out / "written.csv", known, tasks, policy, whose)
+        both = {**every, **tasks}
+        given += marking.read_points(out / "written.csv", known, both, policy, whose)
     marked = len(given)
     for path in told.points:
         table = marking.read_points(path, ids, tasks, policy, author, members.id_of)
@@ -623,6 +636,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
     said = ", ".join(f"{number} {what}" for what, number in sorted(done.count.items()))
     print(f"Of {sum(done.count.values())}: {said} (column status)")
+    if done.lost:
+        print(f"{done.lost} of the last run have no row now: is the list of the class whole?")
     if done.changed:
         print(f"{done.changed} have other points than after the last run: {out / 'changed.csv'}")
     if done.looks or done.waiting:

@@ -141,7 +141,12 @@ def _grades(
             if not (grade.stale and result.review):  # another text is another answer: read it again
                 grade.points, grade.by = given.points, given.author or "a person"
             if grade.stale and not result.review:
-                what = f"{result.task}: the answer changed since {given.points:g} points were given"
+                what = (
+                    "the answer changed since"
+                    if result.answer_id
+                    else "no answer is there now, and"
+                )
+                what = f"{result.task}: {what} {given.points:g} points were given"
                 looks.append(Look(what, sheet.lecture, sheet.student, sheet.file))
         if result.task in rules.bonus:
             grade.possible = 0.0

@@ -112,7 +112,8 @@ def write_changed(
         now = {grade.task: grade.points for grade in sheet.grades}
         both = [task for task in [*now, *was.tasks] if now.get(task, 0) != was.tasks.get(task, 0)]
         said = [
-            f"{task}: {was.tasks.get(task, 0):g} → {now.get(task, 0):g}"
+            f"{task}: {was.tasks.get(task, 0):g} → "
+            + (f"{now[task]:g}" if task in now else "not graded")
             for task in dict.fromkeys(both)
         ]
         said += [f"days late: {was.late} → {sheet.late}"] * (was.late != sheet.late)

@@ -69,7 +69,12 @@ def sheets() -> dict[int, Sheet]:
         names = {item.task for item in items}
         title = re.search(r"^# .*?: (.+)$", "\n".join(text for _, text in cells), re.MULTILINE)
         answers = {
-            name: re.sub(r"^\s*(# (BEGIN|END) ANSWER|#\| .*)(\n|$)", "", text, flags=re.MULTILINE)
+            name: re.sub(
+                rf"^\s*(# (BEGIN|END) ANSWER|#\| .*|{name} = \.\.\..*)(\n|$)",
+                "",
+                text,
+                flags=re.MULTILINE,
+            )
             for name, text in definitions([s for k, s in answered if k == "code"], names).items()
         }
         template = definitions([source for kind, source in cells if kind == "code"], names)
