@@ -57,7 +57,7 @@ class ByMask(Adder):
 class _With(Adder):
     """Changes of the model answer: the mistakes below."""
 
-    causal, places = True, True
+    causal, places, scale = True, True, 1.0
 
     def mask(self, T):
         """Who sees whom beside that."""
@@ -65,7 +65,7 @@ class _With(Adder):
 
     def forward(self, tokens, return_weights=False):
         """Logits."""
-        x = self.embedding(tokens)
+        x = self.scale * self.embedding(tokens)
         x = self.positions.embed(x) if self.places else x
         x, weights = self.stack(x, self.mask(tokens.shape[1]), True, causal=self.causal)
         logits = self.readout(x)
@@ -98,6 +98,14 @@ class WrongWay(_With):
 )
 class NoPositions(_With):
     places = False
+
+
+@mistake(
+    "The vectors of the tokens are multiplied before the places are added. Here both tables start "
+    "alike, so that a place is as loud as a token: add them as they are."
+)
+class Louder(_With):
+    scale = 3.0
 
 
 @mistake(
@@ -212,6 +220,14 @@ def drive(answer, n, d_model, n_layers, n_heads, tokens):
         )
         facts["the maps belong to the same logits"] = bool((same - logits).abs().max() < 1e-3)
         facts["a shorter text can be read"] = list(model(tokens[:, :4]).shape)
+        if sorted(map(len, tables)) == sorted([12, 3 * n + 2]):
+            outs, v = [], torch.randn(d_model)
+            for table in tables:  # one vector more for all tokens, or for all places: the same sum
+                table.add_(v)
+                outs.append(model(tokens))
+                table.sub_(v)
+            added = bool((outs[0] - outs[1]).abs().max() < 1e-3)
+            facts["a token and its place are added as they are"] = added
     logits.square().sum().backward()
     facts["parameters without a gradient"] = sum(p.grad is None for p in model.parameters())
     return facts
