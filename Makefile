@@ -79,7 +79,7 @@ autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.t
 	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
 	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)")
 
-student-site: .venv/book.stamp ## build the site without the model answers, into _build/student
+student-site: .venv/book.stamp ## build the site without the model answers, into _build/student/_build/html
 	@$(BIN)/python tools/student_site.py
 
 audit: book ## measure the site with Lighthouse, which needs node and npm (PAGE=index.html for one)

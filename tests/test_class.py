@@ -223,6 +223,18 @@ def test_who_had_a_file_and_has_no_row_now_is_counted(small):
     assert again(small).lost == 0
 
 
+def test_of_two_files_at_the_same_time_it_is_said_where_the_other_holds_more(tmp_path):
+    put(tmp_path / "in" / "ada" / "x.ipynb", sheet(RIGHT), LATER)
+    put(tmp_path / "in" / "ada" / "x-1.ipynb", sheet(RIGHT | {"stable_softmax": "pass"}), LATER)
+    put(tmp_path / "in" / "bob" / "x.ipynb", sheet(made_class.STUB), LATER)
+    (tmp_path / "class.csv").write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\n")
+    graded(tmp_path / "in", tmp_path / "out", told={"rosters": (tmp_path / "class.csv",)})
+    [row] = [r for r in rows_of(tmp_path / "out" / "look.csv") if "same time" in r["what"]]
+    assert row["what"].endswith("which counts, and holds more answers")
+    flags = {row["id"]: row["flags"] for row in rows_of(tmp_path / "out" / "grades.csv")}
+    assert sorted(flags.values()) == ["", "no task is answered"]
+
+
 def test_points_for_an_answer_that_is_gone_are_pointed_at(small):
     folder, out = small
     again(small)

@@ -17,6 +17,8 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         cells = nbformat.read(sheet, as_version=4).cells
         [code] = [cell.source for cell in cells if "keep_back" in cell.source]
         assert "\nkeep_back()\n" in code
+        assert "Hints unfold one after the other.\n" in "".join(cell.source for cell in cells)
+        assert not any("where the model answer stands" in cell.source for cell in cells)
     assert "exercises/02" in toc and "file: instructors" in toc
     assert "teaching" not in toc and "examination" not in toc
     pages = "".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.md"))

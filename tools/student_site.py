@@ -20,6 +20,10 @@ LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools
 LEFT_OUT |= {"teaching.md", "examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
+POINTS_AT = re.compile(
+    r" When you have the points, and after\\n\",\s*\"  five tries, `check` says where the model "
+    r"answer stands\."
+)
 PART = re.compile(r"  - caption: Model answers\n(?:    .*\n)+")
 PAGE = re.compile(r"      - file: (?:teaching|examination)\n")
 LINK = re.compile(r"\[([^\]]*)\]\((?:teaching|examination)\.md[^)]*\)")
@@ -43,6 +47,9 @@ def copy(target: Path) -> None:
         text = sheet.read_text(encoding="utf-8")
         if text.count(IMPORT) != 1:
             raise ValueError(f"exercises/{sheet.name}: one line {IMPORT} was expected")
+        text, count = POINTS_AT.subn("", text)
+        if count != 1:
+            raise ValueError(f"exercises/{sheet.name}: where `check` points was expected once")
         sheet.write_text(text.replace(IMPORT, KEPT_BACK), encoding="utf-8")
     toc = target / "_toc.yml"
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))

@@ -635,7 +635,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
     said = ", ".join(f"{number} {what}" for what, number in sorted(done.count.items()))
-    print(f"Of {sum(done.count.values())}: {said} (column status)")
+    print(f"Of {sum(done.count.values())}: {said} (columns status and flags)")
     if done.lost:
         print(f"{done.lost} of the last run have no row now: is the list of the class whole?")
     if done.changed:

@@ -181,9 +181,11 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
                 look(f"{mine} is later and {what}: {name} counts", row)
         else:
             row.status = f"not counted: {name} of the same student is later"
+            more = len(row.holds.answered) > len(chosen.holds.answered)
             if row.handed.order[:2] == chosen.handed.order[:2]:
-                look(f"handed in at the same time as {name}, which counts", row)
-            elif len(row.holds.answered) > len(chosen.holds.answered):
+                besides = ", and holds more answers" * more
+                look(f"handed in at the same time as {name}, which counts{besides}", row)
+            elif more:
                 look(f"holds more answers than {name}, which is later and counts", row)
     if chosen.holds.strength == 1:
         what = f"holds {len(chosen.holds.defined)} tasks and is hardly the sheet"

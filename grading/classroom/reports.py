@@ -149,12 +149,21 @@ def _grades(sheet: SheetGrade, names: Sequence[str], policy: Policy) -> list[obj
     who = [sheet.student.id, sheet.student.name, sheet.student.email]
     points = {grade.task: float(grade.points) for grade in sheet.grades if sheet.graded}
     given = {g.task: float(g.points) for g in sheet.grades if not sheet.graded and g.correction}
-    flags = "; ".join(sheet.graded.flags) if sheet.graded else ""
+    flags = list(sheet.graded.flags) if sheet.graded else []
+    flags += ["no task is answered"] * bool(sheet.graded and not sheet.row.holds.answered)
     final = "yes" if sheet.final else "no"
     due = policy.of(sheet.lecture).extensions.get(sheet.student.id)
     longer = due.isoformat(" ", "minutes") if due else ""
     counts = [float(sheet.points), float(sheet.possible), final, sheet.late or ""]
-    head = [*who, sheet.lecture or "", sheet.status, *counts, longer, sheet.waiting, flags]
+    head = [
+        *who,
+        sheet.lecture or "",
+        sheet.status,
+        *counts,
+        longer,
+        sheet.waiting,
+        "; ".join(flags),
+    ]
     head.append(sheet.file)
     return [*head, *((points | given).get(name, "") for name in names)]
 
