@@ -1,5 +1,8 @@
 """What `make execute` stores beside the outputs themselves."""
 
+from itertools import count
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -68,6 +71,14 @@ show(fig, "A line that differs in each run.", measured=True)"""
 CELLS = (TIMED, "taken = [300_000 + time.time_ns() % 90_001, 5, scale]", DRAW, "print(1)")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_second():
+    """By the clock of `execute` every run takes a second, so that no test hangs on the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execute, "time", SimpleNamespace(perf_counter=count().__next__))
+        yield
+
+
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory):
     """A small notebook with a figure that differs in every run, executed once."""
@@ -91,6 +102,18 @@ def again(executed, tmp_path, change=lambda cells: None, **options):
 def test_an_unchanged_notebook_is_stored_as_it_was(executed, tmp_path):
     before, after = again(executed, tmp_path)
     assert before == after
+
+
+@pytest.mark.parametrize(
+    ("known", "seconds", "stored"),
+    [(0, 3.6, 4), (4, 3.6, 4), (4, 7.9, 4), (4, 8, 8), (4, 2, 2), (90, 61.3, 90), (90, 30, 30)],
+)
+def test_stored_seconds_change_only_when_they_differ_twofold(known, seconds, stored):
+    assert execute.settled_seconds(known, seconds) == stored
+
+
+def test_the_seconds_of_a_run_are_stored(executed):
+    assert nbformat.read(executed, as_version=4).metadata["lamplight"] == {"seconds": 1}
 
 
 def test_new_cells_leave_the_drawings_alone(executed, tmp_path):

@@ -51,7 +51,7 @@ def execute(path: Path, fresh: bool = False) -> float:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
-        "lamplight": {"seconds": known if known / 2 < seconds < known * 2 else round(seconds)},
+        "lamplight": {"seconds": settled_seconds(known, seconds)},
     }
     for cell in cells:
         cell.outputs = [_settled(output) for output in _joined(cell.outputs)]
@@ -64,6 +64,11 @@ def execute(path: Path, fresh: bool = False) -> float:
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
     return seconds
+
+
+def settled_seconds(known: int, seconds: float) -> int:
+    """The seconds to store: those that are known, unless the run took twice or half as long."""
+    return known if known / 2 < seconds < known * 2 else round(seconds)
 
 
 MODULES = {"np", "torch", "nn", "F", "plt"}
