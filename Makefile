@@ -75,9 +75,10 @@ grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] 
 	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(LECTURE),--lecture $(LECTURE)) \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(POLICY),--policy "$(POLICY)") $(if $(TABLE),--table "$(TABLE)") $(OPTIONS)
 
-autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.toml] [SEED=N]
+autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.toml] [SEED=N] [OUT=a.zip]
 	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
-	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)")
+	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)") \
+	  $(if $(OUT),--out "$(OUT)")
 
 student-site: .venv/book.stamp ## build the site without the model answers, into _build/student/_build/html
 	@$(BIN)/python tools/student_site.py

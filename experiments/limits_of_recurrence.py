@@ -51,7 +51,7 @@ TASKS = {
     "pairs": (32, 16, partial(associative_recall_batch, n_keys=16, n_values=16)),
 }
 
-# Task: widths with which all models have equal numbers of parameters, within 3 %.
+# Task: widths with which all models have equal numbers of parameters, within 4 %.
 WIDTHS = {
     "agreement": {"rnn": 84, "lstm": 48, "gru": 54, 1: 232, 2: 96},
     "first symbol": {"rnn": 88, "lstm": 45, "gru": 52, 1: 196, 2: 64},

@@ -9,6 +9,7 @@ parts     what a part of an answer is worth
 judge     running an answer on cases, and the verdict on what came out
 evidence  which known mistake a wrong answer shows, and how sure that is
 watch     what a call changes that is not its own
+stop      at which line of a student's code an error arose
 check     check("name"), progress() and keep_back() for notebooks
 workload  how long a sheet takes
 generate  student notebooks from the solutions

@@ -15,17 +15,19 @@ A file `tasks/lecture_NN/NAME.py` holds, from the top:
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import linecache
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from types import CodeType
 
-from grading.task import Case, Kind, Mistake, Task
+from grading.task import Case, Kind, Mistake, Pair, Task
 from helpers.checks import require
 
 __all__ = [
@@ -49,6 +51,8 @@ _mistakes: dict[str, list[Mistake]] = defaultdict(list)
 """What the decorators have collected, by the file (the module's name) in which they stand."""
 _bare: dict[str, list[str]] = defaultdict(list)
 """The sentences of known mistakes that still lack an answer."""
+_edits: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
+"""The known mistakes that are the model answer but for some words: sentence and changes."""
 
 
 def _here() -> dict:
@@ -95,16 +99,34 @@ def edited(why: str, *changes: str) -> object:
         ValueError: if what is to be changed does not stand there just once.
     """
     here = _here()
-    path = Path(here["__file__"])
+    answer = _changed(here, changes, f"edited {len(_mistakes[here['__name__']])}")
+    _mistakes[here["__name__"]].append(Mistake(answer, why))
+    _edits[here["__name__"]].append((why, changes))
+    return answer
+
+
+def _changed(space: dict, changes: Sequence[str], name: str) -> object:
+    """The model answer of a file but for some words.
+
+    Raises:
+        ValueError: if what is to be changed does not stand there just once.
+    """
+    path = Path(space["__file__"])
     lines = cell_of(path).splitlines()
     source = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         require(source.count(old) == 1, f"{path.name}, {old!r}", source.count(old), "it once")
         source = source.replace(old, new)
-    names = dict(here)
-    exec(_compiled(source, f"{path.name}, edited {len(_mistakes[here['__name__']])}"), names)
-    _mistakes[here["__name__"]].append(Mistake(names[path.stem], why))
+    names = dict(space)
+    exec(_compiled(source, f"{path.name}, {name}"), names)
     return names[path.stem]
+
+
+def _pairs(space: dict, edits: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[Pair]:
+    """Every two edited mistakes in one answer, where both changes find their words."""
+    for (one, first), (other, second) in combinations(edits, 2):
+        with contextlib.suppress(ValueError, SyntaxError):
+            yield Pair(_changed(space, first + second, f"{one}, {other}"), (one, other))
 
 
 def as_given(why: str) -> object:
@@ -153,6 +175,7 @@ def task(
     plan: Mapping[str, object],
     *,
     reasons: Mapping[str, tuple[bool, str]] | None = None,
+    two_at_once: bool = False,
     **facts: object,
 ) -> Task:
     """The task of this file, with all that was collected for it.
@@ -161,6 +184,8 @@ def task(
         plan: kind, points and minutes.
         reasons: for "choose", the reason of each option by its letter, each written as
             `holds("…")` or `fails("…")`.
+        two_at_once: whether an answer that shows no known mistake is compared with every two that
+            are `edited`. For answers that end however they are changed, and quickly.
         facts: the other fields of `Task`. Name and lecture are those of the file, and the
             reference is what the file calls by that name.
 
@@ -170,7 +195,9 @@ def task(
     """
     here = _here()
     file = here["__name__"]
-    bare, known, also = (collected.pop(file, ()) for collected in (_bare, _mistakes, _right))
+    bare, known, also, edits = (
+        collected.pop(file, ()) for collected in (_bare, _mistakes, _right, _edits)
+    )
     require(not bare, f"{file}, known mistakes", f"no answer for {bare}", "an answer, or @mistake")
     _, _, folder, name = file.rsplit(".", 3)
     reasons = reasons or {}
@@ -185,6 +212,7 @@ def task(
         reference=here[name],
         also_right=tuple(also),
         mistakes=(*mistakes, *known),
+        pairs=(lambda: _pairs(here, edits)) if two_at_once else None,
         **plan,
         **facts,
     )

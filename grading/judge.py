@@ -15,15 +15,18 @@ import io
 import linecache
 import math
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 
 import numpy as np
 
 from grading import evidence, parts
 from grading.parts import Earned
 from grading.plain import NotPlain, describe_type, difference, plain
+from grading.stop import line_of
 from grading.task import CODE, Case, Task
 from grading.tensors import is_tensor, torch_if_there
 from grading.watch import Watch
@@ -59,6 +62,8 @@ class Outcome:
     """What the answer printed, as far as it is kept. The class grader does not have it."""
     noticed: str = ""
     """What else a call changed though it is not its own, where a task drives the answer."""
+    at: str = ""
+    """The line of the student's code that stopped. Told, and never compared."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,7 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
     if not callable(answer):
         return Outcome(error=f"{task.name} is {describe_type(answer)}, and a function is wanted.")
     args, drain, watch = _fresh(case.args), _Drain(), Watch()
-    before, result, sentence = plain(args), None, ""
+    before, result, sentence, at = plain(args), None, "", ""
     try:
         with (
             _restored(),
@@ -150,25 +155,25 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
     except NotPlain as error:
         sentence = f"It returns {error}."
     except (Exception, SystemExit) as error:
-        began = f"{STOPS} {type(error).__name__}:"
-        if task.drive and _raised_in(task.drive, error):
-            began = REFUSED
+        trace = sys.exc_info()[2]  # not the error's own, whose class may be the student's
+        began, at = f"{STOPS} {type(error).__name__}:", line_of(trace)
+        if task.drive and _raised_in(task.drive, trace):
+            began, at = REFUSED, ""
         sentence = f"{began} {_one_line(error)}"
         if type(error) is NotImplementedError and not str(error):
-            sentence = f"{task.name} is not written yet."
+            sentence, at = f"{task.name} is not written yet.", ""
     if sentence:
-        return Outcome(error=sentence, printed=drain.beginning())
+        return Outcome(error=sentence, printed=drain.beginning(), at=at)
     pairs = enumerate(zip(before, args, strict=True))
     changed = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
     return Outcome(result, changed=changed, printed=drain.beginning(), noticed=watch.noticed)
 
 
-def _raised_in(drive: Callable[..., object], error: BaseException) -> bool:
-    """Whether a `raise` of `drive` itself, or of a function in it, made this error.
+def _raised_in(drive: Callable[..., object], trace: TracebackType | None) -> bool:
+    """Whether a `raise` of `drive` itself, or of a function in it, is where an error arose.
 
     Not one of the answer's, nor of a library that `drive` called.
     """
-    trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None or not inspect.isfunction(drive):
@@ -221,6 +226,8 @@ def judge(
         if found is not None:
             complaint += f"\n{SAID[found.sure]} {task.mistakes[found.which].why}"
             which = None if found.sure == "the error only" else found.which
+        elif task.pairs is not None and _ran(task, outcomes):
+            complaint += _two_at_once(task, cases, outcomes, known)
         earned = _earned(task, cases, outcomes, complaints, known)
         return _verdict(task, earned, complaint, which, outcome.printed)
     if task.score is None:
@@ -267,16 +274,31 @@ _kept: dict[tuple[str, int], tuple[Task, dict]] = {}
 """What the model answer and the known mistakes of a task gave, by its name and the seed."""
 
 
-def grade(task: Task, answer: object, seed: int) -> Verdict:
-    """Run an answer on the cases of a seed and judge it, in this process."""
-    cases = task.cases(seed)
+def grade(
+    task: Task, answer: object, seed: int, looking: Callable[[], None] | None = None
+) -> Verdict:
+    """Run an answer on the cases of a seed and judge it, in this process.
+
+    `looking` is called each time that a known mistake has to be run.
+    """
+    cases, known = task.cases(seed), kept(task, seed)
+    known[LOOKING] = looking
+    return judge(task, cases, run(task, answer, cases), known)
+
+
+def kept(task: Task, seed: int) -> dict:
+    """What `grade` keeps of the model answer and the known mistakes on the cases of a seed."""
     if _kept.get((task.name, seed), (None,))[0] is not task:
         _kept[task.name, seed] = task, {}
-    return judge(task, cases, run(task, answer, cases), _kept[task.name, seed][1])
+    return _kept[task.name, seed][1]
 
 
 MODEL = -1
 """Stands for the model answer, where a number stands for a known mistake."""
+LOOKING = "looking"
+"""Under this, what is called when a known mistake is run."""
+PAIRS = "pairs"
+"""Under this, answers with two known mistakes are kept."""
 TOGETHER = "together"
 """Under this, what they gave on all cases is kept."""
 
@@ -291,6 +313,8 @@ def _ours(
     """What the model answer or a known mistake gives on one case."""
     if (which, number) not in known:
         answer = task.reference if which == MODEL else task.mistakes[which].answer
+        if which != MODEL and known.get(LOOKING):
+            known[LOOKING]()
         [known[which, number]] = run(task, answer, [cases[number]])
     return known[which, number]
 
@@ -301,7 +325,7 @@ def _complaint(
     """What is wrong with one outcome, or None."""
     case = cases[number]
     if outcome.error:
-        return outcome.error
+        return f"{outcome.error}\n  in {outcome.at}" if outcome.at else outcome.error
     if outcome.value is None and task.kind != "predict":
         return f"{task.name} returns None: is there a return, and has it been written?"
     if task.score is not None:
@@ -417,6 +441,33 @@ def _known_mistake(
         outcomes, together, equal, lambda o: o.error.startswith((STOPS, REFUSED))
     )
     return found or (_among_others(task, outcomes[0].value) if task.kind == "predict" else None)
+
+
+def _two_at_once(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], kept: dict) -> str:
+    """The two known mistakes that together give just this; of several such pairs, what all hold.
+
+    Nothing where all that came is an error.
+    """
+    if all(outcome.error for outcome in outcomes):
+        return ""
+    if PAIRS not in kept:
+        kept[PAIRS] = list(task.pairs())
+    fits: list[tuple[str, str]] = []
+    for number, pair in enumerate(kept[PAIRS]):
+
+        def theirs(i: int, answer: object = pair.answer, key: tuple = (PAIRS, number)) -> Outcome:
+            if (*key, i) not in kept:
+                if kept.get(LOOKING):
+                    kept[LOOKING]()
+                [kept[*key, i]] = run(task, answer, [cases[i]])
+            return kept[*key, i]
+
+        if all(same(task, theirs(i), outcome) for i, outcome in enumerate(outcomes)):
+            fits.append(pair.whys)
+    first = dict.fromkeys(fits[0]) if fits else ()
+    both = [why for why in first if all(why in others for others in fits)]
+    said = {0: "", 1: "\nOf two things at once, this is one:", 2: "\nTwo things at once:"}
+    return " ".join([said[len(both)], *both])
 
 
 def _among_others(task: Task, got: object) -> evidence.Named | None:
@@ -607,6 +658,9 @@ def _resolve(name: str) -> tuple[object, str]:
         return getattr(importlib.import_module(module), owner), attribute
 
 
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split())
+def _one_line(error: BaseException) -> str:
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # a class of the student's
+        text = "(its text cannot be read)"
     return text if len(text) <= 200 else text[:199] + "…"

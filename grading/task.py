@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,6 +40,14 @@ class Mistake:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A working wrong answer in which two known mistakes are made, and both sentences."""
+
+    answer: object
+    whys: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class Task:
     """One thing that a student writes, under the name `name`.
 
@@ -57,6 +65,8 @@ class Task:
             seeds of its own. Tasks that want a value have none.
         mistakes: what is known to go wrong. For "predict" the wrong values; for "choose" one
             entry per option, whose answer is that option's letter and whose `why` is the reason.
+        pairs: makes answers with two of the known mistakes at once, for an answer that shows no
+            single one.
         also_right: right answers written in another way, which must be accepted.
         properties: each gets the arguments of a case and the plain result and returns a sentence
             if something must not be so ("row 2 sums to 0.8, not to 1"). Asked where the result is
@@ -83,6 +93,7 @@ class Task:
     reference: object
     cases: Callable[[int], Sequence[Case]] = field(default=lambda seed: [Case(())])
     mistakes: tuple[Mistake, ...] = ()
+    pairs: Callable[[], Iterable[Pair]] | None = None
     also_right: tuple[object, ...] = ()
     properties: tuple[Callable[[tuple, object], str | None], ...] = ()
     drive: Callable[..., object] | None = None

@@ -114,7 +114,7 @@ class Reader(_Reader):
     ) -> None:
         super().__init__(vocab, d_model, d_model, flag, fixed)
         require_sizes(n_layers=n_layers)
-        positions = RotaryPositions(base=30.0)  # contexts are short: slower turns tell nothing
+        positions = RotaryPositions(base=30.0)  # contexts are short: much slower turns tell little
         self.blocks = nn.ModuleList(
             DecoderBlock(d_model, n_heads, d_ff, positions=positions) for _ in range(n_layers)
         )

@@ -278,7 +278,7 @@ class _Stack(nn.Module):
 class TransformerStack(_Stack):
     """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
 
-    With pre-norm nothing normalises the stream itself, which grows with every block; hence the
+    With pre-norm nothing normalises the stream itself, which can grow with every block; hence the
     last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
 
     Args:

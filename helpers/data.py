@@ -136,8 +136,8 @@ def agreement_batch(
     and uniformly. Wherever there is an attractor, its number, its opposite, the form of the last
     verb and the majority of the attractors are therefore right in half of the sentences: none of
     them is a shortcut. With `opposing=True` every attractor has the other number than the
-    subject, so that whoever goes by the nearest noun is always wrong. ("The opposite of the
-    nearest noun" would be always right, but in training there is nothing that would teach it.)
+    subject, so that whoever goes by the nearest attractor is always wrong. ("The opposite of the
+    nearest attractor" would be always right, but in training nothing would teach it.)
 
     Args:
         batch: number of sentences.
@@ -227,7 +227,7 @@ def first_token_recall_batch(
 def associative_recall_batch(
     batch: int, n_pairs: int, generator: torch.Generator, *, n_keys: int = 64, n_values: int = 64
 ) -> Batch:
-    """Key, value, key, value, …, then every key once more, in another order.
+    """Key, value, key, value, …, then every key once more, in a random order.
 
     Tokens 0 … n_keys − 1 are keys, the next n_keys … n_keys + n_values − 1 are values. Keys of a
     sequence differ, values are drawn independently. The target at each repeated key is its value,

@@ -212,7 +212,7 @@ class LanguageModel(TransformerModel):
     table serves both ways ("tied"; Press and Wolf, 2017; Vaswani et al., 2017, section 3.4, who
     also multiply it by √d_model on the way in). It starts with numbers of the size 1/d_model, so
     that even the logit of the word just read is no larger than about 1 and all words are about
-    equally likely. With 1/√d_model an untrained model is sure that each word comes twice.
+    equally likely. With 1/√d_model an untrained model is nearly sure that each word comes twice.
 
     Args:
         vocab: number of different tokens, as many as logits.

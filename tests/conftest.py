@@ -1,6 +1,7 @@
 """What the tests of this folder share; the settings of all tests stand in `../conftest.py`."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -33,8 +34,9 @@ def chromium() -> str:
 
 
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
-LONG = ("test_faults", "test_grader_cases", "test_variants", "test_site", "test_class")
-# Tests that share nothing: one by one they fill what is left on either side.
+LONG = ("test_faults", "test_grader_cases", "test_site", "test_variants", "test_grader_parts")
+LONG = (*LONG, "test_needs", "test_class")
+# Tests that share nothing, or only what is of one task: they fill what is left on either side.
 APART = ("test_grading.py::", "test_verdicts_do_not_depend_on_the_seed_of_torch[")
 
 
@@ -53,13 +55,16 @@ def pytest_collection_modifyitems(items) -> None:
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config, log):
-    """Tests of a file share what they need, so one worker gets them all."""
+    """Tests of a file, or of a task, share what they need, so one worker gets them all."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            if file.endswith("test_grading.py") and "[" in test:
+                return re.split(r"[-\]]", test.partition("[")[2])[0]  # the task, without the seed
             alone = any(part in nodeid for part in ("test_runs_alone[", *APART))
-            return nodeid if alone else nodeid.partition("::")[0]
+            return nodeid if alone else file
 
     return ByFile(config, log)
 

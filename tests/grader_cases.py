@@ -36,6 +36,13 @@ CASES["raises"] = with_cell(4, "1 / 0", says=("ZeroDivisionError",), clean=True)
 CASES["bad-syntax"] = with_answer(
     4, "stable_softmax", "def stable_softmax(:", lost=("stable_softmax",), says=("SyntaxError",)
 )
+CASES["stops"] = with_answer(
+    4,
+    "stable_softmax",
+    "def stable_softmax(scores):\n    x = '<b>'\n    return scores[x]",
+    lost=("stable_softmax",),
+    says=("It stops with IndexError", "in line 3 of your cell: return scores[x]"),
+)
 CASES["helper-raises"] = Trial(
     4,
     notebook(

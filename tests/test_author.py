@@ -90,6 +90,18 @@ def test_a_file_collects_its_answers_in_the_order_in_which_they_stand(module):
     assert not author._mistakes.get("grading.tasks.lecture_03.doubled")  # nothing is left behind
 
 
+def test_two_edits_at_once_are_made_where_both_find_their_words(tmp_path):
+    edits = (
+        'edited("Tripled.", "2 * x", "3 * x")\nedited("Added.", "return", "return 1 +")\n'
+        'edited("Other.", "2 *", "5 *")\nTASK = task('
+    )
+    source = SOURCE.replace("as_given,", "as_given, edited,").replace("TASK = task(", edits)
+    source = source.replace("minutes=5),", "minutes=5), two_at_once=True,")
+    found = {pair.whys: pair.answer(2) for pair in made(tmp_path, source).TASK.pairs()}
+    assert found == {("Tripled.", "Added."): 7, ("Added.", "Other."): 11}
+    assert made(tmp_path, source.replace(" two_at_once=True,", "")).TASK.pairs is None
+
+
 def test_a_file_has_one_cell(tmp_path):
     file = tmp_path / "twice.py"
     for text in ("x = 1\n", "# %% the cell\nx = 1\n# %%\n" * 2):

@@ -17,9 +17,9 @@ from grader_tasks import TASKS, notebook
 from made_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
 
 from grading.classroom import tables
-from grading.classroom.grade import Told, grade_class
+from grading.classroom.grade import Told, case_seed, grade_class
 from grading.classroom.policy import read_policy
-from grading.classroom.sheets import sheets
+from grading.classroom.sheets import plain_words, sheets
 from grading.classroom.submissions import owner_of
 from grading.task import all_tasks
 from tools import autograder
@@ -356,6 +356,26 @@ def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
     with sqlite3.connect(out / "grades.sqlite") as base:
         kept = base.execute("SELECT points, comment, author FROM correction").fetchall()
     assert kept == [(7.0, "Right idea.", "Prof"), (None, "", "")]
+
+
+def test_two_persons_who_marked_otherwise_are_seen_until_one_of_them_settles_it(small):
+    _, out = small
+    again(small)
+    given = {"ada": "2", "bob": "1.5", "cem": "3"}
+    fill(out / "written.csv", lambda row: row.update(points=given[row["id"]], author="Ada"))
+    copy = out.parent / "copy.csv"
+    copy.write_text("id,task,points\nada,essay,2\nbob,essay,2.5\ncem,essay,0.5\n")
+    assert again(small, points=(copy,), author="Bea").looks == 2
+    said = "essay: Ada gave 1.5, Bea gave 2.5 points, and the latter count"
+    for _ in range(2):  # also in a later run, which does not have the copy
+        found = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
+        assert found.keys() == {"bob", "cem"} and found["bob"] == said
+        assert points_of(out)["bob"] == FULL + 2.5
+        again(small)
+    assert again(small, correct=(("bob", "essay", "2", "Talked."),), author="Prof").looks == 1
+    fill(out / "written.csv", lambda row: row.update(points="3"))
+    assert again(small).looks == 0
+    assert points_of(out)["cem"] == FULL + 3
 
 
 def test_points_for_another_sheets_task_are_refused(small):
@@ -843,6 +863,64 @@ def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
     }
 
 
+def test_an_anonymous_week_takes_nobodys_name_of_another_week(tmp_path):
+    """Not even where the numbers of uploads, or of participants, come again."""
+    for form, blind in (("canvas", {"anonymous": True}), ("moodle", {"blind": True})):
+        place = tmp_path / form
+        members = made_class.students(60)[50:54]
+        table = FORMS[form](place / "named", members)
+        told = {"rosters": (table,), "term": place / "term"}
+        graded(place / "named", place / "term" / "sheet-2", told=told)
+        before = rows_of(place / "term" / "totals.csv")
+        assert sum(float(row["points"]) for row in before) > 0
+        for one in members:
+            one.files = {"a.ipynb": (notebook(made_class.OTHER_SHEET), LATER)}
+        (place / "more").mkdir()
+        table = FORMS[form](place / "more" / "blind", members, **blind)
+        rosters = () if form == "canvas" else (table,)
+        told = Told(lecture=5, term=place / "term", rosters=rosters)
+        options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "told": told}
+        done = grade_class(place / "more" / "blind", place / "term" / "sheet-5", **options)
+        assert (done.known, done.blind) == (0, 4)
+        after = rows_of(place / "term" / "totals.csv")
+        assert [row["id"] for row in after] == [row["id"] for row in before]
+        assert [row["points"] for row in after] == [row["points"] for row in before]
+
+
+@pytest.mark.parametrize("form", ["moodle", "canvas"])
+def test_in_a_blind_week_a_list_of_the_class_says_of_nobody_that_nothing_came(tmp_path, form):
+    members = [made_class.Made(n, f"Same Name{n % 2}") for n in (901, 902, 903)]
+    for one in members[:2]:
+        one.files = {"a.ipynb": (sheet(RIGHT), LATER)}
+    hidden = {"anonymous": True} if form == "canvas" else {"blind": True}
+    table = FORMS[form](tmp_path / "blind", members, **hidden)
+    class_table(tmp_path, *(one.number for one in members))
+    policy = policy_of(tmp_path, "roster = 'class.csv'")
+    rosters = () if form == "canvas" else (table,)
+    out, told = tmp_path / "term" / "sheet-2", {"term": tmp_path / "term", "rosters": rosters}
+    done = graded(tmp_path / "blind", out, policy=policy, told=told)
+    assert done.count["graded"] == 2 and not done.looks
+    assert all(
+        row["id"].startswith(("Participant", "anon_")) for row in rows_of(out / "grades.csv")
+    )
+    assert rows_of(tmp_path / "term" / "totals.csv") == []
+    assert "not handed in" not in (tmp_path / "term" / "course.html").read_text()
+    rows_named = {f"u{n}" for n in (901, 902, 903)} | {f"s{n}@example.org" for n in (901, 902, 903)}
+    place = tmp_path / "again"
+    place.mkdir()
+    table = FORMS[form](place / "named", members)
+    told["rosters"] = (table, tmp_path / "class.csv")
+    graded(place / "named", out, policy=policy, told=told)
+    rows = rows_of(tmp_path / "term" / "totals.csv")
+    assert {row["id"] for row in rows} <= rows_named and len(rows) == 3
+    assert sorted(float(row["points"]) for row in rows) == [0, FULL, FULL]
+
+
+def test_what_students_read_has_no_marks_of_a_page():
+    said = "say what {term}`query`, {term}`keys <key>` and {ref}`this <a-b>` are"
+    assert plain_words(said) == "say what query, keys and this are"
+
+
 def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
     members, out, _ = a_blind_week(tmp_path)
     (tmp_path / "worksheet.csv").rename(tmp_path / "blind.csv")
@@ -1042,6 +1120,88 @@ def test_more_than_the_maximum_is_said_where_the_table_is_filled_in(tmp_path):
     assert above and f"10 of the class have points, {above} more than the maximum" in done.filled
 
 
+@pytest.mark.parametrize("form", ["moodle", "canvas"])
+def test_rows_of_strangers_are_named_where_the_table_is_filled_in(tmp_path, form):
+    members = made_class.students(60)[50:]
+    table = FORMS[form](tmp_path / "in", members)
+    columns, rows = tables.read(table, exact=True)
+    key, name = ("ID", "Student") if form == "canvas" else ("Identifier", "Full name")
+    more = [rows[-1] | {key: f"{77000 + n}", name: f"Stranger {n}"} for n in range(6)]
+    longer = tmp_path / "longer.csv"
+    tables.write(longer, columns, ([*row.values()] for row in [*rows, *more]))
+    told = {"rosters": (table,), "table": longer, "scale": True, "column": "Sheet 2"}
+    done = graded(tmp_path / "in", tmp_path / "out", told=told)
+    own = ["Points Possible", "Student, Test"] if form == "canvas" else []  # rows of the system
+    named = "; ".join([*own, *(f"Stranger {n}" for n in range(6))][:5])
+    assert f"10 of {len(rows) + 6} rows are of the class (not {named} and " in done.filled
+
+
+def test_a_table_that_is_refused_takes_no_list_of_changes_away(tmp_path):
+    members = made_class.students(60)[50:]
+    table = made_class.moodle(tmp_path / "in", members)
+    out, told = tmp_path / "out", {"rosters": (table,)}
+    graded(tmp_path / "in", out, told=told)
+    given = {"correct": ((members[0].email, "query_context", "1", ""),)}
+    with pytest.raises(ValueError, match="the maximum is 98"):
+        graded(tmp_path / "in", out, told=told | given | {"table": table})
+    done = graded(tmp_path / "in", out, told=told | {"table": table, "scale": True})
+    assert done.changed == 1 and [r["id"] for r in rows_of(out / "changed.csv")] == [
+        members[0].email
+    ]
+
+
+def test_texts_that_wait_are_not_counted_as_0_points(small):
+    _, out = small
+    again(small)
+    assert 'to be read</th><td class="number">3' in (out / "summary.html").read_text()
+    fill(out / "written.csv", lambda row: row.update(points="0"))
+    again(small)
+    text = (out / "summary.html").read_text()
+    assert "to be read" not in text and '0 points</th><td class="number">3' in text
+
+
+def test_the_policy_names_the_zone_of_times_that_name_none(tmp_path, monkeypatch):
+    """So that a penalty does not depend on the machine that grades."""
+    members = made_class.students(50)[44:46]
+    table = made_class.moodle(tmp_path / "in", members)
+    columns, rows = tables.read(table)
+    days = ["Monday, 2 November 2026, 11:30 PM", "Tuesday, 3 November 2026, 12:30 AM"]
+    lines = [[*row.values(), day] for row, day in zip(rows, days, strict=True)]
+    tables.write(table, [*columns, "Last modified (submission)"], lines)
+    rules = "[late]\ntimes = 'moodle'\npercent_per_day = 50\n"
+    due = "[sheets.2]\ndue = 2026-11-02T22:59:59Z"  # a second before midnight in Berlin
+    for zone, late in (("Europe/Berlin", ["", "1"]), ("America/New_York", ["1", "1"])):
+        policy = policy_of(tmp_path, f"{rules}time_zone = '{zone}'\n{due}")
+        graded(tmp_path / "in", tmp_path / zone[:6], policy=policy, told={"rosters": (table,)})
+        rows = {row["id"]: row for row in rows_of(tmp_path / zone[:6] / "grades.csv")}
+        assert [rows[one.email]["days late"] for one in members] == late
+    policy = policy_of(
+        tmp_path, f"{rules}time_zone = 'Europe/Berlin'\n[sheets.2]\ndue = 2026-11-02"
+    )
+    assert policy.of(2).due == datetime(2026, 11, 2, 22, 59, 59, tzinfo=UTC)
+    with pytest.raises(ValueError, match=r"late\.time_zone is 'Berlin'.*as Europe/Berlin"):
+        policy_of(tmp_path, f"{rules}time_zone = 'Berlin'")
+
+
+def test_what_the_feedback_shows_does_not_tell_the_secret_number(tmp_path):
+    """The cases of no other task follow from it, nor from a seed that is an input."""
+    secret = 20417
+    seeds = {name: case_seed(secret, name) for name in (*GRADED, "essay", "train_recaller")}
+    assert len({*seeds.values()}) == len(seeds) and secret not in seeds.values()
+    assert all(0 <= seed < 2**31 for seed in seeds.values())
+    assert case_seed(secret + 1, "essay") != seeds["essay"]
+    shown = []
+
+    def asked(cells, tasks, slot):
+        shown.extend((one.task.name, repr(one.cases)) for one in tasks)
+        return run_here(cells, tasks, slot)
+
+    put(tmp_path / "in" / "ada.ipynb", sheet(RIGHT), LATER)
+    graded(tmp_path / "in", tmp_path / "out", seed=secret, examiner=asked)
+    for name, cases in shown:
+        assert cases == repr(GRADED[name].cases(seeds[name]))
+
+
 def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     members = [one for one in made_class.students(100)[44:] if one.number % 10 in (7, 8)]
     table = made_class.canvas(tmp_path / "in", members)
@@ -1055,6 +1215,9 @@ def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     assert rows.pop(f"u{late[0].number}") == "1" and set(rows.values()) == {""}
     looks = {row["id"] for row in rows_of(tmp_path / "out" / "look.csv")}
     assert looks == {f"u{one.number}" for one in late[1:]}
+    flags = {row["id"]: row["flags"] for row in rows_of(tmp_path / "out" / "grades.csv")}
+    flagged = {id for id, said in flags.items() if "late, says Canvas" in said}
+    assert flagged == {f"u{one.number}" for one in late if one.files}
 
 
 def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
@@ -1135,7 +1298,7 @@ def test_a_policy_that_cannot_be_is_refused_by_name(tmp_path, text, said):
 
 KEYS = {
     "": ("roster", "private", "packages", "late", "feedback", "sheets"),
-    "late": ("times", "grace_minutes", "percent_per_day", "days"),
+    "late": ("times", "time_zone", "grace_minutes", "percent_per_day", "days"),
     "feedback": ("model_answers", "keep_back", "site", "inputs", "gradescope"),
     "sheets.2": ("due", "extensions", "excluded", "bonus", "points", "partial"),
 }
@@ -1440,6 +1603,7 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     for name, answers in (("ada", RIGHT), ("bob", made_class.HALF), ("cem", made_class.STUB)):
         put(folder / "two" / f"{name}.ipynb", sheet(answers), LATER)
     put(folder / "five" / "ada.ipynb", notebook(made_class.OTHER_SHEET), LATER)
+    put(folder / "five" / "bob.html", b"<html>", LATER)
     roster = tmp_path / "class.csv"
     roster.write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\n", encoding="utf-8")
     for lecture, week in ((2, "two"), (5, "five")):
@@ -1452,8 +1616,26 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     assert float(rows["bob"]["points"]) == made_class.SOME
     page = (term / "course.html").read_text(encoding="utf-8")
     assert "Cem (cem): 0% of the points; not handed in: 5" in page
-    [softmax] = [item for item in sheets()[2].items if item.task == "stable_softmax"]
-    assert f"2.{softmax.number} {softmax.title}" in page
+    assert "Bob (bob): " in page and "% of the points; handed in, not graded: 5" in page
+    assert "Whoever has less than 50% of the points, or a sheet that is missing" in page
+    assert page.count("sheet 2: all of it, 0 points") == 1  # and not each task of it once more
+    titles = {item.task: f"2.{item.number} {item.title}" for item in sheets()[2].items}
+    assert f"<li>1 ×: {titles['query_context']}</li>" in page  # bob's alone
+    assert titles["stable_softmax"] not in page
+
+
+def test_who_handed_in_the_same_file_is_named_also_with_the_model_answers(tmp_path):
+    folder = tmp_path / "in"
+    for name, answers in (("ada", RIGHT), ("bob", RIGHT), ("cem", made_class.HALF)):
+        put(folder / f"{name}.ipynb", sheet(answers), LATER)
+    for name in ("dan", "eva"):  # nothing is answered: the same file is no wonder
+        put(folder / f"{name}.ipynb", sheet(made_class.STUB), LATER)
+    graded(folder, tmp_path / "out")
+    found = [row for row in rows_of(tmp_path / "out" / "similar.csv") if row["share"] == "1"]
+    assert [(r["task"], r["id"], r["other id"]) for r in found] == [
+        ("the whole file", "ada", "bob")
+    ]
+    assert "One and the same file: ada, bob</h2>" in (tmp_path / "out" / "similar.html").read_text()
 
 
 COPIED = """
@@ -1478,7 +1660,8 @@ def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
         f"s{n}": RIGHT["stable_softmax"] for n in range(9)
     }  # the model answer: nobody's own
     for name, answer in answers.items():
-        put(folder / f"{name}.ipynb", sheet(RIGHT | {"stable_softmax": answer}), LATER)
+        own = sheet(RIGHT | {"stable_softmax": answer}, f"# by {name}")
+        put(folder / f"{name}.ipynb", own, LATER)
     graded(folder, tmp_path / "out")
     [row] = rows_of(tmp_path / "out" / "similar.csv")
     assert (row["id"], row["other id"], row["task"]) == ("ada", "bob", "stable_softmax")

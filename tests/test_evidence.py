@@ -7,7 +7,7 @@ import torch
 from grading import evidence
 from grading.author import Case
 from grading.judge import grade
-from grading.task import Mistake, Task
+from grading.task import Mistake, Pair, Task, load
 from grading.watch import Watch
 
 RIGHT = ["r1", "r2", "r3", "r4"]
@@ -117,6 +117,49 @@ def test_a_case_on_which_all_mistakes_look_alike_is_not_told_first():
     wrong = [Mistake(lambda x, n=n: n * x + 1, f"Times {n}.") for n in range(10, 18)]
     task = example(name="told", cases=lambda seed: cases, mistakes=tuple(wrong))
     assert grade(task, lambda x: 9 * x + 1, 0).message.startswith("On case 2 of 2 (two)")
+
+
+# ------------------------------------------------------------------ two at once
+
+PLUS, TIMES, LATE = "Added.", "Tripled.", "Shifted."
+IN_PAIRS = [
+    Pair(lambda x: 3 * x + 1, (PLUS, TIMES)),
+    Pair(lambda x: 3 * np.roll(x, 1), (TIMES, LATE)),
+    Pair(lambda x: 3 * np.roll(x, 1) + 0.0, (TIMES, PLUS)),
+    Pair(lambda x: np.roll(x, 2), (LATE, PLUS)),
+    Pair(lambda x: np.roll(x, 2) + 0.0, (TIMES, "Negated.")),
+    Pair(lambda x: x[50], (PLUS, LATE)),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: 1 + x + x + x, f"\nTwo things at once: {PLUS} {TIMES}"),
+        (lambda x: 3 * np.roll(x, 1), f"\nOf two things at once, this is one: {TIMES}"),
+        (lambda x: np.roll(x, 2), ""),  # they have nothing in common
+        (lambda x: x[50], ""),  # an error alone
+        (lambda x: 3 * x + (len(x) < 6), ""),  # one case is otherwise
+        (lambda x: x + 2, ""),  # one alone explains it
+    ],
+)
+def test_two_mistakes_at_once_are_named_where_no_single_one_is(answer, said):
+    task = example(name="paired", pairs=lambda: iter(IN_PAIRS))
+    message = grade(task, answer, 0).message
+    assert message.endswith(said) and ("two things" in message.lower()) == bool(said)
+    assert grade(task, answer, 0).message == message
+    assert "at once" not in grade(example(name="alone"), answer, 0).message
+
+
+def test_two_mistakes_in_a_training_loop_are_named():
+    task = load("taught")
+    pairs = {pair.whys: pair.answer for pair in task.pairs()}
+    whys = [m.why for m in task.mistakes]
+    ours = [next(w for w in whys if words in w) for words in ("Filler is asked", "add up", "SGD")]
+    for which in ((0, 1), (1, 2)):
+        both = tuple(ours[i] for i in which)
+        message = grade(task, pairs[both], 0).message
+        assert message.endswith("\nTwo things at once: " + " ".join(both))
 
 
 # ------------------------------------------------------------------ what a call changes

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import csv
+import dataclasses
 import inspect
 import io
 import json
@@ -147,7 +148,7 @@ prepared = Prepared(TASKS["stable_softmax"], cases, 1.0, {})
 def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
     """The answer channel as a whole: what a stranger sends is refused or judged, and is worth 0."""
     messages = [garbage, [garbage] * 2]
-    messages.append([{"value": garbage, "error": "", "changed": [], "noticed": ""}] * 2)
+    messages.append([{"value": garbage, "error": "", "changed": [], "noticed": "", "at": ""}] * 2)
     task = TASKS["stable_softmax"]
     for message in messages:
         try:
@@ -163,7 +164,7 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
     """`check` shows it in the notebook; from a sandbox an outcome that brings it is refused."""
     task, message = (
         TASKS["stable_softmax"],
-        {"value": None, "error": "It stops.", "changed": [], "noticed": ""},
+        {"value": None, "error": "It stops.", "changed": [], "noticed": "", "at": ""},
     )
     [first, _] = outcomes_from([message] * 2, cases)
     assert first.printed == ""
@@ -239,10 +240,12 @@ def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
     assert judge.judge(task, mine, outcomes, known).points == (
         task.points if task.kind != "written" else 0
     )
+    if task.kind == "choose":
+        return
+    unnamed = dataclasses.replace(task, mistakes=task.mistakes[:1], pairs=None)  # only points
     for mistake in task.mistakes:
-        if task.kind != "choose":
-            outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
-            assert judge.judge(task, mine, outcomes, known).points < task.points
+        outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
+        assert judge.judge(unnamed, mine, outcomes, known).points < task.points
 
 
 # ------------------------------------------------------------------ cells
@@ -545,6 +548,7 @@ def test_gradescope_runs_the_same_grader(container):
     answers["query_context"] = "query_context = [4.0, 2.0]"
     done, results = in_container(container, any_name=notebook(cells_with(answers)))
     assert done.returncode == 0, done.stderr
+    assert "The sandbox is bubblewrap." in done.stdout
     tests = {test["extra_data"]["task"]: test for test in results["tests"]}
     scores = {name: (test["score"], test["max_score"]) for name, test in tests.items()}
     assert scores["stable_softmax"] == (10, 10)

@@ -105,12 +105,13 @@ def test_arguments_have_names(task):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_constant_answers_are_rejected(task):
     """Zeros of the right shape, and the right answer to another input, earn nothing."""
-    expected = judging.run(task, task.reference, task.cases(PUBLIC_SEED))
+    cases, known = task.cases(PUBLIC_SEED), judging.kept(task, PUBLIC_SEED)
+    expected = judging.run(task, task.reference, cases)
     zeros = [copy.deepcopy(outcome) for outcome in expected]
     zeros = [judging.Outcome(_zeroed(outcome.value)) for outcome in zeros]
     shifted = expected[1:] + expected[:1]
     for outcomes in (zeros, shifted):
-        assert judging.judge(task, task.cases(PUBLIC_SEED), outcomes).points == 0
+        assert judging.judge(task, cases, outcomes, known).points == 0
 
 
 def _zeroed(value):
@@ -134,7 +135,7 @@ def test_inputs_changed_in_place_are_reported(task):
         pytest.skip("no argument of this task is an array")
     outcomes = judging.run(task, task.reference, cases)
     changed = [judging.Outcome(o.value, changed=(places[0],)) for o in outcomes]
-    verdict = judging.judge(task, cases, changed)
+    verdict = judging.judge(task, cases, changed, judging.kept(task, PUBLIC_SEED))
     assert verdict.points <= task.points / 2
     names = list(inspect.signature(task.drive or task.reference).parameters)
     assert f"`{names[places[0] + bool(task.drive)]}` was changed in place" in verdict.message
@@ -566,6 +567,26 @@ def test_check_and_progress_speak(capsys, monkeypatch):
     assert f"1 of {len(tasks)} tasks" in said
     left = [f"{n}. {t.name}" for n, t in enumerate(tasks, 1) if t is not task]
     assert said.endswith("Still open: " + ", ".join(left) + "\n")
+
+
+def test_check_says_that_it_looks_for_the_cause_where_that_takes_longer(capsys, monkeypatch):
+    line = "Not right yet. Looking for the cause …\n"
+    score = {"score": lambda args, value: float(value), "reach": 0.9}
+    for task, seconds, said in (
+        (example(), 0.4, False),
+        (example(), 0.6, True),
+        (example(kind="train", **score), 0.0, True),
+    ):
+        clock = iter(np.arange(100) * seconds)
+        monkeypatch.setattr(checking, "monotonic", lambda ticks=clock: next(ticks))
+        monkeypatch.setitem(check.__globals__, "load", lambda name, known=task: known)
+        monkeypatch.setattr(judging, "_kept", {})
+        check("doubled", lambda x: 0 * x if isinstance(x, np.ndarray) else 0.5)
+        out = capsys.readouterr().out
+        assert out.count(line) == said
+        assert out.replace(line, "").startswith("✗ doubled")
+        check("doubled", lambda x, kind=task.kind: 0.95 if kind == "train" else 2 * x)
+        assert line not in capsys.readouterr().out
 
 
 def test_a_training_has_one_thread_and_the_rest_has_all():

@@ -62,7 +62,7 @@ def hostile_class(items, tasks):
     for n in range(2):
         student = Student(f"{BAD}{n}", BAD, BAD, frozenset({f"moodle {n}"}))
         handed = Handed(ROOT, BAD + str(n), Owner("", BAD, BAD), 1.0)
-        row = Listed(handed, student, "ok", 2, BAD, BAD, Holds(2))
+        row = Listed(handed, student, "ok", 2, BAD, BAD, Holds(2, answered=frozenset({BAD})))
         results = [Result(name, 1, 3, f"{BAD} cell 3", 0, False, WORDS, BAD) for name in tasks]
         results[1].review, results[2].part = True, BAD
         graded = Graded(BAD, BAD, student.id, 2, BAD, [BAD], [f"Cell 3: {BAD}", BAD], 0.0, results)

@@ -154,21 +154,33 @@ HOSTILE = {
         [LATE],
         "def stable_softmax(x):\n    return late.from_numpy(x).mul_(2)",
     ),
-    "in the answer, forbidden, and away again": ([], FORBIDDEN),
-    "in the answer, and the end": (
-        [],
-        'def stable_softmax(x):\n    __import__("tor" + "ch")\n    os._exit(3)',
-    ),
     "by a helper": (['masks = __import__("helpers." + "masks")'], ANSWERS["stable_softmax"]),
     "if it is there": (
         [f"try:\n    {LATE}\nexcept BaseException:\n    late = None"],
         "def stable_softmax(x):\n    return np.zeros(3) if late is None else np.ones(3)",
     ),
+    "past the watch": ([f"import sys\nsys.meta_path.pop(0)\n{LATE}"], BY_LATE),
+    "who says so and does not": ([SAYS_SO], ANSWERS["stable_softmax"]),
+    # these two never ask for torch
+    "forbidden, by the helpers": ([], "stable_softmax = softmax"),
+    "forbidden, by their module": (
+        ["from helpers import arrays"],
+        "def stable_softmax(x):\n    return arrays.softmax(x)",
+    ),
+}
+ALONE = 2
+WITHIN = {
+    "in the answer, forbidden, and away again": ([], FORBIDDEN),
+    "in the answer, and the end": (
+        [],
+        'def stable_softmax(x):\n    __import__("tor" + "ch")\n    os._exit(3)',
+    ),
     "in a copy": (
         [f"pid = os.fork()\nif pid == 0:\n    {LATE}\n    os._exit(7)\nok = os.waitpid(pid, 0)[1]"],
         "def stable_softmax(x):\n    return np.full(3, ok)",
     ),
-    "past the watch": ([f"import sys\nsys.meta_path.pop(0)\n{LATE}"], BY_LATE),
+}
+FALSE = {
     "a false one": (
         ['import sys, types\nsys.modules["tor" + "ch"] = types.ModuleType("false")'],
         ANSWERS["stable_softmax"],
@@ -184,15 +196,7 @@ HOSTILE = {
         ],
         ANSWERS["stable_softmax"],
     ),
-    "who says so and does not": ([SAYS_SO], ANSWERS["stable_softmax"]),
-    # these two never ask for torch
-    "forbidden, by the helpers": ([], "stable_softmax = softmax"),
-    "forbidden, by their module": (
-        ["from helpers import arrays"],
-        "def stable_softmax(x):\n    return arrays.softmax(x)",
-    ),
 }
-ALONE = 2
 
 
 def made(answers, before=()):
@@ -214,10 +218,10 @@ def plain_sheets() -> dict[str, bytes]:
     return found
 
 
-def hostile_sheets() -> dict[str, bytes]:
+def spoiled(hostile) -> dict[str, bytes]:
     return {
         f"hostile-{number}": made({"stable_softmax": answer}, before)
-        for number, (before, answer) in enumerate(HOSTILE.values())
+        for number, (before, answer) in enumerate(hostile.values())
     }
 
 
@@ -228,12 +232,22 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
-@pytest.mark.parametrize("which", [plain_sheets, hostile_sheets])
-def test_nothing_depends_on_whether_torch_was_there_at_the_start(which, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("handed_in", "again"),
+    [
+        (plain_sheets(), 0),
+        (spoiled(HOSTILE), len(HOSTILE) - ALONE),
+        (spoiled(WITHIN), len(WITHIN)),
+        (spoiled(FALSE), len(FALSE)),
+    ],
+    ids=["plain sheets", "hostile sheets", "within an answer", "a false torch"],
+)
+def test_nothing_depends_on_whether_torch_was_there_at_the_start(
+    handed_in, again, tmp_path, monkeypatch
+):
     system_program("bwrap")
     folder = tmp_path / "in"
     folder.mkdir()
-    handed_in = which()
     for name, data in handed_in.items():
         (folder / f"{name}.ipynb").write_bytes(data)
     started, listen = Counter(), sandbox.listen
@@ -250,7 +264,6 @@ def test_nothing_depends_on_whether_torch_was_there_at_the_start(which, tmp_path
 
     monkeypatch.setattr(sandbox, "listen", counting)
     as_seen, starts = graded("as seen")
-    again = len(HOSTILE) - ALONE if which is hostile_sheets else 0
     assert starts == (len(handed_in), again)
     monkeypatch.setattr(examine, "needs_torch", lambda source: True)
     always, starts = graded("always")

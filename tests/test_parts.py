@@ -230,23 +230,6 @@ def test_one_letter_wrong_keeps_half_two_keep_nothing():
     assert "one letter is wrong or missing" in grade(task, {"a", "b"}, 0).part
 
 
-def test_how_much_the_known_mistakes_keep_is_told(record_property):
-    """A task that is about edges says so, or whoever misses its point keeps nearly all of them."""
-    kept = []
-    for task in CODE_TASKS:
-        known: dict = {}
-        made = task.cases(PUBLIC_SEED)
-        shares = [
-            judge.judge(task, made, judge.run(task, mistake.answer, made), known).points
-            / task.points
-            for mistake in task.mistakes
-        ]
-        assert statistics.fmean(shares) <= 0.4, (task.name, shares)
-        kept += shares
-    assert statistics.fmean(kept) <= 0.1
-    record_property("kept", (len(kept), statistics.fmean(kept)))
-
-
 # ------------------------------------------------------------------ where it is shown
 
 

@@ -5,12 +5,14 @@ import zipfile
 import nbformat
 import pytest
 
+from grading.task import all_tasks
 from tools import autograder, student_site
 
 
 def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     student_site.copy(tmp_path)
     assert not (tmp_path / "solutions").exists() and not (tmp_path / "grading").exists()
+    assert (tmp_path / "benchmarks").is_dir() and not [*(tmp_path / "benchmarks").glob("*.py")]
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
     assert "solutions/" not in toc and "Model answers" not in toc
     for sheet in (tmp_path / "exercises").glob("*.ipynb"):
@@ -19,11 +21,15 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         assert "\nkeep_back()\n" in code
         assert "Hints unfold one after the other.\n" in "".join(cell.source for cell in cells)
         assert not any("where the model answer stands" in cell.source for cell in cells)
-    assert "exercises/02" in toc and "file: instructors" in toc
-    assert "teaching" not in toc and "examination" not in toc
+    assert "exercises/02" in toc and "file: glossary" in toc
     pages = "".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.md"))
-    assert "](teaching.md" not in pages and "](examination.md" not in pages
-    assert "A good answer" not in pages and "teaching plans" in pages
+    for page in ("instructors", "teaching", "examination"):
+        assert page not in toc and not (tmp_path / f"{page}.md").exists()
+        assert f"]({page}.md" not in pages
+    assert "A good answer" not in pages
+    index = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "\nTeach\n: The code has the MIT licence" in index
+    assert "teaching plans" not in index and "for an\n  examination" not in index
 
 
 def test_a_folder_that_holds_something_is_not_cleared(tmp_path, monkeypatch):
@@ -52,3 +58,18 @@ def test_gradescopes_zip_holds_what_grades_and_a_policy_if_there_is_one(tmp_path
     assert not any("__pycache__" in name for name in names)
     with pytest.raises(ValueError, match="no sheet 99"):
         autograder.make(tmp_path / "b.zip", 99, 7)
+
+
+def test_the_command_says_what_to_type_into_gradescope(tmp_path, monkeypatch, capsys):
+    (tmp_path / "class.toml").write_text("[sheets.2]\nbonus = ['query_context']\n")
+    words = ["2", "--policy", str(tmp_path / "class.toml"), "--out", str(tmp_path / "a.zip")]
+    monkeypatch.setattr("sys.argv", ["autograder.py", *words, "--seed", "7"])
+    autograder.main()
+    said, tasks = capsys.readouterr().out, all_tasks().values()
+    points = sum(t.points for t in tasks if t.lecture == 2 and t.name != "query_context")
+    assert f"SEED=7. Autograder points: {points}\n" in said and (tmp_path / "a.zip").exists()
+    (tmp_path / "class.toml").write_text("[sheets.2]\nbonus = ['query_contex']\n")
+    (tmp_path / "a.zip").unlink()
+    with pytest.raises(SystemExit, match=r"No zip was made.*query_context"):
+        autograder.main()
+    assert not (tmp_path / "a.zip").exists()

@@ -1,5 +1,6 @@
 """The built site, every page of it, in a real browser."""
 
+import functools
 import json
 import re
 from pathlib import Path
@@ -30,6 +31,13 @@ def toc_files() -> list[str]:
 FILES = toc_files()
 PAGES = [f"{name}.html" for name in FILES] + ["search.html"]
 NOTEBOOKS = [name for name in FILES if (ROOT / f"{name}.ipynb").is_file()]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_pages():
+    """What was read of them takes much memory."""
+    yield
+    page_soup.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +91,9 @@ def test_formulas_of_the_source_are_on_the_page(name):
     assert drawn >= written
 
 
+@functools.cache
 def page_soup(name: str) -> BeautifulSoup:
+    """A page, read once for all the tests that look at it."""
     return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
 
 

@@ -9,6 +9,9 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+from grading.classroom.policy import Policy, applied, read_policy
+from grading.task import all_tasks
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("grading", "helpers", "exercises", "solutions", "gradescope")
 FILES = ("requirements.txt", "_config.yml")  # what is installed; where the lectures stand
@@ -48,6 +51,18 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
             archive.writestr(entry, (ROOT / "gradescope" / script).read_bytes())
 
 
+def possible(lecture: int, policy: Path | None = None) -> float:
+    """The points of a sheet, without bonus tasks.
+
+    Raises:
+        ValueError: if the policy names what is not there.
+    """
+    rules = read_policy(policy) if policy else Policy()
+    tasks, own = applied(rules, all_tasks()), rules.of(lecture)
+    mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in own.bonus]
+    return sum(own.points.get(task.name, task.points) for task in mine)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -56,12 +71,14 @@ def main() -> None:
     parser.add_argument("--policy", type=Path, help="your class.toml")
     parser.add_argument("--out", type=Path, default=ROOT / "autograder.zip")
     given = parser.parse_args()
-    seed = secrets.randbelow(2**31) if given.seed is None else given.seed
+    seed = secrets.randbits(128) if given.seed is None else given.seed
     try:
+        points = possible(given.lecture, given.policy)
         make(given.out, given.lecture, seed, given.policy)
     except (ValueError, OSError) as error:
         raise SystemExit(f"No zip was made: {error}") from error
     print(f"{given.out}: sheet {given.lecture}, private cases of seed {seed}. Keep it to yourself.")
+    print(f"The same cases in a later zip: SEED={seed}. Autograder points: {points:g}")
 
 
 if __name__ == "__main__":

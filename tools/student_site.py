@@ -2,10 +2,10 @@
 
 TARGET is a new or an empty folder; `_build/student`, if none is named, is made anew each time.
 
-It is built from a copy in which the solutions are missing, and so are the plans for teaching and
-the questions for an examination, so that neither a page nor the search holds any of them, and in
-whose notebooks `check` does not point at them. It does not make them secret: they stand in the
-public repository.
+It is built from a copy in which the solutions are missing, and so are the page for instructors,
+the plans for teaching and the questions for an examination, so that neither a page nor the search
+holds any of them, and in whose notebooks `check` does not point at them. It does not make them
+secret: they stand in the public repository.
 """
 
 import re
@@ -17,16 +17,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
-LEFT_OUT |= {"teaching.md", "examination.md"}
+LEFT_OUT |= {"instructors.md", "teaching.md", "examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
 POINTS_AT = re.compile(
     r" When you have the points, and after\\n\",\s*\"  five tries, `check` says where the model "
     r"answer stands\."
 )
-PART = re.compile(r"  - caption: Model answers\n(?:    .*\n)+")
-PAGE = re.compile(r"      - file: (?:teaching|examination)\n")
-LINK = re.compile(r"\[([^\]]*)\]\((?:teaching|examination)\.md[^)]*\)")
+PART = re.compile(r"  - caption: (?:Model answers|For instructors)\n(?:    .*\n)+")
+TEACH = re.compile(
+    r"^: There are \[teaching plans\].*?\n  (?=The code has)", re.DOTALL | re.MULTILINE
+)
+LINK = re.compile(r"\[([^\]]*)\]\((?:instructors|teaching|examination)\.md[^)]*\)")
 
 
 def copy(target: Path) -> None:
@@ -40,7 +42,8 @@ def copy(target: Path) -> None:
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout
     for name in filter(None, listed.split("\0")):
-        if name.split("/")[0] not in LEFT_OUT and (ROOT / name).is_file():
+        mine = name.split("/")[0] in LEFT_OUT or re.fullmatch(r"benchmarks/.*\.py", name)
+        if not mine and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
     for sheet in sorted((target / "exercises").glob("*.ipynb")):
@@ -53,9 +56,15 @@ def copy(target: Path) -> None:
         sheet.write_text(text.replace(IMPORT, KEPT_BACK), encoding="utf-8")
     toc = target / "_toc.yml"
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))
-    if count != 1 or "solutions/" in text:
-        raise ValueError("_toc.yml: one part named 'Model answers' was expected, with all of them")
-    toc.write_text(PAGE.sub("", text), encoding="utf-8")
+    if count != 2 or "solutions/" in text:
+        wanted = "a part named 'Model answers', with all of them, and one 'For instructors'"
+        raise ValueError(f"_toc.yml: {wanted} were expected")
+    toc.write_text(text, encoding="utf-8")
+    index = target / "index.md"
+    text, count = TEACH.subn(": ", index.read_text(encoding="utf-8"))
+    if count != 1:
+        raise ValueError("index.md: a list that begins with ': There are [teaching plans]' is gone")
+    index.write_text(text, encoding="utf-8")
     for page in target.glob("*.md"):  # what pointed at them is a word
         page.write_text(LINK.sub(r"\1", page.read_text(encoding="utf-8")), encoding="utf-8")
 

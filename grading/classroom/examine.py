@@ -64,7 +64,7 @@ class Prepared:
 
     @classmethod
     def of(cls, task: Task, seed: int, limits: Limits) -> Prepared:
-        """Make the cases of a seed.
+        """Make the cases of a seed, which is the task's own.
 
         Raises:
             GraderError: if an input of the task is no plain data.
@@ -200,6 +200,10 @@ class Examiner:
             found.failed[name] = f"It ended the Python process ({code}) and did not return."
 
 
+MOST = {"error": 500, "noticed": 200, "at": 200}
+"""The texts of an outcome, and how long each may be."""
+
+
 def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
     """Outcomes as the worker sent them.
 
@@ -210,18 +214,17 @@ def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
         raise WireError("not one outcome a case")
     outcomes = []
     for item, case in zip(coded, cases, strict=True):
-        if type(item) is not dict or set(item) != {"value", "error", "changed", "noticed"}:
+        if type(item) is not dict or set(item) != {"value", "changed", *MOST}:
             raise WireError("not an outcome")
-        error, changed = item["error"], item["changed"]
-        if type(error) is not str or len(error) > 500 or type(changed) is not list:
+        texts, changed = {name: item[name] for name in MOST}, item["changed"]
+        if any(type(text) is not str or len(text) > MOST[name] for name, text in texts.items()):
             raise WireError("not an outcome")
-        noticed = item["noticed"]
-        if type(noticed) is not str or len(noticed) > 200:
+        if type(changed) is not list:
             raise WireError("not an outcome")
         if not all(type(i) is int and 0 <= i < len(case.args) for i in changed):
             raise WireError("arguments that there are not")
         value = decode(item["value"])
-        outcomes.append(Outcome(value, error, tuple(changed), noticed=noticed))
+        outcomes.append(Outcome(value, changed=tuple(changed), **texts))
     return outcomes
 
 

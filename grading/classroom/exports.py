@@ -13,6 +13,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from grading.classroom import tables
@@ -20,32 +21,27 @@ from grading.classroom.marking import SheetGrade
 from grading.classroom.submissions import CANVAS, NOTEBOOK
 
 MADE = ("upload.csv", "feedback.zip")
+NAMED = 5
+"""Of rows that are not of the class, so many are named."""
 
 
-def write(
-    out: Path,
-    sheets: Sequence[SheetGrade],
-    table: Path | None,
-    column: str,
-    scale: bool,
-    final: bool,
-) -> str:
-    """Fill in the table and pack the feedback; while grades are not final, there is neither.
+@dataclass(frozen=True)
+class Filled:
+    """A learning system's table with the points in it, not yet written."""
 
-    Returns:
-        What was filled in, in words; nothing if there is no table, or grades are not final.
+    columns: Sequence[str]
+    rows: Sequence[dict[str, str]]
+    said: str
+    """Who is in it, in words."""
+
+
+def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) -> Filled:
+    """Put the points into the table.
 
     Raises:
         ValueError: if the table is none of these systems', nobody on it is in the class, or its
             maximum is not the sheet's.
     """
-    for name in MADE:
-        (out / name).unlink(missing_ok=True)
-    if not final:
-        return ""
-    _feedback(out, sheets)
-    if table is None:
-        return ""
     columns, rows = tables.read(table, exact=True)
     by_word: dict[str, SheetGrade] = {}
     lectures = {sheet.lecture for sheet in sheets}
@@ -55,24 +51,45 @@ def write(
         for word in sheet.student.also:
             by_word[word] = sheet
     if "Identifier" in columns and "Grade" in columns:
-        found = _moodle(table, rows, by_word, scale)
+        others = _moodle(table, rows, by_word, scale)
     elif "ID" in columns and "Student" in columns:
-        found = _canvas(table, columns, rows, by_word, column, scale)
+        others = _canvas(table, columns, rows, by_word, column, scale)
     else:
         said = "a plain folder has no such table, grades.csv is all"
         raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
-    if not found:
+    if len(others) == len(rows):
         raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
-    made = io.StringIO()
-    writer = csv.DictWriter(made, columns, extrasaction="ignore", lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(rows)  # but for the grades as the system wrote it, which it must know again
-    (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
     filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
-    said = f"{found} of {len(rows)} rows are of the class, {filled} of the class have points"
+    said = f"{len(rows) - len(others)} of {len(rows)} rows are of the class"
+    if others:
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        said += f" (not {'; '.join(others[:NAMED])}{more})"
+    said += f", {filled} of the class have points"
     if above := sum(sheet.points > sheet.possible for sheet in sheets):
         said += f", {above} more than the maximum"
-    return f"{out / MADE[0]}, {said}; {out / MADE[1]}"
+    return Filled(columns, rows, said)
+
+
+def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final: bool) -> str:
+    """Write the table and pack the feedback; while grades are not final, there is neither.
+
+    Returns:
+        What was written, in words; nothing if there is no table, or grades are not final.
+    """
+    for name in MADE:
+        (out / name).unlink(missing_ok=True)
+    if not final:
+        return ""
+    _feedback(out, sheets)
+    if filled is None:
+        return ""
+    made = io.StringIO()
+    writer = csv.DictWriter(made, filled.columns, extrasaction="ignore", lineterminator="\r\n")
+    writer.writeheader()
+    # but for the grades as the system wrote it, which it must know again
+    writer.writerows(filled.rows)
+    (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
+    return f"{out / MADE[0]}, {filled.said}; {out / MADE[1]}"
 
 
 def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
@@ -89,16 +106,17 @@ def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
 
 def _moodle(
     table: Path, rows: list[dict[str, str]], by_word: Mapping[str, SheetGrade], scale: bool
-) -> int:
-    """Fill in the rows of the class; how many these are."""
-    found = 0
+) -> list[str]:
+    """Fill in the rows of the class; the others, as they are called."""
+    others = []
     for row in rows:
         number = re.sub(r"\D", "", row["Identifier"])
         sheet = by_word.get(f"moodle {number}")
-        found += sheet is not None
+        if sheet is None:
+            others.append(row.get("Full name") or row["Identifier"])
         if sheet and (sheet.graded or sheet.given):
             row["Grade"] = _scaled(table.name, sheet, row.get("Maximum Grade", ""), scale)
-    return found
+    return others
 
 
 def _canvas(
@@ -108,7 +126,7 @@ def _canvas(
     by_word: Mapping[str, SheetGrade],
     column: str,
     scale: bool,
-) -> int:
+) -> list[str]:
     """As `_moodle`."""
     fits = [name for name in columns if column and name.startswith(column)]
     if len(fits) != 1:
@@ -116,13 +134,14 @@ def _canvas(
         raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(columns)}")
     [name] = fits
     most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
-    found = 0
+    others = []
     for row in rows:
         sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
         if sheet and (sheet.graded or sheet.given):
             row[name] = _scaled(table.name, sheet, most, scale)
-        found += sheet is not None
-    return found
+        if sheet is None:
+            others.append(row["Student"].strip() or row["ID"])
+    return others
 
 
 def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:

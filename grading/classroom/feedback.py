@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from grading.classroom.marking import Grade, SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import ROOT, Item, items_of, lecture_name, sheets
+from grading.classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words, sheets
 from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
@@ -87,7 +87,7 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         said = f"{lecture_name(sheet.lecture)}, {known.title}"
         said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
-        lines.append(f"<p>It practises: {html.escape(task.outcome)}. See {link}.</p>")
+        lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>")
     if known and item.task in known.answers and _released(policy, item.task):
         lines.append(_folded("The model answer", known.answers[item.task]))
     return lines

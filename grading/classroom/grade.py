@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import torch
@@ -28,7 +28,7 @@ from tqdm import tqdm
 from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
 from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
 from grading.classroom.listing import Listed, Look, list_files
-from grading.classroom.policy import Policy, applied, meant, read_policy
+from grading.classroom.policy import Policy, applied, meant, read_policy, with_zone
 from grading.classroom.roster import Class, Student, read_pairs, words_of
 from grading.classroom.sandbox import Limits
 from grading.classroom.store import Correction, Graded, Store
@@ -58,6 +58,15 @@ def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None
     points = sorted((task.name, task.points) for task in tasks.values() if task.lecture == lecture)
     digest.update(repr((lecture, points)).encode())
     return digest.hexdigest()
+
+
+def case_seed(secret: int, task: str) -> int:
+    """The seed of one task's private cases.
+
+    The feedback shows inputs, and of some tasks an input is a seed. From one nobody finds the
+    secret, nor the cases of another task.
+    """
+    return int.from_bytes(hashlib.sha256(f"{secret} {task}".encode()).digest()[:4]) >> 1
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,8 @@ def grade_class(
     """
     told, ruled, policy = told or Told(), policy is not None, policy or Policy()
     every = all_tasks() if tasks is None else tasks
+    if told.everybody:  # in Gradescope, whose own the deadlines are
+        policy = policy.without_deadlines()
     tasks = applied(policy, every)
     lectures = sorted({task.lecture for task in tasks.values()})
     require(told.lecture in (None, *lectures), "--lecture", told.lecture, f"one of {lectures}")
@@ -126,7 +137,7 @@ def grade_class(
         sandbox.require_others_may_read()
     out.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(Store((told.term or out) / "grades.sqlite")) as store:
-        seed = seed if seed is not None else int(store.setting("seed") or secrets.randbelow(2**31))
+        seed = seed if seed is not None else int(store.setting("seed") or secrets.randbits(128))
         store.set("seed", str(seed))
         rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
         if ruled:
@@ -135,23 +146,30 @@ def grade_class(
             said = "a run before this one had the rules of a class (POLICY), and this one has none"
             looks.insert(0, Look(said, told.lecture))
         policy = policy.by(members.id_of)
-        given = _from_persons(out, store, told, members, tasks, every, policy)
+        given, twice = _from_persons(out, store, told, members, tasks, every, policy)
         todo = order([row for row in rows if row.status == "ok"])
         with sandbox.CourseFiles() as course:
             own = examiner or Examiner(limits, course, program, torch_seed)
             failures = _grade(todo, store, tasks, seed, limits, jobs, own)
         graded = [row for row in rows if row.status == "ok"]
         _correct(store, given, graded)
+        _settle(store, given, twice, tasks)
         seen = {row.lecture for row in graded} if members.closed else set()
         wanted = [told.lecture] if told.lecture else sorted(seen)
         students = sorted(members.students.values(), key=lambda s: s.id)
         corrections = store.corrections(_now(members, tasks))
         sheets, more = marking.mark(rows, students, wanted, store, tasks, policy, corrections)
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
+        sheets = [s for s in sheets if not _behind_a_number(s, members)]
         more += _unknown(store, members, wanted)
+        more += _marked_twice(store, members, sheets)
         waiting = marking.write_written(out / "written.csv", sheets, policy)
         open_ = marking.write_looks(out / "look.csv", [*looks, *more], store.looked())
         _finish(sheets, [*looks, *more], open_)
+        final = not open_ and not waiting and not failures
+        filled = None
+        if final and told.table:  # refused, if at all, before anything is published
+            filled = exports.fill(sheets, told.table, told.column, told.scale)
         pairs = [(sheet.student.id, sheet.lecture) for sheet in sheets]
         known = store.rename(members.former)
         store.counts(pairs, {row.key: row.student.id for row in graded})
@@ -165,12 +183,11 @@ def grade_class(
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
         similar.write(out, sheets, reports.PAGE)
         blind = term.write(told.term, store, tasks, reports.PAGE) if told.term else 0
-        final = not open_ and not waiting and not failures
-        filled = exports.write(out, sheets, told.table, told.column, told.scale, final)
+        handed = exports.write(out, sheets, filled, final)
         count = Counter(_heap(sheet) for sheet in sheets)
         system = any(row.handed.owner.system for row in rows)
     more = changed, lost, count, system
-    return Done(failures, len(open_), waiting, filled, known, blind, *more)
+    return Done(failures, len(open_), waiting, handed, known, blind, *more)
 
 
 @dataclass(frozen=True)
@@ -194,6 +211,15 @@ class Done:
     """How many sheets were graded, how many not, of whom there is nothing."""
     system: bool = False
     """Whether a learning system wants a table filled in."""
+
+
+def _behind_a_number(sheet: marking.SheetGrade, members: Class) -> bool:
+    """Whether this student of a list may be one of the participants, in a blind week."""
+    own = sheet.student
+    numbered = any(word.startswith("moodle ") or "anon_" in word for word in own.numbers)
+    nothing = sheet.status == marking.NOTHING and not sheet.given
+    blind = any(student.blind for student in members.students.values())
+    return blind and nothing and not (own.blind or numbered)
 
 
 def _heap(sheet: marking.SheetGrade) -> str:
@@ -256,9 +282,12 @@ def _listed(
     names = {handed.name for handed in found}
     for file in [file for file, _ in told.assign] + list(told.count):
         require(file in names, "--assign or --count", repr(file), "a file as files.csv names it")
-    members = Class.of((*policy.rosters, *told.rosters), {})
+    nameless = any(handed.owner.id.startswith("anon_") for handed in found)  # Canvas's word
+    tied = told.participants or store.decisions(told.lecture, "participant")
+    lists = () if nameless and not tied else policy.rosters
+    members = Class.of((*lists, *told.rosters), {})
     _tie(members, store, told)
-    members.recognise(store.identities())
+    members.recognise(*_earlier(store, told))
     for file, id in told.assign:
         store.decide(told.lecture, file, "student", members.id_of(id))
     for file in told.count:
@@ -277,7 +306,7 @@ def _listed(
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = _decided(store, told.lecture, "counts", found)
     rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
-    members.recognise(store.identities())  # without a roster the files say who there is
+    members.recognise(*_earlier(store, told))  # without a roster the files say who there is
     for number in lectures if told.lecture is None else [told.lecture]:
         for id in _waiting(policy.of(number).extensions, rows, members):
             looks.append(Look(f"the extension of {id} holds when names are known", number))
@@ -287,11 +316,21 @@ def _listed(
         if policy.times == "files" and exported and policy.of(row.lecture).due:
             said = f"the files of {exported.title()}'s export have the time of the download"
             raise ValueError(f"late.times: {said}; name another source")
-        if policy.times in ("", "files"):
-            row.when = datetime.fromtimestamp(row.handed.when).astimezone()
+        if policy.times in ("", "files") and not exported:
+            row.when = datetime.fromtimestamp(row.handed.when).astimezone(policy.zone)
         elif row.student:
             row.when = times.get(row.student.id)
     return rows, looks, members
+
+
+def _earlier(store: Store, told: Told) -> tuple[list[tuple[int, str, str]], set[str]]:
+    """By which words students were known on this sheet, or on all; and who of them had a name.
+
+    The numbers of another sheet are others' here.
+    """
+    rows = [row for row in store.identities() if told.lecture in (None, row[0]) or not row[0]]
+    named = {row[0] for row in store.base.execute("SELECT id FROM student WHERE NOT blind")}
+    return rows, named
 
 
 def _waiting(extensions: Iterable[str], rows: Sequence[Listed], members: Class) -> Iterator[str]:
@@ -345,13 +384,14 @@ def _times(policy: Policy, members: Class) -> dict[str, datetime]:
     """
     if policy.times == "moodle":
         said = {s.id: s.handed for s in members.students.values() if s.handed}
-        return {id: _moodles(words) for id, words in said.items()}
+        return {id: _moodles(words, policy.zone) for id, words in said.items()}
     found: dict[str, datetime] = {}
     if policy.times in ("", "files"):
         return found
     for number, row in enumerate(tables.read(policy.times, ("id", "handed"))[1], 2):
         try:
-            found[members.id_of(row["id"])] = datetime.fromisoformat(row["handed"]).astimezone()
+            when = datetime.fromisoformat(row["handed"])
+            found[members.id_of(row["id"])] = with_zone(when, policy.zone)
         except ValueError as error:
             where = f"{policy.times.name}, line {number}"
             raise ValueError(
@@ -360,7 +400,7 @@ def _times(policy: Policy, members: Class) -> dict[str, datetime]:
     return found
 
 
-def _moodles(words: str) -> datetime:
+def _moodles(words: str, zone: tzinfo | None) -> datetime:
     """A time of Moodle's.
 
     Raises:
@@ -368,7 +408,7 @@ def _moodles(words: str) -> datetime:
     """
     for form in MOODLES:
         with contextlib.suppress(ValueError):
-            return datetime.strptime(words, form).astimezone()
+            return with_zone(datetime.strptime(words, form), zone)
     said = "download the worksheet with Moodle in English, or write a table"
     raise ValueError(f"late.times: {words!r} is no time that is understood; {said}")
 
@@ -381,10 +421,13 @@ def _from_persons(
     tasks: Mapping[str, Task],
     every: Mapping[str, Task],
     policy: Policy,
-) -> list[Correction]:
+) -> tuple[list[Correction], dict[tuple[str, str], str]]:
     """What persons wrote into the tables of the last run, or hand in now; checked, not yet kept.
 
     In the table of the last run may stand marks for a task that was left out since.
+
+    Returns:
+        What is new in it, and the words for each answer that two persons marked otherwise.
     """
     ids, author = list(members.students), told.author
     given = []
@@ -419,7 +462,36 @@ def _from_persons(
         store.look((item, said) for item, said in seen if known.get(item) != said)
     given = [replace(one, student=now(one.student, one.task)) for one in given]
     held = store.corrections(now)
-    return [one for one in given if marking.is_new(one, held)]
+    tables_only = given[: len(given) - len(told.correct)]  # a command is meant to settle it
+    twice = marking.marked_twice(tables_only)
+    return [one for one in given if marking.is_new(one, held)], twice
+
+
+def _settle(
+    store: Store,
+    given: Sequence[Correction],
+    twice: Mapping[tuple[str, str], str],
+    tasks: Mapping[str, Task],
+) -> None:
+    """Keep which answers two persons marked otherwise, until somebody marks them anew."""
+    words = {(one.student, one.task): "" for one in given} | dict(twice)
+    for (id, task), said in words.items():
+        if task in tasks:
+            store.decide(tasks[task].lecture, f"{id} {task}", "marked twice", said)
+
+
+def _marked_twice(
+    store: Store, members: Class, sheets: Sequence[marking.SheetGrade]
+) -> Iterator[Look]:
+    """What a person should see of answers that two persons marked otherwise."""
+    lectures = {sheet.lecture for sheet in sheets if sheet.lecture}
+    said = {n: store.decisions(n, "marked twice") for n in lectures}
+    for lecture, words in said.items():
+        for place, what in words.items():
+            id, _, task = place.rpartition(" ")
+            student = members.students.get(members.now(lecture, id))
+            if what and student:
+                yield Look(f"{task}: {what}", lecture, student)
 
 
 def _correct(store: Store, given: Sequence[Correction], graded: Sequence[Listed]) -> None:
@@ -448,7 +520,9 @@ def _grade(
     prepared: dict[int, list[Prepared]] = {}
     for number in {row.lecture for row in todo}:
         chosen = sorted(name for name, task in tasks.items() if task.lecture == number)
-        prepared[number] = [Prepared.of(tasks[name], seed, limits) for name in chosen]
+        prepared[number] = [
+            Prepared.of(tasks[name], case_seed(seed, name), limits) for name in chosen
+        ]
     failures = 0
     quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
     with contextlib.ExitStack() as stack:
@@ -612,11 +686,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tuple(given.participants),
     )
     try:
+        policy = read_policy(given.policy) if given.policy else Policy()
         done = grade_class(
             given.submissions,
             out,
             told=told,
-            policy=read_policy(given.policy) if given.policy else None,
+            policy=policy if given.policy else None,
             seed=given.seed,
             jobs=max(1, min(given.jobs, 16)),
             unsafe=given.unsafe,
@@ -636,6 +711,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
     said = ", ".join(f"{number} {what}" for what, number in sorted(done.count.items()))
     print(f"Of {sum(done.count.values())}: {said} (columns status and flags)")
+    if policy.private and (own := sorted(p.stem for p in policy.private.glob("cases/*.py"))):
+        print(f"With cases of your own for: {', '.join(own)}")
     if done.lost:
         print(f"{done.lost} of the last run have no row now: is the list of the class whole?")
     if done.changed:

@@ -264,6 +264,20 @@ def correction(
     return Correction(id, name, points, row.get("comment", ""), who, "", row.get("answer id", ""))
 
 
+def marked_twice(given: Sequence[Correction]) -> dict[tuple[str, str], str]:
+    """Of answers for which tables say different points, by different persons: in words."""
+    first: dict[tuple[str, str], Correction] = {}
+    words: dict[tuple[str, str], str] = {}
+    for one in given:
+        place = one.student, one.task
+        other = first.setdefault(place, one)
+        both = None not in (one.points, other.points)
+        if both and one.points != other.points and one.author != other.author:
+            says = [f"{c.author or 'one'} gave {c.points:g}" for c in (other, one)]
+            words[place] = f"{says[0]}, {says[1]} points, and the latter count"
+    return words
+
+
 def is_new(given: Correction, held: Mapping[tuple[str, str], Correction]) -> bool:
     """Whether it says anything that is not known yet."""
     old = held.get((given.student, given.task))

@@ -8,8 +8,9 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from grading.judge import grade
 from grading.task import Case, Task
@@ -48,6 +49,8 @@ class Policy:
     """Later than this many days, a sheet has no points; None if there is no such end."""
     times: str | Path = ""
     """Where the times of handing in come from: "files", "moodle" (its worksheet), or a table."""
+    zone: tzinfo | None = None
+    """The zone of times that name none; None: that of this machine."""
     answers_from: datetime | None = None
     """When the model answers stand in the feedback."""
     keep_back: frozenset[str] = frozenset()
@@ -58,6 +61,11 @@ class Policy:
     """Where the course's site stands, for links from the feedback."""
     private: Path | None = None
     packages: tuple[str, ...] = ()
+
+    def without_deadlines(self) -> Policy:
+        """The same rules where nothing is late."""
+        rules = {n: replace(r, due=None, extensions={}) for n, r in self.sheets.items()}
+        return replace(self, sheets=rules, times="")
 
     def of(self, lecture: int | None) -> SheetRules:
         """The rules of one sheet."""
@@ -106,13 +114,13 @@ def read_policy(path: Path) -> Policy:
         raise PolicyError(f"{path.name}: {error}") from error
     top = _Table(path, "", given)
     feedback, late = top.table("feedback"), top.table("late")
-    sheets, tables = {}, [top, feedback, late]
+    sheets, tables, zone = {}, [top, feedback, late], late.zone("time_zone")
     for name, rules in top.tables("sheets").items():
         if not name.isdigit():
             raise PolicyError(f"{path.name}: [sheets.{name}]: a lecture's number is wanted")
         sheets[int(name)] = SheetRules(
-            due=rules.time("due"),
-            extensions=rules.times("extensions"),
+            due=rules.time("due", zone),
+            extensions=rules.times("extensions", zone),
             excluded=frozenset(rules.names("excluded")),
             bonus=frozenset(rules.names("bonus")),
             points=rules.numbers("points"),
@@ -129,7 +137,8 @@ def read_policy(path: Path) -> Policy:
         percent_per_day=late.number("percent_per_day", 0),
         days=late.one("days", int, None),
         times=_source(path, times),
-        answers_from=_moment(released),
+        zone=zone,
+        answers_from=_moment(released, zone),
         keep_back=frozenset(feedback.names("keep_back")),
         inputs=feedback.one("inputs", bool, True),
         visibility=feedback.one("gradescope", str, "visible"),
@@ -178,13 +187,20 @@ def _there(path: Path, key: str, place: Path) -> Path:
     return place
 
 
-def _moment(value: datetime | date | bool) -> datetime | None:
-    """A time with a zone: this machine's, if none is given; a day counts to its end."""
+def with_zone(value: datetime, zone: tzinfo | None) -> datetime:
+    """A time with a zone: where it names none, this one, or this machine's."""
+    if value.tzinfo:
+        return value
+    return value.replace(tzinfo=zone) if zone else value.astimezone()
+
+
+def _moment(value: datetime | date | bool, zone: tzinfo | None) -> datetime | None:
+    """A time with a zone; a day counts to its end."""
     if value is False:
         return None
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, 23, 59, 59)
-    return value if value.tzinfo else value.astimezone()
+    return with_zone(value, zone)
 
 
 class _Table:
@@ -230,14 +246,21 @@ class _Table:
             raise self._fault(key, "names with numbers above 0")
         return {name: float(value) for name, value in values.items()}
 
-    def time(self, key: str) -> datetime | None:
-        return _moment(self.get(key, (datetime, date), False))
+    def zone(self, key: str) -> tzinfo | None:
+        name = self.one(key, str, "")
+        try:
+            return ZoneInfo(name) if name else None
+        except (ZoneInfoNotFoundError, ValueError) as error:
+            raise self._fault(key, "a zone that this machine knows, as Europe/Berlin") from error
 
-    def times(self, key: str) -> dict[str, datetime]:
+    def time(self, key: str, zone: tzinfo | None) -> datetime | None:
+        return _moment(self.get(key, (datetime, date), False), zone)
+
+    def times(self, key: str, zone: tzinfo | None) -> dict[str, datetime]:
         values = self.get(key, (dict,), {})
         if not all(isinstance(value, date) for value in values.values()):
             raise self._fault(key, "identifiers with dates, as 2026-11-09T23:59:00+01:00")
-        return {id: _moment(value) for id, value in values.items()}
+        return {id: _moment(value, zone) for id, value in values.items()}
 
     def table(self, key: str) -> _Table:
         if type(self.given.get(key, {})) is not dict:

@@ -18,7 +18,7 @@ from grading.classroom.feedback import section
 from grading.classroom.listing import Listed
 from grading.classroom.marking import NOTHING, Grade, SheetGrade
 from grading.classroom.policy import Policy
-from grading.classroom.sheets import Item, items_of, lecture_name
+from grading.classroom.sheets import Item, items_of, lecture_name, plain_words
 from grading.classroom.sheets import sheets as all_sheets
 from grading.classroom.store import Was
 from grading.task import Task
@@ -150,6 +150,7 @@ def _grades(sheet: SheetGrade, names: Sequence[str], policy: Policy) -> list[obj
     points = {grade.task: float(grade.points) for grade in sheet.grades if sheet.graded}
     given = {g.task: float(g.points) for g in sheet.grades if not sheet.graded and g.correction}
     flags = list(sheet.graded.flags) if sheet.graded else []
+    flags += ["late, says Canvas"] * bool(sheet.row and sheet.row.handed.owner.late)
     flags += ["no task is answered"] * bool(sheet.graded and not sheet.row.holds.answered)
     final = "yes" if sheet.final else "no"
     due = policy.of(sheet.lecture).extensions.get(sheet.student.id)
@@ -197,8 +198,10 @@ def _summary(
     lines.append("<h2>Tasks</h2>")
     for name in names:
         mine = [g for sheet in graded for g in sheet.grades if g.task == name and g.result]
-        counts = Counter(float(grade.points) for grade in mine)
+        counts = Counter(float(grade.points) for grade in mine if grade.by != "waiting")
         shown = {f"{points:g} points": counts[points] for points in sorted(counts)}
+        if waiting := sum(grade.by == "waiting" for grade in mine):
+            shown["to be read"] = waiting
         lines += [f"<h3>{name}</h3>", _bars(shown)]
         made = Counter(g.result.mistake for g in mine if g.result.mistake is not None)
         most = sorted(made.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
@@ -255,7 +258,7 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     known = all_sheets().get(task.lecture)
     asked = known.questions.get(item.task, "") if known else ""
     lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
-    lines.append(f"<p>It practises: {html.escape(task.outcome)}.</p>")
+    lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
     lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")

@@ -236,7 +236,7 @@ class Class:
                 student, also=student.also | words, numbers=student.numbers | words
             )
 
-    def recognise(self, known: Iterable[tuple[int, str, str]]) -> None:
+    def recognise(self, known: Iterable[tuple[int, str, str]], named: Collection[str] = ()) -> None:
         """Find out who bore another identifier in earlier runs.
 
         Whom the learning system called the same in the same assignment, or who has the same e-mail
@@ -244,11 +244,13 @@ class Class:
 
         Args:
             known: of earlier runs the lecture, a word for a student, and the identifier.
+            named: who had a name there: nobody becomes a number again.
         """
         now = {word: s.id for s in self.students.values() for word in words_of(s)} | self.seen
         found: dict[tuple[int, str], dict[str, set[str]]] = {}
         for lecture, word, old in known:
-            if word in now and old not in self.students:
+            again = word in now and old in named and self.students[now[word]].blind
+            if word in now and old not in self.students and not again:
                 mine = found.setdefault((lecture, now[word]), {})
                 mine.setdefault(old, set()).add(word)
         self.former, self.doubtful = {}, []

@@ -107,6 +107,11 @@ def _cells_of(path: Path) -> list[tuple[str, str]]:
     return [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
 
 
+def plain_words(text: str) -> str:
+    """A text of the course without the marks of its pages: {term}`query` is query."""
+    return re.sub(r"\{\w+\}`([^`<]*?)(?:\s*<[^`]*>)?`", r"\1", text)
+
+
 def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
     """The tasks of a lecture in the order of its sheet; what is not on it comes last."""
     mine = [name for name, task in tasks.items() if task.lecture == lecture]

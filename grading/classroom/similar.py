@@ -91,16 +91,35 @@ def pairs(graded: Sequence[SheetGrade]) -> Iterator[Pair]:
                 yield Pair(share, task, one, other)
 
 
+def same_files(graded: Sequence[SheetGrade]) -> list[list[SheetGrade]]:
+    """Who handed in one and the same file, byte for byte, with answers in it."""
+    by_content: dict[str, list[SheetGrade]] = {}
+    for sheet in graded:
+        if sheet.graded and sheet.row.holds.answered:
+            by_content.setdefault(sheet.row.content, []).append(sheet)
+    return [group for group in by_content.values() if len({s.student.id for s in group}) > 1]
+
+
 def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
-    """`similar.csv` with every pair, and `similar.html` with the two answers side by side."""
+    """`similar.csv` with every pair, and `similar.html` with the two answers side by side.
+
+    Above them stands who handed in the same file; of a copied model answer no pair tells.
+    """
     found = sorted(pairs(graded), key=lambda p: (-p.share, p.task, p.one.student.id))
     columns = ("share", "task", "id", "name", "other id", "other name")
-    rows = []
+    rows, lines = [], []
+    for group in same_files(graded):
+        first, *others = (sheet.student for sheet in group)
+        rows += [[1.0, "the whole file", first.id, first.name, o.id, o.name] for o in others]
+        said = f"One and the same file: {', '.join(sheet.student.id for sheet in group)}"
+        lines.append(f"<h2>{html.escape(said)}</h2>")
     for p in found:
         one, other = p.one.student, p.other.student
         rows.append([round(p.share, 2), p.task, one.id, one.name, other.id, other.name])
     tables.write(out / "similar.csv", columns, rows)
-    lines = ["<p>A reason to read both answers, and no proof. Short answers are not compared.</p>"]
+    lines.append(
+        "<p>A reason to read both answers, and no proof. Short answers are not compared.</p>"
+    )
     for p in found[:MOST]:
         who = f"{p.one.student.id} and {p.other.student.id}"
         lines.append(f"<h2>{html.escape(f'{p.task}: {p.share:.0%}, {who}')}</h2>")

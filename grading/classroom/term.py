@@ -51,8 +51,10 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
         rows.append([id, name, email, *shown, points, possible, final])
         missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
         missing = [n for n in missing if n not in hidden]
-        if missing or (possible and points < STRUGGLES * possible):
-            behind.append((points / possible if possible else 0.0, id, name, missing))
+        broken = [n for n in mine if mine[n][2] not in ("ok", NOTHING)]
+        if missing or broken or (possible and points < STRUGGLES * possible):
+            share = points / possible if possible else 0.0
+            behind.append((share, id, name, missing, broken))
     named = [f"sheet {n}" for n in lectures]
     columns = ["id", "name", "email", *named, "points", "possible", "final"]
     tables.write(folder / "totals.csv", columns, rows)
@@ -69,16 +71,25 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
     titles = {i.task: f"{n}.{i.number} {i.title}" for n in lectures for i in items_of(n, tasks)}
     lost: dict[str, list[str]] = {}
     all_lost: Counter = Counter()
-    query = "SELECT student, task FROM grade WHERE points < 0.5 * possible ORDER BY lecture"
+    query = (  # of sheets that were handed in, and with answers
+        "SELECT grade.student, task FROM grade JOIN sheet USING (student, lecture) "
+        "WHERE grade.points < 0.5 * grade.possible AND sheet.points > 0 ORDER BY lecture"
+    )
     for id, task in store.base.execute(query):
         lost.setdefault(id, []).append(titles.get(task, task))
         all_lost[titles.get(task, task)] += 1
+    query = "SELECT student, lecture FROM sheet WHERE status = 'ok' AND points = 0"
+    for id, lecture in store.base.execute(query):
+        lost.setdefault(id, []).insert(0, f"sheet {lecture}: all of it, 0 points")
     lines = ["<h2>Who needs help, and with what</h2>"]
     if not behind:
         lines.append("<p>Everybody has half of the points or more, and handed in every sheet.</p>")
-    for share, id, name, missing in sorted(behind, key=lambda row: (row[0], row[1])):
+    rule = f"less than {STRUGGLES:.0%} of the points, or a sheet that is missing or not graded"
+    lines.append(f"<p>Whoever has {rule}, and the tasks with less than half of their points.</p>")
+    for share, id, name, missing, broken in sorted(behind, key=lambda row: (row[0], row[1])):
         said = f"{name or id} ({id}): {share:.0%} of the points"
         said += f"; not handed in: {', '.join(map(str, missing))}" if missing else ""
+        said += f"; handed in, not graded: {', '.join(map(str, broken))}" if broken else ""
         items = "".join(f"<li>{html.escape(title)}</li>" for title in lost.get(id, [])[:12])
         lines.append(f"<h3>{html.escape(said)}</h3><ul>{items}</ul>")
     items = "".join(

@@ -22,6 +22,7 @@ import textwrap
 import traceback
 import types
 import warnings
+from collections.abc import Sequence
 from time import monotonic, sleep
 
 MOST = 12_000_000  # bytes of one message
@@ -115,17 +116,22 @@ def compiled(source: str, name: str) -> types.CodeType:
     raise SyntaxError("this cell cannot be read")
 
 
-def describe(error: BaseException) -> str:
-    """One line about an error, whatever its class does."""
+def in_words(error: BaseException) -> str:
+    """An error in one line, whatever its class does."""
     try:
         text = " ".join(str(error).split())
     except BaseException:
         text = "(its text cannot be read)"
+    return f"{type(error).__name__}: {text[:300]}"
+
+
+def describe(error: BaseException) -> str:
+    """One line about an error in a cell, and where it arose."""
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename.startswith("<cell "):
             line = f" (line {frame.lineno} of {frame.filename[1:-1]})"
-    return f"{type(error).__name__}: {text[:300]}{line}"
+    return in_words(error) + line
 
 
 def notebook_space() -> dict:
@@ -219,6 +225,14 @@ def settle() -> None:
         torch.set_num_threads(1)
 
 
+def as_sent(
+    value: object, error: str, changed: Sequence[int] = (), noticed: str = "", at: str = ""
+) -> dict:
+    """An outcome as it is sent."""
+    texts = {"error": error[:500], "noticed": noticed[:200], "at": at[:200]}
+    return {"value": value, "changed": list(changed), **texts}
+
+
 def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> list[dict]:
     """Run an answer on the cases, in this process, which is there for nothing else."""
     settle()
@@ -236,18 +250,18 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
             case = judge.Case(tuple(decode(item) for item in inputs))
             answer = space.get(task["name"], judge.MISSING)
             [outcome] = judge.run(like_task, answer, [case], torch_seed)
-            error, changed, noticed = outcome.error, list(outcome.changed), outcome.noticed
+            error = outcome.error
             value = None if error else encode(outcome.value)
+            sent = as_sent(value, error, outcome.changed, outcome.noticed, outcome.at)
         except WireError as caught:
-            value, error, changed, noticed = None, f"It returns {caught}.", [], ""
+            sent = as_sent(None, f"It returns {caught}.")
         except BaseException as caught:
-            value, error, changed, noticed = None, f"It stops with {describe(caught)}", [], ""
+            at = judge.line_of(sys.exc_info()[2].tb_next)  # the first frame is ours
+            sent = as_sent(None, f"It stops with {in_words(caught)}", at=at)
         if getpid() != home:
             leave(0)
         look_for_torch()
-        outcomes.append(
-            {"value": value, "error": error[:500], "changed": changed, "noticed": noticed[:200]}
-        )
+        outcomes.append(sent)
     return outcomes
 
 
@@ -256,7 +270,7 @@ def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> di
     if task["name"] not in space:  # nothing of the student's is to run: no process for it
         like_task = types.SimpleNamespace(name=task["name"])
         [missing] = judge.run(like_task, judge.MISSING, [None])
-        outcome = {"value": None, "error": missing.error, "changed": [], "noticed": ""}
+        outcome = as_sent(None, missing.error)
         return {"outcomes": [outcome] * len(task["inputs"])}
     ours, theirs = os.pipe()
     child = os.fork()

@@ -175,6 +175,82 @@ def diagonals(W_h, states):
     return gradient_back(np.diag(np.diag(W_h)), states)
 
 
+@mistake(
+    "Each factor is turned around: W_hᵀ, with the slopes along its columns. Back-propagation uses "
+    "it so, but then the last step stands on the right. In this order neither the matrix comes out "
+    "nor the matrix with rows and columns swapped."
+)
+def turned_in_wrong_order(W_h, states):
+    return wrong_order(W_h, states).T
+
+
+@mistake(
+    "The slopes were laid along the columns of W_h, and the factors stand in the wrong order. "
+    "Slope i belongs to number i of the new state, which is row i of W_h, and the last step is on"
+    " the left."
+)
+def columns_in_wrong_order(W_h, states):
+    gradient = np.eye(len(W_h))
+    for h in states[1:]:
+        gradient = gradient @ (W_h * (1 - h**2))
+    return gradient
+
+
+mistake(
+    "W_h was turned around in the factors, and the factors stand in the wrong order. Row i of a "
+    "factor is row i of W_h, times slope i; the last step is on the left.",
+    lambda W_h, states: wrong_order(W_h.T, states),
+)
+mistake(
+    "The slopes were taken at the states before the steps, and the factors stand in the wrong "
+    "order. The slope of the step to h_t is 1 − h_t², and the last step is on the left.",
+    lambda W_h, states: wrong_order(W_h, np.roll(states, 1, axis=0)),
+)
+mistake(
+    "This is the factor of the last step alone. Does each step multiply what the steps before it "
+    "have given, or begin anew?",
+    lambda W_h, states: gradient_back(W_h, states[-2:]),
+)
+mistake(
+    "This is the factor of the first step alone. Does `return` stand inside of the loop?",
+    lambda W_h, states: gradient_back(W_h, states[:2]),
+)
+
+
+@mistake(
+    "The factors of the steps were added. The first state acts on the last one through all steps, "
+    "one after the other: the chain rule multiplies them."
+)
+def added(W_h, states):
+    return sum((_factor(W_h, h) for h in states[1:]), np.eye(len(W_h)))
+
+
+@mistake(
+    "These are the slopes of tanh alone. In each step the old state is also multiplied by W_h."
+)
+def slopes_alone(W_h, states):
+    return np.diag(np.prod(1 - states[1:] ** 2, axis=0))
+
+
+@mistake(
+    "The product begins with zeros, so it stays 0. Begin with the matrix that changes nothing: "
+    "what must come out where there is no step?"
+)
+def begins_with_zeros(W_h, states):
+    return np.zeros_like(W_h)
+
+
+@mistake(
+    "A vector of slopes @ W_h is a sum over the rows of W_h, and no matrix is left. Each slope "
+    "scales a row; nothing is summed there."
+)
+def slopes_times_matrix(W_h, states):
+    gradient = np.eye(len(W_h))
+    for h in states[1:]:
+        gradient = (1 - h**2) @ W_h @ gradient
+    return gradient
+
+
 def cases(seed):
     """One number, to check by hand; no step at all; then matrices."""
     rng = np.random.default_rng(seed)

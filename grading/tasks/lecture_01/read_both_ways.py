@@ -195,7 +195,7 @@ def first_word_not_read(x, left, right):
 
 
 mistake(
-    "A slice of a tensor takes no negative step: x[::-1] works in NumPy only. A tensor has a "
+    "A slice of a tensor takes no negative step: x[::-1] is for lists and NumPy. A tensor has a "
     "method that turns an axis around.",
     lambda x, left, right: read_both_ways(x[::-1], left, right),
 )

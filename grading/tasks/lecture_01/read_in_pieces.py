@@ -73,11 +73,11 @@ def _both(out, state):
 
 as_given(
     "This is the code as given. With one text the numbers are right, and the gradient goes back "
-    "to the first word, as if nothing were cut. With several texts the numbers are wrong as well."
+    "to the first word, as if nothing were cut. With more texts than `every` the numbers are wrong."
 )
 mistake(
     "All of the state is cut off now. But one text alone is still read as if it were one piece, "
-    "and with several texts the numbers are wrong. Print the shape of `piece`.",
+    "and with more texts than `every` the numbers are wrong. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0),
 )
 mistake(
@@ -185,9 +185,9 @@ def full_pieces_only(lstm, x, every):
 
 
 mistake(
-    "The pieces are joined in time now. But they are still pieces of something else: with several "
-    "texts the outputs have a wrong shape, and one text alone is read in one piece. Print the "
-    "shape of `piece`.",
+    "The pieces are joined in time now. But they are still pieces of something else: with more "
+    "texts than `every` the outputs have a wrong shape or the texts do not fit together, and one "
+    "text alone is read in one piece. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=1),
 )
 mistake(

@@ -202,6 +202,61 @@ def returned_too_early(sentences, verbs):
     return [share / len(verbs) for share in rule_scores(sentences[:1], verbs[:1])]
 
 
+def _third(rule):
+    """Shares where the third rule is another one, made of the numbers of the nouns."""
+    return lambda sentences, verbs: _shares(
+        lambda numbers: (VERB[numbers[0]], VERB[numbers[-1]], rule(numbers)), sentences, verbs
+    )
+
+
+def _where_even(tie):
+    """The majority, and where there is none, what `tie` says."""
+
+    def rule(numbers):
+        plural, singular = numbers.count("plural"), numbers.count("singular")
+        return tie(numbers) if plural == singular else "lie" if plural > singular else "lies"
+
+    return rule
+
+
+mistake(
+    "With as many plural as singular nouns the third rule went by the first of them. `Counter` and "
+    "`mode` do that: of equal counts they give what came first. Half is not more than half.",
+    _third(_where_even(lambda numbers: VERB[numbers[0]])),
+)
+mistake(
+    "With as many plural as singular nouns the third rule went by the last of them. Half is "
+    "not more than half.",
+    _third(_where_even(lambda numbers: VERB[numbers[-1]])),
+)
+mistake(
+    "For the third rule one plural noun was enough. More than half of all must be plural.",
+    _third(lambda numbers: "lie" if "plural" in numbers else "lies"),
+)
+mistake(
+    "The third rule asks for at least `//` a half, and that rounds down: of three nouns one was "
+    "enough. More than half of all must be plural.",
+    _third(lambda numbers: "lie" if numbers.count("plural") >= len(numbers) // 2 else "lies"),
+)
+mistake(
+    "For the third rule all nouns had to be plural. More than half of them are enough.",
+    _third(lambda numbers: "lies" if "singular" in numbers else "lie"),
+)
+mistake(
+    "In the third rule the verbs have changed places: letters lie, a letter lies.",
+    _third(lambda numbers: "lies" if numbers.count("plural") > len(numbers) / 2 else "lie"),
+)
+
+
+@mistake(
+    "The last two numbers have changed places. The rule of the nearest noun comes second, that of "
+    "the majority third."
+)
+def majority_second(sentences, verbs):
+    first, nearest, majority = rule_scores(sentences, verbs)
+    return [first, majority, nearest]
+
+
 def cases(seed):
     """The opening sentence, ties, nouns that come again, random and opposing attractors."""
     import torch

@@ -41,8 +41,8 @@ TASK = task(
         ),
         "g": fails(
             "If the attractors always oppose the subject, “take the opposite of the nearest "
-            "noun” is always right, and a model can learn that instead. Random numbers leave no "
-            "such short way."
+            "noun” is right wherever there is one, and a model can learn that instead. Random "
+            "numbers leave no such short way."
         ),
     },
     hints=(

@@ -155,6 +155,83 @@ mistake(
 )
 
 
+mistake(
+    "The weight stands in front of `wanted` only. What is taken off for the other weights counts "
+    "with this score's weight, too.",
+    lambda scores, wanted: (
+        softmax(scores) * wanted - (softmax(scores) * wanted).sum(axis=-1, keepdims=True)
+    ),
+)
+
+
+@mistake(
+    "The own part is right. Of the others each weight w_j falls by w_i w_j; w_j · wanted_j was "
+    "taken off without w_i, the weight of the score that grows."
+)
+def others_without_own_weight(scores, wanted):
+    weights = softmax(scores)
+    own = weights * wanted
+    return own * (1 - weights) - (own.sum(axis=-1, keepdims=True) - own)
+
+
+@mistake(
+    "The own part is right. Of the others each weight w_j falls by w_i w_j, so its `wanted` counts "
+    "with w_j as well."
+)
+def others_without_their_weights(scores, wanted):
+    weights = softmax(scores)
+    others = wanted.sum(axis=-1, keepdims=True) - wanted
+    return weights * (1 - weights) * wanted - weights * others
+
+
+@mistake(
+    "What a score takes from its own weight was taken off twice: in w (1 − w), and once more in "
+    "the sum over all weights. That sum holds the own one, too."
+)
+def own_taken_twice(scores, wanted):
+    weights = softmax(scores)
+    mean = (weights * wanted).sum(axis=-1, keepdims=True)
+    return weights * (1 - weights) * wanted - weights * mean
+
+
+@mistake(
+    "This is what the other weights lose. The weight that belongs to the score grows, and that "
+    "part is missing."
+)
+def others_alone(scores, wanted):
+    weights = softmax(scores)
+    own = weights * wanted
+    return -weights * (own.sum(axis=-1, keepdims=True) - own)
+
+
+mistake(
+    "The sum of `wanted` was taken off, and its mean with the weights belongs there.",
+    lambda scores, wanted: softmax(scores) * (wanted - wanted.sum(axis=-1, keepdims=True)),
+)
+mistake(
+    "`wanted` plays no part: w (1 − w) is how a weight changes with its own score. The loss counts "
+    "each weight with its `wanted`, and a score changes all weights of its row.",
+    lambda scores, wanted: softmax(scores) * (1 - softmax(scores)),
+)
+mistake(
+    "There is a factor 1 − w too many. Once the mean with the weights is taken off, the whole row "
+    "is in it already.",
+    lambda scores, wanted: gradient_at_scores(scores, wanted) * (1 - softmax(scores)),
+)
+mistake(
+    "The gradient was divided by the number of rows. The loss is a sum over all rows, not a mean.",
+    lambda scores, wanted: gradient_at_scores(scores, wanted) / len(scores),
+)
+
+
+@mistake(
+    "The mean with the weights was added. A score that grows takes from the others: take it off."
+)
+def mean_added(scores, wanted):
+    weights = softmax(scores)
+    return weights * (wanted + (weights * wanted).sum(axis=-1, keepdims=True))
+
+
 def cases(seed):
     """One row by hand; then rows; then a row so hard that nothing comes through."""
     rng = np.random.default_rng(seed)

@@ -200,6 +200,68 @@ def top_score(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=-1).mean(), scores.max(axis=-1).mean()
 
 
+@mistake("The first two numbers have changed places: first the variance, then the entropy.")
+def entropy_first(q, k, divisor):
+    variance, entropy, top = softness(q, k, divisor)
+    return entropy, variance, top
+
+
+@mistake("The last two numbers have changed places: the entropy is the second of three.")
+def top_second(q, k, divisor):
+    variance, entropy, top = softness(q, k, divisor)
+    return variance, top, entropy
+
+
+@mistake(
+    "The terms −log w were summed as they are. In the entropy each counts with its weight: −w log"
+    " w."
+)
+def logs_alone(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    return scores.var(), -logs.sum(axis=-1).mean(), weights.max(axis=-1).mean()
+
+
+@mistake(
+    "Softmax ran over the whole table at once. Each query shares out 1 among the keys, along the "
+    "last axis."
+)
+def over_the_table(q, k, divisor):
+    scores = q @ k.T / divisor
+    weights = softmax(scores.reshape(1, -1)).reshape(scores.shape)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
+
+
+mistake(
+    "The scores were divided by √d_k, whatever `divisor` is. Whoever calls the function says what "
+    "they are divided by.",
+    lambda q, k, divisor: softness(q, k, np.sqrt(q.shape[-1])),
+)
+mistake(
+    "The scores were divided by √d_k as well. `divisor` is all that they are divided by.",
+    lambda q, k, divisor: softness(q, k, divisor * np.sqrt(q.shape[-1])),
+)
+mistake(
+    "The scores were multiplied by `divisor`.",
+    lambda q, k, divisor: softness(q, k, 1 / divisor),
+)
+
+
+@mistake(
+    "The first number is the mean of the variances of the columns. Take the variance of all scores "
+    "together."
+)
+def variance_by_column(q, k, divisor):
+    _, entropy, top = softness(q, k, divisor)
+    return (q @ k.T / divisor).var(axis=0).mean(), entropy, top
+
+
+@mistake("This entropy has the logarithm to base 10. Take the natural one, as the lecture does.")
+def base_ten(q, k, divisor):
+    variance, entropy, top = softness(q, k, divisor)
+    return variance, entropy / np.log(10), top
+
+
 def cases(seed):
     """Scores by hand; wide ones; and scores so large that some weights are 0."""
     rng = np.random.default_rng(seed)

@@ -48,6 +48,19 @@ mistake(
     [324.0, 1.0, 2.25, 0.25],
 )
 
+mistake(
+    "Of a sum of n independent numbers the variance is n times that of one. Here it grew with n².",
+    [11664.0, 324.0, 81.0, 9.0],
+)
+mistake(
+    "The last one was divided by d_k only. Dividing numbers by c divides their variance by c².",
+    [324.0, 9.0, 2.25, 9.0],
+)
+mistake(
+    "The third was divided by d_model, and its root was wanted.",
+    [324.0, 9.0, 0.015625, 0.25],
+)
+
 TASK = task(
     plan("predict", points=5, minutes=6),
     section="Why scores are divided by √d_k",

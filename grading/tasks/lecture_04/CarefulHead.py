@@ -239,8 +239,8 @@ class OneForAll(_Head):
 
 
 @mistake(
-    "The mask has become a parameter. Even with `requires_grad=False` it counts as one of the "
-    "numbers that the module learns. A buffer moves with the module and is none."
+    "The mask has become a parameter. Even with `requires_grad=False` it stands among the "
+    "parameters of the head. A buffer moves with the module and is none."
 )
 class TrainedMask(_Head):
     def _keep(self, mask):

@@ -229,6 +229,6 @@ TASK = task(
     hints=(
         "Print the mask for three words and a window of 2. How many words does each row show?",
         "The other bug shows only where scores are far apart. What does softmax make of the scores "
-        "0 and 200, if the 200 is hidden afterwards?",
+        "0 and 800, if the 800 is hidden afterwards?",
     ),
 )

@@ -23,7 +23,7 @@ TASK = task(
             "lecture compared outputs and gradients of all parameters."
         ),
         "c": fails(
-            "The answers stand in new text just as well as in old, one place to the right, and "
+            "The answers stand in new text just as well as in old, among the words, and "
             "copying works there too. (In *Deeper* the lecture measures a loss under 0.2 on a pair "
             "of words that was never seen.)"
         ),
@@ -42,7 +42,7 @@ TASK = task(
             "not what is computed."
         ),
         "g": holds(
-            "It has learned to copy the word on its right, and when it writes there is none. In "
+            "It has learned to copy the next word, and when it writes there is none. In "
             "the lecture its loss was under 0.2, and under a tenth of its sentences were good."
         ),
         "h": fails(

@@ -264,6 +264,72 @@ class WithoutItself(FadingHead):
         return out
 
 
+@mistake(
+    "The context vector of the word before was mixed with the new value as if it stood for one "
+    "word. It stands for all words so far: their weights together are more than 1. Keep that sum, "
+    "too."
+)
+class MixedWithOne:
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), None
+
+    def step(self, v):
+        """One word."""
+        if self.state is None:
+            self.state = v.clone()
+        else:
+            self.state = (self.fade * self.state + v) / (1 + self.fade)
+        return self.state
+
+
+@mistake(
+    "The sum of the weights begins at 1, so it counts a word that never came. Before the first "
+    "word it is 0."
+)
+class BeginsAtOne(FadingHead):
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.weight = 1.0
+
+
+@mistake(
+    "The new value fades at once, and its weight in the divisor does not. A word at distance 0 has "
+    "the weight 1 in both sums."
+)
+class NewValueFades(FadingHead):
+    def step(self, v):
+        """One word."""
+        return super().step(self.fade * v)
+
+
+@mistake(
+    "In the divisor the new word's weight fades at once, and its value in the sum does not. A word "
+    "at distance 0 has the weight 1 in both."
+)
+class NewWeightFades(FadingHead):
+    def step(self, v):
+        """One word."""
+        return super().step(v) / self.fade
+
+
+@mistake(
+    "The faded sum was divided by 1 + r, the weights of two words. There are more of them with "
+    "each word: keep the sum of all weights."
+)
+class DividedByTwoWeights(FadingHead):
+    def step(self, v):
+        """One word."""
+        super().step(v)
+        return self.total / (1 + self.fade if self.weight > 1 else 1)
+
+
+@mistake("This is the value of the word itself. The words before it have no part in it.")
+class NoMemory(FadingHead):
+    def step(self, v):
+        """One word."""
+        return v.clone()
+
+
 @mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
 def shared(slope):
     shared.heads = getattr(shared, "heads", 0) + 1

@@ -215,7 +215,7 @@ class OneBehind(InParts):
         return start + n, start
 
 
-@mistake("Nothing is turned: this reader does not know the order of the words.")
+@mistake("Nothing is turned: only the mask tells this reader of the order of the words.")
 class NoPositions(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
@@ -479,8 +479,8 @@ class NotLoud(InParts):
 
 
 @mistake(
-    "Where a model adds places to the words, this reader does not know the order. Before the first "
-    "block stands `positions.embed`."
+    "Where a model adds places to the words, this reader leaves them out. Before the first block "
+    "stands `positions.embed`."
 )
 class NoPlaces(InParts):
     def embedded(self, tokens):

@@ -56,6 +56,21 @@ class OtherWay(TiedModel):
         self.embedding.weight = self.readout.weight
 
 
+@also_right
+class KeepsView(TiedModel):
+    """A view of the table is kept from the beginning."""
+
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        del self.readout
+        self.columns = self.embedding.weight.T
+
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.stack(x) @ self.columns
+
+
 edited(
     "Reading and writing have a table each, equal at the start at best, and the readout a bias: "
     "whoever puts another table into `model.embedding` gets words written by the old one.",

@@ -61,6 +61,19 @@ def by_schedule(model, batches, lr, warmup, clip):
     return losses
 
 
+@also_right
+def in_a_tensor(model, batches, lr, warmup, clip):
+    """The losses are numbers in a tensor."""
+    return torch.tensor(by_schedule(model, batches, lr, warmup, clip))
+
+
+@also_right
+def as_tensors(model, batches, lr, warmup, clip):
+    """Each loss is a tensor, and still knows where it comes from."""
+    losses = by_schedule(model, batches, lr, warmup, clip)
+    return [torch.tensor(loss, requires_grad=True) for loss in losses]
+
+
 edited(
     "Each word is its own target: a model that copies its input has no loss, and has learned "
     "nothing.",
@@ -205,8 +218,14 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
     losses = answer(model, batches, lr, warmup, clip)
     if losses is None:
         return None
+    try:
+        numbers = [float(x) for x in losses]
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(
+            "a list is wanted that holds one number, the loss, for each step"
+        ) from None
     return {
-        "losses": [x.item() if isinstance(x, torch.Tensor) else float(x) for x in losses],
+        "losses": numbers,
         "table": model.table.detach().clone(),
         "readout": model.readout.detach().clone(),
         "training mode while it learns": all(model.modes[: len(batches)]),
@@ -276,6 +295,7 @@ TASK = task(
     cases=cases,
     properties=(first_wrong,),
     drive=drive,
+    two_at_once=True,
     forbidden=("helpers.training.train",),
     hints=(
         "Write down the order first: set the rate, compute the loss, empty the gradients, go "

@@ -72,14 +72,14 @@ edited(
     'y = parts["decoder"](y, memory, causal=True)',
 )
 edited(
-    "The decoder gets a bag of words: exchange two words that are read early, and the logits at "
-    "the last place stay nearly as they were. What does the source have that the target has not?",
+    "Nobody tells the decoder the places of its words: its first block sees a bag of the earlier "
+    "ones. What does the source have that the target has not?",
     PLACES,
     "y = 1.0 * y",
 )
 edited(
     "The encoder's mask is right, and two bugs are left: filler of the source is seen by somebody, "
-    "and the order of the target by nobody.",
+    "and the places of the target's words are told to nobody.",
     PLACES,
     "y = 1.0 * y",
     DECODER,

@@ -27,8 +27,8 @@ TASK = task(
             "that succeed have in common is that they look back."
         ),
         "d": holds(
-            "Four times the parameters: 0.9 instead of 0.1 of the single clauses, a part of those "
-            "with two, none with three."
+            "Four times the parameters: 0.95 or more of the single clauses instead of 0.09 or "
+            "less, a part of those with two, none with three."
         ),
         "e": holds(
             "With four clauses, one more than in training, all are near zero, whatever they "

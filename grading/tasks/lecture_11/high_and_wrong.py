@@ -52,7 +52,7 @@ TASK = task(
     section="A high score and a wrong fact",
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     hints=(
-        "How many words of a summary may be wrong before its ROUGE-L falls below 0.8?",
+        "How many words of a summary may be wrong before its ROUGE-L falls below 0.85?",
         "Which words could you add, or exchange, without a change in the set of facts?",
     ),
 )

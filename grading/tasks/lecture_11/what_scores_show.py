@@ -13,7 +13,7 @@ TASK = task(
     plan("choose", points=6, minutes=10),
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     reasons={
-        "a": holds("The smallest ROUGE-1 of the copier is 0.93, the largest of the scorer 0.69."),
+        "a": holds("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
         "b": fails(
             "A fact that strayed into the copier's one sentence makes it false. In a chosen "
             "sentence it is a true statement about something else."

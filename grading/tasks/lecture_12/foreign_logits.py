@@ -143,7 +143,7 @@ edited(
     'weights["embed_tokens.weight"]',
 )
 edited(
-    "Nothing is turned: the model does not know the order of the words.",
+    "Nothing is turned: only the mask tells the model of the order of the words.",
     'turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)',
     'project(h, "q", heads[0]), project(h, "k", heads[1])',
 )
