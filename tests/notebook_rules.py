@@ -18,6 +18,8 @@ PROSE_WORDS = (70, 130)
 IGNORED_SHARE = 0.10
 WIDEST = 74
 """Characters of code that the page has room for."""
+LONGEST_RUN = 120
+"""Seconds that a lecture may run."""
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
@@ -290,6 +292,12 @@ def parts_missing(notebook: NotebookNode) -> list[str]:
     return [f"{part} is missing" for part, there in needed.items() if not there]
 
 
+def runs_too_long(notebook: NotebookNode) -> list[str]:
+    """By the seconds that the stored run took, wherever that was."""
+    seconds = notebook.metadata["lamplight"]["seconds"]
+    return [] if seconds <= LONGEST_RUN else [f"it runs {seconds} s, not {LONGEST_RUN} at most"]
+
+
 def times_stale(notebook: NotebookNode) -> list[str]:
     """The times that a lecture states are those that `tools/times.py` computes."""
     return times.timed(copy.deepcopy(notebook))
@@ -322,5 +330,5 @@ EVERY_NOTEBOOK = (
     figures_without_words,
     measured_figures_empty,
 )
-EVERY_LECTURE = (cells_mostly_long, prose_out_of_range, parts_missing)
+EVERY_LECTURE = (cells_mostly_long, prose_out_of_range, parts_missing, runs_too_long)
 IN_AN_EVENING = (times_stale, not_core_and_deeper)

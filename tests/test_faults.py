@@ -118,6 +118,10 @@ def measured_figure_emptied(notebook):
     raise AssertionError("the notebook has no measured figure")
 
 
+def three_minutes_to_run(notebook):
+    notebook.metadata["lamplight"]["seconds"] = 180
+
+
 def line_of_75_characters(notebook):
     talking_cell(notebook).source += "\nx = " + "1" * 71
 
@@ -137,6 +141,7 @@ NOTEBOOK_FAULTS = [
     (output_folded_for_nothing, rules.predictions_given_away),
     (prediction_of_nothing, rules.predictions_given_away),
     (cell_of_fifty_lines, rules.cell_too_long),
+    (three_minutes_to_run, rules.runs_too_long),
     (line_of_75_characters, rules.lines_too_wide),
     (number_of_no_output, rules.numbers_not_shown),
     (measured_figure_emptied, rules.measured_figures_empty),
