@@ -59,6 +59,8 @@ def source_mask(source: Int[Tensor, "batch T_k"]) -> Bool[Tensor, "batch 1 1 T_k
 class EncoderDecoder(nn.Module):
     """The transformer of Vaswani et al. (2017), figure 1, of the course's own blocks.
 
+    As there with `norm="post"` and `SinusoidalPositions()`; the defaults are those of the course.
+
     Args:
         source_vocab: number of different tokens of the source.
         target_vocab: number of different tokens of the target, and of logits.
@@ -71,7 +73,8 @@ class EncoderDecoder(nn.Module):
         dropout: as in `TransformerBlock`.
 
     Raises:
-        ValueError: if a size is below 1 (`n_layers` may be 0), and as `TransformerBlock`.
+        ValueError: if a size is below 1 (`n_layers` may be 0: then the blocks' sizes are not used, nor
+            checked), and as `TransformerBlock`.
     """
 
     def __init__(
@@ -113,7 +116,8 @@ class EncoderDecoder(nn.Module):
             return_weights: whether the weights of the cross-attention are wanted.
 
         Raises:
-            ValueError: if one of both is not made of ids, (batch, T), or the batches differ.
+            ValueError: if one of both is not made of ids, (batch, T), or the batches differ (with a block
+            in which the two meet).
         """
         memory = self.encode(source)  # (batch, T_k, d_model)
         return self.decode(target, memory, source_mask(source), return_weights)
@@ -327,7 +331,7 @@ class RecurrentTranslator(nn.Module):
         return (logits, [weights[:, None]]) if return_weights else logits
 
     def given(self, source: Int[Tensor, "batch T_k"]) -> RereadGiven:
-        """As `EncoderDecoder.given`."""
+        """The role of `EncoderDecoder.given`, but all is read again, and checked, for each token."""
         return RereadGiven(self, source)
 
 

@@ -147,7 +147,7 @@ def sentences(
     *,
     new_pairs: bool = False,
 ) -> list[Sentence]:
-    """Random sentences. Subject, verb, tense, object and what stands before it are independent.
+    """Random sentences. Each part is drawn by itself, but for the pairs under `new_pairs`.
 
     Args:
         n: how many.
@@ -301,7 +301,7 @@ _SILENT = "್"
 
 
 def transliterate(text: str) -> str:
-    """Kannada script in Latin letters, by ISO 15919. What is not Kannada stays as it is."""
+    """The Kannada letters of the lecture in Latin ones, as in ISO 15919. All others stay."""
     found = []
     for at, letter in enumerate(text):
         if letter in _CONSONANTS:

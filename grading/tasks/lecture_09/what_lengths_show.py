@@ -28,7 +28,7 @@ TASK = task(
         ),
         "d": holds(
             "Four times the parameters: 0.95 or more of the single clauses instead of 0.09 or "
-            "less, a part of those with two, none with three."
+            "less, a part of those with two, hardly one with three."
         ),
         "e": holds(
             "With four clauses, one more than in training, all are near zero, whatever they "
