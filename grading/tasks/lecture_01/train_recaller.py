@@ -46,25 +46,25 @@ def untrained(length):
 
 mistake(
     "This is what guessing gives, one case in eight, and the biases of the forget gates are near "
-    "0. A gate near one half leaves 0.5 to the power of 59 of a gradient. Open the gates before "
-    "training.",
+    "0. Along the cell state a gate near one half leaves 0.5 to the power of 59 of a gradient. "
+    "Open the gates before training.",
     lambda length: _trained(length, steps=50),
 )
 mistake(
     "This is what guessing gives, one case in eight. The biases of the forget gates are near 1, "
-    "and σ(1) is 0.73: to the power of 59 that is 10⁻⁸. (Did you mean a gate near 1? Then look "
-    "for the bias b with σ(b) near 1.)",
+    "and σ(1) is 0.73: along the cell state 0.73 to the power of 59 is left, some 10⁻⁸. (Did you "
+    "mean a gate near 1? Then look for the bias b with σ(b) near 1.)",
     lambda length: _trained(length, steps=50, forget_bias=1.0),
 )
 mistake(
     "This is what guessing gives, one case in eight, with biases of the forget gates near 3. "
-    "σ(3) is 0.95, and to the power of 59 that is 0.06: with enough steps it may do, for some "
-    "seeds. Open the gates wider.",
+    "σ(3) is 0.95, and along the cell state 0.06 is left after 59 steps: with enough steps it may "
+    "do, for some seeds. Open the gates wider.",
     lambda length: _trained(length, steps=50, forget_bias=3.0),
 )
 mistake(
-    "The biases of the forget gates are far below 0. That shuts the gates, and everything is "
-    "forgotten at once. Turn the sign around.",
+    "The biases of the forget gates are far below 0. That shuts the gates, and the cell "
+    "state forgets at once. Turn the sign around.",
     lambda length: _trained(length, steps=50, forget_bias=-5.0),
 )
 

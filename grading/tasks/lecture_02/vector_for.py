@@ -126,13 +126,15 @@ mistake(
     lambda number: [number, 100 * (11 - number)],
 )
 mistake(
-    "The second axis is positive and grows, but a power is tiny for small numbers: among −1 and 2 "
-    "the scores differ by next to nothing. Let it grow by as much at each step, from −10 on.",
+    "The second axis is positive and grows, but a power is small for small numbers: among −1 "
+    "and 2 it is too quiet against the first axis when −1 asks. Let it grow by as much at each "
+    "step, from −10 on, and be loud.",
     lambda number: [number, 2.0**number],
 )
 mistake(
     "The second axis is positive and grows, but an exponential is tiny for negative numbers: among "
-    "−10 and −4 the scores differ by next to nothing. Let it grow by as much at each step.",
+    "−10 and −4 what it adds to the scores is small beside what the first axis adds. Let it grow "
+    "by as much at each step.",
     lambda number: [number, 100 * math.exp(number)],
 )
 

@@ -36,7 +36,8 @@ TASK = task(
         ),
         "f": fails(
             "No weight is negative and they sum to 1, so a context vector is an average. An "
-            "average of vectors that point different ways is shorter than they are."
+            "average is never longer than the longest vector in it, and it may be shorter than the "
+            "word's own."
         ),
         "g": holds(
             "A score is norm times norm times the cosine of the angle. With itself the cosine "

@@ -60,7 +60,7 @@ mistake(
 
 @mistake(
     "The directions are right, and a factor of 20 is enough for few labels. With 32 on a circle "
-    "the cosine of two neighbours is 0.98, so their scores differ by a fiftieth of the query's "
+    "the cosine of two neighbours is 0.98, so their scores differ by a seventieth of the query's "
     "length only. Make the queries much longer."
 )
 def twenty(n):
@@ -69,8 +69,8 @@ def twenty(n):
 
 mistake(
     "The directions are right, and the queries are long enough for few labels. With 32 on a "
-    "circle the scores of two neighbours differ by a fiftieth of the query's length only. Make "
-    "the queries much longer.",
+    "circle the scores of two neighbours differ by a seventieth of the query's length only. "
+    "Make the queries much longer.",
     lambda n: _matrices(100 * _circle(n), _circle(n)),
 )
 

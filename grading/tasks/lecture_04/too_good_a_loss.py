@@ -6,19 +6,19 @@ from grading.author import mistake, plan, task
 too_good_a_loss = ...  # four to six sentences
 # BEGIN ANSWER
 too_good_a_loss = (
-    "No model can be less surprised on average than the program that "
-    "made the texts, so 0.02 says that the model saw the words that it "
-    "was to predict: the mask lets a position look at the future, or the "
-    "targets are not shifted. Unseen texts come with their future as "
-    "well, so the leak works there, too; when the model writes, there is "
-    "no future, and it has learned nothing else. The future-token test "
-    "changes everything from a place on, for each place, and looks at "
-    "the earlier outputs: if the mask leaks, some move, by far more than "
-    "0. If nothing moves, the targets are not shifted, and inputs and "
-    "targets printed side by side show it. Another cause would be test "
-    "texts that stand in the training texts. Then both tests find "
-    "nothing, freshly made texts have a high loss, and the model writes "
-    "well what it knows by heart."
+    "On texts that are really new no model can be less surprised on "
+    "average than the program that made them, so 0.02 says that the "
+    "model saw the words that it was to predict: the mask lets a "
+    "position look at the future, or the targets are not shifted. Unseen "
+    "texts come with their future as well, so the leak works there, too; "
+    "when the model writes, there is no future, and it has learned "
+    "nothing else. The future-token test changes everything from a place "
+    "on, for each place, and looks at the earlier outputs: if the mask "
+    "leaks, some move, by far more than 0. If nothing moves, look "
+    "whether the targets are shifted: inputs and targets printed side by "
+    "side show it. Another cause would be test texts that stand in the "
+    "training texts. Then both tests find nothing, freshly made texts "
+    "have a high loss, and the model writes well what it knows by heart."
 )
 # END ANSWER
 # %%
@@ -28,7 +28,8 @@ mistake(
     "The model is overfitted and knows the training texts by heart.",
 )
 mistake(
-    "It does not compare with the surprise of the program, which no model can be below on average.",
+    "It does not compare with the surprise of the program, which on new texts no model can be "
+    "below on average.",
     "0.02 is very low.",
 )
 mistake(

@@ -25,8 +25,8 @@ TASK = task(
         ),
         "c": holds(
             "Who may meet whom now depends on the piece of the text in which a word stands, and "
-            "with more words than heads a piece holds more than one. Reordering the words moves "
-            "some into other pieces, and the outputs do more than move along."
+            "with more words than heads a piece holds more than one. In most orders "
+            "some words come into other pieces, and the outputs do more than move along."
         ),
         "d": fails(
             "The permutation test runs without a mask, so a mask that is ignored makes no "

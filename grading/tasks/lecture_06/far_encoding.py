@@ -149,7 +149,7 @@ def where_it_fails(args, result):
             f"{ghost} places to the left."
         )
     turn = 15 * result["base"] ** (-14 / 16) if result["base"] > 1 else math.inf
-    if turn < 2:
+    if turn < 3:
         said += (
             f" With this base the slowest hand turns by only {turn:.2g} radians within 15 words, "
             "the longest distance in training."
@@ -177,6 +177,6 @@ TASK = task(
         "shows?",
         "`positions.RotaryPositions` has a setting that the lecture leaves alone: `base`, which is "
         "10,000. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the slowest "
-        "hand, i = 7, turns by at least two radians within 15 words: then all eight are of use.",
+        "hand, i = 7, makes about one turn (six radians) within 15 words: then all are of use.",
     ),
 )
