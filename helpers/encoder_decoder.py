@@ -73,8 +73,8 @@ class EncoderDecoder(nn.Module):
         dropout: as in `TransformerBlock`.
 
     Raises:
-        ValueError: if a size is below 1 (`n_layers` may be 0: then the blocks' sizes are not used, nor
-            checked), and as `TransformerBlock`.
+        ValueError: if a size is below 1 (`n_layers` may be 0: then the blocks' sizes are not used,
+            nor checked), and as `TransformerBlock`.
     """
 
     def __init__(
@@ -116,8 +116,8 @@ class EncoderDecoder(nn.Module):
             return_weights: whether the weights of the cross-attention are wanted.
 
         Raises:
-            ValueError: if one of both is not made of ids, (batch, T), or the batches differ (with a block
-            in which the two meet).
+            ValueError: if one of both is not made of ids, (batch, T), or the batches differ (with a
+            block in which the two meet).
         """
         memory = self.encode(source)  # (batch, T_k, d_model)
         return self.decode(target, memory, source_mask(source), return_weights)
@@ -331,7 +331,7 @@ class RecurrentTranslator(nn.Module):
         return (logits, [weights[:, None]]) if return_weights else logits
 
     def given(self, source: Int[Tensor, "batch T_k"]) -> RereadGiven:
-        """The role of `EncoderDecoder.given`, but all is read again, and checked, for each token."""
+        """The role of `EncoderDecoder.given`, but all is read again and checked for each token."""
         return RereadGiven(self, source)
 
 
