@@ -286,7 +286,8 @@ class TransformerStack(_Stack):
         d_model, n_heads, d_ff, norm, dropout, positions: as in `TransformerBlock`.
 
     Raises:
-        ValueError: if `n_layers` is negative, and as `TransformerBlock`.
+        ValueError: if `n_layers` is negative, and, with at least one block, as
+            `TransformerBlock`.
     """
 
     block_type = TransformerBlock
@@ -313,7 +314,8 @@ class TransformerStack(_Stack):
             causal: whether nobody sees a later position, as in `MultiHeadAttention`.
 
         Raises:
-            ValueError: if there is not one cache for each block, and as `TransformerBlock`.
+            ValueError: if there is not one cache for each block, and, with at least one block,
+                as `TransformerBlock`.
         """
         all_weights = []
         for block, own in self._with_caches(cache):
@@ -335,7 +337,7 @@ class DecoderStack(_Stack):
         d_model, n_heads, d_ff, norm, dropout, positions: as in `DecoderBlock`.
 
     Raises:
-        ValueError: if `n_layers` is negative, and as `DecoderBlock`.
+        ValueError: if `n_layers` is negative, and, with at least one block, as `DecoderBlock`.
     """
 
     block_type = DecoderBlock
@@ -363,7 +365,8 @@ class DecoderStack(_Stack):
             cache: one for each block.
 
         Raises:
-            ValueError: if there is not one cache for each block, and as `DecoderBlock`.
+            ValueError: if there is not one cache for each block, and, with at least one block,
+                as `DecoderBlock`.
         """
         all_weights = []
         for block, kept in self._with_caches(cache):
