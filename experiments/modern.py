@@ -82,27 +82,49 @@ def without_root(made: LanguageModel) -> LanguageModel:
     return made
 
 
+def with_gelu(made: LanguageModel) -> LanguageModel:
+    """The corner of each ReLU is rounded."""
+    return with_parts(made, feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu))
+
+
+def with_swiglu(made: LanguageModel, d_ff: int = D_FF) -> LanguageModel:
+    """In place of networks of width `d_ff`, with as many weights."""
+    return with_parts(made, feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(d_ff)))
+
+
+def with_rms_norm(made: LanguageModel) -> LanguageModel:
+    """All norms, the one at the end among them."""
+    return with_parts(made, norm=lambda: RMSNorm(D_MODEL))
+
+
+def three_at_once() -> LanguageModel:
+    """RMSNorm, SwiGLU and two heads of keys and values."""
+    return with_swiglu(with_rms_norm(grouped(2, D_FF + 32)), D_FF + 32)
+
+
+def window() -> LanguageModel:
+    """Each word sees 12."""
+    return model(positions=SlidingWindow(12, RotaryPositions()))
+
+
 MODELS: dict[str, Callable[[], LanguageModel]] = {
     "as in lecture 8": model,
-    "RMSNorm": lambda: with_parts(model(), norm=lambda: RMSNorm(D_MODEL)),
-    "GELU": lambda: with_parts(
-        model(), feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu)
-    ),
-    "SwiGLU": lambda: with_parts(model(), feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(D_FF))),
+    "RMSNorm": lambda: with_rms_norm(model()),
+    "GELU": lambda: with_gelu(model()),
+    "SwiGLU": lambda: with_swiglu(model()),
     "2 key-value heads": lambda: grouped(2, D_FF + 32),
     "1 key-value head": lambda: grouped(1, D_FF + 48),
-    "window 12": lambda: model(positions=SlidingWindow(12, RotaryPositions())),
+    "window 12": window,
     "not tied": untied,
     "tied, without √d": lambda: without_root(model()),
-    "window 12, without √d": lambda: without_root(
-        model(positions=SlidingWindow(12, RotaryPositions()))
-    ),
+    "RMSNorm, without √d": lambda: without_root(with_rms_norm(model())),
+    "GELU, without √d": lambda: without_root(with_gelu(model())),
+    "SwiGLU, without √d": lambda: without_root(with_swiglu(model())),
+    "2 key-value heads, without √d": lambda: without_root(grouped(2, D_FF + 32)),
     "1 key-value head, without √d": lambda: without_root(grouped(1, D_FF + 48)),
-    "RMSNorm, SwiGLU, 2 key-value heads": lambda: with_parts(
-        grouped(2, D_FF + 32),
-        norm=lambda: RMSNorm(D_MODEL),
-        feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(D_FF + 32)),
-    ),
+    "window 12, without √d": lambda: without_root(window()),
+    "RMSNorm, SwiGLU, 2 key-value heads": three_at_once,
+    "RMSNorm, SwiGLU, 2 key-value heads, without √d": lambda: without_root(three_at_once()),
 }
 
 # A pair of features turns slowest by about 1 / base: with this base a text four times as long
