@@ -474,6 +474,27 @@ def test_a_person_may_choose_the_file_that_counts(small):
     assert points_of(out)["ada"] == FULL
 
 
+def test_a_person_may_choose_between_two_downloads(tmp_path):
+    """Also where both have the same file name, and the last word holds."""
+    for name, answers in (("week.zip", made_class.HALF), ("week (1).zip", RIGHT)):
+        inside = "Participant_901_assignsubmission_file/a.ipynb"
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(made_class.zipped(**{inside: sheet(answers)}))
+    for name, points in (
+        ("week.zip", made_class.SOME),
+        ("week (1).zip", FULL),
+        ("week.zip", made_class.SOME),
+    ):
+        file = f"{name}/Participant_901_assignsubmission_file/a.ipynb"
+        for told in ({"count": (file,)}, {}):  # it is kept
+            graded(tmp_path / "in", tmp_path / "out", told=told)
+            assert [*points_of(tmp_path / "out").values()] == [points]
+            [other] = [
+                row for row in rows_of(tmp_path / "out" / "files.csv") if row["file"] != file
+            ]
+            assert other["status"] == f"not counted: a person chose {file}"
+
+
 def test_a_sum_over_the_database_counts_nothing_twice(small):
     folder, out = small
     again(small)
@@ -944,11 +965,14 @@ def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
         rows = rows_of(out / "grades.csv")
         assert [row["days late"] for row in rows if row["days late"]] == days
         looks = [row["what"] for row in rows_of(out / "look.csv")]
-        assert looks.count("the extension of s901@example.org holds when names are known") == waits
+        assert (
+            sum(what.startswith("the extension of s901@example.org holds") for what in looks)
+            == waits
+        )
 
 
 def test_an_extension_waits_as_long_as_its_owners_file_has_a_number(tmp_path):
-    waits = "the extension of s901@example.org holds when names are known"
+    waits = "the extension of s901@example.org holds when names are known; hand back after that"
     text = "[late]\ntimes = 'times.csv'\n[sheets.2]\ndue = 2026-11-02"
     text += "\nextensions = { 's901@example.org' = 2026-11-09 }"
     (tmp_path / "times.csv").write_text("id,handed\n")
@@ -1054,16 +1078,39 @@ def test_a_late_file_that_counts_for_less_than_the_one_before_is_pointed_at(tmp_
     for days, answers, points, less in (
         (0, made_class.HALF, 10, []),
         (2, RIGHT, 14 * 0.8, []),  # better, in spite of the penalty
-        (4, RIGHT, 14 * 0.6, ["15 Nov", "17 Nov"]),
+        (4, RIGHT, 14 * 0.6, ["8.4; what came before, 15 Nov", "8.4; what came before, 17 Nov"]),
     ):
         put(file, sheet(answers, f"# {days}"), in_time + days * 86_400)
         graded(tmp_path / "in", tmp_path / "out", policy=policy)
         assert [*points_of(tmp_path / "out").values()] == [pytest.approx(points)]
         said = [row["what"] for row in rows_of(tmp_path / "out" / "look.csv")]
-        assert [
-            x for x in less if any(f"less than what came before, {x}" in y for y in said)
-        ] == less
+        assert [x for x in less if any(f"counts for {x}" in y for y in said)] == less
         assert len(said) == len(less)
+    assert any("would have 11.2: ada/x.ipynb" in what for what in said)
+
+
+def test_what_was_to_be_looked_at_in_a_blind_week_still_is_when_names_are_known(tmp_path):
+    text = "[late]\ntimes = 'moodle'\npercent_per_day = 10\ntime_zone = 'UTC'\n"
+    policy = policy_of(tmp_path, text + "[sheets.2]\ndue = 2023-11-15T12:00:00Z")
+    one = made_class.Made(901, "Ada Byron")
+
+    def run(folder, day, answers, blind, **more):
+        one.files = {"a.ipynb": (sheet(answers), LATER)}
+        table = made_class.moodle(tmp_path / folder, [one], blind)
+        columns, rows = tables.read(table, exact=True)
+        when = f"{day} November 2023, 10:00 AM"
+        rows = [[*row.values(), when] for row in rows]
+        tables.write(table, [*columns, "Last modified (submission)"], rows)
+        told = {"rosters": (table,)} | ({"table": table} if more else {})
+        graded(tmp_path / folder, tmp_path / "out", policy=policy, told=told)
+        return [row["what"] for row in rows_of(tmp_path / "out" / "look.csv") if not row["seen"]]
+
+    assert run("early", "Wednesday, 15", RIGHT, blind=True) == []
+    [said] = run("late", "Friday, 17", made_class.HALF, blind=True)
+    assert "is late and counts for 8; what came before, 15 Nov 10:00, would have 14" in said
+    [known] = run("named", "Friday, 17", made_class.HALF, blind=False, table=True)
+    assert known == said
+    assert not (tmp_path / "out" / "upload.csv").exists()
 
 
 def test_days_are_counted_as_they_begin_and_only_after_the_grace(tmp_path):

@@ -25,6 +25,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from grading import parts
 from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
 from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
 from grading.classroom.listing import Listed, Look, list_files
@@ -158,7 +159,9 @@ def grade_class(
         wanted = [told.lecture] if told.lecture else sorted(seen)
         students = sorted(members.students.values(), key=lambda s: s.id)
         corrections = store.corrections(_now(members, tasks))
-        sheets, more = marking.mark(rows, students, wanted, store, tasks, policy, corrections)
+        sheets, more = marking.mark(
+            rows, students, wanted, store, tasks, policy, corrections, members.former
+        )
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
         sheets = [s for s in sheets if not _behind_a_number(s, members)]
         more += _unknown(store, members, wanted)
@@ -186,7 +189,9 @@ def grade_class(
         handed = exports.write(out, sheets, filled, final)
         count = Counter(_heap(sheet) for sheet in sheets)
         system = any(row.handed.owner.system for row in rows)
-    more = changed, lost, count, system
+        own = _own_cases(policy, tasks, wanted)
+        late = sum(row.handed.owner.late for row in graded)
+    more = changed, lost, count, system, own, late
     return Done(failures, len(open_), waiting, handed, known, blind, *more)
 
 
@@ -211,6 +216,21 @@ class Done:
     """How many sheets were graded, how many not, of whom there is nothing."""
     system: bool = False
     """Whether a learning system wants a table filled in."""
+    own: Sequence[str] = ()
+    """For which tasks cases of the lecturer's own were used, and of which kinds."""
+    late: int = 0
+    """How many files that count are marked as late by the system."""
+
+
+def _own_cases(policy: Policy, tasks: Mapping[str, Task], lectures: Sequence[int]) -> list[str]:
+    """For which of the graded tasks the lecturer has cases, and of which kinds they count."""
+    names = sorted(p.stem for p in policy.private.glob("cases/*.py")) if policy.private else []
+    said = []
+    for name in names:
+        if name in tasks and tasks[name].lecture in lectures:
+            kinds = Counter(parts.kinds(tasks[name].cases(0)))
+            said.append(f"{name} ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})")
+    return said
 
 
 def _behind_a_number(sheet: marking.SheetGrade, members: Class) -> bool:
@@ -309,7 +329,8 @@ def _listed(
     members.recognise(*_earlier(store, told))  # without a roster the files say who there is
     for number in lectures if told.lecture is None else [told.lecture]:
         for id in _waiting(policy.of(number).extensions, rows, members):
-            looks.append(Look(f"the extension of {id} holds when names are known", number))
+            said = f"the extension of {id} holds when names are known; hand back after that"
+            looks.append(Look(said, number))
     times = _times(policy, members)
     for row in rows:
         exported = row.handed.owner.system
@@ -346,10 +367,17 @@ def _waiting(extensions: Iterable[str], rows: Sequence[Listed], members: Class) 
 def _decided(
     store: Store, lecture: int | None, what: str, found: Sequence[Handed]
 ) -> dict[str, str]:
-    """What persons decided about the files that were found, also before names were known."""
-    said = {settled(file): value for file, value in store.decisions(lecture, what).items()}
-    names = [handed.name for handed in found]
-    return {name: said[settled(name)] for name in names if settled(name) in said}
+    """What persons decided about the files that were found, also before names were known.
+
+    A file that is there under its own name is meant alone. The last decision stands last.
+    """
+    names, decided = [handed.name for handed in found], {}
+    for file, value in store.decisions(lecture, what).items():
+        same = [name for name in names if settled(name) == settled(file)]
+        for name in [file] if file in names else same:
+            decided.pop(name, None)
+            decided[name] = value
+    return decided
 
 
 def _tie(members: Class, store: Store, told: Told) -> None:
@@ -711,8 +739,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
     said = ", ".join(f"{number} {what}" for what, number in sorted(done.count.items()))
     print(f"Of {sum(done.count.values())}: {said} (columns status and flags)")
-    if policy.private and (own := sorted(p.stem for p in policy.private.glob("cases/*.py"))):
-        print(f"With cases of your own for: {', '.join(own)}")
+    if done.own:
+        print(f"With cases of your own for: {', '.join(done.own)}")
+    if done.late:
+        print(f"{done.late} are marked as late by the system: column flags of grades.csv")
     if done.lost:
         print(f"{done.lost} of the last run have no row now: is the list of the class whole?")
     if done.changed:

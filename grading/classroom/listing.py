@@ -152,11 +152,14 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
     """Of one student's files for one sheet, let one count; say what of this is no matter of course.
 
     The later one counts. But a sheet without answers never takes the place of one with answers,
-    nor does a notebook that is hardly the sheet.
+    nor does a notebook that is hardly the sheet. What a person chose counts, the last choice first.
     """
+    chosen_by = list(preferred)
 
     def rank(row: Listed) -> tuple:
-        return row.handed.name in preferred, row.holds.strength, row.handed.order
+        name = row.handed.name
+        said = chosen_by.index(name) if name in preferred else -1
+        return said, row.holds.strength, row.handed.order
 
     *others, chosen = sorted(several, key=rank)
     looks = []

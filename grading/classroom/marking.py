@@ -86,8 +86,12 @@ def mark(
     tasks: Mapping[str, Task],
     policy: Policy,
     corrections: Mapping[tuple[str, str], Correction],
+    former: Mapping[tuple[int, str], str],
 ) -> tuple[list[SheetGrade], list[Look]]:
-    """One sheet for every student and lecture, and what a person should see in it."""
+    """One sheet for every student and lecture, and what a person should see in it.
+
+    `former` says by which identifiers, sheet by sheet, earlier runs knew a student.
+    """
     looks, sheets = [], []
     good = {(row.student.id, row.lecture): row for row in rows if row.status == "ok"}
     failed: dict[str, Listed] = {}
@@ -111,7 +115,10 @@ def mark(
                 order = [i.task for i in items_of(lecture, tasks) if i.task in by_name]
                 looks += _grades(sheet, [by_name[name] for name in order], corrections, policy)
                 looks += _lateness(sheet, policy)
-                looks += _worth_less(sheet, store, tasks, corrections, policy)
+                before = [
+                    o for (n, o), new in former.items() if new == student.id and n in (0, lecture)
+                ]
+                looks += _worth_less(sheet, before, store, tasks, corrections, policy)
                 seen = [flag for flag in sheet.graded.flags if flag in LOOKED_AT]
                 looks += [Look(flag, lecture, student, sheet.file) for flag in seen]
             sheets.append(sheet)
@@ -174,6 +181,7 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
 
 def _worth_less(
     sheet: SheetGrade,
+    before: Sequence[str],
     store: Store,
     tasks: Mapping[str, Task],
     corrections: Mapping[tuple[str, str], Correction],
@@ -183,7 +191,8 @@ def _worth_less(
     if not sheet.late:
         return []
     looks = []
-    for graded in store.earlier(sheet.student.id, sheet.lecture, sheet.row.key):
+    ids = {sheet.student.id, *before}
+    for graded in store.earlier(ids, sheet.lecture, sheet.row.key):
         when = datetime.fromisoformat(graded.handed) if graded.handed else sheet.row.when
         if when < sheet.row.when:
             other = SheetGrade(sheet.student, sheet.lecture, "ok", graded=graded)
@@ -192,8 +201,9 @@ def _worth_less(
             other.late = policy.days_late(sheet.lecture, sheet.student.id, when)
             other.share = policy.share(other.late) if other.late else 1.0
             if other.points > sheet.points:
-                said = f"is late and counts for less than what came before, {when:%d %b %H:%M}"
-                looks.append(Look(said, sheet.lecture, sheet.student, sheet.file))
+                said = f"is late and counts for {sheet.points:g}; what came before, "
+                said += f"{when:%d %b %H:%M}, would have {other.points:g}: {graded.file}"
+                looks.append(Look(said, sheet.lecture, sheet.student, sheet.file, graded.file))
     return looks
 
 

@@ -21,6 +21,7 @@ from grading.classroom.policy import Policy
 from grading.classroom.sheets import Item, items_of, lecture_name, plain_words
 from grading.classroom.sheets import sheets as all_sheets
 from grading.classroom.store import Was
+from grading.classroom.submissions import settled
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -117,7 +118,8 @@ def write_changed(
             for task in dict.fromkeys(both)
         ]
         said += [f"days late: {was.late} → {sheet.late}"] * (was.late != sheet.late)
-        said += [f"file: {was.file} → {sheet.file}"] * (was.file != sheet.file)
+        other = settled(was.file) != settled(sheet.file)  # and not only the name of the zip
+        said += [f"file: {was.file} → {sheet.file}"] * other
         who = [sheet.student.id, sheet.student.name, sheet.lecture or ""]
         rows.append([*who, float(was.points), float(sheet.points), "; ".join(said)])
     path.unlink(missing_ok=True)

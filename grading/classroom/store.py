@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -213,10 +213,15 @@ class Store:
         ]
         return Graded(*head, json.loads(flags), json.loads(notes), seconds, results)
 
-    def earlier(self, student: str, lecture: int, key: str) -> list[Graded]:
-        """What else of a student was graded for a sheet, in this run or before."""
-        query = "SELECT key FROM submission WHERE student = ? AND lecture = ? AND key != ?"
-        return [self.get(row[0]) for row in self.base.execute(query, (student, lecture, key))]
+    def earlier(self, students: Collection[str], lecture: int, key: str) -> list[Graded]:
+        """What else of a student was graded for a sheet, in this run or before.
+
+        `students` are the identifiers that the student has and had.
+        """
+        marks = ", ".join("?" * len(students))
+        query = f"SELECT key FROM submission WHERE student IN ({marks}) AND lecture = ?"
+        found = self.base.execute(f"{query} AND key != ?", (*students, lecture, key))
+        return [self.get(row[0]) for row in found.fetchall()]
 
     def counts(self, pairs: Iterable[tuple[str, int]], keys: Mapping[str, str]) -> None:
         """Say which submissions count, and whose they are: of these students and lectures, these
@@ -264,8 +269,8 @@ class Store:
         self.base.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?)", values)
 
     def decisions(self, lecture: int | None, what: str) -> dict[str, str]:
-        """All decisions of one kind, by file."""
-        query = "SELECT file, value FROM decision WHERE lecture = ? AND what = ?"
+        """All decisions of one kind, by file, the last one last."""
+        query = "SELECT file, value FROM decision WHERE lecture = ? AND what = ? ORDER BY rowid"
         return dict(self.base.execute(query, (lecture or 0, what)))
 
     def identities(self) -> list[tuple[int, str, str]]:
