@@ -1111,6 +1111,16 @@ def test_what_was_to_be_looked_at_in_a_blind_week_still_is_when_names_are_known(
     [known] = run("named", "Friday, 17", made_class.HALF, blind=False, table=True)
     assert known == said
     assert not (tmp_path / "out" / "upload.csv").exists()
+    # the earlier one may be chosen, from the two downloads in one folder, and has its own time
+    (tmp_path / "both").mkdir()
+    for folder in ("early", "named"):
+        (tmp_path / folder).rename(tmp_path / "both" / folder)
+    file = "early/Participant_901_assignsubmission_file/a.ipynb"
+    told = {"rosters": (tmp_path / "worksheet.csv",), "count": (file,)}
+    graded(tmp_path / "both", tmp_path / "out", policy=policy, told=told)
+    [row] = rows_of(tmp_path / "out" / "grades.csv")
+    assert (float(row["points"]), row["days late"]) == (FULL, "")
+    assert not rows_of(tmp_path / "out" / "look.csv")
 
 
 def test_days_are_counted_as_they_begin_and_only_after_the_grace(tmp_path):

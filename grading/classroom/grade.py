@@ -341,6 +341,10 @@ def _listed(
             row.when = datetime.fromtimestamp(row.handed.when).astimezone(policy.zone)
         elif row.student:
             row.when = times.get(row.student.id)
+            if row.handed.name in preferred and store.has(row.key):
+                # The table has the time of the last file; when this one came is known from then.
+                then = store.get(row.key).handed
+                row.when = datetime.fromisoformat(then) if then else row.when
     return rows, looks, members
 
 
