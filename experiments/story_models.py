@@ -15,8 +15,8 @@ In the head, `between`: the start from the identity brings ReLU in place of tanh
 with each of the two alone, at the rate that the RNN has both as PyTorch starts it and from the
 identity.
 
-The readouts of the recurrent models are not tied: at the four rates that were tried, a tied LSTM
-stayed at .68 or above. The result depends on the seeds and, in the second digit, on the processor.
+The readouts of the recurrent models are not tied; `experiments.tied_models` ties them. The result
+depends on the seeds and, in the second digit, on the processor.
 """
 
 from __future__ import annotations
