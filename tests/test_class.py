@@ -39,6 +39,7 @@ IDS = {
     "canvas": lambda one: f"u{one.number}",
     "folder": lambda one: f"u{one.number}",
 }
+LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
 
 
 def rows_of(path):
@@ -439,6 +440,34 @@ def test_a_lecture_is_not_called_the_sheet_whose_words_it_uses(small):
     again(small)
     row = next(r for r in rows_of(out / "files.csv") if r["file"].startswith("dan"))
     assert row["status"] == f"It holds no task of sheet {SHEET}."
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("gone", ["heading", "badge"])
+def test_a_lecture_that_was_handed_in_by_mistake_is_called_one(tmp_path, path, gone):
+    number, tasks = int(path.name[:2]) or 1, all_tasks()
+    book = json.loads(path.read_text(encoding="utf-8"))
+    for cell in book["cells"]:
+        if cell["cell_type"] == "markdown":
+            lines = "".join(cell["source"]).splitlines(keepends=True)
+            word = "# " if gone == "heading" else "colab.research"
+            cell["source"] = [line for line in lines if word not in line]
+    put(tmp_path / "in" / "ada.ipynb", json.dumps(book).encode(), LATER)
+    options = {"tasks": tasks, "examiner": run_here, "seed": 7}
+    grade_class(tmp_path / "in", tmp_path / "out", told=Told(lecture=number), **options)
+    for table, column in (("files", "status"), ("grades", "status"), ("look", "what")):
+        [row] = rows_of(tmp_path / "out" / f"{table}.csv")
+        assert row[column].removeprefix("not graded: ") == "It is the lecture, not the sheet."
+
+
+def test_answers_that_were_written_into_the_lecture_are_graded(tmp_path):
+    book = json.loads((ROOT / "lectures" / f"{sheets()[2].page}.ipynb").read_text(encoding="utf-8"))
+    whole = json.loads(sheet(RIGHT))
+    answers = [cell for cell in whole["cells"] if cell["cell_type"] == "code"]
+    book["cells"] = [cell for cell in book["cells"] if cell["cell_type"] == "markdown"] + answers
+    put(tmp_path / "in" / "ada.ipynb", json.dumps(book).encode(), LATER)
+    graded(tmp_path / "in", tmp_path / "out")
+    assert points_of(tmp_path / "out") == {"ada": FULL}
 
 
 def test_who_handed_in_nothing_has_a_row_and_can_be_given_points(small):
@@ -1344,6 +1373,8 @@ def test_private_cases_that_the_model_answer_fails_take_points_from_nobody(small
         ("[sheets.2]\nextensions = { ada = 'soon' }", "identifiers with dates"),
         ("[sheets.2]\npoints = { stable_softmax = 0 }", "numbers above 0"),
         ("[feedback]\ngradescope = 'never'", "after_due_date"),
+        ("[feedback]\nkeep_back = [2.5]", "names of tasks and numbers of sheets"),
+        ("[feedback]\nkeep_back = [true]", "names of tasks and numbers of sheets"),
         ("packages = ['no_such_package']", "install it"),
         ("x = ", "Invalid"),
     ],
@@ -1412,6 +1443,22 @@ def test_a_policy_names_only_tasks_that_there_are(small, tmp_path):
     assert not (out / "grades.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("7", "no sheet 7; the sheets are: 2, 5"),
+        ("'2'", "no task '2'; a sheet's number has no quotes"),
+        ("'stable_sofmax'", "'stable_softmax' was probably meant"),
+    ],
+)
+def test_only_model_answers_that_there_are_can_be_kept_back(small, tmp_path, kept, said):
+    folder, out = small
+    policy = policy_of(tmp_path, f"[feedback]\nkeep_back = [{kept}]")
+    with pytest.raises(ValueError, match=f"feedback.keep_back: {said}" if "2" in said else said):
+        graded(folder, out, policy=policy)
+    assert not (out / "grades.csv").exists()
+
+
 def test_the_commented_example_is_a_policy_and_so_is_all_of_it_uncommented(tmp_path):
     from grading.classroom.policy import EXAMPLE
 
@@ -1451,6 +1498,30 @@ def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_tha
     assert 'id="cell-3"' in page and "ZeroDivisionError" in page
     assert page.count("The model answer") == 1
     assert f"Lecture 2, {sheets()[2].title}" in page
+
+
+def test_the_number_of_a_sheet_keeps_back_all_its_model_answers(tmp_path):
+    put(tmp_path / "in" / "ada.ipynb", sheet(made_class.HALF), LATER)
+    for kept, shown in (("[5]", True), ("[2]", False), ("['stable_softmax', 2]", False)):
+        policy = policy_of(tmp_path, f"[feedback]\nmodel_answers = true\nkeep_back = {kept}")
+        graded(tmp_path / "in", tmp_path / "out", policy=policy)
+        page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")
+        assert ("The model answer" in page) == shown
+
+
+def test_where_only_whole_answers_count_the_page_says_so_once(small, tmp_path):
+    folder, out = small
+    said = "<p>In this class only whole answers count.</p>"
+    for text, times in (("partial = false", 1), ("partial = true", 0)):
+        policy = policy_of(tmp_path, f"roster = 'class.csv'\n[sheets.{SHEET}]\n{text}")
+        graded(folder, out, tasks=TEXTS, policy=policy)
+        page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+        assert page.count(said) == times
+        page = next((out / "feedback").glob("dan-*")).read_text(encoding="utf-8")
+        assert said not in page  # nothing was handed in
+    policy = policy_of(tmp_path, "[sheets.5]\npartial = false")
+    graded(folder, out, tasks=TEXTS, policy=policy)
+    assert said not in next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
 
 
 def test_partial_points_are_numbers_everywhere(small, monkeypatch):
@@ -1541,6 +1612,31 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     [row] = rows_of(tmp_path / "out" / "written.csv")
     assert row["possible"] == "10" and "(one_gate_each): 10 points" in guide
+
+
+def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_path):
+    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
+    answers = RIGHT | {"one_gate_each": "one_gate_each = 'A gate is fixed.'"}
+    put(tmp_path / "in" / "ada.ipynb", sheet(answers), LATER)
+    out = tmp_path / "out"
+    graded(tmp_path / "in", out, tasks=tasks)
+
+    def page_for(points, author="", text="model_answers = true", comment=""):
+        new = {"points": points, "comment": comment, "author": author}
+        fill(out / "written.csv", lambda row: row.update(new))
+        graded(tmp_path / "in", out, tasks=tasks, policy=policy_of(tmp_path, f"[feedback]\n{text}"))
+        return next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+
+    guide = "<p>Which points for what:</p><pre>One point for the straight line"
+    page = page_for("2")
+    assert f"<p>Marked by a person.</p>\n{guide}" in page
+    assert "points given by a person" not in page
+    assert "<p>Marked by Bea.</p>" in page_for("3", "Bea")
+    assert guide not in page_for("5")
+    assert guide not in page_for("2", text="inputs = true")
+    assert guide not in page_for("2", text="model_answers = true\nkeep_back = ['one_gate_each']")
+    page = page_for("2", comment="One gate more.")
+    assert "One gate more." in page and guide not in page and "Marked by" not in page
 
 
 def test_every_written_task_of_the_course_has_a_question_a_good_answer_and_a_guide():
@@ -1640,7 +1736,7 @@ def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place
     assert place in archive.namelist()
     page = archive.read(place).decode()
     assert "What counts is what a person gave." in page
-    assert "3 of 4 points" in page and "Prof: points given by a person" in page
+    assert "3 of 4 points" in page and "<p>Points given by Prof.</p>" in page
     assert "0 of 10 points" in page and "Prof: Said nothing." in page
     assert page.count("<h3>") == 2, "of the other tasks there is nothing to say"
     assert not any("903" in name for name in archive.namelist() if form != "folder")
@@ -1679,6 +1775,36 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     titles = {item.task: f"2.{item.number} {item.title}" for item in sheets()[2].items}
     assert f"<li>1 ×: {titles['query_context']}</li>" in page  # bob's alone
     assert titles["stable_softmax"] not in page
+
+
+def test_texts_that_nobody_has_read_are_not_counted_as_lost(tmp_path):
+    folder, term = tmp_path / "in", tmp_path / "term"
+    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
+    half = dict.fromkeys(RIGHT, "")  # of 14 points and 20 for the text, 10 are had
+    half |= {"stable_softmax": RIGHT["stable_softmax"]}
+    text = {"one_gate_each": "one_gate_each = 'A gate is fixed.'"}
+    for name, answers in (("ada", RIGHT), ("bob", half), ("cem", made_class.STUB)):
+        put(folder / f"{name}.ipynb", sheet(answers | text), LATER)
+    roster = tmp_path / "class.csv"
+    roster.write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\n", encoding="utf-8")
+    more = f"roster = 'class.csv'\n[sheets.{SHEET}]\npoints = {{ one_gate_each = 20 }}"
+
+    def course():
+        told = {"term": term}
+        policy = policy_of(tmp_path, more)
+        graded(folder, term / "sheet-2", tasks=tasks, told=told, policy=policy)
+        return (term / "course.html").read_text(encoding="utf-8")
+
+    [title] = [f"2.{i.number} {i.title}" for i in sheets()[2].items if i.task == "one_gate_each"]
+    title, page = html.escape(title), course()
+    assert f"<p>Texts that wait for a person are not counted here, 3: {title}: 3</p>" in page
+    assert f"×: {title}" not in page and f"<li>{title}</li>" not in page
+    assert "Ada" not in page and "Bob" not in page
+    assert "Cem (cem): 0% of the points" in page and "sheet 2: all that was read, 0 points" in page
+    fill(term / "sheet-2" / "written.csv", lambda row: row.update(points="0"))
+    page = course()
+    assert "wait for a person" not in page and f"<li>2 ×: {title}</li>" in page
+    assert "Ada (ada): 41% of the points" in page and "sheet 2: all of it, 0 points" in page
 
 
 def test_who_handed_in_the_same_file_is_named_also_with_the_model_answers(tmp_path):

@@ -66,7 +66,7 @@ def hostile_class(items, tasks):
         results = [Result(name, 1, 3, f"{BAD} cell 3", 0, False, WORDS, BAD) for name in tasks]
         results[1].review, results[2].part = True, BAD
         graded = Graded(BAD, BAD, student.id, 2, BAD, [BAD], [f"Cell 3: {BAD}", BAD], 0.0, results)
-        given = Correction(student.id, results[0].task, 1.0, BAD, BAD)
+        given = Correction(student.id, results[0].task, 1.0, "" if n else BAD, BAD)
         grades = [Grade(r.task, 1.0, 3.0, "waiting" if r.review else "grader", r) for r in results]
         grades[0].correction, grades[0].by = given, BAD
         made.append(SheetGrade(student, 2, "ok", row, graded, grades, 1, 0.5, False))

@@ -27,6 +27,9 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         assert page not in toc and not (tmp_path / f"{page}.md").exists()
         assert f"]({page}.md" not in pages
     assert "A good answer" not in pages
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "`exercises/`" in readme and "_build/html/index.html" in readme
+    assert not any(word in readme for word in ("make grade", "odel answer", "nstructors"))
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert "\nTeach\n: The code has the MIT licence" in index
     assert "teaching plans" not in index and "for an\n  examination" not in index
@@ -68,6 +71,17 @@ def test_the_command_says_what_to_type_into_gradescope(tmp_path, monkeypatch, ca
     said, tasks = capsys.readouterr().out, all_tasks().values()
     points = sum(t.points for t in tasks if t.lecture == 2 and t.name != "query_context")
     assert f"SEED=7. Autograder points: {points}\n" in said and (tmp_path / "a.zip").exists()
+    [written] = [t for t in tasks if t.lecture == 2 and t.kind == "written"]
+    about = f"{written.points} of them are of the written task `{written.name}`, which has 0 points"
+    assert about in said and "Not used in Gradescope" not in said
+    (tmp_path / "class.toml").write_text(
+        "[late]\ntimes = 'files'\ndays = 3\npercent_per_day = 10\n"
+        f"[sheets.2]\ndue = 2026-11-02\nexcluded = ['{written.name}']\n"
+    )
+    autograder.main()
+    said = capsys.readouterr().out
+    head = "Not used in Gradescope, which has deadlines of its own: "
+    assert f"{head}due, times, days, percent_per_day.\n" in said and "written task" not in said
     (tmp_path / "class.toml").write_text("[sheets.2]\nbonus = ['query_contex']\n")
     (tmp_path / "a.zip").unlink()
     with pytest.raises(SystemExit, match=r"No zip was made.*query_context"):

@@ -51,8 +51,8 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
             archive.writestr(entry, (ROOT / "gradescope" / script).read_bytes())
 
 
-def possible(lecture: int, policy: Path | None = None) -> float:
-    """The points of a sheet, without bonus tasks.
+def possible(lecture: int, policy: Path | None = None) -> tuple[float, dict[str, float]]:
+    """The points of a sheet, without bonus tasks; and by written task, those that are in them.
 
     Raises:
         ValueError: if the policy names what is not there.
@@ -60,7 +60,15 @@ def possible(lecture: int, policy: Path | None = None) -> float:
     rules = read_policy(policy) if policy else Policy()
     tasks, own = applied(rules, all_tasks()), rules.of(lecture)
     mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in own.bonus]
-    return sum(own.points.get(task.name, task.points) for task in mine)
+    points = {task.name: own.points.get(task.name, task.points) for task in mine}
+    return sum(points.values()), {t.name: points[t.name] for t in mine if t.kind == "written"}
+
+
+def without_effect(policy: Path) -> list[str]:
+    """What a policy sets about deadlines, which are Gradescope's there."""
+    given = tomllib.loads(policy.read_text(encoding="utf-8"))
+    due = any("due" in rules for rules in given.get("sheets", {}).values())
+    return ["due"] * due + list(given.get("late", {}))
 
 
 def main() -> None:
@@ -73,12 +81,18 @@ def main() -> None:
     given = parser.parse_args()
     seed = secrets.randbits(128) if given.seed is None else given.seed
     try:
-        points = possible(given.lecture, given.policy)
+        points, written = possible(given.lecture, given.policy)
         make(given.out, given.lecture, seed, given.policy)
     except (ValueError, OSError) as error:
         raise SystemExit(f"No zip was made: {error}") from error
     print(f"{given.out}: sheet {given.lecture}, private cases of seed {seed}. Keep it to yourself.")
     print(f"The same cases in a later zip: SEED={seed}. Autograder points: {points:g}")
+    for name, of in written.items():
+        said = f"{of:g} of them are of the written task `{name}`, which has 0 points there"
+        other = f"type {of:g} less and add a question of {of:g} points that is graded by hand"
+        print(f"{said}: exclude it in the policy, or {other}.")
+    if given.policy and (names := without_effect(given.policy)):
+        print(f"Not used in Gradescope, which has deadlines of its own: {', '.join(names)}.")
 
 
 if __name__ == "__main__":

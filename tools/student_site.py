@@ -19,6 +19,17 @@ DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
 LEFT_OUT |= {"instructors.md", "teaching.md", "examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
+README = """# Lamplight, for students
+
+Self-attention and transformers, step by step, measured. This folder holds the site, the lectures
+and the sheets of exercises.
+
+- **Read:** open `_build/html/index.html` in a browser.
+- **Do the exercises:** the sheets are in `exercises/`, one for each lecture. Open one on Colab,
+  with *File*, *Upload notebook*: the first cell with code installs what it needs. Or install the
+  course on your own machine, as the site's first page says under *Run*, and upload the sheet there.
+- **Run a lecture:** in the same way; the lectures are in `lectures/`.
+"""
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
 POINTS_AT = re.compile(
     r" When you have the points, and after\\n\",\s*\"  five tries, `check` says where the model "
@@ -54,6 +65,7 @@ def copy(target: Path) -> None:
         if count != 1:
             raise ValueError(f"exercises/{sheet.name}: where `check` points was expected once")
         sheet.write_text(text.replace(IMPORT, KEPT_BACK), encoding="utf-8")
+    (target / "README.md").write_text(README, encoding="utf-8")  # the course's is for teachers too
     toc = target / "_toc.yml"
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))
     if count != 2 or "solutions/" in text:

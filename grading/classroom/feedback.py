@@ -35,6 +35,8 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
         else:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")
+    if sheet.graded and not policy.of(sheet.lecture).partial:
+        lines.append("<p>In this class only whole answers count.</p>")
     if not sheet.final:
         lines.append("<p>Not final: a person has still to look at this.</p>")
     shown = sheet.grades if sheet.graded else [g for g in sheet.grades if g.correction]
@@ -67,9 +69,16 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     name = f"{sign} {item.number}. {item.title}" + (f" ({item.task})" * (item.title != item.task))
     of = f"of {grade.possible:g} points" if grade.possible else "points on top (a bonus task)"
     lines = [f"<h3>{html.escape(name)}: {grade.points:g} {of}</h3>"]
+    known = sheets().get(sheet.lecture)
+    shown = known and item.task in known.answers and _released(policy, task)
     if grade.correction and grade.by != "waiting":
-        said = f"{grade.by}: {grade.correction.comment or 'points given by a person'}"
+        comment = grade.correction.comment
+        done = "Marked" if result.review else "Points given"
+        said = f"{grade.by}: {comment}" if comment else f"{done} by {grade.by}."
         lines.append(f"<p>{html.escape(said)}</p>")
+        points = known.marking.get(item.task) if shown and sheet.graded else None
+        if points and not (comment or full):
+            lines.append(f"<p>Which points for what:</p><pre>{html.escape(points)}</pre>")
     if sheet.graded is None:
         return lines
     if not result.review or grade.by == "waiting":
@@ -82,13 +91,12 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(_folded("The input on which this was seen", result.input))
     if result.answer:
         lines.append(_folded("What you wrote", result.answer))
-    known = sheets().get(sheet.lecture)
     if known:
         said = f"{lecture_name(sheet.lecture)}, {known.title}"
         said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
         lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>")
-    if known and item.task in known.answers and _released(policy, item.task):
+    if shown:
         lines.append(_folded("The model answer", known.answers[item.task]))
     return lines
 
@@ -113,9 +121,9 @@ def repository() -> str:
     return re.search(r"url: (\S+)", (ROOT / "_config.yml").read_text(encoding="utf-8"))[1]
 
 
-def _released(policy: Policy, task: str) -> bool:
+def _released(policy: Policy, task: Task) -> bool:
     due = policy.answers_from
-    return task not in policy.keep_back and due is not None and due <= datetime.now(UTC)
+    return not policy.keeps_back(task) and due is not None and due <= datetime.now(UTC)
 
 
 def _folded(title: str, text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from grading.classroom.roster import Class, Student
-from grading.classroom.sheets import Holds, best, holds
+from grading.classroom.sheets import Holds, best, holds, is_lecture
 from grading.classroom.submissions import Handed, Refused, all_cells, settled
 from grading.task import Task
 
@@ -133,6 +133,8 @@ def _read(
     data = handed.read()
     cells = all_cells(data)
     held = holds(cells, tasks)
+    if is_lecture(cells, held):
+        raise Refused("It is the lecture, not the sheet.")
     if not held:
         raise Refused("It names no task of the course.")
     guess = best(held)

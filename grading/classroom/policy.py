@@ -53,7 +53,8 @@ class Policy:
     """The zone of times that name none; None: that of this machine."""
     answers_from: datetime | None = None
     """When the model answers stand in the feedback."""
-    keep_back: frozenset[str] = frozenset()
+    keep_back: frozenset[str | int] = frozenset()
+    """Names of tasks, and numbers of sheets all of whose tasks are meant."""
     inputs: bool = True
     """Whether the feedback shows the private input on which an answer failed."""
     visibility: str = "visible"
@@ -94,6 +95,10 @@ class Policy:
         if handed <= due + self.grace:
             return 0
         return -(-(handed - due) // timedelta(days=1))
+
+    def keeps_back(self, task: Task) -> bool:
+        """Whether the model answer of a task never stands in the feedback."""
+        return task.name in self.keep_back or task.lecture in self.keep_back
 
     def share(self, late: int) -> float:
         """Which share of the points a sheet keeps that is so many days late."""
@@ -139,7 +144,7 @@ def read_policy(path: Path) -> Policy:
         times=_source(path, times),
         zone=zone,
         answers_from=_moment(released, zone),
-        keep_back=frozenset(feedback.names("keep_back")),
+        keep_back=frozenset(feedback.names_or_sheets("keep_back")),
         inputs=feedback.one("inputs", bool, True),
         visibility=feedback.one("gradescope", str, "visible"),
         site=feedback.one("site", str, ""),
@@ -235,6 +240,12 @@ class _Table:
             raise self._fault(key, "a list of names")
         return values
 
+    def names_or_sheets(self, key: str) -> list[str | int]:
+        values = self.get(key, (list,), [])
+        if not all(type(value) in (str, int) for value in values):
+            raise self._fault(key, "a list of names of tasks and numbers of sheets")
+        return values
+
     def paths(self, key: str) -> list[Path]:
         values = self.get(key, (list, str), [])
         values = [values] if isinstance(values, str) else values
@@ -313,9 +324,14 @@ def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
         if both := rules.excluded & rules.bonus:
             raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
         made = {name: task for name, task in made.items() if name not in rules.excluded}
+    known = {*tasks, *made}
+    numbers = sorted({task.lecture for task in (*tasks.values(), *made.values())})
     for name in policy.keep_back:
-        if name not in tasks and name not in made:
-            near = meant(name, [*tasks, *made])
+        if isinstance(name, int) and name not in numbers:
+            there = ", ".join(map(str, numbers))
+            raise PolicyError(f"feedback.keep_back: no sheet {name}; the sheets are: {there}")
+        if isinstance(name, str) and name not in known:
+            near = "; a sheet's number has no quotes" if name.isdigit() else meant(name, known)
             raise PolicyError(f"feedback.keep_back: no task {name!r}{near}")
     return made
 

@@ -17,6 +17,7 @@ HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
 MARK = re.compile(r"<!-- task: (\w+) -->")
 NOT_ASKED = re.compile(r"<!-- hints -->.*?<!-- end of hints -->|<!-- .*? -->", re.DOTALL)
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w+)["']""")
+LECTURE_BADGE = re.compile(r"colab\.research\.google\.com/github/[\w./-]{1,200}/lectures/\d\d_")
 DEFINES = re.compile(
     r"^(?:async )?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
 )
@@ -194,6 +195,32 @@ def holds(cells: Sequence[tuple[str, str]], tasks: Mapping[str, Task]) -> dict[i
         marked = any(tasks[name].lecture == lecture for name in named)
         found[lecture] = Holds(lecture, mine, answered, marked or 2 * len(mine) >= all_of_it)
     return found
+
+
+@functools.cache
+def _lectures() -> tuple[frozenset[str], frozenset[str]]:
+    """The headings of all lectures, and their cells with code."""
+    books = [_cells_of(path) for path in (ROOT / "lectures").glob("*.ipynb")]
+    code = {source.rstrip() for cells in books for kind, source in cells if kind == "code"}
+    return frozenset(map(_heading, books)) - {""}, frozenset(code)
+
+
+def _heading(cells: Sequence[tuple[str, str]]) -> str:
+    """The first heading of a notebook."""
+    found = re.search(r"^# (.+)$", "\n".join(s for k, s in cells if k == "markdown"), re.M)
+    return found[1].strip() if found else ""
+
+
+def is_lecture(cells: Sequence[tuple[str, str]], found: Mapping[int, Holds]) -> bool:
+    """Whether a notebook is a lecture of the course, and holds no answers of the student's own.
+
+    Its first heading or its badge says so. Some lectures define what a sheet asks for by name.
+    """
+    badge = any(kind == "markdown" and LECTURE_BADGE.search(source) for kind, source in cells)
+    headings, code = _lectures()
+    if any(one.marked or set(one.defined.values()) - code for one in found.values()):
+        return False
+    return badge or _heading(cells) in headings
 
 
 def best(found: Mapping[int, Holds]) -> int | None:

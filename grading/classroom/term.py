@@ -37,6 +37,8 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
     students = store.base.execute(query).fetchall()
     query = "SELECT student, lecture, points, possible, status, final FROM sheet"
     sheets = {(row[0], row[1]): row[2:] for row in store.base.execute(query) if row[1]}
+    query = "SELECT student, sum(possible) FROM grade WHERE by = 'waiting' GROUP BY student"
+    unread = dict(store.base.execute(query))
     lectures = sorted({lecture for _, lecture in sheets})
     rows, behind = [], []
     for id, name, email in students:
@@ -52,8 +54,9 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
         missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
         missing = [n for n in missing if n not in hidden]
         broken = [n for n in mine if mine[n][2] not in ("ok", NOTHING)]
-        if missing or broken or (possible and points < STRUGGLES * possible):
-            share = points / possible if possible else 0.0
+        read = possible - unread.get(id, 0)
+        if missing or broken or (read and points < STRUGGLES * read):
+            share = points / read if read else 0.0
             behind.append((share, id, name, missing, broken))
     named = [f"sheet {n}" for n in lectures]
     columns = ["id", "name", "email", *named, "points", "possible", "final"]
@@ -73,19 +76,30 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
     all_lost: Counter = Counter()
     query = (  # of sheets that were handed in, and with answers
         "SELECT grade.student, task FROM grade JOIN sheet USING (student, lecture) "
-        "WHERE grade.points < 0.5 * grade.possible AND sheet.points > 0 ORDER BY lecture"
+        "WHERE grade.points < 0.5 * grade.possible AND sheet.points > 0 AND by != 'waiting' "
+        "ORDER BY lecture"
     )
     for id, task in store.base.execute(query):
         lost.setdefault(id, []).append(titles.get(task, task))
         all_lost[titles.get(task, task)] += 1
-    query = "SELECT student, lecture FROM sheet WHERE status = 'ok' AND points = 0"
-    for id, lecture in store.base.execute(query):
-        lost.setdefault(id, []).insert(0, f"sheet {lecture}: all of it, 0 points")
+    query = (
+        "SELECT student, lecture, EXISTS (SELECT * FROM grade WHERE grade.student = sheet.student "
+        "AND grade.lecture = sheet.lecture AND by = 'waiting') FROM sheet "
+        "WHERE status = 'ok' AND points = 0"
+    )
+    for id, lecture, waits in store.base.execute(query):
+        said = "all that was read" if waits else "all of it"
+        lost.setdefault(id, []).insert(0, f"sheet {lecture}: {said}, 0 points")
     lines = ["<h2>Who needs help, and with what</h2>"]
     if not behind:
         lines.append("<p>Everybody has half of the points or more, and handed in every sheet.</p>")
     rule = f"less than {STRUGGLES:.0%} of the points, or a sheet that is missing or not graded"
     lines.append(f"<p>Whoever has {rule}, and the tasks with less than half of their points.</p>")
+    query = "SELECT task, count(*) FROM grade WHERE by = 'waiting' GROUP BY task ORDER BY lecture"
+    if waiting := dict(store.base.execute(query).fetchall()):
+        said = "; ".join(f"{titles.get(task, task)}: {n}" for task, n in waiting.items())
+        said = f"Texts that wait for a person are not counted here, {sum(waiting.values())}: {said}"
+        lines.append(f"<p>{html.escape(said)}</p>")
     for share, id, name, missing, broken in sorted(behind, key=lambda row: (row[0], row[1])):
         said = f"{name or id} ({id}): {share:.0%} of the points"
         said += f"; not handed in: {', '.join(map(str, missing))}" if missing else ""
