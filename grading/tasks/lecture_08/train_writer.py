@@ -145,6 +145,6 @@ TASK = task(
     hints=(
         "`texts[rows]` with `rows` of shape (32,) is a batch. `torch.randint` draws rows.",
         "If `check` says that agreement is not learned yet, compare each number with the "
-        "statement: the start of the table, the rate, the steps.",
+        "statement: the rate, the warm-up, the steps.",
     ),
 )

@@ -56,7 +56,7 @@ TASK = task(
     outcome="load GPT-2 into the modules of this course, and prove without any download that the "
     "loader is right",
     hints=(
-        "`W_query` is 64 × 64. How many columns has `W_key`, with two heads of width 8?",
+        "`W_query` is 64 × 64. How many rows has `W_key`, with two heads of width 8?",
         "A word leaves a key and a value, in each layer, for each head of keys and values.",
     ),
 )

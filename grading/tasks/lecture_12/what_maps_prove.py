@@ -16,8 +16,8 @@ TASK = task(
     "say what an attention map does prove",
     reasons={
         "a": fails(
-            "The values decide as well: equal values under a large weight and a small one add the "
-            "same, and a value of zeros adds nothing however large its weight."
+            "The values decide as well: a small weight on a long vector may add more than a large "
+            "one on a short vector, and a value of zeros adds nothing however large its weight."
         ),
         "b": holds(
             "What is exactly 0 is multiplied with the value. Through other heads and layers that "
