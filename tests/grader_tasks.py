@@ -20,6 +20,21 @@ def doubled(x):
     return 2 * x
 
 
+def example(**changes):
+    """A task to try the judge on: double an array."""
+    fields = {
+        "name": "doubled",
+        "lecture": 1,
+        "kind": "implement",
+        "points": 5,
+        "minutes": 1,
+        "outcome": "double",
+        "reference": doubled,
+        "cases": lambda seed: [Case((np.arange(n, dtype=float),)) for n in (2, 3)],
+    }
+    return Task(**fields | changes)
+
+
 def drive_class(answer, x):
     """Build the class and call what it builds."""
     import torch

@@ -9,6 +9,7 @@ import re
 import sqlite3
 import zipfile
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import made_class
 import pytest
@@ -16,7 +17,7 @@ from conftest import ROOT
 from grader_tasks import TASKS, notebook
 from made_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
 
-from grading.classroom import tables
+from grading.classroom import exports, tables
 from grading.classroom.grade import Told, case_seed, grade_class
 from grading.classroom.policy import read_policy
 from grading.classroom.sheets import plain_words, sheets
@@ -522,6 +523,20 @@ def test_a_person_may_choose_between_two_downloads(tmp_path):
                 row for row in rows_of(tmp_path / "out" / "files.csv") if row["file"] != file
             ]
             assert other["status"] == f"not counted: a person chose {file}"
+        changed = tmp_path / "out" / "changed.csv"
+        assert not changed.exists()  # of the second run; a zip's name alone is no change
+    graded(tmp_path / "in", tmp_path / "out", told={"count": (file.replace("week", "week (1)"),)})
+    [row] = rows_of(changed)
+    assert "query_context" in row["what changed"] and "file" not in row["what changed"]
+
+
+def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
+    table = tmp_path / "worksheet.csv"
+    table.write_text("Identifier,Grade,Maximum Grade\nParticipant 901,,150\n")
+    student = SimpleNamespace(also=("moodle 901",))
+    one = SimpleNamespace(student=student, lecture=2, points=70.0, possible=97.0, graded=True)
+    [row] = exports.fill([one], table, "", scale=True).rows
+    assert row["Grade"] == "108.25"
 
 
 def test_a_sum_over_the_database_counts_nothing_twice(small):
@@ -1296,7 +1311,8 @@ def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     (tmp_path / "late.csv").write_text("\n".join(lines), encoding="utf-8")
     text = "[late]\ntimes = 'late.csv'\npercent_per_day = 50\n[sheets.2]\ndue = 2026-11-02"
     told = {"rosters": (table,)}
-    graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
+    policy = policy_of(tmp_path, text)
+    done = graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
     rows = {row["id"]: row["days late"] for row in rows_of(tmp_path / "out" / "grades.csv")}
     assert rows.pop(f"u{late[0].number}") == "1" and set(rows.values()) == {""}
     looks = {row["id"] for row in rows_of(tmp_path / "out" / "look.csv")}
@@ -1304,6 +1320,7 @@ def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     flags = {row["id"]: row["flags"] for row in rows_of(tmp_path / "out" / "grades.csv")}
     flagged = {id for id, said in flags.items() if "late, says Canvas" in said}
     assert flagged == {f"u{one.number}" for one in late if one.files}
+    assert done.late == len(flagged) > 0
 
 
 def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
@@ -1323,8 +1340,9 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     )
     put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"my_own": "my_own = 7"}), LATER)
     policy = policy_of(tmp_path, 'private = "private"\nroster = "class.csv"')
-    graded(folder, out, tasks=GRADED, policy=policy)
+    done = graded(folder, out, tasks=GRADED, policy=policy)
     assert points_of(out)["ada"] == FULL + 3
+    assert done.own == ["stable_softmax (1 ordinary cases)"]
     text = (ROOT / "instructors.md").read_text(encoding="utf-8")
     code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def cases" in c)
     put(private / "cases" / "stable_softmax.py", code.encode(), LATER)

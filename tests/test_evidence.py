@@ -1,5 +1,6 @@
 """Naming a mistake by evidence, and seeing what a call changes."""
 
+import grader_tasks
 import numpy as np
 import pytest
 import torch
@@ -7,7 +8,7 @@ import torch
 from grading import evidence
 from grading.author import Case
 from grading.judge import grade
-from grading.task import Mistake, Pair, Task, load
+from grading.task import Mistake, Pair, load
 from grading.watch import Watch
 
 RIGHT = ["r1", "r2", "r3", "r4"]
@@ -80,13 +81,6 @@ def test_an_outcome_of_two_says_nothing():
 
 def example(**changes):
     fields = {
-        "name": "doubled",
-        "lecture": 1,
-        "kind": "implement",
-        "points": 5,
-        "minutes": 1,
-        "outcome": "double",
-        "reference": lambda x: 2 * x,
         "cases": lambda seed: [Case((np.arange(1.0, n),), f"n = {n}") for n in (2, 4, 6, 8)],
         "mistakes": (
             Mistake(lambda x: x**2, "Squared."),
@@ -95,7 +89,7 @@ def example(**changes):
             Mistake(lambda x: 2 * x[:7] + 0 * x[9], "Fixed length."),
         ),
     }
-    return Task(**fields | changes)
+    return grader_tasks.example(**fields | changes)
 
 
 def test_the_words_say_how_sure_it_is():

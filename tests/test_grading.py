@@ -10,6 +10,7 @@ import re
 import types
 import warnings
 
+import grader_tasks
 import nbformat
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from grading.check import PUBLIC_SEED, check, of_lecture, progress
 from grading.generate import MARK, exercise_from, main, tasks_in, with_task_lines
 from grading.judge import MISSING, grade
 from grading.plain import NotPlain, difference, plain
-from grading.task import CODE, Case, Mistake, Task, all_tasks, load
+from grading.task import CODE, Case, Mistake, all_tasks, load
 
 checking = importlib.import_module("grading.check")  # the package's name is its function
 TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
@@ -261,24 +262,9 @@ def test_task_and_check_must_pair_up():
 # ------------------------------------------------------------------ what check says
 
 
-def doubled(x):
-    return 2 * x
-
-
 def example(**changes):
-    """A task to try the judge on: double an array."""
-    fields = {
-        "name": "doubled",
-        "lecture": 1,
-        "kind": "implement",
-        "points": 5,
-        "minutes": 1,
-        "outcome": "double",
-        "reference": doubled,
-        "cases": lambda seed: [Case((np.arange(n, dtype=float),)) for n in (2, 3)],
-        "mistakes": (Mistake(lambda x: x**2, "Squared, not doubled."),),
-    }
-    return Task(**fields | changes)
+    mistakes = (Mistake(lambda x: x**2, "Squared, not doubled."),)
+    return grader_tasks.example(**{"mistakes": mistakes} | changes)
 
 
 class Liar:

@@ -2,6 +2,7 @@
 
 import linecache
 
+import grader_tasks
 import numpy as np
 import pytest
 
@@ -9,7 +10,7 @@ from grading import evidence, judge, stop
 from grading.author import Case
 from grading.classroom import worker
 from grading.classroom.wire import WireError, decode, encode
-from grading.task import Mistake, Task
+from grading.task import Mistake
 
 CELL = """\
 import functools
@@ -33,17 +34,10 @@ def cell(source, name="<cell 4>", **given):
 
 
 def example(**changes):
-    fields = {
-        "name": "doubled",
-        "lecture": 1,
-        "kind": "implement",
-        "points": 5,
-        "minutes": 1,
-        "outcome": "double",
-        "reference": lambda x: 2 * x,
-        "cases": lambda seed: [Case((np.arange(float(n)),), f"n = {n}") for n in (2, 3, 4)],
-    }
-    return Task(**fields | changes)
+    def cases(seed):
+        return [Case((np.arange(float(n)),), f"n = {n}") for n in (2, 3, 4)]
+
+    return grader_tasks.example(**{"cases": cases} | changes)
 
 
 def told(answer, task=None):

@@ -100,7 +100,7 @@ def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
                 f"{where}: the maximum is {most} there and {sheet.possible:g} on the sheet; set it "
                 "there, or say --scale"
             )
-        return f"{round(sheet.points * tables.number(most) / sheet.possible, 2):g}"
+        return f"{round(sheet.points * tables.number(most) / sheet.possible, 2):.10g}"
     return f"{sheet.points:.10g}"
 
 
