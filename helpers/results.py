@@ -49,12 +49,20 @@ class Results:
         return _rows(self.runs, model, setting)[0]["lr"]
 
     def tried(self, model: str, setting: object = "") -> dict[float, float | None]:
-        """The mean validation at each rate of the search; None where the loss was no number.
+        """The mean validation at each rate of the search; None where a loss was no number.
 
         Raises:
             ValueError: if there is no such model or setting.
         """
         return mean_validation(_rows(self.search, model, setting))
+
+    def by_seed(self, model: str, setting: object = "") -> dict[float, list[float | None]]:
+        """The validations at each rate of the search, one for each of its seeds.
+
+        Raises:
+            ValueError: if there is no such model or setting.
+        """
+        return by_rate(_rows(self.search, model, setting))
 
 
 def results(name: str) -> Results:
@@ -69,12 +77,18 @@ def results(name: str) -> Results:
     return Results(table, tried, runs)
 
 
-def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:
-    """The mean over seeds at each rate, rising; None where one of them was no number."""
+def by_rate(rows: Iterable[Mapping]) -> dict[float, list[float | None]]:
+    """The validations at each rate, rising; None where the loss was no number."""
     at: dict[float, list] = {}
     for row in rows:
         at.setdefault(row["lr"], []).append(row["validation"])
-    return {lr: None if None in at[lr] else fmean(at[lr]) for lr in sorted(at)}
+    return dict(sorted(at.items()))
+
+
+def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:
+    """The mean over seeds at each rate, rising; None where one of them was no number."""
+    found = by_rate(rows)
+    return {lr: None if None in values else fmean(values) for lr, values in found.items()}
 
 
 def choose_rate(
@@ -103,6 +117,8 @@ def plot_rates(
 ) -> None:
     """Draw what each model reached at each rate; a ring marks the rate that was chosen.
 
+    Where several seeds searched, the line is their mean, and each has a small dot.
+
     Args:
         ax: where to draw.
         found: the comparison.
@@ -119,6 +135,10 @@ def plot_rates(
             lr: value for lr, value in found.tried(model, setting).items() if value is not None
         }
         (line,) = ax.plot(list(tried), list(tried.values()), label=model)
+        for lr, values in found.by_seed(model, setting).items():
+            seeds = [value for value in values if value is not None]
+            if len(values) > 1:
+                ax.scatter([lr] * len(seeds), seeds, s=14, alpha=0.6, color=line.get_color())
         own = found.rate(model, setting)
         ring = {"marker": "o", "markersize": 13, "fillstyle": "none", "linestyle": "none"}
         ax.plot([own], [tried[own]], color=line.get_color(), **ring)

@@ -235,8 +235,30 @@ def test_rates_are_drawn_with_a_ring_at_the_chosen_one(monkeypatch):
     plot_rates(ax, results("t"))
     rings = [line.get_xdata()[0] for line in ax.lines if line.get_fillstyle() == "none"]
     assert rings == [0.003, 0.01] and ax.get_xscale() == "log"
+    assert not ax.collections  # one seed: no dots beside the line
     plt.close(fig)
     with pytest.raises(ValueError, match="'c' at ''"):
         results("t").rate("c")
     with pytest.raises(ValueError, match="field"):
         results("t").of("speed", "a")
+
+
+def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    rows = run_all(best_at({"a": 0.003}), [("a", "")], search_seeds=(8, 9))
+    parts = {
+        name: [r for r in rows if (r["seed"] in (8, 9)) == (name == "search")]
+        for name in ("search", "runs")
+    }
+    failed = next(r for r in parts["search"] if r["lr"] == 0.03)
+    failed["validation"] = None
+    monkeypatch.setattr(reading, "stored", lambda name: parts.copy())
+    found = results("t")
+    assert [len(values) for values in found.by_seed("a").values()] == [2, 2, 2, 2]
+    assert found.by_seed("a")[0.03][0] is None and found.tried("a")[0.03] is None
+    fig, ax = plt.subplots()
+    plot_rates(ax, found)
+    assert [len(dots.get_offsets()) for dots in ax.collections] == [2, 2, 2, 1]
+    assert list(ax.lines[0].get_xdata()) == [0.001, 0.003, 0.01]
+    plt.close(fig)
