@@ -1,6 +1,6 @@
 """The project's comparison: sums written plain or reversed (`python -m experiments.addition`).
 
-Three minutes of one core (`--help`). The same model, the same pairs and steps. Settings:
+Four minutes of one core (`--help`). The same model, the same pairs and steps. Settings:
 
     sums             numbers of up to three digits, with all carries
     no carries       the control: each digit of the answer is the last digit of a sum of two

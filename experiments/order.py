@@ -7,11 +7,12 @@ Two tasks (the setting), on texts up to eight times as long as those of the trai
 
 `accuracy` is the share right at each of `lengths`, or of `attractors`, whose sentences have the
 mean number of `words`. With the shift only the second half of each text is asked, so that from
-twice the length on every place that is asked lies beyond the training. `validation` is the mean
-share right on other texts of the first two lengths; in the setting "agreement, chosen at 4×" it is
-that of the third length alone, since rates that are alike on short texts may not be on long ones.
-"few speeds" are rotary positions with the speeds of a head of 16 features, repeated, in a head of
-64; "base 2" are those whose slowest hands turn far more than usual.
+twice the length on every place that is asked lies beyond the training (but for one, where a token
+for the beginning stands in front). `validation` is the mean share right on other texts of the first
+two lengths; in the setting "agreement, chosen at 4×" it is that of the third length alone, since
+rates that are alike on short texts may not be on long ones. "few speeds" are rotary positions with
+the speeds of a head of 16 features, repeated, in a head of 64; "base 2" are those whose slowest
+hands turn far more than usual.
 
 `Reader` and `shift_batch` are those of the lecture. The result depends on the seeds and, in the
 second digit, on the processor.
