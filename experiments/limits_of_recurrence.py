@@ -66,6 +66,7 @@ RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
 # for those of the last two lines, whose state grows.
 PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
     ("agreement", 3, 300): (*RECURRENT, "attention, 2 layers"),
+    ("agreement", 3, 1500): ("RNN",),
     ("first symbol", 20, 300): ("RNN", "RNN, identity", "LSTM"),
     ("first symbol", 50, 300): (
         "RNN",
