@@ -3,7 +3,8 @@
     python -m experiments.tied_models [--jobs 2]
 
 The stories and the search are those of `experiments.story_models`. The readout is the embedding, as
-that of the transformer, so the state is as wide as a word's vector. The setting is the start:
+that of the transformer, so the state is as wide as a word's vector. The setting is the start, and
+a factor that goes with it:
 
     small     the embedding starts at 0.05 and is multiplied by √d_model on the way in, as the
               transformer's

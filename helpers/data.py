@@ -326,7 +326,7 @@ def scene(attractors: int = 3) -> Storyteller:
 
 
 def storyteller() -> Storyteller:
-    """A scene, then somebody who finds a thing, takes it about, gives it away or hides it.
+    """A scene, then somebody who finds a thing, takes it about, gives it away or loses it.
 
     Every choice is between different words, so the probability of each word, given those before
     it, is known exactly, and with it the least loss that any language model can have. What the
