@@ -5,7 +5,7 @@ SITE := _build/html/index.html
 # CUDA=yes takes PyTorch's usual build also where no GPU is to be seen.
 CUDA_OPTION := $(if $(CUDA),--cuda)
 
-.PHONY: help book serve check test system lab execute experiments times exercises task bench grade audit address
+.PHONY: help book serve check test system lab execute seeds experiments times exercises task bench grade audit address
 .PHONY: autograder student-site format clean
 
 help: ## list the commands; what may be left out stands in [ ]
@@ -45,6 +45,9 @@ lab: .venv/bin/python ## Jupyter Lab on the lectures (the first time, install wh
 
 execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
+
+seeds: .venv/full.stamp ## run a notebook from other seeds: which claims hang on one? NB=… [BY=5]
+	@$(BIN)/python tools/offline.py $(BIN)/python tools/seeds.py $(NB) $(BY)
 
 experiments: .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
 	@for file in experiments/$(or $(NAME),*).py; do name=$$(basename $$file .py); \
