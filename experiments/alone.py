@@ -40,7 +40,6 @@ if __name__ == "__main__":
         trial,
         models=TASKS["facts"],
         settings=(512, 32),
-        search_seeds=(100, 101, 102),
         equal=0.03,
         about={"steps": STEPS, "warmup": WARMUP, "held_out": HELD_OUT},
     )

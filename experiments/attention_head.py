@@ -148,7 +148,6 @@ if __name__ == "__main__":
         trial,
         models=(*SCORES, *CONTROLS),
         settings=(WIDE, LONGER, NARROW, ROLES),
-        search_seeds=(100, 101, 102),
         equal=0.002,
         skip=skip,
         about={"setting": ["d_k", "steps"], "batch": BATCH, "held_out": HELD_OUT},

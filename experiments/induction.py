@@ -145,7 +145,6 @@ if __name__ == "__main__":
         trial,
         list(MODELS),
         list(SEGMENTS),
-        search_seeds=(100, 101, 102),
         equal=0.01,
         skip=lambda model, setting: (model, setting) == ("two layers", "fixed"),
         about={

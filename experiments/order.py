@@ -189,7 +189,6 @@ def main() -> None:
         trial,
         models=tuple(KINDS),
         settings=tuple(CHOSEN_AT),
-        search_seeds=(100, 101, 102),
         skip=lambda model, setting: model in CONTROLS and setting != "shift",
         about={
             "steps": STEPS,

@@ -46,7 +46,7 @@ from helpers.results import choose_rate, mean_validation
 
 ROOT = Path(__file__).parents[1]
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)
-SEARCH_SEEDS = (100,)
+SEARCH_SEEDS = (100, 101, 102)
 SEEDS = (0, 1, 2)
 LONGEST_GRID = 8
 

@@ -187,17 +187,19 @@ def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
     run = partial(search, "t", trial_with_log, ("m",), (str(log),), arguments=["--jobs", "1"])
     path = run(about={"steps": 5})
     table = json.loads(path.read_text())
-    assert len(log.read_text().splitlines()) == 4 + 3  # four rates, three seeds
+    assert (
+        len(log.read_text().splitlines()) == 4 * 3 + 3
+    )  # four rates, three seeds each, and the comparison's
     assert [row["validation"] for row in table["search"]][-1] is None
     assert {row["lr"] for row in table["runs"]} == {0.003} and table["steps"] == 5
     monkeypatch.setattr(reading, "stored", lambda name: json.loads(path.read_text()))
     found = results("t")
     assert untuned(found) == [] and found.of("test", "m", str(log)) == [1.0, 1.0, 1.0]
     lines = (own_root / "build" / "experiments" / "t.jsonl").read_text().splitlines()
-    (own_root / "build" / "experiments" / "t.jsonl").write_text("\n".join(lines[:5]) + "\n")
+    (own_root / "build" / "experiments" / "t.jsonl").write_text("\n".join(lines[:13]) + "\n")
     again = json.loads(run(about={"steps": 5}).read_text())
     assert [row["test"] for row in again["runs"]] == [row["test"] for row in table["runs"]]
-    assert len(log.read_text().splitlines()) == 7 + 2
+    assert len(log.read_text().splitlines()) == 15 + 2
     spoiled = json.loads(path.read_text())
     spoiled["runs"][0]["lr"] = 0.01
     monkeypatch.setattr(reading, "stored", lambda name: spoiled)
