@@ -1,7 +1,6 @@
 """Language models opened, several seeds: `python -m experiments.inside`, minutes of one core.
 
-Models without positions, trained as in lecture 8, at the rate that the search of
-`experiments/story_models.py` chose for them; that of seed 0 is the one that lecture 8 stores.
+Models without positions, trained as in lecture 8; that of seed 0 is the one that lecture 8 stores.
 Others are trained, and tested, *blind*: no word but the subject itself and the one behind it may
 attend to the subject. Asked are sentences with two attractors, both opposing.
 Writes `helpers/stored/inside.json`; each entry of `runs` has
@@ -54,7 +53,6 @@ from helpers.data import NOUNS, STORY_VOCABULARY, next_word_batch
 from helpers.inside import head_columns, in_order, patched, record, swapped
 from helpers.models import LanguageModel
 from helpers.positions import Positions
-from helpers.results import results
 from helpers.training import masked_cross_entropy, set_seed, train
 
 SEEDS = {"free": (0, 1, 2), "blind": (0, 1, 2)}
@@ -292,7 +290,7 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
 def main() -> None:
     """Train, measure, and write the table."""
     torch.set_num_threads(1)
-    lr = results("story_models").rate("transformer, no positions")
+    lr = trained.LR
     texts = trained.stories(HELD_OUT, 2)
     kept = ROOT / "build" / "experiments" / "inside.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)

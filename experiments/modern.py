@@ -27,7 +27,7 @@ from functools import cache, partial
 import torch
 from torch import Tensor, nn
 
-from experiments.search import search  # first: it silences the progress bars
+from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
 from helpers import trained
 from helpers.blocks import FeedForward
 from helpers.data import PAD, next_word_batch
@@ -47,7 +47,6 @@ from helpers.training import count_parameters, masked_cross_entropy, set_seed, t
 D_MODEL, N_HEADS, D_FF, D_HEAD = 64, 4, 128, 16
 STEPS, BATCH, WARMUP = 300, 16, 50
 RATES = (0.0025, 0.005, 0.01, 0.02)
-SEARCH_SEEDS = (100,)
 N_TEXTS, HELD_OUT, WORDS = 6_000, 300, 48
 
 SHORT, LONG = 64, 256
@@ -251,7 +250,6 @@ def main() -> None:
     options = {
         "lower_is_better": True,
         "equal": 0.002,
-        "search_seeds": SEARCH_SEEDS,
         "about": {
             "steps": STEPS,
             "batch": BATCH,

@@ -16,7 +16,6 @@ if __name__ == "__main__":
         ["one head"],
         ["ReLU"],
         seeds=range(5, 29),
-        search_seeds=(100, 101),
         equal=0.01,
         about={"steps": STEPS, "batch": BATCH, "held_out": HELD_OUT, "d_hidden": D_HIDDEN},
     )

@@ -20,8 +20,8 @@ import math
 
 from torch import Tensor, nn
 
-from experiments.search import search  # first: it silences the progress bars
-from experiments.story_models import RATES, SEARCH_SEEDS, loss, texts
+from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
+from experiments.story_models import RATES, loss, texts
 from helpers import trained
 from helpers.models import identity_rnn, set_forget_bias
 from helpers.training import count_parameters, set_seed, train
@@ -79,7 +79,6 @@ if __name__ == "__main__":
         ["LSTM", "RNN"],
         SETTINGS,
         rates=RATES,
-        search_seeds=SEARCH_SEEDS,
         lower_is_better=True,
         equal=0.001,
         about={

@@ -34,7 +34,6 @@ from helpers.positions import RotaryPositions
 from helpers.training import IGNORE, Batch, accuracy, count_parameters, set_seed, train
 
 STEPS, WARMUP, ROWS, LENGTH = 300, 100, 32, 16
-SEARCH_SEEDS = (100, 101, 102)
 HELD_OUT = 500
 WINDOW = 20
 
@@ -211,7 +210,6 @@ def main() -> None:
         trial,
         models=tuple(STACKS),
         settings=tuple(TASKS),
-        search_seeds=SEARCH_SEEDS,
         skip=lambda stack, task: stack not in TASKS[task],
         equal=0.03,
         about={

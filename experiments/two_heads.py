@@ -77,7 +77,6 @@ if __name__ == "__main__":
         list(HEADS),
         SETTINGS,
         seeds=range(5),
-        search_seeds=(100, 101),
         equal=0.01,
         skip=lambda model, setting: (model, setting) == ("one head", "loud flag"),
         about={"steps": STEPS, "batch": BATCH, "held_out": HELD_OUT, "d_hidden": D_HIDDEN},

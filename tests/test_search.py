@@ -53,6 +53,8 @@ def untuned(found) -> list[str]:
     )
     if len(found.head["seeds"]) < 3:
         complaints.append(f"only the seeds {found.head['seeds']}")
+    if len(found.head["search_seeds"]) < 3:
+        complaints.append(f"a rate chosen by the seeds {found.head['search_seeds']} only")
     if set(found.head["seeds"]) & set(found.head["search_seeds"]):
         complaints.append("a seed of the search is reported")
     for model, setting in {(r["model"], json.dumps(r["setting"])): 0 for r in found.runs}:
@@ -204,6 +206,9 @@ def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
     spoiled["runs"][0]["lr"] = 0.01
     monkeypatch.setattr(reading, "stored", lambda name: spoiled)
     assert any("did not run at the rate" in text for text in untuned(results("t")))
+    one_seed = json.loads(path.read_text()) | {"search_seeds": [100]}
+    monkeypatch.setattr(reading, "stored", lambda name: one_seed)
+    assert "a rate chosen by the seeds [100] only" in untuned(results("t"))
 
 
 def test_other_faults_of_a_trial_are_not_taken_for_a_loss(own_root):
