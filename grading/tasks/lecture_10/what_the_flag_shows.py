@@ -28,7 +28,7 @@ TASK = task(
             "sentences of a text in which something is marked."
         ),
         "d": holds(
-            "Seed 0 of *no flag* begins in the right sentence in .29, in a value of the right "
+            "Seed 0 of *no flag* begins in the right sentence in .28, in a value of the right "
             "kind in all, and is exact in .15. The rest ends in a wrong place, or begins inside "
             "the value."
         ),
