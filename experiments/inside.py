@@ -28,7 +28,7 @@ Writes `helpers/stored/inside.json`; each entry of `runs` has
                 "lie" over "lies" if the head found nothing but what stands at this word
     plural      by the numbers of the three nouns, as "psp": for each noun, the share of sentences
                 in which the model says "lie" if the most needed head of layer 1 found, before the
-                verb, nothing but what stands at this noun
+                verb, nothing but what stands at this noun. Verbs of clauses agree with their noun
     on_subject  the largest mean weight of any head from the word before the verb to the subject
     hums        for each layer and head, the weights from the last word of the opening sentence
 """
@@ -49,7 +49,7 @@ from tqdm import tqdm
 from experiments.search import ROOT
 from helpers import trained
 from helpers.ablation import ablated
-from helpers.data import NOUNS, STORY_VOCABULARY, next_word_batch
+from helpers.data import NOUNS, STORY_VOCABULARY, VERBS, next_word_batch
 from helpers.inside import head_columns, in_order, patched, record, swapped
 from helpers.models import LanguageModel
 from helpers.positions import Positions
@@ -240,15 +240,17 @@ def plural(model: LanguageModel, head: int) -> dict[str, list[float]]:
     tokens, last, _ = trained.asked_sentences(ATTRACTORS, PAIRS)
     lies, lie = STORY_VOCABULARY.encode("lies lie").tolist()
     rows, own = torch.arange(PAIRS), head_columns(model, 1, head)
-    of_number = {"s": 0, "p": 1}
-    ids = torch.tensor([[STORY_VOCABULARY.ids[noun] for noun in pair] for pair in NOUNS])  # (n, 2)
-    is_noun = torch.isin(tokens, ids)  # (n, T)
-    places = is_noun.nonzero()[:, 1].view(PAIRS, ATTRACTORS + 1)  # (n, nouns)
-    kind = (tokens[rows[:, None], places][..., None, None] == ids).any(dim=-1).int().argmax(dim=-1)
+    forms = torch.arange(len(STORY_VOCABULARY)).repeat(2, 1)  # (2, V): each as singular, plural
+    for pair in (*NOUNS, *VERBS):
+        ids = STORY_VOCABULARY.encode(" ".join(pair))  # (2,)
+        forms[:, ids] = ids[:, None]
+    nouns = STORY_VOCABULARY.encode(" ".join(itertools.chain(*NOUNS)))
+    places = torch.isin(tokens, nouns).nonzero()[:, 1].view(PAIRS, ATTRACTORS + 1)  # (n, nouns)
     found = {}
     for numbers in map("".join, itertools.product("sp", repeat=ATTRACTORS + 1)):
-        asked = tokens.clone()
-        asked[rows[:, None], places] = ids[kind, torch.tensor([of_number[n] for n in numbers])]
+        plurals, asked = torch.tensor([int(n == "p") for n in numbers]), tokens  # (nouns,), (n, T)
+        for at in (places, places + 2):  # the nouns, and the verb in "lamp that hums"
+            asked = asked.scatter(1, at, forms[plurals, asked.gather(1, at)])
         values = record(model, asked)["values", 1]  # (n, T, width)
         found[numbers] = []
         for place in places.T:
