@@ -86,5 +86,6 @@ if __name__ == "__main__":
             "batch": trained.BATCH,
             "warmup": trained.WARMUP,
             "floor": round(trained.floor(texts()[1]), 4),
+            "validation_floor": round(trained.floor(texts()[2]), 4),
         },
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import limits_of_recurrence
+from experiments import limits_of_recurrence, story_models
 from experiments import search as module
 from experiments.search import plan, search
 from helpers import results as reading
@@ -43,6 +43,12 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     for (model, _), lr in limits_of_recurrence.MORE.items():
         assert lr == found.rate(model, ["agreement", 3, 300]), model
     assert not set(limits_of_recurrence.MORE_SEEDS) & set(found.head["seeds"])
+    found = results("story_models")
+    assert story_models.MORE == {model: found.rate(model) for model in story_models.MODELS}
+    others = {*found.head["seeds"], *found.head["search_seeds"]}
+    assert not set(story_models.MORE_SEEDS) & others
+    for rows in found.head["more_seeds"].values():
+        assert {len(values) for values in rows.values()} == {len(story_models.MORE_SEEDS)}
 
 
 def untuned(found) -> list[str]:
