@@ -42,6 +42,8 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     found = results("limits_of_recurrence")
     for (model, _), lr in limits_of_recurrence.MORE.items():
         assert lr == found.rate(model, ["agreement", 3, 300]), model
+    own = found.rate("LSTM, bias 3", ["first symbol", 50, 300])
+    assert limits_of_recurrence.MORE_SYMBOLS["LSTM, bias 3", 50] == own
     assert not set(limits_of_recurrence.MORE_SEEDS) & set(found.head["seeds"])
     found = results("story_models")
     assert story_models.MORE == {model: found.rate(model) for model in story_models.MODELS}
