@@ -43,6 +43,7 @@ STACKS: dict[str, dict] = {
     "no feed-forward": {"feed_forward": False},
     "no norm": {"norm": "none"},
     "no residual": {"residual": False},
+    "queries and keys frozen": {},
     "attention only": {"residual": False, "feed_forward": False},
     "attention only, aligned start": {"residual": False, "feed_forward": False},
     "one block": {"n_blocks": 1},
@@ -127,6 +128,14 @@ def start_aligned(model: Stack) -> None:
             attention.W_key.weight.copy_(2 * attention.W_query.weight)
 
 
+def freeze_queries_and_keys(model: Stack) -> None:
+    """Leave the queries and keys of all blocks as they began."""
+    for block in model.blocks:
+        attention = block.parts[0]
+        for projection in (attention.W_query, attention.W_key):
+            projection.requires_grad_(False)
+
+
 def sum_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
     """Digits; the target is the last digit of the sum of a digit and the one before it."""
     tokens = torch.randint(10, (batch, T), generator=generator)
@@ -170,6 +179,8 @@ def make(stack: str, task: str) -> Stack:
     model = Stack(**STACKS[stack])
     if stack == "attention only, aligned start":
         start_aligned(model)
+    if stack == "queries and keys frozen":
+        freeze_queries_and_keys(model)
     if task.startswith("facts"):
         model.embedding = TwoParts()
     return model

@@ -12,14 +12,14 @@ what_was_not_learned = (
     "connections did learn from another start, so “cannot” is too much. "
     "The mechanism: without a way around, a word is replaced by an "
     "average in each layer, and by what biases and ReLU make of all words "
-    "alike, so on the way up the words become alike, and "
-    "where all words are alike it makes no difference where one looks: "
-    "queries and keys get next to no gradient. Without training, I would "
-    "measure from layer to layer how alike the words are, and the "
-    "gradient of W_query, with and without residual connections: if I am "
-    "right, words become alike and this gradient is far smaller only "
-    "without them. (The gradient of the stream itself was alive before "
-    "training, so it did not begin with that.) Instead I would "
+    "alike, so on the way up the words become alike, and a readout that "
+    "gets nearly the same vector for every word has little to tell them "
+    "apart by. Without training, I would measure from layer to layer how "
+    "alike the words are, with and without residual connections: if I am "
+    "right, all become alike only without them. (The gradient of the "
+    "stream was alive before training, so it did not begin with that; "
+    "that of queries and keys was small, but the whole stack learns with "
+    "both frozen, so that alone is not the reason.) Instead I would "
     "write: from the usual start, at no rate that was tried, did these "
     "twelve blocks learn without residual connections in so many steps."
 )
@@ -57,6 +57,6 @@ TASK = task(
     hints=(
         "What could be different and was not tried?",
         "What does a layer without a way around do to the likeness of the words, and what is "
-        "left for queries and keys to learn from?",
+        "left for the readout to tell them apart by?",
     ),
 )
