@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import limits_of_recurrence, story_models
+from experiments import limits_of_recurrence, order, story_models
 from experiments import search as module
 from experiments.search import plan, search
 from helpers import results as reading
@@ -51,6 +51,10 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     assert not set(story_models.MORE_SEEDS) & others
     for rows in found.head["more_seeds"].values():
         assert {len(values) for values in rows.values()} == {len(story_models.MORE_SEEDS)}
+    found = results("order")
+    for model, lr in order.MORE:
+        assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model
+    assert not set(order.MORE_SEEDS) & {*found.head["seeds"], *found.head["search_seeds"]}
 
 
 def untuned(found) -> list[str]:
