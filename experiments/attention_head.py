@@ -16,6 +16,9 @@ Each setting is [d_k, steps]. How the scores are made:
     one, own jar hidden          the same, but nobody may look into her own jar
     one, half with a minus       the same, but half of the products count negatively: scores are
                                  symmetric as before, and need not be highest with oneself
+    one, any symmetric table     the same, of width 2 d_model: `W Wᵀ`, half of it with a minus, can
+                                 then be any symmetric table
+    separate, own jar hidden     divided by √d_k, but nobody may look into her own jar
 
 `accuracy` is measured on 4,800 new questions.
 """
@@ -41,8 +44,10 @@ SCORES = (
     "divided by d_model",
     "cosine, learned scale",
 )
-SHARED = ("one projection for both", "one, own jar hidden", "one, half with a minus")
-CONTROLS = ("no projections", *SHARED)
+MINUS = ("one, half with a minus", "one, any symmetric table")
+HIDDEN = ("one, own jar hidden", "separate, own jar hidden")
+SHARED = ("one projection for both", "one, own jar hidden", *MINUS)
+CONTROLS = ("no projections", *SHARED, "separate, own jar hidden")
 COMPARED = {
     str(WIDE): SCORES,
     str(LONGER): ("not divided",),
@@ -72,7 +77,8 @@ class Lookup(nn.Module):
             start *= d_k**-0.25
         self.W_query, self.W_key = self._projection(d_k, start), self._projection(d_k, start)
         if kind in SHARED:
-            self.W_query = self.W_key = self._projection(2 * d_k, start)
+            width = D_MODEL if kind == "one, any symmetric table" else d_k
+            self.W_query = self.W_key = self._projection(2 * width, start)
         self.W_value = nn.Linear(D_MODEL, D_V, bias=False)
         self.readout = nn.Linear(D_V, N_SEEDS)
         if kind == "cosine, learned scale":
@@ -93,11 +99,11 @@ class Lookup(nn.Module):
             return q @ k.mT / D_MODEL
         if self.kind.startswith("not divided"):
             return q @ k.mT
-        if self.kind == "one, half with a minus":
+        if self.kind in MINUS:
             plus, minus = k.chunk(2, dim=-1)  # (batch, T, d_k) each
             k = torch.cat([plus, -minus], dim=-1)  # (batch, T, 2 d_k)
         scores = q @ k.mT / math.sqrt(q.shape[-1])
-        if self.kind == "one, own jar hidden":
+        if self.kind in HIDDEN:
             own = torch.eye(x.shape[1], dtype=torch.bool)  # (T, T)
             scores = scores.masked_fill(own, -torch.inf)
         return scores
