@@ -1,4 +1,4 @@
-"""One head against two: `python -m experiments.two_heads` (`--help`), a few minutes of one core.
+"""One head against two: `python -m experiments.two_heads` (`--help`), eight minutes of one core.
 
 An `AttentionReader` is asked at once for the symbol just before and for the flagged one. Settings:
 
@@ -10,6 +10,9 @@ Writes `helpers/stored/two_heads.json`. Shares are of held-out places:
 
     previous, flagged, both  at which that answer, or both, is right
     on_previous, on_flagged  for each head, its mean weight on the symbol that is asked for
+
+In the head, `flag_control`: `both` of two heads with each start of the flag and a linear readout,
+at the same rates and from the same further seeds.
 
 Near the edge between success and failure the result depends on the processor.
 """
@@ -27,6 +30,9 @@ HEADS = {"one head": 1, "two heads": 2}
 SETTINGS = ("linear", "ReLU", "loud flag")
 N_SYMBOLS, LENGTH, BATCH, STEPS, D_HIDDEN = 52, 12, 64, 300, 192
 HELD_OUT, VALIDATION_SEED, TEST_SEED = 1000, 2000, 1000
+FLAGS = {"linear": 0.003, "loud flag": 0.01}
+"""The two starts of the flag, each with the rate that the search chose; both are tried at both."""
+FLAG_SEEDS = tuple(range(200, 236))
 
 
 def trial(model: str, setting: str, lr: float, seed: int) -> dict:
@@ -70,6 +76,20 @@ def measure(reader: AttentionReader, seed: int) -> dict:
     return found
 
 
+def flag_control() -> list[dict]:
+    """How loud the flag begins is all that differs, where rate and seed are the same."""
+    torch.set_num_threads(1)
+    return [
+        {
+            "setting": setting,
+            "lr": lr,
+            "both": [trial("two heads", setting, lr, seed)["both"] for seed in FLAG_SEEDS],
+        }
+        for setting in FLAGS
+        for lr in FLAGS.values()
+    ]
+
+
 if __name__ == "__main__":
     search(
         "two_heads",
@@ -79,5 +99,12 @@ if __name__ == "__main__":
         seeds=range(5),
         equal=0.01,
         skip=lambda model, setting: (model, setting) == ("one head", "loud flag"),
-        about={"steps": STEPS, "batch": BATCH, "held_out": HELD_OUT, "d_hidden": D_HIDDEN},
+        about={
+            "steps": STEPS,
+            "batch": BATCH,
+            "held_out": HELD_OUT,
+            "d_hidden": D_HIDDEN,
+            "flag_seeds": FLAG_SEEDS,
+            "flag_control": flag_control(),
+        },
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import limits_of_recurrence, order, story_models
+from experiments import limits_of_recurrence, order, story_models, two_heads
 from experiments import search as module
 from experiments.search import plan, search
 from helpers import results as reading
@@ -55,6 +55,16 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     for model, lr in order.MORE:
         assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model
     assert not set(order.MORE_SEEDS) & {*found.head["seeds"], *found.head["search_seeds"]}
+
+
+def test_the_flag_was_controlled_at_the_rates_that_were_chosen():
+    found = results("two_heads")
+    rates = {setting: found.rate("two heads", setting) for setting in two_heads.FLAGS}
+    assert rates == two_heads.FLAGS and found.head["flag_seeds"] == [*two_heads.FLAG_SEEDS]
+    assert not set(two_heads.FLAG_SEEDS) & {*found.head["seeds"], *found.head["search_seeds"]}
+    control = {(r["setting"], r["lr"]): len(r["both"]) for r in found.head["flag_control"]}
+    wanted = [(setting, lr) for setting in rates for lr in rates.values()]
+    assert control == dict.fromkeys(wanted, len(two_heads.FLAG_SEEDS))
 
 
 def untuned(found) -> list[str]:
