@@ -10,6 +10,7 @@ Models have equally many parameters, within 1 %. Writes `helpers/stored/inductio
 
     right                    share of right symbols, of those that can be known
     other_lengths            the same, with segments longer than any in training
+    by_length                the same at each length of `each`
     curve                    at each number of steps in `checkpoints`: the share, the largest
                              weight of any head on the symbol before, and the largest
                              prefix-matching score of any head
@@ -35,6 +36,7 @@ from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
 VOCAB, LENGTH, BATCH, STEPS, WARMUP = 32, 24, 16, 300, 50
 SEGMENTS = {"random": (4, 10), "fixed": (7, 7)}
 LONGER = (11, 16)
+EACH = tuple(range(4, 11))
 HELD_OUT, TEST_SEED, VALIDATION_SEED = 200, 1000, 2000
 CHECKPOINTS = (0, 25, 50, 75, 100, 125, 150, 175, 200, 250, 300)
 MODELS = {"one layer": (1, 40, 4, 120), "two layers": (2, 32, 2, 64)}
@@ -130,6 +132,7 @@ def trial(model: str, setting: str, lr: float, seed: int) -> dict:
     return row | {
         "right": share(network, tokens, targets),
         "other_lengths": share(network, *test_set(LONGER, TEST_SEED)[:2]),
+        "by_length": [share(network, *test_set((n, n), TEST_SEED)[:2]) for n in EACH],
         "curve": curve,
         "before": [pair[0] for pair in by_layer],
         "matching": [pair[1] for pair in by_layer],
@@ -154,6 +157,7 @@ if __name__ == "__main__":
             "vocab": VOCAB,
             "segments": SEGMENTS,
             "longer": LONGER,
+            "each": EACH,
             "checkpoints": CHECKPOINTS,
             "held_out": HELD_OUT,
         },

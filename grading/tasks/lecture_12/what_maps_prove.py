@@ -32,7 +32,7 @@ TASK = task(
             "depends on the sentence."
         ),
         "e": fails(
-            "From another start other heads do it, and a claim about one seed is about this one."
+            "With another seed other heads may do it, and a claim about one seed is about this one."
         ),
         "f": holds(
             "Without a control a fall of agreement could mean that the whole model is broken."
