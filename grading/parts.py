@@ -49,12 +49,18 @@ class Earned:
 def kinds(cases: Sequence[Case]) -> list[str]:
     """The kind of each case: as the task says, or as its note tells.
 
-    The first case is an ordinary one. Where no other is, a task counts as a whole: its numbers
-    could be learned by heart.
+    Where one is ordinary only and no case says a kind, a task counts as a whole: its numbers could
+    be learned by heart.
     """
-    told = [case.kind or _told(case.note) for case in cases]
-    told[0] = cases[0].kind or ORDINARY
-    return told if told.count(ORDINARY) > 1 else [ORDINARY] * len(cases)
+    found = told(cases)
+    said = any(case.kind for case in cases) and ORDINARY in found
+    return found if said or found.count(ORDINARY) > 1 else [ORDINARY] * len(cases)
+
+
+def told(cases: Sequence[Case]) -> list[str]:
+    """What each case says, or its note tells. The first one is ordinary, if it says nothing."""
+    first, *others = cases
+    return [first.kind or ORDINARY, *(case.kind or _told(case.note) for case in others)]
 
 
 def _told(note: str) -> str:

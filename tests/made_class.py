@@ -152,14 +152,15 @@ def put(path, data, when):
     os.utime(path, (when, when))
 
 
-def moodle(folder, members, blind=False):
-    """One folder a student, with the number in its name; and Moodle's grading worksheet."""
+def moodle(folder, members, blind=False, layout="/"):
+    """One folder a student, with the number in its name; and Moodle's grading worksheet.
+
+    The layout is what stands before a file's own name: "/" or "_/" with folders, "_" without.
+    """
     for one in members:
         name = "Participant" if blind else one.name
-        place = folder / f"{name}_{one.number}_assignsubmission_file"
-        if one.files:
-            for file, (data, when) in one.files.items():
-                put(place / file, data, when)
+        for file, (data, when) in one.files.items():
+            put(folder / f"{name}_{one.number}_assignsubmission_file{layout}{file}", data, when)
     table = folder.parent / "worksheet.csv"
     who = [] if blind else ["Full name", "Email address"]
     with open(table, "w", encoding="utf-8", newline="") as file:

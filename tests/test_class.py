@@ -21,7 +21,7 @@ from grading.classroom import exports, tables
 from grading.classroom.grade import Told, case_seed, grade_class
 from grading.classroom.policy import read_policy
 from grading.classroom.sheets import plain_words, sheets
-from grading.classroom.submissions import owner_of
+from grading.classroom.submissions import owner_of, settled
 from grading.task import all_tasks
 from tools import autograder
 
@@ -530,6 +530,88 @@ def test_a_person_may_choose_between_two_downloads(tmp_path):
     assert "query_context" in row["what changed"] and "file" not in row["what changed"]
 
 
+def a_table_of_times(table, *times):
+    """Moodle's worksheet with the times of handing in, row by row."""
+    columns, rows = tables.read(table, exact=True)
+    lines = [[*row.values(), when] for row, when in zip(rows, times, strict=True)]
+    tables.write(table, [*columns, "Last modified (submission)"], lines)
+    return table
+
+
+def test_of_two_downloads_in_one_folder_nobody_says_that_both_came_at_the_same_time(tmp_path):
+    """Their files have the times of the downloads; what an earlier run knew of a file, holds."""
+    members = [made_class.Made(901, "Ada Byron"), made_class.Made(902, "Bea Byron")]
+    policy = policy_of(
+        tmp_path, "[late]\ntimes = 'moodle'\ntime_zone = 'UTC'\n[sheets.2]\ndue = 2026-11-03"
+    )
+    out = tmp_path / "out"
+    for name, day, answers in (("a", "Monday, 2", RIGHT), ("b", "Wednesday, 4", made_class.HALF)):
+        for one in members:
+            one.files = {"x.ipynb": (sheet(RIGHT), LATER)}
+        members[0].files = {"x.ipynb": (sheet(answers), LATER)}
+        table = made_class.moodle(tmp_path / "both" / name, members)
+        when = [f"{day} November 2026, 10:00 AM", "Monday, 2 November 2026, 9:00 AM"]
+        table = a_table_of_times(table, *when).rename(tmp_path / f"{name}.csv")
+        graded(tmp_path / "both" / name, out, policy=policy, told={"rosters": (table,)})
+    graded(tmp_path / "both", out, policy=policy, told={"rosters": (table,)})
+    first, second = (f"{n}/Ada Byron_901_assignsubmission_file/x.ipynb" for n in "ab")
+    [look] = [row for row in rows_of(out / "look.csv") if row["file"] == first]
+    assert look["what"].startswith(f"is of another download than {second}, which counts")
+    assert "--count" in look["what"] and "same time" not in look["what"]
+    rows = {row["file"]: row for row in rows_of(out / "files.csv")}
+    assert rows[first]["status"] == f"not counted: {second} of another download counts"
+    assert [rows[name]["handed in"][:10] for name in (first, second)] == [
+        "2026-11-02",
+        "2026-11-04",
+    ]
+    # a time that is mended later still holds for what counts, and for what is in both
+    fill(
+        table,
+        lambda row: row.update(
+            {"Last modified (submission)": f"{'Friday, 6'} November 2026, 10:00 AM"}
+        ),
+    )
+    graded(tmp_path / "both", out, policy=policy, told={"rosters": (table,)})
+    rows = {row["file"]: row["handed in"][:10] for row in rows_of(out / "files.csv")}
+    assert rows.pop(first) == "2026-11-02" and set(rows.values()) == {"2026-11-06"}
+
+
+def test_a_column_of_canvas_is_named_exactly_or_by_its_beginning(tmp_path):
+    table = tmp_path / "gradebook.csv"
+    table.write_text("Student,ID,Sheet 1 (77),Sheet 10 (78),Sheet 20: Masks (79)\nAda,901,,,\n")
+    student = SimpleNamespace(also=("canvas 901",))
+    one = SimpleNamespace(student=student, lecture=2, points=7.0, possible=9.0, graded=True)
+    for said, name in (
+        ("Sheet 1", "Sheet 1 (77)"),
+        ("Sheet 10", "Sheet 10 (78)"),
+        ("Sheet 1 (77)", "Sheet 1 (77)"),
+        ("Sheet 2", "Sheet 20: Masks (79)"),
+    ):
+        [row] = exports.fill([one], table, said, scale=False).rows
+        assert {key for key, value in row.items() if value == "7"} == {name}
+    for said in ("Sheet", "Sheet 3", ""):
+        with pytest.raises(ValueError, match=r"one is wanted of: .*Sheet 10 \(78\)"):
+            exports.fill([one], table, said, scale=False)
+
+
+def test_another_maximum_than_in_the_run_before_is_said(small, tmp_path, monkeypatch, capsys):
+    from grading.classroom import grade
+
+    folder, out = small
+    done = again(small)
+    assert list(done.most) == []
+    policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['query_context']")
+    told = {"rosters": (folder.parent / "class.csv",)}
+    done = graded(folder, out, tasks=TEXTS, policy=policy, told=told)
+    most = FULL + TASKS["essay"].points
+    assert done.most == [f"sheet 2 is {most - 4:g}, and was {most:g}"]
+    assert list(graded(folder, out, tasks=TEXTS, policy=policy, told=told).most) == []
+    monkeypatch.setattr(grade, "grade_class", lambda *_, **__: done)
+    assert grade.main([str(folder), "--out", str(out)]) == 0
+    said = f"The maximum of sheet 2 is {most - 4:g}, and was {most:g} in the last run"
+    assert said in capsys.readouterr().out
+
+
 def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
     table = tmp_path / "worksheet.csv"
     table.write_text("Identifier,Grade,Maximum Grade\nParticipant 901,,150\n")
@@ -674,6 +756,44 @@ def test_without_a_roster_two_of_one_name_are_two(tmp_path):
 
 
 # ------------------------------------------------------------------ names that are known later
+
+
+def test_what_stays_of_a_path_does_not_depend_on_the_layout():
+    ways = (
+        "a.zip/Ada_7_{}file/x/y.ipynb",
+        "Participant_7_{}file_/x/y.ipynb",
+        "Bea_7_{}file_x/y.ipynb",
+    )
+    assert {settled(way.format("assignsubmission_")) for way in ways} == {
+        "7_assignsubmission_file_/x/y.ipynb"
+    }
+    assert (
+        settled("Ada_7_assignsubmission_file_a\nb.ipynb") == "7_assignsubmission_file_/a\nb.ipynb"
+    )
+    assert settled("ada/x.ipynb") == "ada/x.ipynb"
+
+
+@pytest.mark.parametrize(("first", "then"), [("_", "/"), ("/", "_"), ("_/", "_"), ("_", "_/")])
+def test_a_download_in_another_layout_keeps_choices_and_signatures(tmp_path, first, then):
+    """Moodle's zip with folders and without, blind and then with names."""
+    members = [made_class.Made(n, f"Same Name{n % 2}") for n in (901, 902, 903)]
+    later = {"b.ipynb": (sheet(made_class.HALF), LATER + 9)}
+    stub = {"b.ipynb": (sheet(made_class.STUB), LATER + 9)}  # to be looked at
+    members[0].files = {"a.ipynb": (sheet(RIGHT), LATER)} | later
+    members[1].files = {"a.ipynb": (sheet(RIGHT), LATER)} | stub
+    members[2].files = {"a.zip": (made_class.mac_zip(sheet(RIGHT)), LATER)}
+    out, file = tmp_path / "out", f"Participant_901_assignsubmission_file{first}a.ipynb"
+    table = made_class.moodle(tmp_path / "blind", members, blind=True, layout=first)
+    done = graded(tmp_path / "blind", out, told={"rosters": (table,), "count": (file,)})
+    assert done.looks == 1
+    fill(out / "look.csv", lambda row: row.update(seen="E"))
+    for folder, blind in (("again", True), ("named", False)):
+        table = made_class.moodle(tmp_path / folder, members, blind=blind, layout=then)
+        done = graded(tmp_path / folder, out, told={"rosters": (table,)})
+        assert (done.looks, done.changed) == (0, 0)
+        assert set(points_of(out).values()) == {FULL}
+        with sqlite3.connect(out / "grades.sqlite") as base:
+            assert base.execute("SELECT count(*) FROM submission").fetchone() == (3,)
 
 
 def a_blind_week(tmp_path, form="moodle"):
@@ -1353,6 +1473,140 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
         graded(folder, out, tasks=GRADED, policy=policy)
 
 
+CASES = "import numpy as np\nfrom grading.task import Case\n\n\ndef cases(seed):\n    return "
+
+
+def test_the_kind_that_a_private_case_says_counts(small, tmp_path):
+    """Also beside one ordinary case; by the words of the notes alone it would be a whole."""
+    folder, out = small
+    (tmp_path / "private").mkdir()
+    policy = policy_of(tmp_path, "private = 'private'")
+    one, two = "Case((np.zeros((1, 4)),), 'mine')", "Case((np.zeros((2, 4)),), 'a batch of two'"
+    for code, said in (
+        (f"[{one}, {two}, kind='long texts')]", "1 ordinary cases, 1 long texts"),
+        (f"[{one}, {two})]", "2 ordinary cases"),
+    ):
+        put(tmp_path / "private" / "cases" / "stable_softmax.py", (CASES + code).encode(), LATER)
+        done = graded(folder, out, tasks=GRADED, policy=policy)
+        assert done.own == [f"stable_softmax ({said})"]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "[Case((np.zeros((1, 4)),)), Case((np.array(['a']),), 'words')]",
+            r"case 2 \(words\): an "
+            "argument is an array of <U1, which is no plain data; wanted are numbers, texts, ",
+        ),
+        ("[Case((object(),))]", "case 1: an argument is an object of type object, .*; wanted are"),
+        ("[Case(np.zeros((1, 4)))]", r"case 1: its arguments are an array .*as in Case\(\(x,\)\)"),
+        ("[]", r"cases\(seed\) must return a list of grading.task.Case, not empty"),
+        ("np.zeros(3)", r"cases\(seed\) must return a list of grading.task.Case, not empty"),
+        ("nothing", r"cases\(0\) stops: NameError: name 'nothing' is not defined"),
+        ("[Case((np.zeros((1, 4)),), kind='batches')]", "no case is an ordinary one"),
+    ],
+)
+def test_private_cases_that_cannot_be_used_are_refused_by_file_case_and_what_is_wanted(
+    small, code, said
+):
+    folder, out = small
+    put(folder.parent / "private" / "cases" / "stable_softmax.py", (CASES + code).encode(), LATER)
+    policy = policy_of(folder.parent, 'private = "private"')
+    with pytest.raises(ValueError, match=rf"cases/stable_softmax\.py: {said}"):
+        graded(folder, out, tasks=GRADED, policy=policy)
+    assert not (out / "grades.csv").exists()
+
+
+OWN = b"""from grading.author import Case, plan, task
+
+# %% the cell
+def my_own(x):
+    # BEGIN ANSWER
+    return 2 * x  # <mine>
+    # END ANSWER
+    #| return x
+# %%
+TASK = task(plan("implement", points=3, minutes=1), outcome="x", cases=lambda s: [Case((1.5,))])
+"""
+OWN_RIGHT = "def my_own(x):\n    return x + x"
+
+
+def an_own_task(tmp_path, text=""):
+    put(tmp_path / "private" / "tasks" / "lecture_02" / "my_own.py", OWN, LATER)
+    return policy_of(tmp_path, f"private = 'private'\n{text}")
+
+
+def test_answers_to_own_tasks_in_a_second_notebook_count_with_the_sheet(tmp_path):
+    """Wherever it lies, whichever is later; what the sheet itself answers stands."""
+    (tmp_path / "class.csv").write_text(
+        "id,name,email\n" + "\n".join(f"{n},,{n}@x" for n in "ada bob cem dan eva fay gus".split())
+    )
+    policy, out = an_own_task(tmp_path, "roster = 'class.csv'"), tmp_path / "out"
+    own, wrong = notebook([OWN_RIGHT]), notebook(["def my_own(x):\n    return x"])
+    stub = notebook(["def my_own(x):\n    ..."])
+    untouched = sheet(made_class.STUB)
+    files = {  # what is handed in, and its points
+        "ada": ({"02_x.ipynb": sheet(RIGHT), "own.ipynb": own}, FULL + 3),
+        "bob": ({"z.ipynb": sheet(RIGHT), "own.ipynb": own}, FULL + 3),
+        "cem": ({"z.ipynb": sheet(RIGHT, OWN_RIGHT), "own.ipynb": wrong}, FULL + 3),
+        "dan": ({"z.ipynb": untouched, "own.ipynb": own}, 3),
+        "eva": ({"z.ipynb": sheet(RIGHT), "own.ipynb": stub}, FULL),
+        "fay": ({"z.ipynb": sheet(RIGHT), "own.ipynb": own, "own-1.ipynb": wrong}, FULL),
+        "gus": ({"own.ipynb": own}, 3),
+    }
+    for name, (mine, _) in files.items():
+        for file, data in mine.items():
+            put(tmp_path / "in" / name / file, data, LATER + 9 * ("own" in file))
+    graded(tmp_path / "in", out, policy=policy)
+    assert points_of(out) == {name: points for name, (_, points) in files.items()}
+    looks = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
+    assert looks.keys() == {"cem", "eva", "gus"}
+    assert looks["cem"] == "answers my_own too: what stands in cem/z.ipynb counts"
+    assert "hardly the sheet" in looks["gus"]
+    rows = {row["id"]: row for row in rows_of(out / "grades.csv")}
+    assert (rows["dan"]["flags"], rows["eva"]["flags"]) == ("", "")
+    assert rows["bob"]["file"] == "bob/z.ipynb"
+    said = {row["file"]: row["status"] for row in rows_of(out / "files.csv")}
+    assert said["bob/own.ipynb"] == "not counted alone: its answers count with bob/z.ipynb"
+    page = next((out / "feedback").glob("bob-*")).read_text(encoding="utf-8")
+    assert "Your files: bob/z.ipynb, and behind it bob/own.ipynb" in page
+    # another second notebook is another submission; and a person may choose otherwise
+    put(tmp_path / "in" / "bob" / "own.ipynb", wrong, LATER + 9)
+    graded(tmp_path / "in", out, policy=policy)
+    assert points_of(out)["bob"] == FULL
+    graded(tmp_path / "in", out, policy=policy, told={"count": ("ada/own.ipynb",)})
+    assert points_of(out)["ada"] == 3
+
+
+def test_a_second_notebook_of_another_download_comes_to_no_sheet(tmp_path):
+    policy, out = an_own_task(tmp_path), tmp_path / "out"
+    one = made_class.Made(901, "Ada Byron", {"x.ipynb": (sheet(RIGHT), LATER)})
+    for name in ("a", "b"):
+        table = made_class.moodle(tmp_path / "in" / name, [one])
+        one.files = {"own.ipynb": (notebook([OWN_RIGHT]), LATER + 9)}
+    graded(tmp_path / "in", out, policy=policy, told={"rosters": (table,)})
+    assert [*points_of(out).values()] == [FULL]
+    said = [row["status"] for row in rows_of(out / "files.csv")]
+    assert said[0] == "ok" and said[1].startswith("not counted: it is of another download than a/")
+
+
+def test_a_second_notebook_that_is_late_makes_the_whole_late(tmp_path):
+    text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
+    (tmp_path / "class.csv").write_text("id,name,email\nada,Ada,a@x\n")
+    policy = an_own_task(tmp_path, f"roster = 'class.csv'\n{text}")
+    due = datetime(2023, 11, 15, 12, tzinfo=UTC).timestamp()
+    put(tmp_path / "in" / "ada" / "x.ipynb", sheet(RIGHT), due - 60)
+    put(tmp_path / "in" / "ada" / "own.ipynb", notebook([OWN_RIGHT]), due + 60)
+    graded(tmp_path / "in", tmp_path / "out", policy=policy)
+    assert [*points_of(tmp_path / "out").values()] == [pytest.approx((FULL + 3) * 0.9)]
+    put(tmp_path / "canvas" / "adabyron_901_9001_x.ipynb", sheet(RIGHT), LATER)
+    put(tmp_path / "canvas" / "adabyron_LATE_901_9002_own.ipynb", notebook([OWN_RIGHT]), LATER)
+    done = graded(tmp_path / "canvas", tmp_path / "more", policy=an_own_task(tmp_path))
+    [row] = rows_of(tmp_path / "more" / "grades.csv")
+    assert (done.late, row["flags"]) == (1, "late, says Canvas")
+
+
 @pytest.mark.parametrize(
     ("place", "code"),
     [
@@ -1516,6 +1770,37 @@ def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_tha
     assert 'id="cell-3"' in page and "ZeroDivisionError" in page
     assert page.count("The model answer") == 1
     assert f"Lecture 2, {sheets()[2].title}" in page
+
+
+def test_the_model_answer_of_an_own_task_is_shown_by_the_same_rules(tmp_path):
+    wrong = "def my_own(x):\n    return x"
+    put(tmp_path / "in" / "ada.ipynb", sheet(RIGHT | {"my_own": wrong}), LATER)
+    out = tmp_path / "out"
+    for text, shown in (
+        ("model_answers = true", True),
+        ("inputs = true", False),
+        ("model_answers = 2999-01-01", False),
+        ("model_answers = true\nkeep_back = ['my_own']", False),
+        ("model_answers = true\nkeep_back = [2]", False),
+        ("model_answers = true\nkeep_back = [5]", True),
+    ):
+        graded(tmp_path / "in", out, policy=an_own_task(tmp_path, f"[feedback]\n{text}"))
+        page = next((out / "feedback").glob("*.html")).read_text(encoding="utf-8")
+        answer = "<pre>def my_own(x):\n    return 2 * x  # &lt;mine&gt;</pre>"
+        assert (answer in page, "The model answer" in page) == (shown, shown), text
+
+
+def test_the_model_answer_of_an_own_task_without_a_cell_is_its_source_or_its_value(tmp_path):
+    from grading.classroom.policy import own_answer, own_tasks
+
+    head = "from grading.author import Case, plan, task\n"
+    end = "TASK = task(plan({!r}, points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])"
+    place = tmp_path / "tasks" / "lecture_02"
+    put(place / "a.py", f"{head}def a(x):\n    return x\n{end.format('implement')}".encode(), LATER)
+    put(place / "b.py", f"{head}b = [1.5]\n{end.format('predict')}".encode(), LATER)
+    found = {task.name: own_answer(tmp_path, task) for task in own_tasks(tmp_path)}
+    assert found == {"a": "def a(x):\n    return x\n", "b": "b = [1.5]"}
+    assert own_answer(tmp_path, TASKS["essay"]) == own_answer(None, TASKS["essay"]) == ""
 
 
 def test_the_number_of_a_sheet_keeps_back_all_its_model_answers(tmp_path):
@@ -1703,6 +1988,25 @@ def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
     (tmp_path / "class.toml").write_text('[late]\ntimes = "files"', encoding="utf-8")
     autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
     assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "x.zip").namelist()
+
+
+def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatch):
+    """A deadline may stay in it, without times: those are Gradescope's."""
+    from grading.classroom import grade
+
+    path, asked = tmp_path / "class.toml", []
+    path.write_text(
+        "[late]\npercent_per_day = 10\n[sheets.2]\ndue = 2026-11-02\n", encoding="utf-8"
+    )
+    words = ["2", "--policy", str(path), "--out", str(tmp_path / "a.zip"), "--seed", "7"]
+    monkeypatch.setattr("sys.argv", ["autograder.py", *words])
+    autograder.main()
+    assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "a.zip").namelist()
+    done = grade.Done(0, 0, 0)
+    monkeypatch.setattr(grade, "grade_class", lambda *_, **more: asked.append(more) or done)
+    words = [str(tmp_path), "--out", str(tmp_path / "out"), "--policy", str(path)]
+    assert grade.main([*words, "--student", "submission"]) == 0
+    assert grade.main(words) == 2 and len(asked) == 1
 
 
 def test_no_results_for_gradescope_when_the_grader_is_at_fault(tmp_path):
@@ -1895,6 +2199,33 @@ def test_a_written_task_made_as_the_page_for_instructors_says_passes_the_proof(t
     assert (row["id"], row["answer"]) == ("ada", "Because of the variance.")
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "It does not say what large scores do" in guide
+
+
+def test_what_the_page_says_of_the_database_is_true(small):
+    _, out = small
+    again(small)
+    fill(out / "written.csv", lambda row: row.update(points="2" if row["id"] == "bob" else ""))
+    answers = made_class.HALF | {"essay": "essay = 'By cem.'"}  # which nobody has read
+    put(small[0] / "cem" / "02_sheet.ipynb", sheet(answers), LATER + 9)
+    again(small)
+    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    part = text.partition("\n### The database\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", part, re.MULTILINE)
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        there = {
+            row[0] for row in base.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        }
+        assert {name for name, _ in rows} == there
+        for name, columns in rows:
+            known = [row[1] for row in base.execute(f"PRAGMA table_info({name})")]
+            assert re.findall(r"`(\w+)`", columns) == known, name
+        sums, means, said = (
+            base.execute(query).fetchall() for query in re.findall(r'"(SELECT [^"]*)"', part)
+        )
+    assert dict(sums) == points_of(out)
+    assert dict(means) == {"stable_softmax": 10, "query_context": pytest.approx(8 / 3), "essay": 2}
+    [(task, message, times)] = said
+    assert (task, times) == ("query_context", 1) and "sum of the first two" in message
 
 
 def test_every_option_and_file_that_the_page_names_is_there():

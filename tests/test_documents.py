@@ -1,6 +1,8 @@
 """What the documents say in numbers is what the code has: versions, limits, lectures, commands."""
 
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -69,6 +71,23 @@ def test_lectures_with_exercises_are_counted():
     numbers = {int(path.name[:2]) for path in (ROOT / "exercises").glob("*.ipynb")}
     last = max(numbers - {task.PROJECT})
     assert said("README.md", r"Each of lectures 1 to (\d+)") == [str(last)]
+
+
+CODE = [
+    (path.name, number, code)
+    for path in DOCUMENTS
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", text(path.name), re.DOTALL))
+]
+
+
+@pytest.mark.parametrize(("name", "number", "code"), CODE, ids=[f"{n}-{i}" for n, i, _ in CODE])
+def test_code_as_it_is_printed_passes_the_check_of_style(name, number, code):
+    place = ["--stdin-filename", "grading/tasks/lecture_02/as_printed.py", "-"]
+    own = [] if "TASK" in code else ["--extend-ignore", "D100"]  # a file of the reader's own
+    for command in (["check", "--quiet", *own], ["format", "--check", "--diff"]):
+        words = [sys.executable, "-m", "ruff", *command, *place]
+        done = subprocess.run(words, input=code, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

@@ -74,10 +74,13 @@ def test_the_note_of_a_case_tells_its_kind(note, kind):
 
 
 def test_a_task_can_say_more_and_one_ordinary_case_is_too_few():
-    made = [Case((), ""), Case((), "", "the right side"), Case((), "an empty row")]
+    made = [Case((), ""), Case((), "a batch of two"), Case((), "an empty row")]
     assert parts.kinds(made) == [ORDINARY] * 3, "the first case alone could be learned by heart"
+    made[1] = Case((), "", "the right side")
+    assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases"], "what is said counts"
     made.append(Case((), ""))
     assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases", ORDINARY]
+    assert parts.kinds(made[1:3]) == [ORDINARY] * 2, "half of the points would be for nothing"
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)

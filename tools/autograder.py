@@ -57,7 +57,7 @@ def possible(lecture: int, policy: Path | None = None) -> tuple[float, dict[str,
     Raises:
         ValueError: if the policy names what is not there.
     """
-    rules = read_policy(policy) if policy else Policy()
+    rules = read_policy(policy, deadlines=False) if policy else Policy()
     tasks, own = applied(rules, all_tasks()), rules.of(lecture)
     mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in own.bonus]
     points = {task.name: own.points.get(task.name, task.points) for task in mine}

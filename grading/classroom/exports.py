@@ -128,7 +128,9 @@ def _canvas(
     scale: bool,
 ) -> list[str]:
     """As `_moodle`."""
-    fits = [name for name in columns if column and name.startswith(column)]
+    begins = [name for name in columns if column and name.startswith(column)]
+    exact = [name for name in begins if re.sub(r" \(\d+\)$", "", name) == column]
+    fits = exact or begins
     if len(fits) != 1:
         said = f"--column {column!r} fits {len(fits)} columns"
         raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(columns)}")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from grading.classroom.marking import Grade, SheetGrade
-from grading.classroom.policy import Policy
+from grading.classroom.policy import Policy, own_answer
 from grading.classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words, sheets
 from grading.task import PROJECT, Task
 
@@ -27,7 +27,9 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     title = f"Sheet {sheet.lecture}" if sheet.lecture else "Not graded"
     lines = [f"<h2>{html.escape(title + (f': {known.title}' if known else ''))}</h2>"]
     if sheet.file:
-        lines.append(f"<p>Your file: {html.escape(sheet.file)}</p>")
+        files = [sheet.file, *(handed.name for handed in sheet.row.beside)]
+        said = f"Your file{'s' * (len(files) > 1)}: {', and behind it '.join(files)}"
+        lines.append(f"<p>{html.escape(said)}</p>")
     if sheet.graded is None:
         lines.append(f"<p>{html.escape(sheet.status)}</p>")
         if sheet.given:
@@ -70,13 +72,13 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     of = f"of {grade.possible:g} points" if grade.possible else "points on top (a bonus task)"
     lines = [f"<h3>{html.escape(name)}: {grade.points:g} {of}</h3>"]
     known = sheets().get(sheet.lecture)
-    shown = known and item.task in known.answers and _released(policy, task)
+    model = _model_answer(task, policy)
     if grade.correction and grade.by != "waiting":
         comment = grade.correction.comment
         done = "Marked" if result.review else "Points given"
         said = f"{grade.by}: {comment}" if comment else f"{done} by {grade.by}."
         lines.append(f"<p>{html.escape(said)}</p>")
-        points = known.marking.get(item.task) if shown and sheet.graded else None
+        points = known.marking.get(item.task) if known and model and sheet.graded else None
         if points and not (comment or full):
             lines.append(f"<p>Which points for what:</p><pre>{html.escape(points)}</pre>")
     if sheet.graded is None:
@@ -96,8 +98,8 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
         lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>")
-    if shown:
-        lines.append(_folded("The model answer", known.answers[item.task]))
+    if model:
+        lines.append(_folded("The model answer", model))
     return lines
 
 
@@ -121,9 +123,12 @@ def repository() -> str:
     return re.search(r"url: (\S+)", (ROOT / "_config.yml").read_text(encoding="utf-8"))[1]
 
 
-def _released(policy: Policy, task: Task) -> bool:
-    due = policy.answers_from
-    return not policy.keeps_back(task) and due is not None and due <= datetime.now(UTC)
+def _model_answer(task: Task, policy: Policy) -> str:
+    """The model answer, if students may see it now."""
+    due, known = policy.answers_from, sheets().get(task.lecture)
+    if policy.keeps_back(task) or due is None or due > datetime.now(UTC):
+        return ""
+    return own_answer(policy.private, task) or (known.answers.get(task.name, "") if known else "")
 
 
 def _folded(title: str, text: str) -> str:

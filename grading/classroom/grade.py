@@ -16,10 +16,10 @@ import secrets
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 import torch
@@ -32,8 +32,8 @@ from grading.classroom.listing import Listed, Look, list_files
 from grading.classroom.policy import Policy, applied, meant, read_policy, with_zone
 from grading.classroom.roster import Class, Student, read_pairs, words_of
 from grading.classroom.sandbox import Limits
-from grading.classroom.store import Correction, Graded, Store
-from grading.classroom.submissions import Handed, Refused, cells_of, find, settled
+from grading.classroom.store import Correction, Graded, Store, Was
+from grading.classroom.submissions import Handed, Refused, download, find, settled
 from grading.task import Task, all_tasks
 from helpers.checks import require
 
@@ -140,7 +140,8 @@ def grade_class(
     with contextlib.closing(Store((told.term or out) / "grades.sqlite")) as store:
         seed = seed if seed is not None else int(store.setting("seed") or secrets.randbits(128))
         store.set("seed", str(seed))
-        rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed)
+        private = tasks.keys() - every.keys()
+        rows, looks, members = _listed(source, store, told, policy, tasks, lectures, seed, private)
         if ruled:
             store.set("ruled", "yes")
         elif store.setting("ruled"):
@@ -181,6 +182,7 @@ def grade_class(
         mine = {sheet.lecture for sheet in sheets}
         had = {id for (id, lecture), was in before.items() if lecture in mine and was.file}
         lost = len(had - {sheet.student.id for sheet in sheets})
+        most = _maximum(sheets, before)
         store.publish(students, sheets)
         store.remember(_words(members, sheets))
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
@@ -190,8 +192,8 @@ def grade_class(
         count = Counter(_heap(sheet) for sheet in sheets)
         system = any(row.handed.owner.system for row in rows)
         own = _own_cases(policy, tasks, wanted)
-        late = sum(row.handed.owner.late for row in graded)
-    more = changed, lost, count, system, own, late
+        late = sum(row.late for row in graded)
+    more = changed, lost, count, system, own, late, most
     return Done(failures, len(open_), waiting, handed, known, blind, *more)
 
 
@@ -220,6 +222,20 @@ class Done:
     """For which tasks cases of the lecturer's own were used, and of which kinds."""
     late: int = 0
     """How many files that count are marked as late by the system."""
+    most: Sequence[str] = ()
+    """Which sheets have another maximum than in the run before, in words."""
+
+
+def _maximum(
+    sheets: Sequence[marking.SheetGrade], before: Mapping[tuple[str, int], Was]
+) -> list[str]:
+    """Which sheets have another maximum than in the run before: scaled points are others then."""
+    found = {}
+    for sheet in sheets:
+        was = before.get((sheet.student.id, sheet.lecture or 0))
+        if was and was.possible and abs(was.possible - sheet.possible) >= 0.005:
+            found[sheet.lecture] = f"{sheet.possible:g}, and was {was.possible:g}"
+    return [f"sheet {n} is {found[n]}" for n in sorted(n for n in found if n)]
 
 
 def _own_cases(policy: Policy, tasks: Mapping[str, Task], lectures: Sequence[int]) -> list[str]:
@@ -296,6 +312,7 @@ def _listed(
     tasks: Mapping[str, Task],
     lectures: Sequence[int],
     seed: int,
+    private: Collection[str],
 ) -> tuple[list[Listed], list[Look], Class]:
     """What was handed in, by whom, and which of it counts."""
     found = find(source)
@@ -325,27 +342,50 @@ def _listed(
             require(known or blind, f"[sheets.{number}] extensions", repr(id), wanted)
     versions = {n: f"{version(tasks, n, policy.private)} {seed}" for n in lectures}
     preferred = _decided(store, told.lecture, "counts", found)
-    rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred)
+    rows, looks = list_files(found, tasks, told.lecture, versions, members, preferred, private)
     members.recognise(*_earlier(store, told))  # without a roster the files say who there is
     for number in lectures if told.lecture is None else [told.lecture]:
         for id in _waiting(policy.of(number).extensions, rows, members):
             said = f"the extension of {id} holds when names are known; hand back after that"
             looks.append(Look(said, number))
-    times = _times(policy, members)
+    times, kept = _times(policy, members), _kept(rows, store, preferred)
     for row in rows:
         exported = row.handed.owner.system
         if policy.times == "files" and exported and policy.of(row.lecture).due:
             said = f"the files of {exported.title()}'s export have the time of the download"
             raise ValueError(f"late.times: {said}; name another source")
         if policy.times in ("", "files") and not exported:
-            row.when = datetime.fromtimestamp(row.handed.when).astimezone(policy.zone)
+            when = max(handed.when for handed in (row.handed, *row.beside))
+            row.when = datetime.fromtimestamp(when).astimezone(policy.zone)
         elif row.student:
-            row.when = times.get(row.student.id)
-            if row.handed.name in preferred and store.has(row.key):
-                # The table has the time of the last file; when this one came is known from then.
-                then = store.get(row.key).handed
-                row.when = datetime.fromisoformat(then) if then else row.when
+            row.when = kept.get(row.handed.name) or times.get(row.student.id)
     return rows, looks, members
+
+
+def _kept(rows: Sequence[Listed], store: Store, preferred: Collection[str]) -> dict[str, datetime]:
+    """By file, when it came, where an earlier run knew it and the table has a later file's time.
+
+    That is a file that a person chose, or one of an earlier download of the same student.
+    """
+    then: dict[str, datetime] = {}
+    by_place: dict[tuple[str, int | None], list[Listed]] = {}
+    for row in rows:
+        if row.key:
+            by_place.setdefault((row.student.id, row.lecture), []).append(row)
+            handed = store.get(row.key).handed if store.has(row.key) else ""
+            then |= {row.handed.name: datetime.fromisoformat(handed)} if handed else {}
+    last = {
+        place: max(mine, key=lambda row: (then.get(row.handed.name, NEVER), row.handed.order))
+        for place, mine in by_place.items()
+    }
+    found = {}
+    for place, mine in by_place.items():
+        for row in mine:
+            name, other = row.handed.name, last[place]
+            before = row.key != other.key and download(name) != download(other.handed.name)
+            if name in then and (before or name in preferred):
+                found[name] = then[name]
+    return found
 
 
 def _earlier(store: Store, told: Told) -> tuple[list[tuple[int, str, str]], set[str]]:
@@ -404,6 +444,7 @@ def _tie(members: Class, store: Store, told: Told) -> None:
         store.decide(told.lecture, number, "participant", pairs.get(number, ""))
 
 
+NEVER = datetime.max.replace(tzinfo=UTC)
 MOODLES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
 """Times as Moodle writes them in English."""
 
@@ -568,7 +609,7 @@ def _grade(
                 failures += 1
                 row.status = f"not graded, the grader failed: {answers}"
                 continue
-            results = results_of(answers, prepared[row.lecture], cells_of(row.handed.read()))
+            results = results_of(answers, prepared[row.lecture], row.cells())
             notes = [answers.notes[i] for i in sorted(answers.notes)]
             handed, flags = row.handed, sorted(answers.flags)
             when = row.when.isoformat(timespec="seconds") if row.when else ""
@@ -612,7 +653,7 @@ def _answered(
     def one(row: Listed) -> tuple[Answers, float]:
         start, slot = time.perf_counter(), slots.pop()
         try:
-            answers = examiner(cells_of(row.handed.read()), prepared[row.lecture], slot)
+            answers = examiner(row.cells(), prepared[row.lecture], slot)
             return answers, time.perf_counter() - start
         finally:
             slots.append(slot)
@@ -687,7 +728,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add("--count", action="append", default=[], metavar="FILE", help="let this file count")
     add("--table", type=Path, help="Moodle's worksheet or Canvas's gradebook, to be filled in")
-    add("--column", default="", help="of the gradebook: how its name begins")
+    add("--column", default="", help="of the gradebook: its name, or how that begins")
     add("--scale", action="store_true", help="to the maximum of that table")
     add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
     add("--student", default="", help="all of it is by this one student")
@@ -718,7 +759,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tuple(given.participants),
     )
     try:
-        policy = read_policy(given.policy) if given.policy else Policy()
+        policy = Policy()
+        if given.policy:  # of one student everything is graded without deadlines
+            policy = read_policy(given.policy, deadlines=not given.student)
         done = grade_class(
             given.submissions,
             out,
@@ -749,6 +792,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{done.late} are marked as late by the system: column flags of grades.csv")
     if done.lost:
         print(f"{done.lost} of the last run have no row now: is the list of the class whole?")
+    for said in done.most:
+        more = "points by hand stay as they are, and what was scaled is to be handed back again"
+        print(f"The maximum of {said} in the last run: {more}")
     if done.changed:
         print(f"{done.changed} have other points than after the last run: {out / 'changed.csv'}")
     if done.looks or done.waiting:

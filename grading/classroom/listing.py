@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from grading.classroom.roster import Class, Student
 from grading.classroom.sheets import Holds, best, holds, is_lecture
-from grading.classroom.submissions import Handed, Refused, all_cells, settled
+from grading.classroom.submissions import (
+    Handed,
+    Refused,
+    all_cells,
+    cells_of,
+    download,
+    settled,
+)
 from grading.task import Task
 
 
@@ -28,6 +35,24 @@ class Listed:
     holds: Holds = field(default_factory=lambda: Holds(0))
     when: datetime | None = None
     """When it was handed in, as far as its time can be believed."""
+    own: bool = False
+    """Whether it answers tasks of the lecturer's own, and holds none of the course's."""
+    beside: tuple[Handed, ...] = ()
+    """Notebooks with answers to the lecturer's own tasks; their cells run behind the sheet's."""
+
+    @property
+    def late(self) -> bool:
+        """Whether Canvas calls it late, or what goes with it."""
+        return any(handed.owner.late for handed in (self.handed, *self.beside))
+
+    def cells(self) -> list[str]:
+        """The sources of all its code cells.
+
+        Raises:
+            Refused: if a file changed, and is no notebook any more.
+        """
+        files = (self.handed, *self.beside)
+        return [source for handed in files for source in cells_of(handed.read())]
 
 
 @dataclass(frozen=True)
@@ -59,6 +84,7 @@ def list_files(
     version: Mapping[int, str],
     members: Class,
     preferred: Mapping[str, str],
+    own: Collection[str] = (),
 ) -> tuple[list[Listed], list[Look]]:
     """Read every file once, and decide which of a student's files counts.
 
@@ -66,6 +92,7 @@ def list_files(
         lecture: whose sheet is graded; found in each notebook if not given.
         version: by lecture, what besides the file's content decides about its grade.
         preferred: by file, "yes" where a person said that it counts.
+        own: which tasks are the lecturer's own.
 
     Raises:
         ValueError: if most notebooks are of another sheet than the one that is graded.
@@ -75,7 +102,7 @@ def list_files(
         row = Listed(handed, lecture=lecture)
         rows.append(row)
         try:
-            _read(row, tasks, lecture, version, members, looks)
+            _read(row, tasks, lecture, version, members, looks, own)
         except Refused as error:
             row.status = str(error)
     wrong = Counter(row.holds.lecture for row in rows if row.status.startswith("It is sheet"))
@@ -96,7 +123,14 @@ def list_files(
             for row in several:
                 row.status = f"{said}; mend them, or say which file counts (--count)"
         else:
-            looks += _choose(several, preferred)
+            beside = [row for row in several if row.own and row.handed.name not in preferred]
+            if len(beside) in (0, len(several)):
+                looks += _choose(several, preferred)
+            else:
+                sheets = [row for row in several if row not in beside]
+                looks += _choose(sheets, preferred)
+                [chosen] = [row for row in sheets if row.status == "ok"]
+                looks += _put_beside(chosen, beside)
     served = {row.student.id for row in rows if row.status == "ok"}
     for row in rows:
         if row.student and row.student.id not in served:
@@ -111,6 +145,7 @@ def _read(
     version: Mapping[int, str],
     members: Class,
     looks: list[Look],
+    own: Collection[str],
 ) -> None:
     """Find out whose a file is and what it holds.
 
@@ -145,9 +180,36 @@ def _read(
             raise Refused(f"It holds no task of sheet {lecture}.")
         raise Refused(f"It is sheet {guess}, and sheet {lecture} is graded.")
     row.lecture = row.holds.lecture
+    others = {name: task for name, task in tasks.items() if name not in own}
+    course = any(one.defined or one.marked for one in holds(cells, others).values())
+    row.own = bool(row.holds.answered) and not course
     row.content = hashlib.sha256(data).hexdigest()
     words = f"{version[row.lecture]} {settled(handed.name)} {row.content}"
     row.key = hashlib.sha256(words.encode()).hexdigest()
+
+
+def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[Look]:
+    """Let notebooks with answers to the lecturer's own tasks count with the student's sheet.
+
+    Of two with the same task the later one counts; what the sheet itself answers stands. A download
+    holds all that was handed in then, so nothing of another one comes to it.
+    """
+    looks, name, in_sheet = [], chosen.handed.name, chosen.holds.answered
+    for row in sorted(own, key=lambda row: row.handed.order, reverse=True):
+        held, twice = chosen.holds, sorted(row.holds.answered & chosen.holds.answered)
+        if download(row.handed.name) != download(name):
+            row.status = f"not counted: it is of another download than {name}"
+        elif twice:
+            row.status = f"not counted: {name}, or a later file, answers {', '.join(twice)} too"
+            if in_sheet & row.holds.answered:
+                said = f"answers {', '.join(twice)} too: what stands in {name} counts"
+                looks.append(Look(said, row.lecture, row.student, row.handed.name, name))
+        else:
+            row.status = f"not counted alone: its answers count with {name}"
+            chosen.beside = (row.handed, *chosen.beside)
+            chosen.holds = replace(held, answered=held.answered | row.holds.answered)
+            chosen.key = hashlib.sha256(f"{chosen.key} {row.key}".encode()).hexdigest()
+    return looks
 
 
 def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
@@ -185,10 +247,16 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
             if row.handed.order > chosen.handed.order:
                 look(f"{mine} is later and {what}: {name} counts", row)
         else:
-            row.status = f"not counted: {name} of the same student is later"
+            same = row.handed.order[:2] == chosen.handed.order[:2]
+            apart = same and download(mine) != download(name)  # times of two downloads, not theirs
+            later = "of another download counts" if apart else "of the same student is later"
+            row.status = f"not counted: {name} {later}"
             more = len(row.holds.answered) > len(chosen.holds.answered)
-            if row.handed.order[:2] == chosen.handed.order[:2]:
-                besides = ", and holds more answers" * more
+            besides = ", and holds more answers" * more
+            if apart:
+                said = f"which counts{besides}; is this one the later? Then --count it"
+                look(f"is of another download than {name}, {said}", row)
+            elif same:
                 look(f"handed in at the same time as {name}, which counts{besides}", row)
             elif more:
                 look(f"holds more answers than {name}, which is later and counts", row)

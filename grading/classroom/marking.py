@@ -168,12 +168,11 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
     sheet.share = policy.share(sheet.late) if sheet.late else 1.0
     if policy.due(sheet.lecture, student.id) is None:
         return []
-    owner = row.handed.owner
-    if row.when is None and owner.system == "canvas" and not owner.late:
+    if row.when is None and row.handed.owner.system == "canvas" and not row.late:
         return []  # Canvas marks who was late
     if row.when is None:
         return [Look("when it was handed in is not known", sheet.lecture, student, sheet.file)]
-    if owner.late and not sheet.late:
+    if row.late and not sheet.late:
         what = "Canvas says late, the policy does not"
         return [Look(what, sheet.lecture, student, sheet.file)]
     return []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib.util
+import inspect
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +14,23 @@ from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from grading import parts
+from grading.author import cell_of
+from grading.classroom.sheets import without_marks
+from grading.classroom.wire import WireError, encode
 from grading.judge import grade
+from grading.plain import NotPlain, describe_type, plain
 from grading.task import Case, Task
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = Path(__file__).with_name("class.toml")
 VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
 """What Gradescope knows: https://gradescope-autograders.readthedocs.io/en/latest/specs/"""
+ARGUMENTS = (
+    "numbers, texts, truth values, arrays and tensors of numbers or truth values, and lists, "
+    "tuples, sets and dictionaries of these"
+)
+"""What a case may hold: it goes into the sandbox."""
 
 
 class PolicyError(ValueError):
@@ -107,8 +119,11 @@ class Policy:
         return max(0.0, 1 - late * self.percent_per_day / 100)
 
 
-def read_policy(path: Path) -> Policy:
+def read_policy(path: Path, deadlines: bool = True) -> Policy:
     """The policy of a file.
+
+    Args:
+        deadlines: whether they hold; in Gradescope, which has its own, no times are wanted.
 
     Raises:
         PolicyError: if it is no TOML, has a key that is not known, or a value that cannot be.
@@ -153,7 +168,7 @@ def read_policy(path: Path) -> Policy:
     )
     for table in tables:  # first of all: a key written wrongly is the cause of what is missing
         table.done(tables)
-    if not times and any(rules.due or rules.extensions for rules in sheets.values()):
+    if deadlines and not times and any(rules.due or rules.extensions for rules in sheets.values()):
         said = 'late.times: "files", "moodle" or a table is wanted, since a sheet has a deadline'
         raise PolicyError(f"{path.name}: {said}")
     if policy.visibility not in VISIBLE:
@@ -360,6 +375,18 @@ def own_tasks(folder: Path) -> list[Task]:
     return found
 
 
+def own_answer(folder: Path | None, task: Task) -> str:
+    """The model answer of one of the lecturer's own tasks as its file has it; nothing of others."""
+    path = next(folder.glob(f"tasks/lecture_*/{task.name}.py"), None) if folder else None
+    if path is None:
+        return ""
+    with contextlib.suppress(ValueError):  # the file marks no cell
+        return without_marks(cell_of(path), task.name)
+    with contextlib.suppress(TypeError, OSError):  # no function, or no text of it
+        return inspect.getsource(task.reference)
+    return f"{task.name} = {task.reference!r}"
+
+
 def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
     """The tasks for which `cases/NAME.py` has a function `cases(seed)` of its own."""
     found = {}
@@ -367,16 +394,38 @@ def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
         cases = getattr(_module(path), "cases", None)
         if path.stem not in tasks or not callable(cases):
             raise PolicyError(f"{path}: a function cases(seed) for a task of this name is wanted")
-        made = cases(0)
-        if not isinstance(made, Sequence) or not all(isinstance(case, Case) for case in made):
-            raise PolicyError(f"{path}: cases(seed) must return a list of grading.task.Case")
         found[path.stem] = replace(tasks[path.stem], cases=cases)
         _require_passed(path, found[path.stem])
     return found
 
 
+def _require_cases(path: Path, task: Task) -> None:
+    """Say of cases that cannot be used which one it is, and what is wanted."""
+    try:
+        made = task.cases(0)
+    except Exception as error:
+        raise PolicyError(f"{path}: cases(0) stops: {type(error).__name__}: {error}") from error
+    cases = isinstance(made, Sequence) and all(isinstance(case, Case) for case in made)
+    if not cases or not made:
+        raise PolicyError(f"{path}: cases(seed) must return a list of grading.task.Case, not empty")
+    for number, case in enumerate(made, 1):
+        where = f"{path}: case {number}" + f" ({case.note})" * bool(case.note)
+        if type(case.args) is not tuple:
+            said = f"its arguments are {describe_type(case.args)}"
+            raise PolicyError(f"{where}: {said}; one tuple is wanted, as in Case((x,))")
+        try:
+            for arg in case.args:
+                encode(plain(arg))
+        except (NotPlain, WireError) as error:
+            raise PolicyError(f"{where}: an argument is {error}; wanted are {ARGUMENTS}") from error
+    if parts.ORDINARY not in parts.told(made):
+        said = "no case is an ordinary one, which half of the points are for"
+        raise PolicyError(f"{path}: {said}; leave out kind= where nothing is special")
+
+
 def _require_passed(path: Path, task: Task) -> None:
     """Cases that the model answer fails would take points from everybody who is right."""
+    _require_cases(path, task)
     verdict = grade(task, task.reference, seed=0)
     if verdict.points < task.points and not verdict.review:
         said = f"the model answer itself has {verdict.points:g} of {task.points:g} points on these"

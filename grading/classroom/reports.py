@@ -152,7 +152,7 @@ def _grades(sheet: SheetGrade, names: Sequence[str], policy: Policy) -> list[obj
     points = {grade.task: float(grade.points) for grade in sheet.grades if sheet.graded}
     given = {g.task: float(g.points) for g in sheet.grades if not sheet.graded and g.correction}
     flags = list(sheet.graded.flags) if sheet.graded else []
-    flags += ["late, says Canvas"] * bool(sheet.row and sheet.row.handed.owner.late)
+    flags += ["late, says Canvas"] * bool(sheet.row and sheet.row.late)
     flags += ["no task is answered"] * bool(sheet.graded and not sheet.row.holds.answered)
     final = "yes" if sheet.final else "no"
     due = policy.of(sheet.lecture).extensions.get(sheet.student.id)

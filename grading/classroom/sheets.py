@@ -69,21 +69,20 @@ def sheets() -> dict[int, Sheet]:
                 questions |= dict.fromkeys(mine, asked)
         names = {item.task for item in items}
         title = re.search(r"^# .*?: (.+)$", "\n".join(text for _, text in cells), re.MULTILINE)
-        answers = {
-            name: re.sub(
-                rf"^\s*(# (BEGIN|END) ANSWER|#\| .*|{name} = \.\.\..*)(\n|$)",
-                "",
-                text,
-                flags=re.MULTILINE,
-            )
-            for name, text in definitions([s for k, s in answered if k == "code"], names).items()
-        }
+        code = [source for kind, source in answered if kind == "code"]
+        answers = {n: without_marks(text, n) for n, text in definitions(code, names).items()}
         template = definitions([source for kind, source in cells if kind == "code"], names)
         number = int(path.name[:2])
         words = title[1] if title else path.stem
         parts = tuple(items), template, answers, questions, _for_marking(answered)
         found[number] = Sheet(number, words, path.stem, *parts)
     return found
+
+
+def without_marks(text: str, name: str) -> str:
+    """The cell of a task with its model answer only: no marks, and not what a student finds."""
+    marks = rf"^\s*(# (BEGIN|END) ANSWER|#\| .*|{name} = \.\.\..*)(\n|$)"
+    return re.sub(marks, "", text, flags=re.MULTILINE).rstrip()
 
 
 def _for_marking(answered: Sequence[tuple[str, str]]) -> dict[str, str]:

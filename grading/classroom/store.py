@@ -132,6 +132,7 @@ class Was:
     late: int
     file: str
     tasks: Mapping[str, float]
+    possible: float = 0.0
 
 
 class Store:
@@ -320,10 +321,10 @@ class Store:
             "SELECT student, lecture, task, points FROM grade"
         ):
             tasks.setdefault((student, lecture), {})[task] = points
-        rows = self.base.execute("SELECT student, lecture, points, late, file FROM sheet")
+        rows = self.base.execute("SELECT student, lecture, points, late, file, possible FROM sheet")
         return {
-            (student, lecture): Was(*was, tasks.get((student, lecture), {}))
-            for student, lecture, *was in rows
+            (student, lecture): Was(*was, tasks.get((student, lecture), {}), possible)
+            for student, lecture, *was, possible in rows
         }
 
     def publish(self, students: Iterable, sheets: Sequence) -> None:

@@ -35,6 +35,8 @@ NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
 """Some browsers put an ending of their own behind the notebook's."""
 ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
+LAYOUT = re.compile(r"(\d+_assignsubmission_[a-z]*)_?(.*)", re.DOTALL)
+"""With folders, Moodle's file lies behind this word; without them, its name goes on with it."""
 CANVAS = re.compile(
     r"(?:(?P<name>(?!(?:LATE_)?anon_\w{5}_\d).+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w{5})_(?P<upload>\d{3,})_"
 )
@@ -307,14 +309,28 @@ def owner_of(name: str, speaks: str = "") -> Owner:
 def settled(name: str) -> str:
     """What of a path stays the same when the system reveals who a student is.
 
-    That is Moodle's number, or that of Canvas's upload, and what follows; else the whole path.
+    That is Moodle's number, or that of Canvas's upload, and what follows, with or without folders;
+    else the whole path.
     """
+    return _split(name)[1]
+
+
+def download(name: str) -> str:
+    """In which of several downloads a file lies: what stands before the system's own words."""
+    return _split(name)[0]
+
+
+def _split(name: str) -> tuple[str, str]:
     parts = PurePosixPath(name.replace("\\", "/")).parts
     for form, group in ((MOODLE, "id"), (CANVAS, "upload")):
         for i, part in enumerate(parts):
             if match := form.match(part):
-                return "/".join([part[match.start(group) :], *parts[i + 1 :]])
-    return name
+                own = [part[match.start(group) :]]
+                if form is MOODLE:
+                    head, file = LAYOUT.fullmatch(own[0]).groups()
+                    own = [f"{head}_", *filter(None, [file])]
+                return "/".join(parts[:i]), "/".join([*own, *parts[i + 1 :]])
+    return "", name
 
 
 def _stem(part: str) -> str:
