@@ -14,7 +14,7 @@ the_agreement_head = (
     "by the mean that this sentence's part is needed, and by another "
     "sentence that the model believes what the head says. On head 1 of "
     "layer 0 they do not agree: 0.60 by zeros, 1.00 by its mean, 0.62 "
-    "by another sentence; so verbs need a constant of it and not its "
+    "by another sentence; so verbs need what it brings in all sentences alike, not its "
     "word, but it is used when it says something. The control is head 2 "
     "of layer 0: without it the loss is the highest of all, 1.27, and "
     "no verb goes wrong, so wrong verbs are no sign of a model that is "
