@@ -176,7 +176,8 @@ TASK = task(
         "eight. Which of them turn by much within 15 words, the longest distance that training "
         "shows?",
         "`positions.RotaryPositions` has a setting for the speeds: `base`, which is 10,000 if "
-        "nothing is said. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the slowest "
-        "hand, i = 7, makes about one turn (six radians) within 15 words: then all are of use.",
+        "nothing is said. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the "
+        "slowest hand, i = 7, makes about one turn (six radians) within 15 words: then all are of "
+        "use.",
     ),
 )
