@@ -10,6 +10,8 @@ A setting names a task, its size and the number of steps. Fields of a run, besid
     groups              for agreement: the same with three attractors of random number, in the
                         eight groups of `groups`
 
+A model that is called *tied* need not learn which key a value belongs to: see `TiedEmbedding`.
+
 The head holds `more_seeds`: agreement from seven further seeds, at the rates of the search; and
 `more_seeds_first_symbol`: the first symbol from these seeds.
 
@@ -44,12 +46,13 @@ GROUPS = tuple(itertools.product((True, False), repeat=3))
 """Does the nearest noun agree with the subject; do two attractors of three; is the nearest noun the
 word before the gap (or does a clause with a verb stand between)?"""
 VOCAB = len(AGREEMENT_VOCABULARY)
+N_KEYS = 16
 
 # Task: number of tokens and of answers, and how a batch of some size is drawn.
 TASKS = {
     "agreement": (VOCAB, VOCAB, partial(agreement_batch, opposing=True)),
     "first symbol": (17, 8, first_token_recall_batch),
-    "pairs": (32, 16, partial(associative_recall_batch, n_keys=16, n_values=16)),
+    "pairs": (2 * N_KEYS, 16, partial(associative_recall_batch, n_keys=N_KEYS, n_values=16)),
 }
 
 # Task: widths with which all models have equal numbers of parameters, within 4 %.
@@ -61,6 +64,7 @@ WIDTHS = {
 
 
 LSTM_WIDTHS = (32, 64, 128)
+TIED = ("LSTM", "LSTM, bias 3", "attention, 1 layer")
 RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
 
 # (task, size, steps): the models that are compared there, all with equal numbers of parameters but
@@ -87,6 +91,8 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
     ("pairs", 2, 1000): ("LSTM 32", "LSTM 64", "LSTM 128"),
     ("pairs", 4, 1000): ("LSTM 128", "LSTM 128, bias 3"),
 }
+for n_pairs in (2, 4, 8):
+    PLAN["pairs", n_pairs, 400] += tuple(f"{model}, tied" for model in TIED)
 
 
 def recurrent(task: str, cell: str, width: int | None = None, **start: float) -> nn.Module:
@@ -103,6 +109,23 @@ def attention(task: str, n_layers: int) -> nn.Module:
     return TransformerModel(vocab, 32, n_outputs, n_layers, 2, d_ff=d_ff, positions=positions)
 
 
+class TiedEmbedding(nn.Embedding):
+    """Adds to the vector of each value that of its key, the token before it."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Tokens (batch, T) of associative recall → vectors (batch, T, d_model)."""
+        vectors = super().forward(tokens)  # (batch, T, d_model)
+        is_value = tokens >= N_KEYS  # (batch, T)
+        return vectors + is_value[..., None] * vectors.roll(1, dims=1)
+
+
+def tied(task: str, model: str) -> nn.Module:
+    """The same model, with a `TiedEmbedding`."""
+    network = MODELS[model](task)
+    network.embedding = TiedEmbedding.from_pretrained(network.embedding.weight, freeze=False)
+    return network
+
+
 MODELS = {
     "RNN": partial(recurrent, cell="rnn"),
     "RNN, identity": partial(recurrent, cell="rnn", identity_start=True),
@@ -113,6 +136,7 @@ MODELS = {
     "attention, 2 layers": partial(attention, n_layers=2),
     "LSTM 128, bias 3": partial(recurrent, cell="lstm", width=128, forget_bias=3.0),
     **{f"LSTM {d}": partial(recurrent, cell="lstm", width=d, forget_bias=1.0) for d in LSTM_WIDTHS},
+    **{f"{model}, tied": partial(tied, model=model) for model in TIED},
 }
 
 

@@ -12,6 +12,7 @@ from experiments import search as module
 from experiments.search import plan, search
 from helpers import results as reading
 from helpers.results import choose_rate, plot_rates, results
+from helpers.training import set_seed
 
 STORED = Path(reading.__file__).parent / "stored"
 RATES = (0.001, 0.003, 0.01, 0.03)
@@ -55,6 +56,24 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     for model, lr in order.MORE:
         assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model
     assert not set(order.MORE_SEEDS) & {*found.head["seeds"], *found.head["search_seeds"]}
+
+
+def test_the_tied_control_adds_the_key_at_its_value_and_changes_nothing_else():
+    tokens = torch.tensor([[3, 20, 5, 17, 5, 3]])  # key, value, key, value, two questions
+    for name in limits_of_recurrence.TIED:
+        set_seed(0)
+        plain = limits_of_recurrence.MODELS[name]("pairs")
+        set_seed(0)
+        tied = limits_of_recurrence.MODELS[f"{name}, tied"]("pairs")
+        for old, new in zip(plain.parameters(), tied.parameters(), strict=True):
+            assert torch.equal(old, new) and new.requires_grad
+        wanted = plain.embedding(tokens).clone()
+        wanted[:, [1, 3]] += plain.embedding(tokens)[:, [0, 2]]
+        torch.testing.assert_close(tied.embedding(tokens), wanted)
+        with torch.no_grad():
+            tied.embedding.weight[:16] = 0.0  # no key, nothing to add
+            plain.embedding.weight[:16] = 0.0
+        torch.testing.assert_close(tied(tokens), plain(tokens))
 
 
 def test_the_flag_was_controlled_at_the_rates_that_were_chosen():

@@ -172,8 +172,8 @@ def reads_back(args, result):
 TASK = task(
     plan("implement", points=12, minutes=32),
     section="Many facts, one state",
-    outcome="measure how recall falls with the number of facts and rises with the size of "
-    "the state",
+    outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
+    "the size of the state",
     cases=cases,
     properties=(reads_back,),
     drive=drive,
