@@ -8,6 +8,7 @@ import random
 import re
 import sqlite3
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -20,7 +21,8 @@ from made_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
 from grading.classroom import exports, tables
 from grading.classroom.grade import Told, case_seed, grade_class
 from grading.classroom.policy import read_policy
-from grading.classroom.sheets import plain_words, sheets
+from grading.classroom.sheets import items_of, plain_words, sheets
+from grading.classroom.store import Correction
 from grading.classroom.submissions import owner_of, settled
 from grading.task import all_tasks
 from tools import autograder
@@ -233,6 +235,9 @@ def test_of_two_files_at_the_same_time_it_is_said_where_the_other_holds_more(tmp
     graded(tmp_path / "in", tmp_path / "out", told={"rosters": (tmp_path / "class.csv",)})
     [row] = [r for r in rows_of(tmp_path / "out" / "look.csv") if "same time" in r["what"]]
     assert row["what"].endswith("which counts, and holds more answers")
+    said = {row["file"]: row["status"] for row in rows_of(tmp_path / "out" / "files.csv")}
+    told = "not counted: ada/x-1.ipynb, handed in at the same time, counts"
+    assert said["ada/x.ipynb"] == told
     flags = {row["id"]: row["flags"] for row in rows_of(tmp_path / "out" / "grades.csv")}
     assert sorted(flags.values()) == ["", "no task is answered"]
 
@@ -322,7 +327,7 @@ def test_a_spreadsheet_that_makes_numbers_of_identifiers_loses_no_points(tmp_pat
         ("id,task\nada,essay\n", "no column points"),
         ("id,task,points\nada,essay,\n", "no row with points"),
         ("id,task,points\nnobody,essay,1\n", "line 2: no student"),
-        ("id,task,points\nada,nothing,1\n", "line 2: no task"),
+        ("id,task,points\nada,nothing,1\n", "line 2: no task .*POLICY="),
         ("id,task,points\nada,essay,9\n", "a number from 0 to 3"),
         ("id,task,points\nada,essay,many\n", "a number from 0 to 3"),
     ],
@@ -368,6 +373,9 @@ def test_two_persons_who_marked_otherwise_are_seen_until_one_of_them_settles_it(
     copy = out.parent / "copy.csv"
     copy.write_text("id,task,points\nada,essay,2\nbob,essay,2.5\ncem,essay,0.5\n")
     assert again(small, points=(copy,), author="Bea").looks == 2
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        kept = base.execute("SELECT file FROM decision WHERE what = 'marked twice'").fetchall()
+    assert sorted(kept) == [("bob essay",), ("cem essay",)]
     said = "essay: Ada gave 1.5, Bea gave 2.5 points, and the latter count"
     for _ in range(2):  # also in a later run, which does not have the copy
         found = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
@@ -589,8 +597,8 @@ def test_a_column_of_canvas_is_named_exactly_or_by_its_beginning(tmp_path):
     ):
         [row] = exports.fill([one], table, said, scale=False).rows
         assert {key for key, value in row.items() if value == "7"} == {name}
-    for said in ("Sheet", "Sheet 3", ""):
-        with pytest.raises(ValueError, match=r"one is wanted of: .*Sheet 10 \(78\)"):
+    for said, what in (("Sheet", "fits 3"), ("Sheet 3", "fits 0"), ("", "no --column is named")):
+        with pytest.raises(ValueError, match=rf"{what}.*; one is wanted of: Sheet 1 \(77\)"):
             exports.fill([one], table, said, scale=False)
 
 
@@ -606,10 +614,12 @@ def test_another_maximum_than_in_the_run_before_is_said(small, tmp_path, monkeyp
     most = FULL + TASKS["essay"].points
     assert done.most == [f"sheet 2 is {most - 4:g}, and was {most:g}"]
     assert list(graded(folder, out, tasks=TEXTS, policy=policy, told=told).most) == []
+    done = replace(done, private=["mine"])
     monkeypatch.setattr(grade, "grade_class", lambda *_, **__: done)
     assert grade.main([str(folder), "--out", str(out)]) == 0
-    said = f"The maximum of sheet 2 is {most - 4:g}, and was {most:g} in the last run"
-    assert said in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert f"The maximum of sheet 2 is {most - 4:g}, and was {most:g} in the last run" in printed
+    assert "With tasks of your own: mine\n" in printed
 
 
 def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
@@ -619,6 +629,27 @@ def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
     one = SimpleNamespace(student=student, lecture=2, points=70.0, possible=97.0, graded=True)
     [row] = exports.fill([one], table, "", scale=True).rows
     assert row["Grade"] == "108.25"
+    table.write_text("Identifier,Grade,Maximum grade\nParticipant 901,,150\n")
+    with pytest.raises(ValueError, match="the maximum is 150 there"):
+        exports.fill([one], table, "", scale=False)
+
+
+def test_somebody_else_who_agrees_takes_no_comment_away():
+    from grading.classroom.marking import is_new
+
+    first = Correction("ada", "essay", 2.0, "Well put.", "Grace", "", "a")
+    held = {("ada", "essay"): first}
+    assert not is_new(replace(first, comment="", author="Alan"), held)
+    assert is_new(replace(first, comment=""), held)  # who gave it may take it back
+    assert is_new(replace(first, author="Alan"), held)
+    assert is_new(replace(first, comment="", author="Alan", points=1.0), held)
+    assert is_new(replace(first, comment="", author="Alan", answer="b"), held)
+
+
+def test_tasks_of_ones_own_are_numbered_after_the_whole_sheet():
+    known = sheets()[2].items
+    some = {name: SimpleNamespace(lecture=2) for name in (known[0].task, "mine")}
+    assert [item.number for item in items_of(2, some)] == [1, max(i.number for i in known) + 1]
 
 
 def test_a_sum_over_the_database_counts_nothing_twice(small):
@@ -1784,7 +1815,8 @@ def test_the_model_answer_of_an_own_task_is_shown_by_the_same_rules(tmp_path):
         ("model_answers = true\nkeep_back = [2]", False),
         ("model_answers = true\nkeep_back = [5]", True),
     ):
-        graded(tmp_path / "in", out, policy=an_own_task(tmp_path, f"[feedback]\n{text}"))
+        done = graded(tmp_path / "in", out, policy=an_own_task(tmp_path, f"[feedback]\n{text}"))
+        assert done.private == ["my_own"]
         page = next((out / "feedback").glob("*.html")).read_text(encoding="utf-8")
         answer = "<pre>def my_own(x):\n    return 2 * x  # &lt;mine&gt;</pre>"
         assert (answer in page, "The model answer" in page) == (shown, shown), text

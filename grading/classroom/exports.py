@@ -115,7 +115,8 @@ def _moodle(
         if sheet is None:
             others.append(row.get("Full name") or row["Identifier"])
         if sheet and (sheet.graded or sheet.given):
-            row["Grade"] = _scaled(table.name, sheet, row.get("Maximum Grade", ""), scale)
+            most = [most for name, most in row.items() if name.lower() == "maximum grade"]
+            row["Grade"] = _scaled(table.name, sheet, *most or [""], scale)
     return others
 
 
@@ -132,8 +133,9 @@ def _canvas(
     exact = [name for name in begins if re.sub(r" \(\d+\)$", "", name) == column]
     fits = exact or begins
     if len(fits) != 1:
-        said = f"--column {column!r} fits {len(fits)} columns"
-        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(columns)}")
+        said = f"--column {column!r} fits {len(fits)} columns" if column else "no --column is named"
+        tasks = [name for name in columns if re.search(r" \(\d+\)$", name)] or columns
+        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(tasks)}")
     [name] = fits
     most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
     others = []

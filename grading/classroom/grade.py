@@ -193,7 +193,8 @@ def grade_class(
         system = any(row.handed.owner.system for row in rows)
         own = _own_cases(policy, tasks, wanted)
         late = sum(row.late for row in graded)
-    more = changed, lost, count, system, own, late, most
+        private = sorted(name for name in private if tasks[name].lecture in wanted)
+    more = changed, lost, count, system, own, late, most, private
     return Done(failures, len(open_), waiting, handed, known, blind, *more)
 
 
@@ -224,6 +225,8 @@ class Done:
     """How many files that count are marked as late by the system."""
     most: Sequence[str] = ()
     """Which sheets have another maximum than in the run before, in words."""
+    private: Sequence[str] = ()
+    """Which tasks are the lecturer's own."""
 
 
 def _maximum(
@@ -549,8 +552,9 @@ def _settle(
     """Keep which answers two persons marked otherwise, until somebody marks them anew."""
     words = {(one.student, one.task): "" for one in given} | dict(twice)
     for (id, task), said in words.items():
-        if task in tasks:
-            store.decide(tasks[task].lecture, f"{id} {task}", "marked twice", said)
+        lecture, place = tasks[task].lecture if task in tasks else None, f"{id} {task}"
+        if lecture and (said or place in store.decisions(lecture, "marked twice")):
+            store.decide(lecture, place, "marked twice", said)
 
 
 def _marked_twice(
@@ -788,6 +792,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"Of {sum(done.count.values())}: {said} (columns status and flags)")
     if done.own:
         print(f"With cases of your own for: {', '.join(done.own)}")
+    if done.private:
+        print(f"With tasks of your own: {', '.join(done.private)}")
     if done.late:
         print(f"{done.late} are marked as late by the system: column flags of grades.csv")
     if done.lost:
@@ -796,13 +802,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         more = "points by hand stay as they are, and what was scaled is to be handed back again"
         print(f"The maximum of {said} in the last run: {more}")
     if done.changed:
-        print(f"{done.changed} have other points than after the last run: {out / 'changed.csv'}")
+        said = "has" if done.changed == 1 else "have"
+        print(f"{done.changed} {said} other points than after the last run: {out / 'changed.csv'}")
     if done.looks or done.waiting:
         print("Not final yet:")
     if done.looks:
         print(f"  {done.looks} to look at: {out / 'look.csv'}, column seen")
     if done.waiting:
-        print(f"  {done.waiting} written answers to mark: {out / 'written.csv'}, column points")
+        said = f"written answer{'s' * (done.waiting != 1)} to mark"
+        print(f"  {done.waiting} {said}: {out / 'written.csv'}, column points")
     if done.known:
         print(f"{done.known} have another identifier than before; what they were given is theirs.")
     if done.blind:

@@ -249,8 +249,11 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
         else:
             same = row.handed.order[:2] == chosen.handed.order[:2]
             apart = same and download(mine) != download(name)  # times of two downloads, not theirs
-            later = "of another download counts" if apart else "of the same student is later"
-            row.status = f"not counted: {name} {later}"
+            row.status = f"not counted: {name} of the same student is later"
+            if apart:
+                row.status = f"not counted: {name} of another download counts"
+            elif same:
+                row.status = f"not counted: {name}, handed in at the same time, counts"
             more = len(row.holds.answered) > len(chosen.holds.answered)
             besides = ", and holds more answers" * more
             if apart:

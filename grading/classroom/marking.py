@@ -259,7 +259,8 @@ def correction(
         told = "the column id of grades.csv has them"
         raise ValueError(f"{where}: no student has the identifier {id!r}; {told}")
     if name not in tasks:
-        raise ValueError(f"{where}: no task {name!r} is graded")
+        told = "if it is one of your own, name the policy that has it (POLICY=class.toml)"
+        raise ValueError(f"{where}: no task {name!r} is graded; {told}")
     task = tasks[name]
     most, points = policy.of(task.lecture).points.get(name, task.points), None
     if said != "-":
@@ -292,8 +293,12 @@ def is_new(given: Correction, held: Mapping[tuple[str, str], Correction]) -> boo
     old = held.get((given.student, given.task))
     if old is None:
         return given.points is not None
-    mine = given.points, given.comment, given.author
-    return mine != (old.points, old.comment, old.author) or given.answer not in ("", old.answer)
+    mine, known = (given.points, given.comment), (old.points, old.comment)
+    if given.author != old.author and given.points == old.points and not given.comment:
+        mine = known  # somebody else who agrees takes no comment away
+    elif given.author != old.author:
+        return True
+    return mine != known or given.answer not in ("", old.answer)
 
 
 def write_written(path: Path, sheets: Sequence[SheetGrade], policy: Policy) -> int:

@@ -117,7 +117,7 @@ def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
     mine = [name for name, task in tasks.items() if task.lecture == lecture]
     sheet = sheets().get(lecture)
     items = [item for item in sheet.items if item.task in mine] if sheet else []
-    last = max((item.number for item in items), default=0)
+    last = max((item.number for item in sheet.items), default=0) if sheet else 0
     others = sorted(set(mine) - {item.task for item in items})
     return items + [Item(last + i, name, name) for i, name in enumerate(others, 1)]
 
