@@ -12,11 +12,11 @@ the_best_encoding = (
     "But at eight times it has 0.71, so “at any length” is more than the "
     "table says. The shift asks for a fixed distance, which is just what "
     "rotary scores can hold; on agreement, the second task, it has 0.18 "
-    "at eight times the length, and no encoding 0.86. So the task decides, and "
-    "with three seeds and a model of one layer not much more can be "
-    "said. I would measure the candidates on my own task, each at its "
-    "own rate chosen on other texts, at the lengths that I need, with at "
-    "least three seeds. What the figures allow: on this task, at this "
+    "at eight times the length, and no encoding 0.86. So the shift alone "
+    "decides little, and with three seeds of small models not much more "
+    "can be said. I would measure the candidates on my own task, each at "
+    "its own rate chosen on other texts, at the lengths that I need, with "
+    "at least three seeds. What the figures allow: on this task, at this "
     "size, rotary positions carried farther than the other three."
 )
 # END ANSWER
