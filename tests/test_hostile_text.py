@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import sqlite3
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 
 import pytest
@@ -62,7 +63,8 @@ def hostile_class(items, tasks):
     for n in range(2):
         student = Student(f"{BAD}{n}", BAD, BAD, frozenset({f"moodle {n}"}))
         handed = Handed(ROOT, BAD + str(n), Owner("", BAD, BAD), 1.0)
-        row = Listed(handed, student, "ok", 2, BAD, BAD, Holds(2, answered=frozenset({BAD})))
+        holds = Holds(2, answered=frozenset({BAD}))
+        row = Listed(handed, student, "ok", 2, BAD, BAD, holds, beside=(handed,))
         results = [Result(name, 1, 3, f"{BAD} cell 3", 0, False, WORDS, BAD) for name in tasks]
         results[1].review, results[2].part = True, BAD
         graded = Graded(BAD, BAD, student.id, 2, BAD, [BAD], [f"Cell 3: {BAD}", BAD], 0.0, results)
@@ -86,11 +88,11 @@ def pages(folder, monkeypatch):
         monkeypatch.setattr(module, "items_of", lambda *_: items)
     monkeypatch.setattr(feedback, "sheets", lambda: {2: known})
     monkeypatch.setattr(reports, "all_sheets", lambda: {2: known})
-    monkeypatch.setattr(feedback, "_released", lambda *_: True)
     known_to_similar = type("Sheet", (), {"template": {}, "answers": {}})()
     monkeypatch.setattr(similar, "all_sheets", lambda: {2: known_to_similar})
     rows, made = hostile_class(items, tasks)
-    policy = Policy(sheets={2: SheetRules(excluded=frozenset({"left_out"}))})
+    rules = {2: SheetRules(excluded=frozenset({"left_out"}))}
+    policy = Policy(sheets=rules, answers_from=datetime.fromtimestamp(0, UTC))
     reports.write(folder, rows, made, tasks, policy, one=False)
     similar.write(folder, made, reports.PAGE)
     store = Store(folder / "grades.sqlite")
