@@ -5,6 +5,11 @@ SITE := _build/html/index.html
 # CUDA=yes takes PyTorch's usual build also where no GPU is to be seen.
 CUDA_OPTION := $(if $(CUDA),--cuda)
 
+# make and the shell would take these signs out of a comment, or run what stands between them.
+ifneq ($(findstring $$,$(value OPTIONS))$(findstring `,$(value OPTIONS)),)
+$(error OPTIONS holds a $$ or a backtick, which would not arrive as they are: put such a comment into a table, and name that with --points)
+endif
+
 .PHONY: help book serve check test system lab execute seeds experiments times exercises task bench grade audit address
 .PHONY: autograder student-site format clean
 

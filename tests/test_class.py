@@ -7,6 +7,7 @@ import json
 import random
 import re
 import sqlite3
+import subprocess
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -620,6 +621,47 @@ def test_another_maximum_than_in_the_run_before_is_said(small, tmp_path, monkeyp
     printed = capsys.readouterr().out
     assert f"The maximum of sheet 2 is {most - 4:g}, and was {most:g} in the last run" in printed
     assert "With tasks of your own: mine\n" in printed
+
+
+TABLES_OF_ANOTHER_MAXIMUM = {
+    "moodle": "Identifier,Grade,Maximum Grade\nParticipant 901,,150\n",
+    "canvas": "Student,ID,Sheet 2 (77),Sheet 20 (78)\n Points Possible,,150,9\nAda,901,,\n",
+}
+
+
+@pytest.mark.parametrize("form", TABLES_OF_ANOTHER_MAXIMUM)
+def test_another_maximum_stops_before_anything_is_graded(form, small, tmp_path):
+    folder, out = small
+    (tmp_path / "table.csv").write_text(TABLES_OF_ANOTHER_MAXIMUM[form])
+    told = {"table": tmp_path / "table.csv", "column": "Sheet 2"}
+    most = FULL + TASKS["essay"].points
+    for text, now in (("", most), ("bonus = ['essay']\npoints = { query_context = 9 }", FULL + 5)):
+        policy = policy_of(tmp_path, f"[sheets.2]\n{text}")
+        with pytest.raises(ValueError, match=rf"the maximum is 150 there and {now:g} on the sheet"):
+            graded(folder, out, tasks=TEXTS, policy=policy, told=told)
+        assert not out.exists()
+    graded(folder, out, tasks=TEXTS, told=told | {"scale": True})  # and nothing is final yet
+
+
+def test_an_extension_on_another_sheet_stops_nothing(small, tmp_path):
+    folder, out = small
+    told = {"rosters": (tmp_path / "class.csv",)}
+    rules = "[late]\ntimes = 'files'\n[sheets.{}]\ndue = 2030-01-01\n"
+    rules += "extensions = {{ '7300222' = 2030-02-01 }}"
+    graded(folder, out, policy=policy_of(tmp_path, rules.format(5)), told=told)
+    with pytest.raises(ValueError, match=r"\[sheets.2\] extensions: got '7300222'"):
+        graded(folder, out, policy=policy_of(tmp_path, rules.format(2)), told=told)
+
+
+@pytest.mark.parametrize("comment", ["$\\sqrt{d_k}$", "is `missing`"])
+def test_a_comment_that_the_shell_would_change_is_refused(comment):
+    options = f'--correct ada essay 2 "{comment}"'
+    words = ["make", "-n", "grade", "SUBMISSIONS=x", f"OPTIONS={options}"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode and "put such a comment into a table" in done.stderr
+    words[-1] = 'OPTIONS=--correct ada essay 2 "see #3 & 5%"'
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and '"see #3 & 5%"' in done.stdout
 
 
 def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
@@ -1296,7 +1338,7 @@ def test_what_was_to_be_looked_at_in_a_blind_week_still_is_when_names_are_known(
         when = f"{day} November 2023, 10:00 AM"
         rows = [[*row.values(), when] for row in rows]
         tables.write(table, [*columns, "Last modified (submission)"], rows)
-        told = {"rosters": (table,)} | ({"table": table} if more else {})
+        told = {"rosters": (table,)} | ({"table": table, "scale": True} if more else {})
         graded(tmp_path / folder, tmp_path / "out", policy=policy, told=told)
         return [row["what"] for row in rows_of(tmp_path / "out" / "look.csv") if not row["seen"]]
 
@@ -1394,8 +1436,10 @@ def test_a_table_that_is_refused_takes_no_list_of_changes_away(tmp_path):
     out, told = tmp_path / "out", {"rosters": (table,)}
     graded(tmp_path / "in", out, told=told)
     given = {"correct": ((members[0].email, "query_context", "1", ""),)}
-    with pytest.raises(ValueError, match="the maximum is 98"):
-        graded(tmp_path / "in", out, told=told | given | {"table": table})
+    strangers = tmp_path / "strangers.csv"
+    strangers.write_text("Identifier,Grade\nParticipant 77000,\n")
+    with pytest.raises(ValueError, match="nobody on it is in the class"):
+        graded(tmp_path / "in", out, told=told | given | {"table": strangers})
     done = graded(tmp_path / "in", out, told=told | {"table": table, "scale": True})
     assert done.changed == 1 and [r["id"] for r in rows_of(out / "changed.csv")] == [
         members[0].email

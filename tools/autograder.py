@@ -9,7 +9,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from grading.classroom.policy import Policy, applied, read_policy
+from grading.classroom.policy import Policy, applied, possible_points, read_policy
 from grading.task import all_tasks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,10 +58,9 @@ def possible(lecture: int, policy: Path | None = None) -> tuple[float, dict[str,
         ValueError: if the policy names what is not there.
     """
     rules = read_policy(policy, deadlines=False) if policy else Policy()
-    tasks, own = applied(rules, all_tasks()), rules.of(lecture)
-    mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in own.bonus]
-    points = {task.name: own.points.get(task.name, task.points) for task in mine}
-    return sum(points.values()), {t.name: points[t.name] for t in mine if t.kind == "written"}
+    tasks = applied(rules, all_tasks())
+    points = possible_points(rules, tasks, lecture)
+    return sum(points.values()), {n: p for n, p in points.items() if tasks[n].kind == "written"}
 
 
 def without_effect(policy: Path) -> list[str]:

@@ -35,6 +35,23 @@ class Filled:
     """Who is in it, in words."""
 
 
+def require_maximum(table: Path, column: str, possible: float) -> None:
+    """Stop before anything is graded if the table's maximum is not the sheet's.
+
+    Raises:
+        ValueError: if it is not, or the table has no such column.
+    """
+    columns, rows = tables.read(table, exact=True)
+    if _is_moodle(columns):
+        found = {_most(row) for row in rows}
+    elif _is_canvas(columns):
+        found = {_points_possible(rows, _named(table, columns, column))}
+    else:
+        found = set()
+    for most in found:
+        _require_same(table.name, most, possible)
+
+
 def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) -> Filled:
     """Put the points into the table.
 
@@ -50,9 +67,9 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
     for sheet in sheets:
         for word in sheet.student.also:
             by_word[word] = sheet
-    if "Identifier" in columns and "Grade" in columns:
+    if _is_moodle(columns):
         others = _moodle(table, rows, by_word, scale)
-    elif "ID" in columns and "Student" in columns:
+    elif _is_canvas(columns):
         others = _canvas(table, columns, rows, by_word, column, scale)
     else:
         said = "a plain folder has no such table, grades.csv is all"
@@ -92,16 +109,32 @@ def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final:
     return f"{out / MADE[0]}, {filled.said}; {out / MADE[1]}"
 
 
+def _is_moodle(columns: Sequence[str]) -> bool:
+    return "Identifier" in columns and "Grade" in columns
+
+
+def _is_canvas(columns: Sequence[str]) -> bool:
+    return "ID" in columns and "Student" in columns
+
+
+def _require_same(where: str, most: str, possible: float) -> None:
+    if most and tables.number(most) != possible:
+        said = f"the maximum is {most} there and {possible:g} on the sheet"
+        raise ValueError(f"{where}: {said}; set it there, or say --scale")
+
+
 def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
     """The points as the table wants them."""
-    if most and tables.number(most) != sheet.possible:
-        if not scale:
-            raise ValueError(
-                f"{where}: the maximum is {most} there and {sheet.possible:g} on the sheet; set it "
-                "there, or say --scale"
-            )
+    if not scale:
+        _require_same(where, most, sheet.possible)
+    elif most and tables.number(most) != sheet.possible:
         return f"{round(sheet.points * tables.number(most) / sheet.possible, 2):.10g}"
     return f"{sheet.points:.10g}"
+
+
+def _most(row: Mapping[str, str]) -> str:
+    """Moodle's maximum; one of its versions writes the column's second word small."""
+    return next((most for name, most in row.items() if name.lower() == "maximum grade"), "")
 
 
 def _moodle(
@@ -115,8 +148,7 @@ def _moodle(
         if sheet is None:
             others.append(row.get("Full name") or row["Identifier"])
         if sheet and (sheet.graded or sheet.given):
-            most = [most for name, most in row.items() if name.lower() == "maximum grade"]
-            row["Grade"] = _scaled(table.name, sheet, *most or [""], scale)
+            row["Grade"] = _scaled(table.name, sheet, _most(row), scale)
     return others
 
 
@@ -129,16 +161,8 @@ def _canvas(
     scale: bool,
 ) -> list[str]:
     """As `_moodle`."""
-    begins = [name for name in columns if column and name.startswith(column)]
-    exact = [name for name in begins if re.sub(r" \(\d+\)$", "", name) == column]
-    fits = exact or begins
-    if len(fits) != 1:
-        said = f"--column {column!r} fits {len(fits)} columns" if column else "no --column is named"
-        tasks = [name for name in columns if re.search(r" \(\d+\)$", name)] or columns
-        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(tasks)}")
-    [name] = fits
-    most = next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
-    others = []
+    name = _named(table, columns, column)
+    most, others = _points_possible(rows, name), []
     for row in rows:
         sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
         if sheet and (sheet.graded or sheet.given):
@@ -146,6 +170,23 @@ def _canvas(
         if sheet is None:
             others.append(row["Student"].strip() or row["ID"])
     return others
+
+
+def _named(table: Path, columns: Sequence[str], column: str) -> str:
+    """The column of Canvas's gradebook that is meant."""
+    begins = [name for name in columns if column and name.startswith(column)]
+    exact = [name for name in begins if re.sub(r" \(\d+\)$", "", name) == column]
+    fits = exact or begins
+    if len(fits) != 1:
+        said = f"--column {column!r} fits {len(fits)} columns" if column else "no --column is named"
+        tasks = [name for name in columns if re.search(r" \(\d+\)$", name)] or columns
+        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(tasks)}")
+    return fits[0]
+
+
+def _points_possible(rows: Sequence[Mapping[str, str]], name: str) -> str:
+    """Canvas's maximum of a column stands in a row of its own."""
+    return next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
 
 
 def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:

@@ -29,7 +29,7 @@ from grading import parts
 from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
 from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
 from grading.classroom.listing import Listed, Look, list_files
-from grading.classroom.policy import Policy, applied, meant, read_policy, with_zone
+from grading.classroom.policy import Policy, applied, meant, possible_points, read_policy, with_zone
 from grading.classroom.roster import Class, Student, read_pairs, words_of
 from grading.classroom.sandbox import Limits
 from grading.classroom.store import Correction, Graded, Store, Was
@@ -133,6 +133,9 @@ def grade_class(
     tasks = applied(policy, every)
     lectures = sorted({task.lecture for task in tasks.values()})
     require(told.lecture in (None, *lectures), "--lecture", told.lecture, f"one of {lectures}")
+    if told.table and told.lecture and not told.scale:
+        most = sum(possible_points(policy, tasks, told.lecture).values())
+        exports.require_maximum(told.table, told.column, most)
     program = None if unsafe or examiner else sandbox.bubblewrap()
     if unsafe:
         sandbox.require_others_may_read()
@@ -338,7 +341,8 @@ def _listed(
         members.assigned = dict.fromkeys(names, told.everybody)
         members.students.setdefault(told.everybody, Student(told.everybody))
     blind = any(student.blind for student in members.students.values())
-    for number in lectures:  # who has left may stand in the rules of other sheets
+    for number in lectures if told.lecture is None else [told.lecture]:
+        # Of other sheets nothing is asked: somebody may have left, and Moodle's number is another.
         for id in policy.of(number).extensions if members.closed else ():
             known = members.id_of(id) in members.students
             wanted = f"an identifier on the roster{meant(id, members.students)}"

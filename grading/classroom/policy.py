@@ -351,6 +351,13 @@ def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
     return made
 
 
+def possible_points(policy: Policy, tasks: Mapping[str, Task], lecture: int) -> dict[str, float]:
+    """By task, the points that make up the maximum of a sheet: those of bonus tasks do not."""
+    rules = policy.of(lecture)
+    mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in rules.bonus]
+    return {task.name: rules.points.get(task.name, task.points) for task in mine}
+
+
 def _module(path: Path) -> object:
     name = f"private.{path.parent.parent.name}.{path.parent.name}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
