@@ -56,6 +56,9 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     for model, lr in order.MORE:
         assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model
     assert not set(order.MORE_SEEDS) & {*found.head["seeds"], *found.head["search_seeds"]}
+    for model, lr in order.LACKING:
+        assert lr == max((3e-3, 1e-2), key=found.tried(model, "shift").get), model
+        assert len(found.head["more_steps"][f"{model}, {lr:g}"]) == len(found.head["seeds"])
 
 
 def test_the_tied_control_adds_the_key_at_its_value_and_changes_nothing_else():
