@@ -1,6 +1,7 @@
 """Every model gets its own learning rate, and every stored comparison shows the search."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -313,3 +314,20 @@ def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
     assert [len(dots.get_offsets()) for dots in ax.collections] == [2, 2, 2, 1]
     assert list(ax.lines[0].get_xdata()) == [0.001, 0.003, 0.01]
     plt.close(fig)
+
+
+def test_the_table_of_sheet_9_is_that_of_the_stored_runs():
+    """Its statement repeats the table, so that the figures stand beside what is asked."""
+    text = next((STORED.parents[1] / "solutions").glob("09_*.ipynb")).read_text(encoding="utf-8")
+    rows = re.findall(
+        r"\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|", text
+    )
+    runs = json.loads((STORED / "translation.json").read_text())["runs"]
+    assert len(rows) == 4
+    for model, parameters, *shares in rows:
+        of_model = [run for run in runs if (run["model"], run["setting"]) == (model, 3)]
+        assert {run["parameters"] for run in of_model} == {int(parameters.replace(",", ""))}
+        found = zip(*(run["exact"][:4] for run in of_model), strict=True)
+        for said, numbers in zip(shares, found, strict=True):
+            shown = [float(n) for n in said.split()] * (3 if said == "0" else 1)
+            assert shown == [round(n, 2) for n in numbers], model
