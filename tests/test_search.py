@@ -42,8 +42,10 @@ def test_stored_comparison_is_tuned(path):
 
 def test_further_seeds_ran_at_the_rates_that_were_chosen():
     found = results("limits_of_recurrence")
-    for (model, _), lr in limits_of_recurrence.MORE.items():
+    for (model, _), (lr, *others) in limits_of_recurrence.MORE.items():
         assert lr == found.rate(model, ["agreement", 3, 300]), model
+        tried = found.tried(model, ["agreement", 3, 300])
+        assert all(tried[other] >= max(tried.values()) - found.head["equal"] for other in others)
     own = found.rate("LSTM, bias 3", ["first symbol", 50, 300])
     assert limits_of_recurrence.MORE_SYMBOLS["LSTM, bias 3", 50] == own
     assert not set(limits_of_recurrence.MORE_SEEDS) & set(found.head["seeds"])
