@@ -35,7 +35,7 @@ FLAGS = {"linear": 0.003, "loud flag": 0.01}
 FLAG_SEEDS = tuple(range(200, 236))
 
 
-def trial(model: str, setting: str, lr: float, seed: int) -> dict:
+def trial(model: str, setting: str, lr: float, seed: int, steps: int = STEPS) -> dict:
     """Train one reader and measure it on sequences that it has not seen."""
     generator = set_seed(seed)
     reader = AttentionReader(
@@ -46,7 +46,7 @@ def trial(model: str, setting: str, lr: float, seed: int) -> dict:
         flag_start=1.0 if setting == "loud flag" else 0.5,
         d_hidden=D_HIDDEN if setting == "ReLU" else 0,
     )
-    train(reader, lambda: two_relations_batch(BATCH, LENGTH, generator), STEPS, lr)
+    train(reader, lambda: two_relations_batch(BATCH, LENGTH, generator), steps, lr)
     measured = measure(reader, TEST_SEED)
     return {
         "validation": measure(reader, VALIDATION_SEED)["both"],
