@@ -1,7 +1,7 @@
 """One head with a ReLU readout, from more seeds: `python -m experiments.one_head` (`--help`).
 
-The reader, the questions and the search are those of `experiments.two_heads`. Writes
-`helpers/stored/one_head.json`, six minutes of one core.
+The reader, the questions and the search are those of `experiments.two_heads`, and so is the
+setting `quiet start`. Writes `helpers/stored/one_head.json`, eight minutes of one core.
 
 In the head, `more_steps`: the shares from the same seeds at the same rate, after five times as many
 steps.
@@ -32,7 +32,7 @@ if __name__ == "__main__":
         "one_head",
         trial,
         ["one head"],
-        ["ReLU"],
+        ["ReLU", "quiet start"],
         seeds=SEEDS,
         equal=0.01,
         about={

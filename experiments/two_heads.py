@@ -5,6 +5,7 @@ An `AttentionReader` is asked at once for the symbol just before and for the fla
     ReLU         a readout with a hidden layer, and a flag that begins half as loud as a symbol
     linear       the control: a linear readout, and the same flag
     loud flag    the flag begins as loud as a symbol; two heads only
+    quiet start  as ReLU, and all vectors begin 0.3 times as large; only in `experiments.one_head`
 
 Writes `helpers/stored/two_heads.json`. Shares are of held-out places:
 
@@ -29,6 +30,8 @@ from helpers.training import IGNORE, count_parameters, set_seed, train
 HEADS = {"one head": 1, "two heads": 2}
 SETTINGS = ("linear", "ReLU", "loud flag")
 N_SYMBOLS, LENGTH, BATCH, STEPS, D_HIDDEN = 52, 12, 64, 300, 192
+STARTS = {"loud flag": (1.0, 1.0), "quiet start": (0.3, 0.15)}
+"""How words and places, and flags, begin where it is not with 1 and 0.5."""
 HELD_OUT, VALIDATION_SEED, TEST_SEED = 1000, 2000, 1000
 FLAGS = {"linear": 0.003, "loud flag": 0.01}
 """The two starts of the flag, each with the rate that the search chose; both are tried at both."""
@@ -38,13 +41,15 @@ FLAG_SEEDS = tuple(range(200, 236))
 def trial(model: str, setting: str, lr: float, seed: int, steps: int = STEPS) -> dict:
     """Train one reader and measure it on sequences that it has not seen."""
     generator = set_seed(seed)
+    start, flag_start = STARTS.get(setting, (1.0, 0.5))
     reader = AttentionReader(
         N_SYMBOLS,
         LENGTH,
         HEADS[model],
         n_questions=2,
-        flag_start=1.0 if setting == "loud flag" else 0.5,
-        d_hidden=D_HIDDEN if setting == "ReLU" else 0,
+        start=start,
+        flag_start=flag_start,
+        d_hidden=D_HIDDEN if setting in ("ReLU", "quiet start") else 0,
     )
     train(reader, lambda: two_relations_batch(BATCH, LENGTH, generator), steps, lr)
     measured = measure(reader, TEST_SEED)
