@@ -226,29 +226,28 @@ def _write(
     search_seeds: Sequence[int],
     choose: Callable[[dict[float, float | None]], float],
 ) -> Path:
-    """The table, one training a line, in an order that does not depend on who finished first.
+    """The table, in an order that does not depend on who finished first.
 
+    A line of the search has one validation for each of its seeds; a line of the runs is a training.
     What was trained for another search, with other seeds or models, is left out.
     """
-    wanted = {json.dumps(pair): at for at, pair in enumerate(pairs)}
-
-    def place(row: dict) -> tuple:
-        return (wanted[json.dumps((row["model"], row["setting"]))], row["lr"], row["seed"])
-
+    wanted = {json.dumps(pair) for pair in pairs}
     rows = [row for row in rows if json.dumps((row["model"], row["setting"])) in wanted]
+    by_key = {_key(row): row for row in rows}
     tried = {json.dumps(pair): searched(rows, *pair, search_seeds) for pair in pairs}
-    short = ("model", "setting", "lr", "seed", "validation")
     parts: dict[str, list[dict]] = {"search": [], "runs": []}
-    for row in rows:
-        rates = tried[json.dumps((row["model"], row["setting"]))]
-        if row["seed"] in search_seeds and row["lr"] in rates:
-            parts["search"].append({f: row[f] for f in short})
-        elif row["seed"] in seeds and row["lr"] == choose(rates):
-            parts["runs"].append(row)
+    for model, setting in pairs:
+        rates = tried[json.dumps((model, setting))]
+        for lr in rates:
+            own = [by_key[_key((model, setting, lr, seed))] for seed in search_seeds]
+            row = {"model": model, "setting": setting, "lr": lr}
+            parts["search"].append(row | {"validation": [one["validation"] for one in own]})
+        lr = choose(rates)
+        parts["runs"] += [by_key[_key((model, setting, lr, seed))] for seed in seeds]
     head["cpu_seconds"] = round(sum(row["cpu_seconds"] for row in rows))
     text = json.dumps(head, indent=1)[:-2]
     for part, own in parts.items():
-        lines = ",\n".join("  " + json.dumps(row) for row in sorted(own, key=place))
+        lines = ",\n".join("  " + json.dumps(row) for row in own)
         text += f',\n "{part}": [\n{lines}\n ]'
     table = ROOT / "helpers" / "stored" / f"{name}.json"
     table.write_text(text + "\n}\n", encoding="utf-8")

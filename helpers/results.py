@@ -1,8 +1,8 @@
 """Stored comparisons: the search for each model's learning rate, and the runs at that rate.
 
-The tables in `helpers/stored/` are made by `experiments/`. A row of `search` says which validation
-a model reached at a rate from a seed; a row of `runs` says what it reached at its own best rate,
-from other seeds and on other data.
+The tables in `helpers/stored/` are made by `experiments/`. A row of `search` says which validations
+a model reached at a rate, one for each seed of the search; a row of `runs` says what it reached at
+its own best rate, from another seed and on other data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Results:
     """A stored comparison.
 
     head: how it was made: seeds, steps and the like.
-    search: rows with model, setting, lr, seed and validation.
+    search: rows with model, setting, lr, seed and validation, one for each seed.
     runs: the same, with everything that was measured.
     """
 
@@ -74,7 +74,12 @@ def results(name: str) -> Results:
     table = stored(name)
     require("search" in table, "name", repr(name), "a table with the search beside the runs")
     tried, runs = table.pop("search"), table.pop("runs")
-    return Results(table, tried, runs)
+    by_seed = [
+        {**row, "seed": seed, "validation": validation}
+        for row in tried
+        for seed, validation in zip(table["search_seeds"], row["validation"], strict=True)
+    ]
+    return Results(table, by_seed, runs)
 
 
 def by_rate(rows: Iterable[Mapping]) -> dict[float, list[float | None]]:

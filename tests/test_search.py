@@ -239,7 +239,7 @@ def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
     assert (
         len(log.read_text().splitlines()) == 4 * 3 + 3
     )  # four rates, three seeds each, and the comparison's
-    assert [row["validation"] for row in table["search"]][-1] is None
+    assert [row["validation"] for row in table["search"]][-1] == [None, None, None]
     assert {row["lr"] for row in table["runs"]} == {0.003} and table["steps"] == 5
     monkeypatch.setattr(reading, "stored", lambda name: json.loads(path.read_text()))
     found = results("t")
@@ -254,6 +254,8 @@ def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
     monkeypatch.setattr(reading, "stored", lambda name: spoiled)
     assert any("did not run at the rate" in text for text in untuned(results("t")))
     one_seed = json.loads(path.read_text()) | {"search_seeds": [100]}
+    for row in one_seed["search"]:
+        row["validation"] = row["validation"][:1]
     monkeypatch.setattr(reading, "stored", lambda name: one_seed)
     assert "a rate chosen by the seeds [100] only" in untuned(results("t"))
 
@@ -276,14 +278,23 @@ def test_a_search_refuses_what_would_not_be_one():
         search("t", fails, ("m",), seeds=(0, 1, 2), search_seeds=(2,))
 
 
+def as_stored(rows, search_seeds):
+    """A table as it is stored: of the search a line has the validations of all its seeds."""
+    searched = [r for r in rows if r["seed"] in search_seeds]
+    lines = {}
+    for r in sorted(searched, key=lambda r: r["seed"]):
+        key = {name: r[name] for name in ("model", "setting", "lr")}
+        line = lines.setdefault(json.dumps(key), key | {"validation": []})
+        line["validation"].append(r["validation"])
+    runs = [r for r in rows if r["seed"] not in search_seeds]
+    return {"search_seeds": search_seeds, "search": [*lines.values()], "runs": runs}
+
+
 def test_rates_are_drawn_with_a_ring_at_the_chosen_one(monkeypatch):
     import matplotlib.pyplot as plt
 
     rows = run_all(best_at({"a": 0.003, "b": 0.01}), [("a", ""), ("b", "")])
-    table = {
-        "search": [r for r in rows if r["seed"] == 9],
-        "runs": [r for r in rows if r["seed"] != 9],
-    }
+    table = as_stored(rows, (9,))
     monkeypatch.setattr(reading, "stored", lambda name: table.copy())
     fig, ax = plt.subplots()
     plot_rates(ax, results("t"))
@@ -301,13 +312,10 @@ def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
     import matplotlib.pyplot as plt
 
     rows = run_all(best_at({"a": 0.003}), [("a", "")], search_seeds=(8, 9))
-    parts = {
-        name: [r for r in rows if (r["seed"] in (8, 9)) == (name == "search")]
-        for name in ("search", "runs")
-    }
-    failed = next(r for r in parts["search"] if r["lr"] == 0.03)
-    failed["validation"] = None
-    monkeypatch.setattr(reading, "stored", lambda name: parts.copy())
+    table = as_stored(rows, (8, 9))
+    failed = next(r for r in table["search"] if r["lr"] == 0.03)
+    failed["validation"][0] = None
+    monkeypatch.setattr(reading, "stored", lambda name: table.copy())
     found = results("t")
     assert [len(values) for values in found.by_seed("a").values()] == [2, 2, 2, 2]
     assert found.by_seed("a")[0.03][0] is None and found.tried("a")[0.03] is None
