@@ -1,7 +1,8 @@
 """One head with a ReLU readout, from more seeds: `python -m experiments.one_head` (`--help`).
 
 The reader, the questions and the search are those of `experiments.two_heads`, and so is the
-setting `quiet start`. Writes `helpers/stored/one_head.json`, eight minutes of one core.
+setting `quiet start`, in which two heads are the control. Writes `helpers/stored/one_head.json`,
+nine minutes of one core.
 
 In the head, `more_steps`: the shares from the same seeds at the same rate, after five times as many
 steps.
@@ -31,9 +32,10 @@ if __name__ == "__main__":
     search(
         "one_head",
         trial,
-        ["one head"],
+        ["one head", "two heads"],
         ["ReLU", "quiet start"],
         seeds=SEEDS,
+        skip=lambda model, setting: (model, setting) == ("two heads", "ReLU"),
         equal=0.01,
         about={
             "steps": STEPS,
