@@ -643,6 +643,16 @@ def test_another_maximum_stops_before_anything_is_graded(form, small, tmp_path):
     graded(folder, out, tasks=TEXTS, told=told | {"scale": True})  # and nothing is final yet
 
 
+def test_a_table_that_cannot_be_filled_in_stops_before_anything_is_graded(small, tmp_path):
+    folder, out = small
+    (tmp_path / "canvas.csv").write_text(TABLES_OF_ANOTHER_MAXIMUM["canvas"])
+    for table, said in (("class", "neither Moodle's worksheet nor"), ("canvas", "'Sheet 4' fits")):
+        told = {"table": tmp_path / f"{table}.csv", "column": "Sheet 4", "scale": True}
+        with pytest.raises(ValueError, match=said):
+            graded(folder, out, tasks=TEXTS, told=told)
+        assert not out.exists()
+
+
 def test_an_extension_on_another_sheet_stops_nothing(small, tmp_path):
     folder, out = small
     told = {"rosters": (tmp_path / "class.csv",)}

@@ -35,20 +35,24 @@ class Filled:
     """Who is in it, in words."""
 
 
-def require_maximum(table: Path, column: str, possible: float) -> None:
-    """Stop before anything is graded if the table's maximum is not the sheet's.
+def require_fits(table: Path, column: str, possible: float | None) -> None:
+    """Stop before anything is graded if the points cannot be filled in afterwards.
+
+    Args:
+        table: of the learning system.
+        column: how the name of the one that is meant begins, for Canvas.
+        possible: the maximum of the sheet; None if the points are scaled to the table's.
 
     Raises:
-        ValueError: if it is not, or the table has no such column.
+        ValueError: if the table is none of these systems', it has no such column, or its maximum
+            is another.
     """
     columns, rows = tables.read(table, exact=True)
-    if _is_moodle(columns):
+    if _is_moodle(table, columns):
         found = {_most(row) for row in rows}
-    elif _is_canvas(columns):
-        found = {_points_possible(rows, _named(table, columns, column))}
     else:
-        found = set()
-    for most in found:
+        found = {_points_possible(rows, _named(table, columns, column))}
+    for most in found if possible is not None else ():
         _require_same(table.name, most, possible)
 
 
@@ -67,13 +71,10 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
     for sheet in sheets:
         for word in sheet.student.also:
             by_word[word] = sheet
-    if _is_moodle(columns):
+    if _is_moodle(table, columns):
         others = _moodle(table, rows, by_word, scale)
-    elif _is_canvas(columns):
-        others = _canvas(table, columns, rows, by_word, column, scale)
     else:
-        said = "a plain folder has no such table, grades.csv is all"
-        raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
+        others = _canvas(table, columns, rows, by_word, column, scale)
     if len(others) == len(rows):
         raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
     filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
@@ -109,12 +110,14 @@ def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final:
     return f"{out / MADE[0]}, {filled.said}; {out / MADE[1]}"
 
 
-def _is_moodle(columns: Sequence[str]) -> bool:
-    return "Identifier" in columns and "Grade" in columns
-
-
-def _is_canvas(columns: Sequence[str]) -> bool:
-    return "ID" in columns and "Student" in columns
+def _is_moodle(table: Path, columns: Sequence[str]) -> bool:
+    """Whether it is Moodle's worksheet, and not Canvas's gradebook."""
+    if "Identifier" in columns and "Grade" in columns:
+        return True
+    if "ID" in columns and "Student" in columns:
+        return False
+    said = "a plain folder has no such table, grades.csv is all"
+    raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
 
 
 def _require_same(where: str, most: str, possible: float) -> None:

@@ -133,9 +133,9 @@ def grade_class(
     tasks = applied(policy, every)
     lectures = sorted({task.lecture for task in tasks.values()})
     require(told.lecture in (None, *lectures), "--lecture", told.lecture, f"one of {lectures}")
-    if told.table and told.lecture and not told.scale:
+    if told.table and told.lecture:
         most = sum(possible_points(policy, tasks, told.lecture).values())
-        exports.require_maximum(told.table, told.column, most)
+        exports.require_fits(told.table, told.column, None if told.scale else most)
     program = None if unsafe or examiner else sandbox.bubblewrap()
     if unsafe:
         sandbox.require_others_may_read()
