@@ -23,6 +23,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from helpers.checks import require, require_dims
+from helpers.viz.markup import figcaption
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Num
@@ -66,7 +67,7 @@ def use_style() -> None:
     mpl.rcParams.update(_STYLE)
 
 
-def show(fig: Figure, alt: str, measured: bool = False) -> None:
+def show(fig: Figure, alt: str, measured: bool = False, caption: str = "") -> None:
     """Display a figure as inline SVG, and close it.
 
     Args:
@@ -74,17 +75,18 @@ def show(fig: Figure, alt: str, measured: bool = False) -> None:
         alt: what the figure shows, in words, for those who do not see it.
         measured: the data were trained or timed and may differ a little on another machine, so
             the re-execution of the notebook does not compare the drawing.
+        caption: the sentence below the figure. `code` and *emphasis* are set as such.
 
     Raises:
         ValueError: if `alt` is shorter than a sentence.
     """
     from IPython.display import HTML, display
 
-    display(HTML(to_html(fig, alt, measured)))
+    display(HTML(to_html(fig, alt, measured, caption)))
     plt.close(fig)
 
 
-def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
+def to_html(fig: Figure, alt: str, measured: bool = False, caption: str = "") -> str:
     """The `<figure>` that `show` displays; the same figure gives the same text every time."""
     require(len(alt.split()) >= 4, "alt", repr(alt), "a sentence that says what the figure shows")
     salt = hashlib.sha256(alt.encode()).hexdigest()[:8]  # ids differ between figures of a page
@@ -112,7 +114,8 @@ def to_html(fig: Figure, alt: str, measured: bool = False) -> str:
     )
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
     mark = " data-measured" if measured else ""
-    return f'<figure class="lamplight-figure"{mark}>{svg.strip()}</figure>'
+    below = figcaption(caption)
+    return f'<figure class="lamplight-figure"{mark}>{svg.strip()}{below}</figure>'
 
 
 def _slim(svg: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import html
 import math
-import re
 from collections.abc import Sequence
 
 from helpers.checks import require
+from helpers.viz.markup import to_inline
 
 Option = tuple[str, bool, str]
 """What the option says, whether it is right, and why."""
@@ -154,11 +154,11 @@ def prediction_html(
     script = _SCRIPT.replace(_POINT, f"{_THOUSANDS}.{_POINT}") if large else _SCRIPT
     page = f"""{_STYLE}<div class="quiz predict" data-answer="{answer}" data-within="{within}"
  data-unit="{html.escape(unit)}"><form data-lm-suppress-shortcuts="true"><fieldset>
-<legend>{_markup(question)}</legend><div class="guess"><label for="{name}">My guess:</label>
+<legend>{to_inline(question)}</legend><div class="guess"><label for="{name}">My guess:</label>
 <input id="{name}" inputmode="text" autocomplete="off" size="8">{after}
 <button>Compare</button></div><div role="status"></div>
 <details><summary>Show the answer and why</summary>
-<div class="because">It is {value}{after}{off}. {_markup(reason)}</div></details>
+<div class="because">It is {value}{after}{off}. {to_inline(reason)}</div></details>
 </fieldset></form></div><script>{script}</script>"""
     return " ".join(line.strip() for line in page.splitlines())
 
@@ -193,12 +193,8 @@ def _question(question: tuple[str, Sequence[Option]]) -> str:
         verdict, css = ("Right.", "right") if right else ("No.", "wrong")
         rows.append(
             f'<div class="option"><input type="{kind}" name="{name}" id="{name}-{number}">'
-            f'<label for="{name}-{number}">{_markup(option)}</label>'
+            f'<label for="{name}-{number}">{to_inline(option)}</label>'
             f'<div role="status"><div class="why {css}"><strong>{verdict}</strong> '
-            f"{_markup(reason)}</div></div></div>"
+            f"{to_inline(reason)}</div></div></div>"
         )
-    return f"<fieldset><legend>{_markup(text)}{ask}</legend>{''.join(rows)}</fieldset>"
-
-
-def _markup(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+    return f"<fieldset><legend>{to_inline(text)}{ask}</legend>{''.join(rows)}</fieldset>"

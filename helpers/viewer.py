@@ -16,6 +16,7 @@ import numpy as np
 
 from helpers.checks import require
 from helpers.plotting import COLORS
+from helpers.viz.markup import figcaption
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -167,6 +168,7 @@ def show_attention(
     title: str = "",
     selected: int | None = None,
     measured: bool = True,
+    caption: str = "",
 ) -> None:
     """Display attention weights, to be explored by mouse, finger or keyboard.
 
@@ -182,6 +184,7 @@ def show_attention(
         selected: the position of the query that is chosen at first; all of them if not given.
         measured: the weights were trained and may differ a little on another machine, so the
             re-execution of the notebook does not compare the figure.
+        caption: the sentence below the figure. `code` and *emphasis* are set as such.
 
     Raises:
         ValueError: if a shape or a number of tokens does not fit, a token is not a string, or a
@@ -190,6 +193,7 @@ def show_attention(
     from IPython.display import HTML, display
 
     options = {"labels": labels, "title": title, "selected": selected, "measured": measured}
+    options["caption"] = caption
     display(HTML(to_html(weights, queries, keys, **options)))
 
 
@@ -202,6 +206,7 @@ def to_html(
     title: str = "",
     selected: int | None = None,
     measured: bool = True,
+    caption: str = "",
 ) -> str:
     """The `<figure>` that `show_attention` displays, in one line without any id."""
     array = _layers(weights)
@@ -248,7 +253,7 @@ def to_html(
 <div role="status"></div></div></form></div><script>{_SCRIPT}</script>"""
     one_line = " ".join(line.strip() for line in page.splitlines())
     mark = " data-measured" if measured else ""
-    return f'<figure class="lamplight-figure"{mark}>{one_line}</figure>'
+    return f'<figure class="lamplight-figure"{mark}>{one_line}{figcaption(caption)}</figure>'
 
 
 def _layers(weights: object) -> Float[np.ndarray, "layers heads T_q T_k"]:

@@ -218,10 +218,13 @@ def quotes(text: str) -> list[str]:
     return found
 
 
+LOOKS_BACK = re.compile(r"^## (In one page|What we showed)$", re.MULTILINE)
+
+
 def numbers_not_shown(notebook: NotebookNode) -> list[str]:
     """A number in prose that quotes an output is one that a cell of its section shows, rounded.
 
-    Sections that look back over the page (from *In one page* on) may quote every cell before.
+    Sections that look back over the page (from *What we showed* on) may quote every cell before.
     """
     sections: list[list[NotebookNode]] = [[]]
     complaints, back = [], False
@@ -230,7 +233,7 @@ def numbers_not_shown(notebook: NotebookNode) -> list[str]:
             sections.append([])
         sections[-1].append(cell)
     for section in filter(None, sections):
-        back |= "## In one page" in section[0].source
+        back |= bool(LOOKS_BACK.search(section[0].source))
         there = shown(notebook.cells if back else section)
         for cell in section:
             for number in quotes(cell.source) if cell.cell_type == "markdown" else []:
@@ -284,7 +287,7 @@ def parts_missing(notebook: NotebookNode) -> list[str]:
         "outcomes": "you will be able to" in text.lower(),
         "predict, then run": "predict" in text.lower(),
         "a quiz": "quiz(" in sources,
-        "the page of take-aways": "in one page" in text.lower(),
+        "what was shown": LOOKS_BACK.search(text),
         "a table of shapes": re.search(r"\|.*shape.*\|", text, re.IGNORECASE),
         "further reading with sources": re.search(r"\{cite", text),
         "what comes next": re.search(r"^#+ .*next", text, re.IGNORECASE | re.MULTILINE),
@@ -310,13 +313,90 @@ def not_core_and_deeper(notebook: NotebookNode) -> list[str]:
     lower = [heading.lower() for heading in headings]
     if "deeper" not in lower:
         return [*complaints, "there is no heading `## Deeper`"]
-    if lower[lower.index("deeper") - 1] != "in one page":
-        complaints.append("`## Deeper` does not follow `## In one page`")
+    if lower[lower.index("deeper") - 1] not in ("in one page", "limits"):
+        complaints.append("`## Deeper` does not follow `## Limits`")
     before = prose(notebook).split("\n## Deeper")[0].split("\n\n")[-1]
     if not before.startswith("**Here the core ends.**"):
         complaints.append("no paragraph `**Here the core ends.** …` stands before `## Deeper`")
     _, sections = times.parts(notebook)
     return complaints + ([] if sections else ["there is no `### ` section under `## Deeper`"])
+
+
+CORE_WORDS, CORE_LINES, CORE_PREDICTIONS, CORE_CELL = 2400, 150, 8, 25
+
+
+def core_too_large(notebook: NotebookNode) -> list[str]:
+    """An evening's core, by what readers took who timed themselves."""
+    core, _ = times.parts(notebook)
+    sizes = {
+        "words": (core.words, CORE_WORDS),
+        "visible lines of code": (core.lines, CORE_LINES),
+        "predictions": (core.predictions, CORE_PREDICTIONS),
+    }
+    complaints = [
+        f"the core has {size} {name}, at most {most}"
+        for name, (size, most) in sizes.items()
+        if size > most
+    ]
+    for cell in core_cells(notebook):
+        size = sum(bool(line.strip()) for line in cell.source.splitlines())
+        if cell.cell_type == "code" and not times.HIDDEN & set(tags(cell)) and size > CORE_CELL:
+            complaints.append(f"a cell of the core has {size} lines, at most {CORE_CELL}")
+    return complaints
+
+
+def core_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells before *Deeper*."""
+    cells = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and times.DEEPER.search(cell.source):
+            break
+        cells.append(cell)
+    return cells
+
+
+def nothing_to_play_with(notebook: NotebookNode) -> list[str]:
+    """A drawing and an explorable stand in the first third of the core."""
+    cells = core_cells(notebook)
+    first = "".join(
+        str(output.get("data", {}).get("text/html", ""))
+        for cell in cells[: len(cells) // 3 + 1]
+        if cell.cell_type == "code"
+        for output in cell.outputs
+    )
+    wanted = {"a drawing": 'class="lamplight-figure drawing"', "an explorable": "data-explorable="}
+    return [
+        f"the first third of the core lacks {what}"
+        for what, mark in wanted.items()
+        if mark not in first
+    ]
+
+
+def figures_without_caption(notebook: NotebookNode) -> list[str]:
+    """Each figure says in a caption what one sees."""
+    return [
+        f"cell {cell.execution_count} has a figure without a caption"
+        for cell in code_cells(notebook)
+        for output in cell.outputs
+        for figure in re.findall(
+            r'<figure class="lamplight-figure.*?</figure>',
+            str(output.get("data", {}).get("text/html", "")),
+            re.DOTALL,
+        )
+        if "<figcaption>" not in figure
+    ]
+
+
+def predictions_unexplained(notebook: NotebookNode) -> list[str]:
+    """After each prediction and its result comes the explanation, in a box of its own."""
+    complaints, asked = [], False
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        if asked and ":class: explanation" not in "\n".join(cell.source.splitlines()[:2]):
+            complaints.append(f"no `What happened` box follows a prediction: {cell.source[:40]!r}")
+        asked = "Predict, then run" in cell.source
+    return complaints
 
 
 EVERY_NOTEBOOK = (
@@ -332,3 +412,9 @@ EVERY_NOTEBOOK = (
 )
 EVERY_LECTURE = (cells_mostly_long, prose_out_of_range, parts_missing, runs_too_long)
 IN_AN_EVENING = (times_stale, not_core_and_deeper)
+IN_NEW_FORM = (
+    core_too_large,
+    nothing_to_play_with,
+    figures_without_caption,
+    predictions_unexplained,
+)

@@ -1,0 +1,1 @@
+"""What the course draws: figures, drawings, explorables, tables, quizzes, the viewer."""

@@ -1,0 +1,166 @@
+"""Drawings and explorables: what they refuse, what they hold, and that they play in a browser."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from helpers.viz import drawings, explorables, tables
+
+SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.stem != "kit")
+PICTURES = sorted(path.stem for path in drawings.FOLDER.glob("*.svg"))
+MOST_BYTES = 5 * 1024 + 512
+"""Of a script without comments and indentation."""
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def play(browser):
+    """Opens the HTML of a cell in a page, and fails if a script complains."""
+    faults, pages = [], []
+
+    def open_page(body, *, script=True, width=800):
+        page = browser.new_page(
+            java_script_enabled=script, viewport={"width": width, "height": 900}
+        )
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+        style = "<style>body{font:16px/1.5 sans-serif;margin:1rem}figure{margin:0}</style>"
+        head = f"<!doctype html><html lang=en><title>test</title>{style}"
+        page.set_content(f"{head}<main><h1>Test</h1>{body}</main>")
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert faults == []
+
+
+# ---- All of them ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_script_is_small_and_asks_no_server(name):
+    text = explorables._slim(explorables.FOLDER / f"{name}.js")
+    assert len(text.encode()) <= MOST_BYTES
+    assert "</script" not in text
+    assert not re.search(r"https?://(?!www\.w3\.org)|fetch\(|import\(", text)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_drawing_takes_ink_and_size_from_the_page(name):
+    svg = (drawings.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert "viewBox" in svg
+    opening = re.search(r"<svg[^>]*>", svg)[0]
+    assert not re.search(r"\b(width|height|role|aria-label)=", opening)
+    assert not re.search(r"font-family|#000|black|white|https?://(?!www\.w3\.org)", svg)
+    page = drawings.to_html(name, alt="Four words and more here.", caption="A caption.")
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(ids)
+
+
+# ---- What is refused ------------------------------------------------------------------------
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match=r"name: got 'nothing'; needed one of .*move_a_word"):
+        explorables.to_html("nothing", {}, still="x", caption="")
+    with pytest.raises(ValueError, match="table and still"):
+        explorables.to_html("move_a_word", {}, caption="")
+    with pytest.raises(ValueError, match="name"):
+        drawings.to_html("nothing", alt="Four words and more.", caption="")
+
+
+def test_a_table_needs_rows_of_one_length():
+    with pytest.raises(ValueError, match="row 1: got 1 cells"):
+        tables.to_html([[1, 2], [3]], ["a", "b"])
+    with pytest.raises(ValueError, match="at least one"):
+        tables.to_html([], ["a", "b"])
+
+
+def test_a_table_rounds_and_marks_numbers():
+    page = tables.to_html([["LSTM", 0.954, -3, None]], ["model", "accuracy", "steps", "seed"])
+    assert '<td class="number">0.95</td><td class="number">−3</td>' in page
+    assert '<td class="number">–</td>' in page
+
+
+# ---- Each in a browser ----------------------------------------------------------------------
+
+
+WORDS = [["letters", 1, 2], ["drawer", -1, 0], ["lamp", -1, 0], ["gap", 0, 2]]
+
+
+def attention(vectors, query):
+    scores = vectors @ vectors[query]
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    return weights, weights @ vectors
+
+
+def move_a_word():
+    headers, rows = ["word", "weight"], [[w[0], 0.25] for w in WORDS]
+    config = {"words": WORDS, "query": 3, "verdict": ["plural", "singular"]}
+    return explorables.to_html("move_a_word", config, table=(headers, rows), caption="Drag.")
+
+
+def test_move_a_word_agrees_with_numpy(play):
+    page = play(move_a_word())
+    vectors = np.array([w[1:] for w in WORDS], dtype=float)
+
+    def shown():
+        return [float(t) for t in page.locator(".stage td:nth-child(4)").all_inner_texts()]
+
+    np.testing.assert_allclose(shown(), attention(vectors, 3)[0], atol=6e-4)
+    page.get_by_role("slider", name="letters").press("ArrowLeft")
+    vectors[0, 0] -= 0.25
+    np.testing.assert_allclose(shown(), attention(vectors, 3)[0], atol=6e-4)
+    page.get_by_role("radio", name="lamp").check()
+    weights, context = attention(vectors, 2)
+    np.testing.assert_allclose(shown(), weights, atol=6e-4)
+    said = page.get_by_role("status").inner_text()
+    numbers = [float(n) for n in re.findall(r"-?\d+\.\d+", said.replace("−", "-"))]
+    np.testing.assert_allclose(numbers, context, atol=6e-3)
+
+
+def test_move_a_word_can_be_dragged(play):
+    page = play(move_a_word())
+    mark = page.locator(".stage circle").nth(2).bounding_box()
+    x, y = mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 40, y - 40, steps=4)
+    page.mouse.up()
+    vector = page.locator(".stage td:nth-child(2)").nth(2).inner_text()
+    assert vector != "(−1, 0)"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_move_a_word_is_accessible_and_fits(play, width):
+    page = play(move_a_word(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_script_the_table_stays(play):
+    page = play(move_a_word(), script=False)
+    assert page.locator(".still table").is_visible()
+    assert "letters" in page.locator(".still").inner_text()
+
+
+def test_config_arrives_whole():
+    page = explorables.to_html("move_a_word", {"a": "<&\"'"}, still="<p>x</p>", caption="")
+    text = re.search(r'data-config="([^"]*)"', page)[1]
+    assert json.loads(html.unescape(text)) == {"a": "<&\"'"}
