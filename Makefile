@@ -18,7 +18,7 @@ help: ## list the commands; what may be left out stands in [ ]
 
 # Pages hold what others say (sources, terms, headings), and a build renews only those that changed
 # themselves: what all share makes it start afresh, and so does `make test`.
-SHARED := _config.yml _toc.yml references.bib glossary.md $(wildcard _ext/* _static/* _templates/*)
+SHARED := _config.yml _toc.yml pages/references.bib pages/glossary.md $(wildcard _ext/* _static/* _templates/*)
 
 _build/shared.stamp: $(SHARED)
 	@rm -rf _build && mkdir _build && touch $@
@@ -75,7 +75,7 @@ bench: .venv/full.stamp ## measure attention beside torch's, and the cache; stor
 grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
 ##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
 ##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
-##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that instructors.md names:
+##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that pages/instructors.md names:
 ##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --participants TABLE,
 ##     --column NAME, --scale, --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
 	@test -n "$(SUBMISSIONS)$(filter -h --help,$(OPTIONS))" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }

@@ -23,6 +23,11 @@ STYLES = re.compile(r'\s*<link\b[^>]*href="([^"?]+\.css)[^"]*"[^>]*>')
 SCRIPTS = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]+)[^"]*"[^>]*></script>')
 IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
+FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
+    r'(<li class="toctree-l1 (?P<here>current )?[^"]*has-children[^"]*"><a .*?</a>)'
+    r"<details.*?</summary>(?P<below><ul.*?</ul>)\s*</details>",
+    re.DOTALL,
+)
 
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
 LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.js")
@@ -129,6 +134,7 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = re.sub(r'\s*<link rel="preload" as="script"[^>]*>', "", page)
     page = re.sub(r"\s*<script>(?:DOCUMENTATION_OPTIONS\.|window\.MathJax)[^<]*</script>", "", page)
     page = page.replace("</head>", f"{head}\n</head>", 1)
+    page = FOLDED.sub(lambda m: m[1] + (m["below"] if m["here"] else ""), page)
     page = page.replace('<img alt="Colab logo"', '<img alt="" loading="lazy"')
     return ICON.sub(lambda match: f"{match[1]}{drawing(match[1], icons)}</{match[2]}>", page)
 

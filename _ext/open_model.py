@@ -81,7 +81,7 @@ class OpenModel(SphinxDirective):
         if unknown := sorted(set(used) - set(words)):
             logger.warning("open-model: the model does not know %s", unknown)
         about = {"kind": kind, "sentence": sentence, "answers": answers}
-        about["page"] = "../" * self.env.docname.count("/") + "open_the_model.html"
+        about["page"] = "../" * self.env.docname.count("/") + "pages/open_the_model.html"
         html = CLOSED.format(
             source="../" * self.env.docname.count("/") + SCRIPT,
             about=escape(json.dumps(about)),

@@ -70,7 +70,7 @@ class Lecture:
     @property
     def link(self) -> str:
         """To its page."""
-        return f"[{self.number}. {self.title}]({self.page}.ipynb)"
+        return f"[{self.number}. {self.title}](/{self.page}.ipynb)"
 
     @property
     def sheet(self) -> str:
@@ -161,7 +161,7 @@ def plan(parts: dict[str, list[Lecture]], most: int | None) -> str:
         for lecture in lectures:
             tasks = chosen(lecture, most)
             minutes = [lecture.core, sum(task.minutes for task in tasks)]
-            link = f"[{ranges(tasks)}]({lecture.sheet})" if tasks else "none yet"
+            link = f"[{ranges(tasks)}](/{lecture.sheet})" if tasks else "none yet"
             of_part.append([lecture.link, minutes[0], link, minutes[1], sum(minutes)])
             sums = [a + b for a, b in zip(sums, minutes, strict=True)]
         if len(lectures) == 1:
@@ -244,7 +244,7 @@ def outcomes(root: Path, lecture: Lecture) -> str:
         listed = "; ".join(f"{task.number} {task.title} {task.stars}" for task in tasks)
         what = outcome or "*something beyond this list*"
         rows.append([what.replace("|", r"\|"), listed or "no task: *Check yourself*"])
-    sheet = f"Tasks of [its sheet]({lecture.sheet})" if lecture.tasks else "Tasks"
+    sheet = f"Tasks of [its sheet](/{lecture.sheet})" if lecture.tasks else "Tasks"
     return f"**{lecture.link}**\n\n" + table(["After it one can …", sheet], rows)
 
 

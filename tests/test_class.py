@@ -1548,7 +1548,7 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     done = graded(folder, out, tasks=GRADED, policy=policy)
     assert points_of(out)["ada"] == FULL + 3
     assert done.own == ["stable_softmax (1 ordinary cases)"]
-    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
     code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def cases" in c)
     put(private / "cases" / "stable_softmax.py", code.encode(), LATER)
     graded(folder, out, tasks=GRADED, policy=policy)
@@ -2268,7 +2268,7 @@ def test_a_written_task_made_as_the_page_for_instructors_says_passes_the_proof(t
 
     from grading.classroom.policy import own_tasks
 
-    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
     code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "TASK" in c)
     put(tmp_path / "private" / "tasks" / "lecture_02" / "why_divide.py", code.encode(), LATER)
     [task] = own_tasks(tmp_path / "private")
@@ -2294,7 +2294,7 @@ def test_what_the_page_says_of_the_database_is_true(small):
     answers = made_class.HALF | {"essay": "essay = 'By cem.'"}  # which nobody has read
     put(small[0] / "cem" / "02_sheet.ipynb", sheet(answers), LATER + 9)
     again(small)
-    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
     part = text.partition("\n### The database\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", part, re.MULTILINE)
     with sqlite3.connect(out / "grades.sqlite") as base:
@@ -2316,7 +2316,7 @@ def test_what_the_page_says_of_the_database_is_true(small):
 
 def test_every_option_and_file_that_the_page_names_is_there():
     """What the page for instructors tells to type can be typed."""
-    text = (ROOT / "instructors.md").read_text(encoding="utf-8")
+    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
     made = "".join(path.read_text() for path in (ROOT / "grading" / "classroom").glob("*.py"))
     made += (ROOT / "tools" / "autograder.py").read_text()
     makefile = (ROOT / "Makefile").read_text()

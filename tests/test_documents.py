@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,8 +16,13 @@ from grading.classroom.submissions import MOST_DEEP, MOST_WITHIN
 from tools import sources
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DOCUMENTS = sorted(ROOT.glob("*.md"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("pages/*.md")])
 MiB, GiB = 1 << 20, 1 << 30
+
+
+def named(path: Path) -> str:
+    """A document as it is named from the root."""
+    return path.relative_to(ROOT).as_posix()
 
 
 def text(name: str) -> str:
@@ -34,10 +40,10 @@ def test_the_citation_has_the_version():
     assert yaml.safe_load(text("CITATION.cff"))["version"] == PROJECT["version"]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_versions_are_those_of_the_requirements(path):
     pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)", text("requirements.txt"), re.MULTILINE))
-    for package, version in re.findall(r"\b([\w-]+)==(\d[\w.]*\w)", text(path.name)):
+    for package, version in re.findall(r"\b([\w-]+)==(\d[\w.]*\w)", text(named(path))):
         assert version == pinned[package], package
 
 
@@ -64,7 +70,7 @@ LIMITS = {
 
 @pytest.mark.parametrize("pattern", LIMITS)
 def test_limits_of_the_sandbox(pattern):
-    assert {float(number) for number in said("instructors.md", pattern)} == {LIMITS[pattern]}
+    assert {float(number) for number in said("pages/instructors.md", pattern)} == {LIMITS[pattern]}
 
 
 def test_lectures_with_exercises_are_counted():
@@ -74,9 +80,9 @@ def test_lectures_with_exercises_are_counted():
 
 
 CODE = [
-    (path.name, number, code)
+    (named(path), number, code)
     for path in DOCUMENTS
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", text(path.name), re.DOTALL))
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", text(named(path)), re.DOTALL))
 ]
 
 
@@ -90,10 +96,10 @@ def test_code_as_it_is_printed_passes_the_check_of_style(name, number, code):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_commands_are_those_of_the_makefile(path):
     targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text(path.name), re.MULTILINE)) <= targets
+    assert set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text(named(path)), re.MULTILINE)) <= targets
 
 
 def test_contributing_names_every_command():
@@ -103,10 +109,10 @@ def test_contributing_names_every_command():
     )
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_files_that_are_named_are_there(path):
     places = r"`((?:helpers|grading|tests|tools|lectures|solutions|experiments)/[\w./]+\.\w+)`"
-    for name in re.findall(places, text(path.name)):
+    for name in re.findall(places, text(named(path))):
         if "NN" not in name and "NAME" not in name:
             assert (ROOT / name).exists(), name
 

@@ -337,7 +337,7 @@ CODE_FAULTS = {
         "tests/test_documents.py::test_the_citation_has_the_version",
     ),
     "a limit of the sandbox in prose": (
-        "instructors.md",
+        "pages/instructors.md",
         "60 s a cell",
         "90 s a cell",
         "tests/test_documents.py::test_limits_of_the_sandbox",
@@ -413,11 +413,16 @@ PAGE_FAULTS = {
 
 @pytest.mark.parametrize("fault", PAGE_FAULTS)
 def test_the_build_notices(fault, tmp_path):
-    for name in ("_config.yml", "glossary.md", "bibliography.md", "references.bib", "favicon.svg"):
+    for name in ("_config.yml", "favicon.svg"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("_ext", "_static", "_templates"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    toc = "format: jb-book\nroot: page\nchapters:\n  - file: glossary\n  - file: bibliography\n"
+    names = ("glossary.md", "bibliography.md", "references.bib")
+    (tmp_path / "pages").mkdir()
+    for name in names:
+        shutil.copy(ROOT / "pages" / name, tmp_path / "pages")
+    toc = "format: jb-book\nroot: page\nchapters:\n"
+    toc += "  - file: pages/glossary\n  - file: pages/bibliography\n"
     (tmp_path / "_toc.yml").write_text(toc)
     (tmp_path / "page.md").write_text(PAGE.format(PAGE_FAULTS[fault]))
     book = [Path(sys.executable).with_name("jupyter-book"), "build", "-W", "-n", "--keep-going"]

@@ -14,18 +14,21 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     assert not (tmp_path / "solutions").exists() and not (tmp_path / "grading").exists()
     assert (tmp_path / "benchmarks").is_dir() and not [*(tmp_path / "benchmarks").glob("*.py")]
     toc = (tmp_path / "_toc.yml").read_text(encoding="utf-8")
-    assert "solutions/" not in toc and "Model answers" not in toc
+    assert "solutions/" not in toc and "Answers to" not in toc
     for sheet in (tmp_path / "exercises").glob("*.ipynb"):
         cells = nbformat.read(sheet, as_version=4).cells
         [code] = [cell.source for cell in cells if "keep_back" in cell.source]
         assert "\nkeep_back()\n" in code
         assert "Hints unfold one after the other.\n" in "".join(cell.source for cell in cells)
         assert not any("where the model answer stands" in cell.source for cell in cells)
-    assert "exercises/02" in toc and "file: glossary" in toc
-    pages = "".join(page.read_text(encoding="utf-8") for page in tmp_path.glob("*.md"))
+    assert "exercises/02" in toc and "file: pages/glossary" in toc
+    pages = "".join(
+        page.read_text(encoding="utf-8")
+        for page in [*tmp_path.glob("pages/*.md"), tmp_path / "index.md"]
+    )
     for page in ("instructors", "teaching", "examination"):
-        assert page not in toc and not (tmp_path / f"{page}.md").exists()
-        assert f"]({page}.md" not in pages
+        assert page not in toc and not (tmp_path / "pages" / f"{page}.md").exists()
+        assert f"{page}.md" not in pages
     assert "A good answer" not in pages
     readme = (tmp_path / "README.md").read_text(encoding="utf-8")
     assert "`exercises/`" in readme and "_build/html/index.html" in readme

@@ -130,9 +130,11 @@ def test_every_lecture_is_in_the_table_of_contents_and_on_the_first_page():
 
 
 def test_execution_times_are_those_of_the_notebooks():
-    rows = page_soup("execution_times").select("table.execution-times tbody tr")
+    rows = page_soup("pages/execution_times").select("table.execution-times tbody tr")
     shown = {
-        row.a["href"].removesuffix(".html"): int(row.select("td")[1].text) for row in rows if row.a
+        row.a["href"].removeprefix("../").removesuffix(".html"): int(row.select("td")[1].text)
+        for row in rows
+        if row.a
     }
     stored = {
         name: json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["metadata"][
@@ -240,7 +242,7 @@ def test_the_site_remembers_until_told_to_forget(browser):
 
 @pytest.mark.parametrize(
     ("name", "label"),
-    [("index", "Ask a trained model"), ("open_the_model", "Open the model")],
+    [("index", "Ask a trained model"), ("pages/open_the_model", "Open the model")],
 )
 def test_the_model_opens_from_files(name, label, browser):
     """Without a server, and whatever else on the page has a name."""

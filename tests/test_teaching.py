@@ -15,8 +15,8 @@ import teaching
 
 LECTURES = teaching.lectures_of(ROOT)
 NUMBERS = [lecture.number for lecture in LECTURES]
-PLANS = (ROOT / "teaching.md").read_text(encoding="utf-8")
-QUESTIONS = (ROOT / "examination.md").read_text(encoding="utf-8")
+PLANS = (ROOT / "pages" / "teaching.md").read_text(encoding="utf-8")
+QUESTIONS = (ROOT / "pages" / "examination.md").read_text(encoding="utf-8")
 
 
 def rows(table):

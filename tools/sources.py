@@ -1,4 +1,4 @@
-"""Put the entries of `references.bib` in the order of their keys; `make format` does it.
+"""Put the entries of `pages/references.bib` in the order of their keys; `make format` does it.
 
 With `--check` nothing is written, and entries out of order or there twice are named.
 """
@@ -8,7 +8,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parent.parent / "references.bib"
+SOURCES = Path(__file__).resolve().parent.parent / "pages" / "references.bib"
 KEY = re.compile(r"@\w+\{([^,]+),")
 
 
@@ -26,7 +26,7 @@ def main(check: bool) -> int:
     """Order the file, or only say what is out of order."""
     text, wrong = ordered(SOURCES.read_text(encoding="utf-8"))
     for line in wrong if check else []:
-        print(f"references.bib: {line}; run: make format")
+        print(f"pages/references.bib: {line}; run: make format")
     if not check:
         SOURCES.write_text(text, encoding="utf-8")
     return 1 if check and wrong else 0

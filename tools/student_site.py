@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
-LEFT_OUT |= {"instructors.md", "teaching.md", "examination.md"}
+LEFT_OUT |= {"pages/instructors.md", "pages/teaching.md", "pages/examination.md"}
 IMPORT = '"from grading import check, progress\\n"'
 README = """# Lamplight, for students
 
@@ -35,11 +35,13 @@ POINTS_AT = re.compile(
     r" When you have the points, and after\\n\",\s*\"  five tries, `check` says where the model "
     r"answer stands\."
 )
-PART = re.compile(r"  - caption: (?:Model answers|For instructors)\n(?:    .*\n)+")
+PART = re.compile(r"  - caption: For instructors\n(?:    .*\n)+")
+ANSWERS = re.compile(r" +- file: solutions/.*\n +title: .*\n")
+EMPTY = re.compile(r" +sections:\n(?=(?: {0,6}\S|\Z))", re.MULTILINE)
 TEACH = re.compile(
     r"^: There are \[teaching plans\].*?\n  (?=The code has)", re.DOTALL | re.MULTILINE
 )
-LINK = re.compile(r"\[([^\]]*)\]\((?:instructors|teaching|examination)\.md[^)]*\)")
+LINK = re.compile(r"\[([^\]]*)\]\((?:pages/)?(?:instructors|teaching|examination)\.md[^)]*\)")
 
 
 def copy(target: Path) -> None:
@@ -53,7 +55,7 @@ def copy(target: Path) -> None:
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
     ).stdout
     for name in filter(None, listed.split("\0")):
-        mine = name.split("/")[0] in LEFT_OUT or re.fullmatch(r"benchmarks/.*\.py", name)
+        mine = {name, name.split("/")[0]} & LEFT_OUT or re.fullmatch(r"benchmarks/.*\.py", name)
         if not mine and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target / name)
@@ -68,8 +70,9 @@ def copy(target: Path) -> None:
     (target / "README.md").write_text(README, encoding="utf-8")  # the course's is for teachers too
     toc = target / "_toc.yml"
     text, count = PART.subn("", toc.read_text(encoding="utf-8"))
-    if count != 2 or "solutions/" in text:
-        wanted = "a part named 'Model answers', with all of them, and one 'For instructors'"
+    text = EMPTY.sub("", ANSWERS.sub("", text))
+    if count != 1 or "solutions/" in text:
+        wanted = "model answers, each a file with a title, and a part named 'For instructors'"
         raise ValueError(f"_toc.yml: {wanted} were expected")
     toc.write_text(text, encoding="utf-8")
     index = target / "index.md"
@@ -77,7 +80,10 @@ def copy(target: Path) -> None:
     if count != 1:
         raise ValueError("index.md: a list that begins with ': There are [teaching plans]' is gone")
     index.write_text(text, encoding="utf-8")
-    for page in target.glob("*.md"):  # what pointed at them is a word
+    for page in [
+        *target.glob("*.md"),
+        *target.glob("pages/*.md"),
+    ]:
         page.write_text(LINK.sub(r"\1", page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
