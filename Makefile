@@ -10,7 +10,7 @@ ifneq ($(findstring $$,$(value OPTIONS))$(findstring `,$(value OPTIONS)),)
 $(error OPTIONS holds a $$ or a backtick, which would not arrive as they are: put such a comment into a table, and name that with --points)
 endif
 
-.PHONY: help book serve check test system lab execute seeds experiments times exercises task bench grade audit address
+.PHONY: help book serve check test test-all system lab execute seeds experiments times exercises task bench grade audit address
 .PHONY: autograder student-site format clean
 
 help: ## list the commands; what may be left out stands in [ ]
@@ -36,11 +36,16 @@ check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=mod
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/check.py \
 	  $(addprefix NB=,$(NB)) $(addprefix FILE=,$(FILE)) $(addprefix TASK=,$(TASK))
 
-test: system .venv/full.stamp ## check everything: code, notebooks, exercises, site
+TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
+FAULTY := { echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+
+test: system .venv/full.stamp book ## check what a change can break: code, notebooks, exercises, site
+	@$(TESTS) -m "not full and not grader" || $(FAULTY)
+
+test-all: system .venv/full.stamp ## check everything, as CI does [PART=notebooks, code, site or grader]
 	@rm -rf _build
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder || { \
-	  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+	@$(TESTS) $(if $(PART),--part $(PART)) || $(FAULTY)
 
 system:
 	@sh tools/system.sh chromium bwrap

@@ -147,7 +147,7 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             random.seed(torch_seed)
             np.random.seed(torch_seed)  # noqa: NPY002
             if torch := torch_if_there():
-                torch.manual_seed(torch_seed)
+                torch.default_generator.manual_seed(torch_seed)  # no accelerators are asked
             value = task.drive(watch.over(answer), *args) if task.drive else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:

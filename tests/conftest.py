@@ -33,40 +33,117 @@ def chromium() -> str:
     return system_program("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.fixture(scope="session")
+def browser(chromium):
+    """One Chromium for all tests that look at a page; each opens pages or contexts of its own."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        skip_or_fail("playwright is not installed: make test installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+# ------------------------------------------------------------------ which tests run
+
+# `make test` leaves out what is marked `full` or `grader`; `make test-all` runs everything. Public
+# CI runs that in four parts side by side: PART=notebooks, and so on. All other files are `code`.
+PARTS = {
+    "notebooks": {"test_colab", "test_execute", "test_notebooks", "test_seeds", "test_times"},
+    "site": {"test_audit", "test_documents", "test_language", "test_open_model"}
+    | {"test_plotting_quiz", "test_site", "test_teaching", "test_viewer"},
+    "grader": {"test_class", "test_faults", "test_grader_cases", "test_grader_parts"}
+    | {"test_hostile_text", "test_needs", "test_releases"},
+    "code": set(),
+}
+
+
+def part_of(path: Path) -> str:
+    """The part of `make test-all` to which a file belongs."""
+    if path.suffix == ".ipynb":
+        return "notebooks"
+    return next((part for part, files in PARTS.items() if path.stem in files), "code")
+
+
+def pytest_addoption(parser) -> None:
+    """A part of all tests can be asked for."""
+    parser.addoption("--part", choices=sorted(PARTS), help="run only this part of all tests")
+
+
+GRADER = re.compile(r"^pytestmark = .*\bpytest\.mark\.grader\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """What would be left out as a whole is not even imported."""
+    if not collection_path.is_file() or collection_path.stem == "conftest":
+        return None
+    part = config.getoption("--part", None)
+    if part and part_of(collection_path) != part:
+        return True
+    if "not grader" in config.option.markexpr and collection_path.suffix == ".py":
+        return GRADER.search(collection_path.read_text(encoding="utf-8")) is not None or None
+    return None
+
+
+# ------------------------------------------------------------------ which worker runs what
+
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
-LONG = ("test_faults", "test_grader_cases", "test_site", "test_variants", "test_grader_parts")
+LONG = ("test_faults", "test_grader_cases", "test_site", "test_grader_parts")
 LONG = (*LONG, "test_needs", "test_class")
-# Tests that share nothing, or only what is of one task: they fill what is left on either side.
-APART = ("test_grading.py::", "test_verdicts_do_not_depend_on_the_seed_of_torch[")
+# Files about every task: all tests of the tasks of a lecture go to one worker, which runs each
+# model answer and each known mistake once for all of them.
+ABOUT_TASKS = ("test_grading", "test_parts", "test_task_rules", "test_variants")
+LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lecture_*/*.py")}
 
 
+def scope_of(nodeid: str) -> str:
+    """What has to run on one worker with this test: its file, or the tasks of its lecture."""
+    file, _, test = nodeid.partition("::")
+    if Path(file).stem in ABOUT_TASKS and "[" in test:
+        for word in re.split(r"[-\]]", test.partition("[")[2]):
+            if word in LECTURES:
+                return LECTURES[word]
+            if number := re.fullmatch(r"(\d{1,2})(_.*)?", word):
+                return f"lecture_{int(number[1]):02d}"
+    return file
+
+
+@pytest.hookimpl(trylast=True)  # after the notebooks, which come first
 def pytest_collection_modifyitems(items) -> None:
-    """Notebooks come first, then the long files, and last what can be handed out one by one."""
+    """Notebooks, then the long files, then the tasks lecture by lecture, then the rest."""
 
-    def turn(item) -> int:
-        if "test_runs_alone[" in item.nodeid:
-            return 0
-        if any(part in item.nodeid for part in APART):
-            return 3
-        return 1 if item.path.stem in LONG else 2
+    def turn(item) -> tuple:
+        scope = scope_of(item.nodeid)
+        if item.path.suffix == ".ipynb":
+            return (0, "")
+        if item.path.stem in LONG:
+            return (1, "")
+        return (2, scope) if scope.startswith("lecture_") else (3, "")
 
     items.sort(key=turn)
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_make_scheduler(config, log):
-    """Tests of a file, or of a task, share what they need, so one worker gets them all."""
+    """Tests of a file, or of a lecture's tasks, share what they need: one worker gets them all."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByFile(LoadScopeScheduling):
+    class Shared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file, _, test = nodeid.partition("::")
-            if file.endswith("test_grading.py") and "[" in test:
-                return re.split(r"[-\]]", test.partition("[")[2])[0]  # the task, without the seed
-            alone = any(part in nodeid for part in ("test_runs_alone[", *APART))
-            return nodeid if alone else file
+            return scope_of(nodeid)
 
-    return ByFile(config, log)
+    return Shared(config, log)
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -18,15 +18,6 @@ from playwright.sync_api import Browser, Page
 DESKTOP, PHONE = 1280, 390
 MOST_REQUESTS, MOST_BYTES = 15, 350_000
 
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 # Rules of axe that the book theme itself breaks, each with the reason why we leave it. The two that
 # it broke are repaired: `region` in _templates/navbar-logo.html, the roles of bibliography entries
 # in _ext/course.py. Keep it empty if you can.

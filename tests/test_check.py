@@ -58,6 +58,7 @@ def test_what_is_not_there_is_refused():
             check.main([argument])
 
 
+@pytest.mark.full
 def test_a_fault_is_found(tmp_path, monkeypatch, capsys):
     copy_project(tmp_path, without=("lectures", "solutions", "exercises", "_static"))
     monkeypatch.setattr(check, "ROOT", tmp_path)

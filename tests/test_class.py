@@ -28,6 +28,8 @@ from grading.classroom.submissions import owner_of, settled
 from grading.task import all_tasks
 from tools import autograder
 
+pytestmark = pytest.mark.grader
+
 GRADED = {name: TASKS[name] for name in RIGHT} | {
     name: task for name, task in all_tasks().items() if task.lecture == 5
 }

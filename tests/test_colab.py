@@ -1,6 +1,5 @@
-"""Each notebook runs as on Colab, and shows what is stored.
+"""A notebook runs as on Colab: alone in an empty folder, where its first cell installs the course.
 
-It runs alone in an empty folder, where its first cell installs the course. One run proves both.
 The environment has torch, numpy and the rest, but not the course. The first cell runs as it is:
 its `git+https://…` address leads, by git's own rewriting of addresses, to a repository made from
 this working tree. The network may be off; pip is told to ask no index, so that installing anything
@@ -9,7 +8,6 @@ beyond the course would fail.
 
 import json
 import os
-import shutil
 import site
 import subprocess
 import sys
@@ -17,12 +15,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from copies import copy_project
+from conftest import ROOT
+from copies import copy_project, project_files
 from nbformat.v4 import new_code_cell, new_output
 
 from tools import address
 
-NOTEBOOKS = address.notebooks()
 ON_COLAB = "import sys, types; sys.modules['google.colab'] = types.ModuleType('google.colab')\n"
 
 
@@ -57,7 +55,8 @@ def colab_python(tmp_path_factory) -> Path:
     (target / "on_colab.pth").write_text(ON_COLAB)
     python = folder / "bin" / "python"
     check = "import torch, numpy, importlib.util as u; print(u.find_spec('helpers') is None)"
-    assert run(python, "-c", check, cwd=folder).strip() == "True"  # or the tests prove nothing
+    apart = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    assert run(python, "-c", check, cwd=folder, env=apart).strip() == "True"  # or all is in vain
     return python
 
 
@@ -76,16 +75,8 @@ def environment(repository) -> dict[str, str]:
     return inherited | settings
 
 
-def as_on_colab(notebook: Path, folder: Path) -> Path:
-    """A copy whose first cell, which installs, may say something."""
-    copy = nbformat.read(notebook, as_version=4)
-    first = next(cell for cell in copy.cells if cell.cell_type == "code")
-    first.metadata["tags"] = [*first.metadata.get("tags", ()), "nbval-ignore-output"]
-    nbformat.write(copy, folder / notebook.name)
-    return folder / notebook.name
-
-
 def run_and_compare(notebook, python, environment, pytestconfig):
+    """Run a copy, whose first cell may say something, in its own folder; compare its outputs."""
     compare = "--nbval-lax" if pytestconfig.option.outputs_may_differ else "--nbval"
     settings = [o for o in pytestconfig.getini("addopts") if o.startswith("--nbval-")]
     rules = f"--nbval-sanitize-with={pytestconfig.option.nbval_sanitize_with}"
@@ -93,38 +84,48 @@ def run_and_compare(notebook, python, environment, pytestconfig):
     run(*tool, notebook, cwd=notebook.parent, env=environment)
 
 
-def test_another_output_is_noticed(colab_python, environment, tmp_path, pytestconfig):
-    """A notebook like the others, as it is and with one stored number changed."""
-    if pytestconfig.option.outputs_may_differ:
-        pytest.skip("outputs are not compared")
-    notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
+def written(notebook, path):
+    """The file of a copy whose first cell may say something."""
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    second = new_code_cell("print(1 + 1)", execution_count=2)
-    notebook.cells = [first, second]
-    for stored in ("2\n", "3\n"):
-        second.outputs = [new_output("stream", name="stdout", text=stored)]
-        nbformat.write(notebook, tmp_path / "small.ipynb")
-        copy = as_on_colab(tmp_path / "small.ipynb", tmp_path)
-        if stored == "2\n":
-            run_and_compare(copy, colab_python, environment, pytestconfig)
-        else:
-            with pytest.raises(AssertionError, match="mismatch"):
-                run_and_compare(copy, colab_python, environment, pytestconfig)
+    first.metadata["tags"] = ["nbval-ignore-output"]
+    nbformat.write(notebook, path)
+    return path
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_runs_alone(notebook, colab_python, environment, tmp_path, pytestconfig):
-    copy = as_on_colab(notebook, tmp_path)
+def test_a_notebook_installs_the_course_and_runs(colab_python, environment, tmp_path, pytestconfig):
+    """All begin with the same cell, as test_notebooks.py proves, so one stands for all."""
+    [path] = (ROOT / "lectures").glob("02_*.ipynb")
+    copy = written(nbformat.read(path, as_version=4), tmp_path / path.name)
     [packages] = colab_python.parent.parent.glob("lib/python*/site-packages")
-    for installed in [*packages.glob("lamplight*"), packages / "helpers", packages / "grading"]:
-        shutil.rmtree(installed, ignore_errors=True)
     before = {path.name for path in packages.iterdir()}
     run_and_compare(copy, colab_python, environment, pytestconfig)
     new = {path.name for path in packages.iterdir()} - before - {"__pycache__"}
     allowed = {"helpers", "grading", f"lamplight-{address.version()}.dist-info"}
     assert new <= allowed, f"the first cell installed more than the course: {new - allowed}"
-    assert "helpers" in new
     for untouched in ("torch", "numpy"):
         assert (packages / untouched).is_symlink(), f"{untouched} was replaced"
     direct = json.loads(next(packages.glob("lamplight-*.dist-info/direct_url.json")).read_text())
     assert direct["vcs_info"]["requested_revision"] == f"v{address.version()}"
+    for path in project_files():
+        relative = path.relative_to(ROOT)
+        if relative.parts[0] in ("helpers", "grading"):
+            assert (packages / relative).is_file(), f"{relative} is not installed"
+
+
+@pytest.mark.full
+def test_another_output_is_noticed(colab_python, environment, tmp_path, pytestconfig):
+    """A notebook like the others, as it is and with one stored number changed."""
+    if pytestconfig.option.outputs_may_differ:
+        pytest.skip("outputs are not compared")
+    notebook = nbformat.read(address.notebooks()[0], as_version=4)
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    second = new_code_cell("print(1 + 1)", execution_count=2)
+    notebook.cells = [first, second]
+    for stored in ("2\n", "3\n"):
+        second.outputs = [new_output("stream", name="stdout", text=stored)]
+        copy = written(notebook, tmp_path / "small.ipynb")
+        if stored == "2\n":
+            run_and_compare(copy, colab_python, environment, pytestconfig)
+        else:
+            with pytest.raises(AssertionError, match="mismatch"):
+                run_and_compare(copy, colab_python, environment, pytestconfig)

@@ -372,6 +372,7 @@ HARMLESS = (None, measured_figure_changed)
 
 
 @pytest.mark.parametrize("plant", [*HARMLESS, output_changed, figure_changed, code_changed])
+@pytest.mark.full
 def test_nbval_notices(plant, copy):
     notebook = nbformat.read(SMALL, as_version=4)
     if plant:
@@ -381,12 +382,14 @@ def test_nbval_notices(plant, copy):
     (copy / "lectures" / "spoiled.ipynb").unlink()
 
 
+@pytest.mark.full
 def test_the_copy_is_sound(copy):
     """Without this, a copy that fails for another reason would count as a fault noticed."""
     assert pytest_in(copy, *sorted({check for *_, check in CODE_FAULTS.values()})) == 0
 
 
 @pytest.mark.parametrize("fault", CODE_FAULTS)
+@pytest.mark.full
 def test_the_tests_notice(fault, copy):
     name, right, wrong, check = CODE_FAULTS[fault]
     path = copy / name
@@ -412,6 +415,7 @@ PAGE_FAULTS = {
 
 
 @pytest.mark.parametrize("fault", PAGE_FAULTS)
+@pytest.mark.full
 def test_the_build_notices(fault, tmp_path):
     for name in ("_config.yml", "favicon.svg"):
         shutil.copy(ROOT / name, tmp_path)

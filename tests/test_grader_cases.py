@@ -23,7 +23,8 @@ from grading.classroom.grade import grade_class
 from grading.classroom.sandbox import Limits, Unavailable, bubblewrap
 from grading.classroom.store import Store
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
+pytestmark = [pytest.mark.grader, ON_LINUX]
 LIMITS = Limits(cell=4, task=4, train=4, total=200, patience=6, memory=900 << 20, printed=2 << 20)
 unpickled: list[tuple] = []
 watching = False

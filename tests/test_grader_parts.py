@@ -1,10 +1,7 @@
 """The class grader's parts: the wire, magics, resuming, memory, tables, the command, Gradescope."""
 
 import ast
-import builtins
 import csv
-import dataclasses
-import inspect
 import io
 import json
 import math
@@ -13,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 import tracemalloc
 import zipfile
@@ -47,8 +43,7 @@ from grading.classroom.store import Store
 from grading.classroom.submissions import find, owner_of
 from grading.classroom.tables import cell
 from grading.classroom.wire import DTYPES, WireError, decode, encode
-from grading.plain import difference, plain
-from grading.task import all_tasks
+from grading.plain import plain
 from tools import autograder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
@@ -198,56 +193,6 @@ def test_only_the_message_that_has_to_come_next_is_believed(lines):
     assert made.heard.forged == {"stable_softmax"}
 
 
-# ------------------------------------------------------------------ every task of the course
-
-ALL = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
-
-
-@pytest.mark.parametrize("task", ALL, ids=lambda task: task.name)
-def test_inputs_of_a_task_can_cross_the_border(task):
-    for case in task.cases(3):
-        for arg in case.args:
-            back = decode(json.loads(json.dumps(encode(arg))))
-            assert type(back) is type(arg)
-            assert difference(plain(back), plain(arg), 0, 0) is None
-
-
-DRIVEN = [task for task in [*ALL, TASKS["Scale"]] if task.drive is not None]
-
-
-@pytest.mark.parametrize("task", DRIVEN, ids=lambda task: task.name)
-def test_drive_is_self_contained(task):
-    """Only its own source goes into the sandbox: it may use no name of its module."""
-    source = textwrap.dedent(inspect.getsource(task.drive))
-    tree = ast.parse(source)
-    assert isinstance(tree.body[0], ast.FunctionDef), "a function written with def"
-    code = compile(tree, "drive", "exec")
-    free, todo = set(), [c for c in code.co_consts if inspect.iscode(c)]
-    for inner in todo:
-        todo += [c for c in inner.co_consts if inspect.iscode(c)]
-        used = {i.argval for i in __import__("dis").get_instructions(inner) if "GLOBAL" in i.opname}
-        free |= used
-    assert free <= set(dir(builtins)) | {task.drive.__name__}
-
-
-QUICK = [task for task in ALL if task.kind != "train"]
-
-
-@pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
-def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
-    mine, known = task.cases(11), {}
-    outcomes = judge.run(task, task.reference, mine, torch_seed=7)
-    assert judge.judge(task, mine, outcomes, known).points == (
-        task.points if task.kind != "written" else 0
-    )
-    if task.kind == "choose":
-        return
-    unnamed = dataclasses.replace(task, mistakes=task.mistakes[:1], pairs=None)  # only points
-    for mistake in task.mistakes:
-        outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
-        assert judge.judge(unnamed, mine, outcomes, known).points < task.points
-
-
 # ------------------------------------------------------------------ cells
 
 
@@ -349,6 +294,7 @@ def fake(cells, tasks, slot):
     return found
 
 
+@pytest.mark.grader
 def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypatch):
     """100 MB of notebooks, with a runner that starts no process: the batch keeps none of them."""
     monkeypatch.delenv("LAMPLIGHT_QUIET")
@@ -406,6 +352,7 @@ def class_of(folder, count):
 
 
 @linux
+@pytest.mark.grader
 def test_what_is_computed_counts_and_not_what_the_clock_says(tmp_path):
     """With a limit of one second: who sleeps for three keeps all, who computes is stopped."""
     system_program("bwrap")
@@ -427,6 +374,7 @@ def test_what_is_computed_counts_and_not_what_the_clock_says(tmp_path):
 
 
 @linux
+@pytest.mark.grader
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     system_program("bwrap")
     folder = class_of(tmp_path / "in", 5)
@@ -485,6 +433,7 @@ def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
 
 
 @linux
+@pytest.mark.grader
 def test_without_bubblewrap_it_refuses_and_says_what_unsafe_means(tmp_path):
     folder = class_of(tmp_path / "in", 1)
     env = {**os.environ, "PATH": str(tmp_path)}
@@ -543,6 +492,7 @@ def in_container(top, *, settings="LECTURE=2\nSEED=20417\n", python=sys.executab
 
 
 @linux
+@pytest.mark.grader
 def test_gradescope_runs_the_same_grader(container):
     answers = {name: ANSWERS[name] for name in ("stable_softmax", "query_context")}
     answers["query_context"] = "query_context = [4.0, 2.0]"
@@ -565,6 +515,7 @@ def test_gradescope_runs_the_same_grader(container):
         ({"sheet": b"<<<<<<< HEAD\n"}, "marks of a merge"),
     ],
 )
+@pytest.mark.grader
 def test_gradescope_tells_a_student_what_was_wrong_with_the_file(container, files, said):
     done, results = in_container(container, **files)
     assert done.returncode == 0, done.stderr
@@ -577,6 +528,7 @@ def test_gradescope_tells_a_student_what_was_wrong_with_the_file(container, file
     [{"settings": "LECTURE=2\n"}, {"settings": "LECTURE=77\nSEED=1\n"}, {"python": "/bin/false"}],
     ids=["no seed", "no such lecture", "python does not work"],
 )
+@pytest.mark.grader
 def test_gradescope_gives_nobody_0_for_a_fault_of_the_grader(container, fault):
     done, results = in_container(container, **fault, sheet=notebook(cells_with()))
     assert (done.returncode, results) == (1, None)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import ROOT
+from variants import sheet_of
 
 from grading import judge as judging
 from grading.author import STUB
@@ -39,12 +40,23 @@ def by_name(task):
 # ------------------------------------------------------------------ every task
 
 
-@pytest.mark.parametrize("seed", [PUBLIC_SEED, 1, 2])
-@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def seeds():
+    """Each task with three seeds. A training on seed 0 is what its solution runs and shows."""
+    for task in TASKS:
+        for seed in (PUBLIC_SEED, 1, 2):
+            often = seed == 1 or (seed == PUBLIC_SEED and task.kind != "train")
+            marks = [] if often else [pytest.mark.full]
+            yield pytest.param(task, seed, marks=marks, id=f"{task.name}-{seed}")
+
+
+@pytest.mark.parametrize(("task", "seed"), list(seeds()))
 def test_right_answers_get_full_marks(task, seed):
-    answers = (task.reference, *task.also_right)
-    for answer in answers[:1] if task.kind == "train" else answers:
-        verdict = grade(task, answer, seed)
+    sheet = sheet_of(task.name, seed)
+    given = [sheet.right]
+    if task.kind != "train":
+        given += [judging.run(task, answer, sheet.cases) for answer in task.also_right]
+    for outcomes in given:
+        verdict = sheet.verdict(outcomes)
         if task.kind == "written":  # a person gives the points
             assert (verdict.points, verdict.review) == (0, True)
             continue
@@ -61,15 +73,23 @@ def test_no_answer_gets_nothing(task):
         assert grade(task, nothing, PUBLIC_SEED).points == 0
 
 
-@pytest.mark.parametrize("task", TASKS, ids=by_name)
+DEAR = {"train_answerer"}
+"""Tasks whose known mistakes are trained in `make test-all` only: more than ten CPU seconds."""
+
+
+def marked(task):
+    return pytest.param(task, marks=pytest.mark.full if task.name in DEAR else ())
+
+
+@pytest.mark.parametrize("task", [marked(task) for task in TASKS], ids=by_name)
 def test_every_known_mistake_is_rejected_and_named(task, record_property):
-    tried, faults = 0, []
+    tried, faults, sheet = 0, [], sheet_of(task.name)
     if task.kind == "written":
         return  # what is missing in a text, a person sees: the sentences are a guide for marking
     for number, mistake in enumerate(task.mistakes):
         if task.kind == "choose" and mistake.answer in task.reference:
             continue  # a right option: its reason stands in the solution
-        verdict = grade(task, mistake.answer, PUBLIC_SEED)
+        verdict = sheet.verdict(sheet.outcomes(number))
         tried += 1
         if verdict.points == task.points:
             faults.append(f"mistake {number} passes: {mistake.why}")
@@ -106,13 +126,13 @@ def test_arguments_have_names(task):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_constant_answers_are_rejected(task):
     """Zeros of the right shape, and the right answer to another input, earn nothing."""
-    cases, known = task.cases(PUBLIC_SEED), judging.kept(task, PUBLIC_SEED)
-    expected = judging.run(task, task.reference, cases)
+    sheet = sheet_of(task.name)
+    expected = sheet.right
     zeros = [copy.deepcopy(outcome) for outcome in expected]
     zeros = [judging.Outcome(_zeroed(outcome.value)) for outcome in zeros]
     shifted = expected[1:] + expected[:1]
     for outcomes in (zeros, shifted):
-        assert judging.judge(task, cases, outcomes, known).points == 0
+        assert sheet.verdict(outcomes).points == 0
 
 
 def _zeroed(value):
@@ -128,15 +148,14 @@ def _zeroed(value):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_inputs_changed_in_place_are_reported(task):
     """The model answer, but it leaves its first array argument changed."""
-    cases = task.cases(PUBLIC_SEED)
+    sheet = sheet_of(task.name)
     places = [
-        i for i, arg in enumerate(cases[0].args) if isinstance(arg, np.ndarray | torch.Tensor)
+        i for i, arg in enumerate(sheet.cases[0].args) if isinstance(arg, np.ndarray | torch.Tensor)
     ]
     if not places:
         pytest.skip("no argument of this task is an array")
-    outcomes = judging.run(task, task.reference, cases)
-    changed = [judging.Outcome(o.value, changed=(places[0],)) for o in outcomes]
-    verdict = judging.judge(task, cases, changed, judging.kept(task, PUBLIC_SEED))
+    changed = [judging.Outcome(o.value, changed=(places[0],)) for o in sheet.right]
+    verdict = sheet.verdict(changed)
     assert verdict.points <= task.points / 2
     names = list(inspect.signature(task.drive or task.reference).parameters)
     assert f"`{names[places[0] + bool(task.drive)]}` was changed in place" in verdict.message
@@ -188,6 +207,17 @@ def test_the_student_notebook_earns_nothing_and_runs(path, capsys):
     for name in names:
         if load(name).kind == "find the bug":  # what is given is known as what is given
             assert AS_GIVEN in said.partition(f"✗ {name}: ")[2].partition("✗")[0], name
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
+def test_the_solution_shows_full_marks(path):
+    """In its stored outputs, with which nbval compares those of its run."""
+    cells = nbformat.read(path, as_version=4).cells
+    said = "".join(out.get("text", "") for c in cells for out in c.get("outputs", ()))
+    for task in of_lecture(int(path.name[:2])):
+        points = f"{task.points} of {task.points} points"
+        line = "… {}: a person gives" if task.kind == "written" else "✓ {}: " + points
+        assert line.format(task.name) in said
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)

@@ -24,6 +24,8 @@ from grading.classroom.store import Correction, Graded, Result, Store
 from grading.classroom.submissions import Handed, Owner
 from grading.task import Case, Mistake, Task
 
+pytestmark = pytest.mark.grader
+
 BAD = '<x-bad a="1">\'"&;\n=1+1'
 FOLDER = ROOT / "grading" / "classroom"
 PAGES = {"feedback": feedback, "reports": reports, "similar": similar, "term": term}

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from helpers import language
 from helpers.language import SENTENCES, arcs, check_tree, draw, parse, to_html
@@ -164,34 +163,31 @@ def test_draw_displays_the_drawing(monkeypatch):
 
 
 @pytest.mark.parametrize("style", ["background:#fff;color:#323232", "background:#111;color:#ddd"])
-def test_in_a_browser(chromium, style):
+def test_in_a_browser(browser, style):
     """It fits a phone, scrolls inside itself by keyboard too, and no drawing is cut off."""
     figures = "".join(to_html(parse(text, annotated=True)) for text in SENTENCES)
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        page.set_content(
-            '<!doctype html><html lang="en"><meta charset="utf-8"><title>Trees</title>'
-            f'<body style="{style}"><main><h1>Trees</h1>{figures}</main></body></html>'
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.set_content(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Trees</title>'
+        f'<body style="{style}"><main><h1>Trees</h1>{figures}</main></body></html>'
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    box = page.locator(".displacy-wrapper").first
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0", timeout=5000)
+    for svg in page.locator("svg").all():
+        outer, inner = svg.evaluate(
+            "svg => [svg.viewBox.baseVal, svg.getBBox()].map((box) => "
+            "[box.x, box.y, box.x + box.width, box.y + box.height])"
         )
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
-        box = page.locator(".displacy-wrapper").first
-        box.focus()
-        page.keyboard.press("ArrowRight")
-        page.wait_for_function("document.activeElement.scrollLeft > 0", timeout=5000)
-        for svg in page.locator("svg").all():
-            outer, inner = svg.evaluate(
-                "svg => [svg.viewBox.baseVal, svg.getBBox()].map((box) => "
-                "[box.x, box.y, box.x + box.width, box.y + box.height])"
-            )
-            assert outer[0] <= inner[0] and outer[1] <= inner[1]
-            assert outer[2] >= inner[2] and outer[3] >= inner[3]
-        ink = page.locator(".displacy-arc").first.evaluate("arc => getComputedStyle(arc).stroke")
-        assert ink == page.evaluate("getComputedStyle(document.body).color")
-        results = Axe().run(page)
-        assert results.violations_count == 0, results.generate_report()
-        browser.close()
+        assert outer[0] <= inner[0] and outer[1] <= inner[1]
+        assert outer[2] >= inner[2] and outer[3] >= inner[3]
+    ink = page.locator(".displacy-arc").first.evaluate("arc => getComputedStyle(arc).stroke")
+    assert ink == page.evaluate("getComputedStyle(document.body).color")
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+    page.close()
 
 
 def test_module_loads_without_spacy(monkeypatch):

@@ -20,6 +20,8 @@ from grading.classroom.needs import WITHOUT_TORCH, holds_tensor, needs_torch
 from grading.classroom.sheets import sheets
 from grading.task import Case, Task, all_tasks
 
+pytestmark = pytest.mark.grader
+
 TASKS = {name: task for name, task in all_tasks().items() if task.lecture == 2}
 FIRST = """import itertools
 import os

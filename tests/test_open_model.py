@@ -6,10 +6,9 @@ import random
 import sys
 
 import pytest
-import site_rules
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from conftest import ROOT, skip_or_fail
+from conftest import ROOT
 
 from helpers.data import AGREEMENT_VOCABULARY, STORY_VOCABULARY, tell_stories
 from helpers.models import without_heads
@@ -27,20 +26,6 @@ ABOUT = {
 }
 LIGHT = ":root{--pst-color-text-base:#222;--pst-color-surface:#f3f4f5;--lamplight:#a85c00}"
 DARK = ":root{--pst-color-text-base:#ddd;--pst-color-surface:#222832;--lamplight:#f4b04a}"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        skip_or_fail("playwright is not installed: make test installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=site_rules.CHROMIUM_FLAGS
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import statistics
 import numpy as np
 import pytest
 from test_task_rules import fingerprint
+from variants import sheet_of
 
 from grading import judge, parts
 from grading.check import PUBLIC_SEED, check, keep_back, progress
@@ -177,7 +178,8 @@ def test_in_a_task_to_find_bugs_only_what_was_mended_counts():
 )
 @pytest.mark.parametrize("seed", [PUBLIC_SEED, 1])
 def test_the_code_as_given_earns_nothing(task, seed):
-    assert grade(task, task.mistakes[0].answer, seed).points == 0
+    sheet = sheet_of(task.name, seed)
+    assert sheet.verdict(sheet.outcomes(0)).points == 0
 
 
 # ------------------------------------------------------------------ lists and letters

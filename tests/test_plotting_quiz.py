@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgba
-from site_rules import CHROMIUM_FLAGS
 
 from helpers import plotting, quiz
 
@@ -382,16 +381,6 @@ VERDICTS = {
     "some": "Please type a number.",
     "0.2.5": "Please type a number.",
 }
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
 
 
 def test_prediction_of_a_number_is_answered_with_the_reason(browser):

@@ -8,6 +8,8 @@ import pytest
 from grading.task import all_tasks
 from tools import autograder, student_site
 
+pytestmark = pytest.mark.grader
+
 
 def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     student_site.copy(tmp_path)

@@ -10,7 +10,7 @@ import pytest
 import site_rules
 import yaml
 from bs4 import BeautifulSoup
-from conftest import ROOT, skip_or_fail
+from conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
 
@@ -41,20 +41,6 @@ def forget_pages():
 
 
 @pytest.fixture(scope="module")
-def browser(chromium):
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        skip_or_fail("playwright is not installed: make test installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=site_rules.CHROMIUM_FLAGS
-        )
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
 def base():
     if not (HTML / "index.html").is_file():
         pytest.fail("The site is not built: make book")
@@ -70,10 +56,31 @@ def visited(request, browser, base):
     result.page.close()
 
 
-@pytest.mark.parametrize("visited", PAGES, indirect=True, scope="module")
-@pytest.mark.parametrize("rule", site_rules.EVERY_PAGE, ids=lambda rule: rule.__name__)
+SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
+TEMPLATES = {"index.html", "search.html", "instructors.html", "glossary.html", "bibliography.html"}
+TEMPLATES |= {"execution_times.html", "open_the_model.html", "exercises/04_masks.html"}
+TEMPLATES |= {"lectures/05_multi_head_attention.html", "solutions/04_masks.html"}
+"""A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
+
+
+def looks():
+    """Each page with each rule, page by page, so that each is opened once."""
+    for page in PAGES:
+        for rule in site_rules.EVERY_PAGE:
+            marks = [pytest.mark.full] if rule in SLOW and page not in TEMPLATES else []
+            yield pytest.param(page, rule, marks=marks, id=f"{rule.__name__}-{page}")
+
+
+@pytest.mark.parametrize(("visited", "rule"), list(looks()), indirect=["visited"], scope="module")
 def test_page(visited, rule):
     assert rule(visited) == []
+
+
+def test_there_is_a_page_of_each_kind():
+    """A folder or page that is new may need one more."""
+    assert set(PAGES) >= TEMPLATES
+    folders = {page.partition("/")[0] for page in PAGES if "/" in page}
+    assert folders == {page.partition("/")[0] for page in TEMPLATES if "/" in page}
 
 
 @pytest.mark.parametrize("name", FILES)

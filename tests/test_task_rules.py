@@ -1,11 +1,17 @@
 """What a task promises and its file must keep: fresh cases, the ban that it states, reasons."""
 
+import ast
+import builtins
+import dataclasses
 import importlib
 import inspect
+import json
 import pkgutil
 import re
+import textwrap
 import types
 
+import grader_tasks
 import nbformat
 import numpy as np
 import pytest
@@ -13,7 +19,10 @@ import torch
 from conftest import ROOT
 
 import helpers
+from grading import judge
 from grading.author import fails, functions_of, holds, plan, task
+from grading.classroom.wire import decode, encode
+from grading.plain import difference, plain
 from grading.task import CODE, all_tasks
 from helpers import masks
 
@@ -185,6 +194,54 @@ def test_the_section_of_a_task_stands_in_its_lecture(task):
     [path] = (ROOT / "lectures").glob(f"{task.lecture:02d}_*.ipynb")
     text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
     assert re.search(rf"^##+ {re.escape(task.section)}$", text, re.MULTILINE)
+
+
+# ------------------------------------------------------------------ in the class grader
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_inputs_of_a_task_can_cross_the_border(task):
+    for case in task.cases(3):
+        for arg in case.args:
+            back = decode(json.loads(json.dumps(encode(arg))))
+            assert type(back) is type(arg)
+            assert difference(plain(back), plain(arg), 0, 0) is None
+
+
+DRIVEN = [task for task in [*TASKS, grader_tasks.TASKS["Scale"]] if task.drive is not None]
+
+
+@pytest.mark.parametrize("task", DRIVEN, ids=lambda task: task.name)
+def test_drive_is_self_contained(task):
+    """Only its own source goes into the sandbox: it may use no name of its module."""
+    source = textwrap.dedent(inspect.getsource(task.drive))
+    tree = ast.parse(source)
+    assert isinstance(tree.body[0], ast.FunctionDef), "a function written with def"
+    code = compile(tree, "drive", "exec")
+    free, todo = set(), [c for c in code.co_consts if inspect.iscode(c)]
+    for inner in todo:
+        todo += [c for c in inner.co_consts if inspect.iscode(c)]
+        used = {i.argval for i in __import__("dis").get_instructions(inner) if "GLOBAL" in i.opname}
+        free |= used
+    assert free <= set(dir(builtins)) | {task.drive.__name__}
+
+
+QUICK = [task for task in TASKS if task.kind != "train"]
+
+
+@pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
+def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
+    mine, known = task.cases(11), {}
+    outcomes = judge.run(task, task.reference, mine, torch_seed=7)
+    assert judge.judge(task, mine, outcomes, known).points == (
+        task.points if task.kind != "written" else 0
+    )
+    if task.kind == "choose":
+        return
+    unnamed = dataclasses.replace(task, mistakes=task.mistakes[:1], pairs=None)  # only points
+    for mistake in task.mistakes:
+        outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
+        assert judge.judge(unnamed, mine, outcomes, known).points < task.points
 
 
 @pytest.mark.parametrize("sides", ["holds holds", "fails holds"])

@@ -7,7 +7,7 @@ import statistics
 from collections import Counter
 
 import pytest
-from variants import Sheet, Variant, changed, of_outcomes, spelled
+from variants import Variant, changed, of_outcomes, sheet_of, spelled
 
 from grading import evidence, judge
 from grading.author import cell_of
@@ -24,16 +24,8 @@ def tasks_of(lecture):
     return [t for t in all_tasks().values() if t.lecture == lecture and t.kind in CODE]
 
 
-@pytest.fixture(scope="module")
-def sheets():
-    made = {}
-
-    def of(lecture):
-        if lecture not in made:
-            made[lecture] = [Sheet(task) for task in tasks_of(lecture)]
-        return made[lecture]
-
-    return of
+def sheets_of(lecture):
+    return [sheet_of(task.name) for task in tasks_of(lecture)]
 
 
 def in_other_words(sheet):
@@ -46,9 +38,9 @@ def in_other_words(sheet):
 
 
 @pytest.mark.parametrize("lecture", LECTURES)
-def test_variants_of_known_mistakes_are_rejected_and_mostly_named(lecture, sheets, record_property):
+def test_variants_of_known_mistakes_are_rejected_and_mostly_named(lecture, record_property):
     said, faults = Counter(), []
-    for sheet in sheets(lecture):
+    for sheet in sheets_of(lecture):
         variants = [v for k in range(len(sheet.known)) for v in of_outcomes(sheet, k)]
         for variant in [*variants, *in_other_words(sheet)]:
             verdict = sheet.verdict(variant.outcomes)
@@ -74,10 +66,10 @@ SURE = [judge.SAID["all agrees"], judge.SAID["most agrees"]]
 
 @pytest.mark.parametrize("lecture", LECTURES)
 def test_a_mistake_that_the_catalogue_lacks_is_seldom_called_by_the_name_of_another(
-    lecture, sheets, record_property
+    lecture, record_property
 ):
     tried, named = 0, []
-    for sheet in sheets(lecture):
+    for sheet in sheets_of(lecture):
         task = sheet.task
 
         def same(one, other, task=task):
@@ -104,7 +96,7 @@ def test_a_mistake_that_the_catalogue_lacks_is_seldom_called_by_the_name_of_anot
 def test_how_much_the_known_mistakes_keep_is_told(sheets, record_property):
     """A task that is about edges says so, or whoever misses its point keeps nearly all of them."""
     kept = []
-    for sheet in (sheet for lecture in LECTURES for sheet in sheets(lecture)):
+    for sheet in (sheet for lecture in LECTURES for sheet in sheets_of(lecture)):
         points = sheet.task.points
         shares = [sheet.verdict(outcomes).points / points for outcomes in sheet.known]
         assert statistics.fmean(shares) <= 0.4, (sheet.task.name, shares)
@@ -115,11 +107,11 @@ def test_how_much_the_known_mistakes_keep_is_told(sheets, record_property):
 
 @pytest.mark.parametrize("lecture", LECTURES)
 def test_a_changed_model_answer_that_another_seed_rejects_is_rejected_by_the_public_one(
-    lecture, sheets, record_property
+    lecture, record_property
 ):
     """No verdict depends on the seed: what seed 1 finds wrong, seed 0 finds wrong."""
     tried, passed = 0, []
-    for sheet in sheets(lecture):
+    for sheet in sheets_of(lecture):
         task = sheet.task
         path = FOLDER / f"lecture_{task.lecture:02d}" / f"{task.name}.py"
         space = vars(__import__(f"grading.tasks.{path.parent.name}.{task.name}", fromlist=["x"]))

@@ -10,7 +10,6 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from conftest import ROOT
-from playwright.sync_api import sync_playwright
 
 from helpers.viewer import show_attention, to_html
 
@@ -143,15 +142,6 @@ def test_fully_masked_rows_are_allowed():
 
 
 # ---- In a browser ---------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=chromium, args=options)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ comes with the sentences that may be said about it.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grading import judge
+from grading.check import PUBLIC_SEED
 from grading.judge import STOPS, Outcome
-from grading.task import Task
+from grading.task import Task, load
 
 ELSEWHERE = Outcome(error=f"{STOPS} IndexError: index 7 is out of bounds for axis 0 with size 3")
 
@@ -32,15 +34,33 @@ class Variant:
 
 
 class Sheet:
-    """What the model answer and the known mistakes of a task give on the public cases."""
+    """What the model answer and the known mistakes of a task give on the cases of a seed.
 
-    def __init__(self, task: Task, seed: int = 0) -> None:
+    Each is run once, when it is first asked for, and kept where `grade` looks for it, too.
+    """
+
+    def __init__(self, task: Task, seed: int = PUBLIC_SEED) -> None:
         self.task, self.cases = task, task.cases(seed)
-        self.right = judge.run(task, task.reference, self.cases)
-        self.known = [judge.run(task, mistake.answer, self.cases) for mistake in task.mistakes]
-        self.kept: dict = {}
-        for which, outcomes in enumerate([self.right, *self.known], judge.MODEL):
-            self.kept |= {(which, i): outcome for i, outcome in enumerate(outcomes)}
+        self.kept = judge.kept(task, seed)
+
+    def outcomes(self, which: int) -> list[Outcome]:
+        """What a known mistake gave, or the model answer, by its number."""
+        for i, case in enumerate(self.cases):
+            if (which, i) not in self.kept:
+                mistakes = self.task.mistakes
+                answer = self.task.reference if which == judge.MODEL else mistakes[which].answer
+                [self.kept[which, i]] = judge.run(self.task, answer, [case])
+        return [self.kept[which, i] for i in range(len(self.cases))]
+
+    @property
+    def right(self) -> list[Outcome]:
+        """What the model answer gave."""
+        return self.outcomes(judge.MODEL)
+
+    @property
+    def known(self) -> list[list[Outcome]]:
+        """What each known mistake gave."""
+        return [self.outcomes(which) for which in range(len(self.task.mistakes))]
 
     def verdict(self, outcomes: Sequence[Outcome]) -> judge.Verdict:
         return judge.judge(self.task, self.cases, outcomes, self.kept)
@@ -49,6 +69,12 @@ class Sheet:
         """The cases on which a known mistake shows."""
         pairs = zip(self.known[which], self.right, strict=True)
         return [i for i, (a, b) in enumerate(pairs) if not judge.same(self.task, a, b)]
+
+
+@functools.cache
+def sheet_of(name: str, seed: int = PUBLIC_SEED) -> Sheet:
+    """The sheet of a task, which all tests share."""
+    return Sheet(load(name), seed)
 
 
 def of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:
