@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -33,6 +34,20 @@ def chromium() -> str:
     return system_program("chromium", "chromium-browser", "google-chrome")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk():
+    """SQLite does not wait until what it writes has reached the disk: tests do not need it."""
+
+    def connect(*arguments, **more):
+        base = on_disk(*arguments, **more)
+        base.execute("PRAGMA synchronous = OFF")
+        return base
+
+    on_disk, sqlite3.connect = sqlite3.connect, connect
+    yield
+    sqlite3.connect = on_disk
+
+
 @pytest.fixture(scope="session")
 def browser(chromium):
     """One Chromium for all tests that look at a page; each opens pages or contexts of its own."""
@@ -61,8 +76,8 @@ CHROMIUM_FLAGS = [
 # CI runs that in four parts side by side: PART=notebooks, and so on. All other files are `code`.
 PARTS = {
     "notebooks": {"test_colab", "test_execute", "test_notebooks", "test_seeds", "test_times"},
-    "site": {"test_audit", "test_documents", "test_language", "test_open_model"}
-    | {"test_plotting_quiz", "test_site", "test_teaching", "test_viewer"},
+    "site": {"test_audit", "test_documents", "test_explorables", "test_language"}
+    | {"test_open_model", "test_plotting_quiz", "test_site", "test_teaching", "test_viewer"},
     "grader": {"test_class", "test_faults", "test_grader_cases", "test_grader_parts"}
     | {"test_hostile_text", "test_needs", "test_releases"},
     "code": set(),

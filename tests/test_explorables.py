@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
 
 from helpers.viz import drawings, explorables, tables
 
@@ -15,14 +14,6 @@ SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.s
 PICTURES = sorted(path.stem for path in drawings.FOLDER.glob("*.svg"))
 MOST_BYTES = 5 * 1024 + 512
 """Of a script without comments and indentation."""
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
