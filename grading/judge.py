@@ -419,6 +419,8 @@ def _known_mistake(
 ) -> evidence.Named | None:
     """The known mistake that the outcomes show."""
     if task.score is not None:  # the model answer trains for long, and is not needed
+        if any(outcome.value is None and not outcome.error for outcome in outcomes):
+            return None  # nothing was trained: no mistake has to be, to say so
         for which in range(len(task.mistakes)):
             theirs = (_ours(task, which, cases, i, kept) for i in range(len(cases)))
             if all(same(task, a, b) for a, b in zip(outcomes, theirs, strict=True)):

@@ -175,9 +175,11 @@ def pytest_terminal_summary(terminalreporter) -> None:
             f"Exercises: {tried} wrong answers to {len(counts)} tasks were tried; "
             f"{named} were rejected with the name of their mistake."
         )
-    for tried, kept in noted.get("kept", ()):
+    if kept := noted.get("kept", []):
+        tried = sum(count for count, _ in kept)
+        share = sum(count * share for count, share in kept) / tried
         terminalreporter.write_line(
-            f"Partial points: {tried} known mistakes in code keep {kept:.1%} of them on average."
+            f"Partial points: {tried} known mistakes in code keep {share:.1%} of them on average."
         )
     for lecture, tried, right, wrong in sorted(noted.get("variants", ())):
         terminalreporter.write_line(

@@ -229,6 +229,7 @@ def test_drive_is_self_contained(task):
 QUICK = [task for task in TASKS if task.kind != "train"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
 def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
     mine, known = task.cases(11), {}
