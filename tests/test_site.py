@@ -57,9 +57,10 @@ def visited(request, browser, base):
 
 
 SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
-TEMPLATES = {"index.html", "search.html", "instructors.html", "glossary.html", "bibliography.html"}
-TEMPLATES |= {"execution_times.html", "open_the_model.html", "exercises/04_masks.html"}
-TEMPLATES |= {"lectures/05_multi_head_attention.html", "solutions/04_masks.html"}
+TEMPLATES = {"index.html", "search.html", "exercises/04_masks.html", "solutions/04_masks.html"}
+TEMPLATES |= {"lectures/05_multi_head_attention.html"}
+TEMPLATES |= {f"pages/{name}.html" for name in ("instructors", "glossary", "bibliography")}
+TEMPLATES |= {f"pages/{name}.html" for name in ("execution_times", "open_the_model", "benchmarks")}
 """A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
 
 
