@@ -75,7 +75,7 @@ const drawing = (map, row, label) => {
 const mostLooked = (looks, words, n = 3) => [...looks.entries()].sort(([, a], [, b]) => b - a)
   .slice(0, n).filter(([, p]) => p >= 0.005).map(([j, p]) => `${words[j]} ${hundredths(p)}`).join(", ");
 
-const openSmall = (root, { sentence, answers, page }) => {
+const openSmall = (root, { sentence, answers, page, quiet }) => {
   const lines = make("ul", { className: "next" }), says = make("p", { role: "status" });
   const show = (text) => {
     const { logits } = read(split(text).map((word) => ids.get(word)));
@@ -94,7 +94,7 @@ const openSmall = (root, { sentence, answers, page }) => {
     make("p", {}, make("a", { href: page, textContent: "Open the whole model" }),
       ": every head, to be looked into and switched off."));
   show(choices.text());
-  choices.lists[0].focus();
+  if (!quiet) choices.lists[0].focus();
 };
 
 const openWhole = (root, { sentence }) => {

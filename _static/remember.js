@@ -19,14 +19,25 @@
   const lecture = (address) => address.match(/lectures\/([^/]+)\.html/)?.[1] ?? "";
   const here = lecture(location.pathname);
   const links = () =>
-    [...document.querySelectorAll(".bd-sidebar-primary a")].filter((link) => lecture(link.href));
+    [...document.querySelectorAll(".bd-sidebar-primary a, .lecture-cards h3 a")].filter((link) =>
+      lecture(link.href));
 
   const element = (tag, text, properties = {}) =>
     Object.assign(document.createElement(tag), { textContent: text, ...properties });
 
   const markSidebar = () => {
-    const { finished } = read();
-    for (const link of links()) {
+    const { finished, answers } = read();
+    for (const card of document.querySelectorAll(".lecture-cards li")) {
+      const name = lecture(card.querySelector("a").href);
+      const count = Object.values(answers[name] ?? {}).filter((a) => a.length).length;
+      const done = finished.includes(name);
+      card.querySelector(".progress")?.remove();
+      card.classList.toggle("done", done);
+      if (done || count)
+        card.querySelector(".facts").append(element("span", done ? "✓ finished" : `${count} answered`,
+          { className: "progress" }));
+    }
+    for (const link of links().filter((link) => !link.closest(".lecture-cards"))) {
       link.querySelector(".finished")?.remove();
       if (finished.includes(lecture(link.href)))
         link.append(element("span", " ✓ finished", { className: "finished" }));
@@ -98,7 +109,8 @@
     });
     line.append(forget);
     box.append(line, element("p", "Kept in this browser only.", { className: "small" }));
-    heading.after(box);
+    (document.querySelector(".starts") ?? heading).after(box);
+    document.querySelector("a.start")?.classList.add("again");
   };
 
   const start = () => {

@@ -36,7 +36,7 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
     assert "`exercises/`" in readme and "_build/html/index.html" in readme
     assert not any(word in readme for word in ("make grade", "odel answer", "nstructors"))
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
-    assert "\nTeach\n: The code has the MIT licence" in index
+    assert "\n**Teach**\n\nCode: MIT licence" in index
     assert "teaching plans" not in index and "for an\n  examination" not in index
 
 

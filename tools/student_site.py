@@ -38,9 +38,7 @@ POINTS_AT = re.compile(
 PART = re.compile(r"  - caption: For instructors\n(?:    .*\n)+")
 ANSWERS = re.compile(r" +- file: solutions/.*\n +title: .*\n")
 EMPTY = re.compile(r" +sections:\n(?=(?: {0,6}\S|\Z))", re.MULTILINE)
-TEACH = re.compile(
-    r"^: There are \[teaching plans\].*?\n  (?=The code has)", re.DOTALL | re.MULTILINE
-)
+TEACH = re.compile(r"^There are \[teaching plans\].*?(?=Code: MIT)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^\]]*)\]\((?:pages/)?(?:instructors|teaching|examination)\.md[^)]*\)")
 
 
@@ -76,9 +74,11 @@ def copy(target: Path) -> None:
         raise ValueError(f"_toc.yml: {wanted} were expected")
     toc.write_text(text, encoding="utf-8")
     index = target / "index.md"
-    text, count = TEACH.subn(": ", index.read_text(encoding="utf-8"))
+    text, count = TEACH.subn("", index.read_text(encoding="utf-8"))
     if count != 1:
-        raise ValueError("index.md: a list that begins with ': There are [teaching plans]' is gone")
+        raise ValueError(
+            "index.md: a paragraph that begins with 'There are [teaching plans]' is gone"
+        )
     index.write_text(text, encoding="utf-8")
     for page in [
         *target.glob("*.md"),

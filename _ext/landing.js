@@ -1,0 +1,56 @@
+(() => {
+  const box = document.querySelector(".landing"), line = box.querySelector(".sentence");
+  const verdict = box.querySelector(".verdict"), asked = box.querySelector(".asked");
+  const buttons = [...box.querySelectorAll(".gap button")];
+  const NS = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(NS, "svg");
+  svg.setAttribute("aria-hidden", "true");
+  line.append(svg);
+  let chosen = null;
+
+  /* The arc from the gap back to the subject, and faint ones to the nouns that stand nearer. */
+  const middle = (element, base) => {
+    const r = element.getClientRects()[0];
+    return [r.left + r.width / 2 - base.left, r.top - base.top];
+  };
+  const draw = () => {
+    if (!chosen) return;
+    const base = line.getBoundingClientRect(), [x, y] = middle(chosen, base);
+    svg.replaceChildren(...[...line.querySelectorAll(".attractor, .subject")].map((word) => {
+      const [a, b] = middle(word, base), path = document.createElementNS(NS, "path");
+      const up = Math.min(y, b) - Math.min(70, 18 + Math.abs(x - a) / 9);
+      const side = Math.abs(y - b) > 20 ? 60 : 0; // the word stands on another line
+      path.setAttribute("d", `M${x} ${y - 3}C${x + side} ${up} ${a + side} ${up} ${a} ${b + 4}`);
+      path.setAttribute("class", word.className);
+      path.setAttribute("pathLength", 1);
+      return path;
+    }));
+  };
+
+  const ask = () => {
+    const open = () => { asked.classList.add("open-model"); window.lamplightModel.open(asked); };
+    if (window.lamplightModel) return open();
+    asked.textContent = "Asking a trained model …";
+    const script = document.createElement("script");
+    document.head.append(Object.assign(script, { src: asked.dataset.source, onload: open,
+      onerror: () => { asked.textContent = "The model could not be loaded."; } }));
+  };
+
+  for (const button of buttons) {
+    button.disabled = false;
+    button.onclick = () => {
+      chosen = button;
+      for (const other of buttons) other.setAttribute("aria-pressed", other === button);
+      const right = button === buttons[0];
+      line.classList.add("answered");
+      const said = document.createElement("p");
+      said.append(Object.assign(document.createElement("b"), { textContent: right ? "Right. " : "Look back. " }),
+        right ? "The verb belongs to letters, nine words back, though drawer and lamp stand nearer."
+          : "The lamp hums, but what lies there unopened? The letters, nine words back.");
+      verdict.replaceChildren(said);
+      draw();
+      if (!asked.firstChild) ask();
+    };
+  }
+  addEventListener("resize", draw);
+})();
