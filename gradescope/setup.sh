@@ -17,7 +17,7 @@ cd "$TOP/source"
 $PYTHON -m venv .venv
 .venv/bin/pip install --quiet "$(grep '^torch==' requirements.txt)" \
   --index-url https://download.pytorch.org/whl/cpu
-.venv/bin/pip install --quiet nbformat matplotlib tqdm numpy
+.venv/bin/pip install --quiet nbformat matplotlib tqdm numpy ipython babel sacrebleu rouge-score
 .venv/bin/python -c 'import grading.classroom.grade'
 chmod 755 "$TOP" "$TOP/source"
 for closed in grading gradescope exercises solutions; do chmod -R go-rwx "$TOP/source/$closed"; done

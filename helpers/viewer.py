@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from torch import Tensor
 
+MOST_WEIGHTS = 250_000
+"""More make a page of megabytes, in which each choice of a word takes seconds."""
+
 _STYLE = """<style>
 figure:has(>.attention){margin:.5rem 0 1rem}
 .attention{--cell:clamp(18px,4.6vw,20px);--grey:rgba(128,128,128,.5);--pale:rgba(128,128,128,.2);
@@ -211,6 +214,8 @@ def to_html(
     """The `<figure>` that `show_attention` displays, in one line without any id."""
     array = _layers(weights)
     n_layers, n_heads, n_queries, n_keys = array.shape
+    most = f"at most {MOST_WEIGHTS:,}: choose some layers or heads, or a shorter text"
+    require(array.size <= MOST_WEIGHTS, "weights", f"{array.size:,} numbers", most)
     queries = _tokens("queries", queries, n_queries)
     keys = _tokens("keys", queries if keys is None else keys, n_keys)
     if labels is None:

@@ -476,7 +476,7 @@ BROKEN = {
     "empty.ipynb": (b"", "empty"),
     "no-cells.ipynb": (notebook([]), "no cells"),
     "latin.ipynb": (notebook(cells_with()).replace(b"colab", "é".encode("latin-1")), "not UTF-8"),
-    "large.ipynb": (b'{"x": "' + b"a" * 10_000_000 + b'"}', "larger than 10 MB"),
+    "large.ipynb": (b'{"x": "' + b"a" * 50_000_000 + b'"}', "larger than 50 MB"),
     "number.ipynb": (b"17", "no notebook"),
     "deep.ipynb": (b"[" * 100_000, "not JSON"),
     "odd-cells.ipynb": (b'{"nbformat": 4, "cells": [{"source": 3}, 7]}', "without a text"),

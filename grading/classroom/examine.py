@@ -264,6 +264,10 @@ def results_of(
                 result.part = verdict.part
                 if verdict.review:
                     result.answer = outcomes[0].value
+        if task.kind == "written" and not result.review:
+            # Curly or inner quotation marks break the cell; what was written still is an answer.
+            result.answer = unread = written_text(task.name, cells) or result.answer
+            result.review = len(re.findall(r"\w+", unread)) >= 3
         if result.points < task.points and not result.review:
             result.input = failing_input(prepared, result.message)
             why = cause(task.name, result.message, cells, answers.notes)
@@ -273,6 +277,15 @@ def results_of(
             result.message = result.message[:LONGEST] + "…"
         results.append(result)
     return results
+
+
+def written_text(name: str, cells: Sequence[str]) -> str:
+    """What a student wrote after `name =`, as it stands in the last cell that has it."""
+    starts = re.compile(
+        rf"^\s*{name}\s*=(?!=)\s*(.*?)\s*(?=^\s*check\(|\Z)", re.MULTILINE | re.DOTALL
+    )
+    found = [match[1] for cell in cells for match in starts.finditer(cell)]
+    return found[-1] if found else ""
 
 
 def failing_input(prepared: Prepared, message: str) -> str:

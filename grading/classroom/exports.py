@@ -120,8 +120,13 @@ def _is_moodle(table: Path, columns: Sequence[str]) -> bool:
     raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
 
 
+def _same(most: str, possible: float) -> bool:
+    """Whether two maxima agree to the hundredth: 8.3 and 8.4 points add up to 100 only nearly."""
+    return abs(tables.number(most) - possible) < 0.005
+
+
 def _require_same(where: str, most: str, possible: float) -> None:
-    if most and tables.number(most) != possible:
+    if most and not _same(most, possible):
         said = f"the maximum is {most} there and {possible:g} on the sheet"
         raise ValueError(f"{where}: {said}; set it there, or say --scale")
 
@@ -130,7 +135,7 @@ def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
     """The points as the table wants them."""
     if not scale:
         _require_same(where, most, sheet.possible)
-    elif most and tables.number(most) != sheet.possible:
+    elif most and not _same(most, sheet.possible):
         return f"{round(sheet.points * tables.number(most) / sheet.possible, 2):.10g}"
     return f"{sheet.points:.10g}"
 

@@ -34,6 +34,7 @@ from grading.classroom.roster import Class, Student, read_pairs, words_of
 from grading.classroom.sandbox import Limits
 from grading.classroom.store import Correction, Graded, Store, Was
 from grading.classroom.submissions import Handed, Refused, download, find, settled
+from grading.classroom.times import moodle_time
 from grading.task import Task, all_tasks
 from helpers.checks import require
 
@@ -45,6 +46,13 @@ UNSAFE = """\
 as a user without rights. It can use the network, read what that user can read (as this user: the
 tasks with their answers, other submissions, your files), and leave processes running. Do this
 only with code that you trust, or inside a container or virtual machine that is thrown away."""
+
+
+def beside(submissions: Path) -> Path:
+    """The folder of results where none is named: beside what was handed in, with its whole name."""
+    whole = submissions.resolve() if submissions.name in ("", "..") else submissions
+    name = whole.stem if whole.suffix.lower() in (".zip", ".ipynb") else whole.name
+    return whole.with_name(f"{name}-graded")
 
 
 def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None) -> str:
@@ -452,8 +460,6 @@ def _tie(members: Class, store: Store, told: Told) -> None:
 
 
 NEVER = datetime.max.replace(tzinfo=UTC)
-MOODLES = ("%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M", "%d %B %Y, %I:%M %p")
-"""Times as Moodle writes them in English."""
 
 
 def _times(policy: Policy, members: Class) -> dict[str, datetime]:
@@ -481,16 +487,16 @@ def _times(policy: Policy, members: Class) -> dict[str, datetime]:
 
 
 def _moodles(words: str, zone: tzinfo | None) -> datetime:
-    """A time of Moodle's.
+    """A time of Moodle's, in any of its languages.
 
     Raises:
-        ValueError: if it is written in another way.
+        ValueError: if it cannot be read for sure.
     """
-    for form in MOODLES:
-        with contextlib.suppress(ValueError):
-            return with_zone(datetime.strptime(words, form), zone)
-    said = "download the worksheet with Moodle in English, or write a table"
-    raise ValueError(f"late.times: {words!r} is no time that is understood; {said}")
+    try:
+        return with_zone(moodle_time(words), zone)
+    except ValueError as error:
+        said = "download the worksheet with Moodle in English, or write a table"
+        raise ValueError(f"late.times: {error}; {said}") from error
 
 
 def _from_persons(
@@ -748,7 +754,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.term and not given.lecture:
         parser.error("--term wants --lecture too: every sheet has its folder in there")
     own = given.term / f"sheet-{given.lecture}" if given.term else None
-    out = given.out or own or given.submissions.with_name(given.submissions.stem + "-graded")
+    out = given.out or own or beside(given.submissions)
     if given.unsafe:
         print(UNSAFE, file=sys.stderr)
     told = Told(

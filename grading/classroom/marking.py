@@ -60,12 +60,12 @@ class SheetGrade:
     @property
     def points(self) -> float:
         """The sum, less what lateness takes."""
-        return self.share * sum(grade.points for grade in self.grades)
+        return round(self.share * sum(grade.points for grade in self.grades), 6)
 
     @property
     def possible(self) -> float:
         """The most, without bonus tasks."""
-        return sum(grade.possible for grade in self.grades)
+        return round(sum(grade.possible for grade in self.grades), 6)
 
     @property
     def given(self) -> bool:

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from grading import parts
 from grading.author import cell_of
 from grading.classroom.sheets import without_marks
+from grading.classroom.tables import decoded
 from grading.classroom.wire import WireError, encode
 from grading.judge import grade
 from grading.plain import NotPlain, describe_type, plain
@@ -129,8 +130,8 @@ def read_policy(path: Path, deadlines: bool = True) -> Policy:
         PolicyError: if it is no TOML, has a key that is not known, or a value that cannot be.
     """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        given = tomllib.loads(decoded(path).replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"{path.name}: {error}") from error
     top = _Table(path, "", given)
     feedback, late = top.table("feedback"), top.table("late")

@@ -84,10 +84,10 @@ def write(
         by_student.setdefault(sheet.student.id, []).append(sheet)
     for student, mine in by_student.items():
         page = student_page(mine, tasks, policy)
-        (folder / feedback_name(student)).write_text(page, encoding="utf-8")
+        (folder / feedback_name(student)).write_text(page, encoding="utf-8", errors="replace")
     body = _summary(rows, sheets, names, tasks)
     summary = PAGE.format(title="Class summary", body=body)
-    (out / "summary.html").write_text(summary, encoding="utf-8")
+    (out / "summary.html").write_text(summary, encoding="utf-8", errors="replace")
     _guide(out / "guide.html", sheets, tasks, policy)
     (out / "results.json").unlink(missing_ok=True)
     if one:
@@ -246,7 +246,7 @@ def _guide(
     path.unlink(missing_ok=True)
     if lines:
         page = PAGE.format(title="How to mark the written answers", body="\n".join(lines))
-        path.write_text(page, encoding="utf-8")
+        path.write_text(page, encoding="utf-8", errors="replace")
 
 
 def _lectures(sheets: Sequence[SheetGrade]) -> set[int]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grading.classroom import tables
 from grading.classroom.submissions import Handed, Owner
+from grading.classroom.tables import normal
 
 # Columns by which a table is known, in the words of whoever exported it.
 OWN = {"id": "id", "name": "name", "email": "email"}
@@ -128,7 +129,7 @@ def _student(system: str, given: Mapping[str, str]) -> Student:
         id = given["id"]
         words |= {id, f"canvas {id}"}
     when, words = given.get("handed", "").strip("-"), words | numbers
-    also = frozenset(word.lower() for word in words)
+    also = frozenset(map(_key, words))
     return Student(id, name, given["email"], when, also, frozenset(numbers), blind)
 
 
@@ -158,7 +159,7 @@ def read_pairs(path: Path, members: Class) -> dict[str, str]:
             continue  # handed in nothing
         if not number or not said:
             raise ValueError(f"{where}: a participant's number, and an id or e-mail, are wanted")
-        fits = [s.id for s in members.students.values() if said.lower() in {s.id.lower(), *s.also}]
+        fits = [s.id for s in members.students.values() if _key(said) in {_key(s.id), *s.also}]
         if len(fits) != 1:  # a number is none here: it would be another participant's
             raise ValueError(f"{where}: {said!r} is nobody on the roster")
         [id] = fits
@@ -166,6 +167,11 @@ def read_pairs(path: Path, members: Class) -> dict[str, str]:
             raise ValueError(f"{where}: {given!r} or {said!r} stands in another row too")
         made[number] = id
     return made
+
+
+def _key(word: str) -> str:
+    """By what two spellings of an identifier are the same."""
+    return normal(word).lower()
 
 
 def _number(said: str) -> str:
@@ -210,7 +216,8 @@ class Class:
 
         What fits nobody, or several, comes back as it is.
         """
-        ways = {said.lower(), f"canvas {said}", _number(said)}
+        said = normal(said)
+        ways = {_key(said), f"canvas {said}", _number(said)}
         fits = [student.id for student in self.students.values() if student.also & ways]
         return fits[0] if said not in self.students and len(fits) == 1 else said
 
@@ -285,7 +292,7 @@ class Class:
                 return None, said + _table_hint(owner.system)
             self._saw(owner, fits[0])
             return fits[0], _name_differs(owner, fits[0])
-        words = {word.lower() for word in owner.words}
+        words = set(map(_key, owner.words))
         fits = [s for s in self.students.values() if s.also & words]
         if len(fits) == 1:
             return fits[0], ""
@@ -334,9 +341,13 @@ def _name_differs(owner: Owner, student: Student) -> str:
     """A sentence, if the name in the path cannot be the one on the roster."""
 
     def letters(name: str) -> list[str]:
-        return sorted("".join(re.findall(r"\w", name.lower().replace("_", ""))))
+        return sorted("".join(re.findall(r"\w", _key(name).replace("_", ""))))
 
-    if not owner.name or not student.name or letters(owner.name) == letters(student.name):
+    if not owner.name or not student.name:
+        return ""
+    # Where groups hand in, Moodle puts the group's name and a dash before the student's.
+    cut = [i + 1 for i, sign in enumerate(owner.name) if sign == "-"]
+    if any(letters(owner.name[start:]) == letters(student.name) for start in [0, *cut]):
         return ""
     if owner.system == "moodle" and owner.name.startswith("Participant"):
         return ""

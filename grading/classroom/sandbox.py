@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SENT = ("plain.py", "judge.py", "parts.py", "evidence.py", "watch.py", "task.py", "tensors.py")
-SENT = (*SENT, "stop.py", "classroom/wire.py", "classroom/worker.py")
+SENT = (*SENT, "stop.py", "classroom/wire.py", "classroom/worker.py", "classroom/ipython_cells.py")
 """What of `grading` stands in the sandbox: nothing that knows an answer."""
 TICK = 0.05
 PIECE = 1 << 20

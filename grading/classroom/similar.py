@@ -126,7 +126,7 @@ def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
         for sheet in (p.one, p.other):
             lines.append(f"<pre>{html.escape(_answer(sheet, p.task))}</pre>")
     text = page.format(title="Answers that are alike", body="\n".join(lines))
-    (out / "similar.html").write_text(text, encoding="utf-8")
+    (out / "similar.html").write_text(text, encoding="utf-8", errors="replace")
     return len(found)
 
 

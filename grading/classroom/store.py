@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grading.classroom import tables
+
 VERSION = 4
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -116,7 +118,7 @@ class Graded:
 
 def text(value: object) -> object:
     """A text as SQLite can keep it: a student's may hold half of a pair of surrogates."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+    return tables.writable(value) if isinstance(value, str) else value
 
 
 def now() -> str:
@@ -192,7 +194,9 @@ class Store:
             (graded.key, r.task, r.points, r.possible, text(r.message), *more(r))
             for r in graded.results
         ]
-        texts = json.dumps(graded.flags), json.dumps(graded.notes)
+        texts = (
+            json.dumps([text(line) for line in lines]) for lines in (graded.flags, graded.notes)
+        )
         head = graded.key, graded.file, graded.student, graded.lecture, graded.handed, now(), 0
         with self._whole():
             marks = ", ".join("?" * 10)

@@ -21,8 +21,13 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
+from grading.classroom.tables import writable
+
 PIECE = 1 << 16
-MOST_BYTES = 10_000_000
+MOST_BYTES = 50_000_000
+"""Of a notebook with its outputs: pictures and viewers make some of them large."""
+MOST_SOURCE = 2_000_000
+"""Of what a student wrote in it."""
 MOST_ZIP = 200_000_000
 MOST_ENTRIES = 20_000
 MOST_DEEP = 4
@@ -381,7 +386,9 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
             source = "".join(source)
         if type(source) is not str:
             raise Refused("The notebook has a cell without a text.")
-        found.append((str(cell.get("cell_type")), source))
+        found.append((str(cell.get("cell_type")), writable(source)))
+    if sum(len(source) for _, source in found) > MOST_SOURCE:
+        raise Refused(f"Its cells hold more than {MOST_SOURCE // 1_000_000} MB of text.")
     return found
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+csv.field_size_limit(2**31 - 1)  # a written answer may be longer than the module's 131,072
 
 FORMULA = ("=", "+", "-", "@")
 
@@ -19,10 +22,15 @@ def cell(value: object) -> object:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, str):
-        value = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", value)
+        value = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", writable(value))
         if value.lstrip().startswith(FORMULA) or value.startswith(("\t", "\n")):
             return "'" + value
     return value
+
+
+def writable(value: str) -> str:
+    """A text that can be written as UTF-8: half of a pair of surrogates becomes a question mark."""
+    return value.encode(errors="replace").decode()
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -42,8 +50,13 @@ def decoded(path: Path) -> str:
         ValueError: if it is none of these.
     """
     data = path.read_bytes()
-    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ["utf-16"] if marked else ["utf-8-sig", "cp1252"]:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encodings = ["utf-16"]
+    elif b"\x00" in data[:200]:  # UTF-16 without its mark: every other byte of ASCII is zero
+        encodings = ["utf-16-le" if data[1:2] == b"\x00" else "utf-16-be"]
+    else:
+        encodings = ["utf-8-sig", "cp1252"]
+    for encoding in encodings:
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
@@ -64,10 +77,17 @@ def read(
         ValueError: if a needed column is missing; the sentence says which there are.
     """
     text = decoded(path)
+    first, _, rest = text.partition("\n")
+    said = re.fullmatch(r'"?sep=(.)"?\s*', first)  # Excel's own way to name the delimiter
+    text = rest if said else text
     first = text.partition("\n")[0]
-    mark = max(",;\t", key=first.count)
-    rows = list(csv.reader(io.StringIO(text), delimiter=mark))
-    columns = [name.strip() for name in rows[0]] if rows else []
+    mark = said[1] if said else max(",;\t", key=first.count)
+    try:
+        # newline="" leaves line ends to the reader: \r\n, \n, and the lone \r of old Macs
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=mark))
+    except csv.Error as error:
+        raise ValueError(f"{path.name}: this is no CSV table ({error}); save it as CSV") from error
+    columns = [normal(name) for name in rows[0]] if rows else []
     missing = [name for name in needed if name not in columns]
     if missing:
         there = ", ".join(columns) or "none"
@@ -81,8 +101,13 @@ def read(
     return columns, made
 
 
+def normal(value: str) -> str:
+    """One form of each letter: macOS writes ö as o and a mark, other programs as one letter."""
+    return unicodedata.normalize("NFC", value).strip()
+
+
 def _unquoted(value: str) -> str:
-    value = value.strip()
+    value = normal(value)
     return value[1:] if value[:1] == "'" and value[1:].lstrip().startswith(FORMULA) else value
 
 

@@ -66,7 +66,7 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
         said = ", ".join(str(n) for n in sorted(nameless))
         body = f"<p>Names are not known yet for {len(blind)} sheets of: {said}.</p>\n{body}"
     text = page.format(title="The course so far", body=body)
-    (folder / "course.html").write_text(text, encoding="utf-8")
+    (folder / "course.html").write_text(text, encoding="utf-8", errors="replace")
     return len(blind)
 
 

@@ -18,7 +18,6 @@ import os
 import re
 import signal
 import sys
-import textwrap
 import traceback
 import types
 import warnings
@@ -26,8 +25,8 @@ from collections.abc import Sequence
 from time import monotonic, sleep
 
 MOST = 12_000_000  # bytes of one message
-KEPT_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
-MAGIC = re.compile(r"^(\s*)([\w, ]+=)?\s*([%!?].*|[^#]*\?\s*)$")
+# What is Python too, but something else to IPython: `In [5]: x = 1` annotates an item of `In`.
+ONLY_IPYTHON = re.compile(r"\A\s*[%!]|IPython|get_ipython|^\s*In ?\[\d+\]:", re.MULTILINE)
 
 # Kept under names of our own: a notebook that patches `json` or `os` harms itself only.
 dumps, loads = json.dumps, json.loads
@@ -88,32 +87,14 @@ def confine(uid: int | None, limits: dict[str, int]) -> None:
     os.close(null)
 
 
-def compiled(source: str, name: str) -> types.CodeType:
-    """A cell as code; lines for IPython or a shell become `pass` or None, where they stand.
-
-    Raises:
-        SyntaxError: if it is not Python besides.
-    """
-    first, _, rest = source.partition("\n")
-    if first.lstrip().startswith("%%"):
-        source = "\n" + rest if first.split()[0] in KEPT_MAGICS else ""
-    lines = source.split("\n")
-    for _ in range(len(lines) + 1):
-        try:
-            return compile("\n".join(lines), name, "exec")
-        except SyntaxError as error:
-            at = (error.lineno or 1) - 1
-            magic = MAGIC.match(lines[at]) if at < len(lines) else None
-            if isinstance(error, IndentationError) and not magic:
-                return compile(textwrap.dedent("\n".join(lines)), name, "exec")
-            if magic is None:
-                raise
-            more = lines[at].rstrip().endswith("\\")
-            while more and at + 1 < len(lines):  # a shell line may go on below
-                more = lines[at + 1].rstrip().endswith("\\")
-                del lines[at + 1]
-            lines[at] = magic[1] + (f"{magic[2]} None" if magic[2] else "pass")
-    raise SyntaxError("this cell cannot be read")
+def compiled(source: str, name: str) -> types.CodeType | None:
+    """A cell as code, or None if only IPython can tell what it is."""
+    if ONLY_IPYTHON.search(source):
+        return None
+    try:
+        return compile(source, name, "exec")
+    except SyntaxError:
+        return None
 
 
 def in_words(error: BaseException) -> str:
@@ -139,22 +120,19 @@ def notebook_space() -> dict:
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
 
-    class Shell:
-        """Stands for IPython's shell: any use of it is accepted and does nothing."""
-
-        def __getattr__(self, name: str) -> "Shell":
-            return self
-
-        def __call__(self, *args: object, **kwargs: object) -> "Shell":
-            return self
-
     def nothing(*args: object, **kwargs: object) -> None:
         """Show nothing."""
 
     for name in ("display", "exit", "quit"):
         main.__dict__[name] = nothing
-    main.__dict__["get_ipython"] = lambda: Shell()
     return main.__dict__
+
+
+def ipython_shell() -> object:
+    """IPython's shell on the notebook's names, for cells that are more than Python."""
+    from grading.classroom.ipython_cells import Shell
+
+    return Shell(modules["__main__"])
 
 
 def sweep(most: int = 0) -> None:
@@ -186,7 +164,7 @@ def owner(number: str) -> int:
 
 def run_cells(cells: list[str], skip: list[int], space: dict) -> None:
     """Run the cells in turn; one that raises is reported, and the next one runs."""
-    home = getpid()
+    home, shell = getpid(), None
     for number, source in enumerate(cells):
         if number in skip:
             continue
@@ -195,7 +173,13 @@ def run_cells(cells: list[str], skip: list[int], space: dict) -> None:
         send({"cell": number, "state": "start"})
         error = ""
         try:
-            exec(compiled(source, name), space)
+            code = compiled(source, name)
+            if code is None:
+                shell = shell or ipython_shell()
+                if (caught := shell.run(source, name)) is not None:
+                    error = describe(caught)
+            else:
+                exec(code, space)
         except BaseException as caught:
             error = describe(caught)
         if getpid() != home:
@@ -324,6 +308,7 @@ if __name__ == "__main__":
     gc.enable()
     send({"state": "ready"})
     names = notebook_space()
+    sys.path.append(os.getcwd())  # a notebook may import what it wrote
     run_cells(job["cells"], job["skip"], names)
     for wanted in job["tasks"]:
         sweep()
