@@ -196,32 +196,55 @@ def test_only_the_message_that_has_to_come_next_is_believed(lines):
 # ------------------------------------------------------------------ cells
 
 
-@pytest.mark.parametrize(
-    ("source", "names"),
-    [
-        ("%matplotlib inline\nx = 1", {"x": 1}),
-        ("if True:\n    %pip install a\nx = 2", {"x": 2}),
-        ("!ls | grep 'a\nx = 3", {"x": 3}),
-        ("files = !ls\nx = 4", {"files": None, "x": 4}),
-        ("%%time\nx = 5", {"x": 5}),
-        ("%%bash\nx = 6", {}),
-        ("x?\n?x\nx = 7", {"x": 7}),
-        ("x = '''\n% a\n! b'''", {"x": "\n% a\n! b"}),
-        ("x = (7\n% 4)", {"x": 3}),
-        ("!a \\\n  b\nx = 8", {"x": 8}),
-        ("  x = 9\n  y = x", {"x": 9, "y": 9}),
-    ],
+CELLS = (
+    ("%matplotlib inline\nx = 1", {"x": 1}),
+    ("if True:\n    %pip install a\nx = 2", {"x": 2}),
+    ("!ls | grep 'a\nx = 3", {"x": 3}),
+    ("words = !echo a b\nx = words[0]", {"words": ["a b"], "x": "a b"}),
+    ("%%time\nx = 5", {"x": 5}),
+    ("%time x = 5", {"x": 5}),
+    ("%%bash\nx=6", {}),
+    ("%%writefile made.py\ny = 6", {}),
+    ("x = 7\nx?\n?x", {"x": 7}),
+    ("x = '''\n% a\n! b'''", {"x": "\n% a\n! b"}),
+    ("x = (7\n% 4)", {"x": 3}),
+    ("!a \\\n  b\nx = 8", {"x": 8}),
+    ("  x = 9\n  y = x", {"x": 9, "y": 9}),
+    (">>> x = 10", {"x": 10}),
+    ("In [5]: x = 11", {"x": 11}),
+    ("async def f():\n    return 12\nx = await f()", {"x": 12}),
+    ("from IPython import get_ipython\nget_ipython().run_line_magic('env', '')", {}),
 )
-def test_magics_and_shell_lines_are_left_out(source, names):
-    space = {}
-    exec(worker.compiled(source, "cell"), space)
-    del space["__builtins__"]
-    assert space == names
+IN_A_PROCESS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from IPython.core.interactiveshell import InteractiveShell
+from grading.classroom import worker
+found = []
+for source in json.loads(sys.argv[2]):
+    space, code = worker.notebook_space(), worker.compiled(source, "cell")
+    error = worker.ipython_shell().run(source, "cell") if code is None else exec(code, space)
+    kinds = {k: v for k, v in space.items() if isinstance(v, int | str | list) and k[0] != "_"}
+    kinds.pop("In", None)
+    found.append([repr(error) if error else "", kinds])
+    for kind in list(InteractiveShell.__subclasses__()):
+        kind.clear_instance()
+print("NAMES", json.dumps(found))
+"""
 
 
-def test_python_that_is_none_is_an_error():
-    with pytest.raises(SyntaxError):
-        worker.compiled("def f(:\n  pass", "cell")
+def test_cells_run_as_in_jupyter(tmp_path):
+    """In one process of its own, since IPython's shell is one for each process."""
+    sources = json.dumps([source for source, _ in CELLS])
+    command = [sys.executable, "-c", IN_A_PROCESS, str(ROOT), sources]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout.rpartition("NAMES ")[2])
+    assert found == [["", names] for _, names in CELLS]
+
+
+def test_python_that_is_none_is_left_to_ipython():
+    assert worker.compiled("def f(:\n  pass", "cell") is None
 
 
 @pytest.mark.parametrize(
