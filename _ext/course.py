@@ -11,12 +11,10 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
-from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 
@@ -239,27 +237,6 @@ def number_table(heads: list[str], rows: list[list[str]]) -> nodes.table:
     return nodes.table("", group, classes=["benchmark"])
 
 
-def open_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
-    """A folded part of a cell, whose line to press says what is behind it.
-
-    MyST-NB gives each the name "Toggle hidden content", which hides what the line says from a
-    screen reader.
-    """
-    kind, what = (
-        ("code", "the code") if "above-input" in node["classes"] else ("output", "what came out")
-    )
-    classes = " ".join([*node["classes"], f"fold-{kind}"])
-    self.body.append(
-        f'<details class="hide {classes}"><summary><span class="collapsed">Show {what}</span>'
-        f'<span class="expanded">Hide {what}</span></summary>\n'
-    )
-
-
-def close_fold(self: HTML5Translator, _node: HideCodeCellNode) -> None:
-    """The end of it."""
-    self.body.append("</details>\n")
-
-
 def repair_bibliography(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
@@ -275,7 +252,6 @@ def repair_bibliography(
 def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.add_node(ExecutionTimesNode)
-    app.add_node(HideCodeCellNode, override=True, html=(open_fold, close_fold))
     app.add_directive("execution-times", ExecutionTimes)
     app.add_directive("benchmark-table", BenchmarkTable)
     app.connect("doctree-resolved", fill_in_times)

@@ -23,6 +23,7 @@ STYLES = re.compile(r'\s*<link\b[^>]*href="([^"?]+\.css)[^"]*"[^>]*>')
 SCRIPTS = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]+)[^"]*"[^>]*></script>')
 IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
+CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
     r'(<li class="toctree-l1 (?P<here>current )?[^"]*has-children[^"]*"><a .*?</a>)'
     r"<details.*?</summary>(?P<below><ul.*?</ul>)\s*</details>",
@@ -44,8 +45,8 @@ def inline_math(self: HTML5Translator, node: nodes.math) -> None:
 
 
 def block_math(self: HTML5Translator, node: nodes.math_block) -> None:
-    """A formula on lines of its own, which scroll where they are too wide, also by the keyboard."""
-    self.body.append(f'<div class="math" tabindex="0">{mathml(node, "block")}</div>\n')
+    """A formula on lines of its own; where it is too wide it scrolls, see `_static/keyboard.js`."""
+    self.body.append(f'<div class="math">{mathml(node, "block")}</div>\n')
     raise nodes.SkipNode
 
 
@@ -94,8 +95,24 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     (static / "course.css").write_text(cut(styles, used), encoding="utf-8")
     (static / "course.js").write_text(script, encoding="utf-8")
     icons = read(static, "_static/scripts/fontawesome.js")
+    plain = plain_ink(read(static, "_static/pygments.css"))
     for path in heavy:
-        path.write_text(light_page(pages[path], path.name, icons), encoding="utf-8")
+        page = light_page(pages[path], path.name, icons)
+        page = CODE.sub(lambda code: plain.sub(r"\1", code[0]), page)
+        path.write_text(page, encoding="utf-8")
+
+
+def plain_ink(css: str) -> re.Pattern:
+    """What finds tokens of code that are set in the ink of the text around them.
+
+    They are four of ten elements of a long page. Operators lose their colour for it.
+    """
+    inks: dict[str, set[str]] = {}
+    for names, rule in re.findall(r"\.highlight ((?:\.\w+,? ?)+)\{([^}]*)\}", css):
+        for name in re.findall(r"\.(\w+)", names):
+            inks.setdefault(name, set()).add(rule.strip().lower())
+    same = [name for name, rules in inks.items() if rules == inks.get("n")]
+    return re.compile(rf'<span class="(?:{"|".join({*same, "o"})})">([^<]*)</span>')
 
 
 def read(static: Path, name: str) -> str:

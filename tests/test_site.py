@@ -198,8 +198,8 @@ ON_PAPER = """() => {
   dispatchEvent(new Event("beforeprint"));
   const seen = (box) => box.checkVisibility() && box.checkVisibility({ opacityProperty: true });
   const boxes = (what) => [...document.querySelectorAll(`article ${what}`)];
-  const found = [boxes("details.fold-output .cell_output").length,
-    boxes("details.fold-output .cell_output").filter((box) => !seen(box)).length,
+  const found = [boxes("details.fold .cell_output").length,
+    boxes("details.fold .cell_output").filter((box) => !seen(box)).length,
     boxes("details.fold-code, #jb-print-toc, .copybtn").filter(seen).length,
     document.getAnimations().length];
   dispatchEvent(new Event("afterprint"));
@@ -216,6 +216,46 @@ def test_paper_holds_what_came_out_at_once(browser, base):
     folded, *others = page.evaluate(ON_PAPER)
     assert folded > 5 and others == [0, 0, 0, 0]
     page.close()
+
+
+def test_a_prediction_keeps_its_result_until_one_guesses(browser):
+    """From files: a guess opens the result, stands beside it, and is there on the next visit."""
+    lecture = (HTML / "lectures" / "04_masks.html").as_uri()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(lecture)
+    boxes = page.locator(".prediction")
+    assert boxes.count() >= 4
+    typed = page.locator(".prediction:has(.guess input)").first
+    free = page.locator(".prediction:has(.free-guess)").first
+    for box, field in ((typed, ".guess input"), (free, ".free-guess input")):
+        result = box.locator("details.result")
+        assert not result.locator(".cell_output").first.is_visible()
+        box.locator(field).fill("7")
+        box.locator(field).press("Enter")
+        assert result.locator(".cell_output").first.is_visible()
+        assert result.locator(".your-guess").inner_text() == "Your guess: 7"
+    page.reload()
+    assert not typed.locator(".your-guess").is_visible()
+    typed.locator("details.result > summary").click()
+    assert typed.locator(".your-guess").inner_text() == "Your guess: 7"
+    context.close()
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(lecture)
+    result = page.locator(".prediction details.result").first
+    result.locator("summary").click()
+    assert result.locator(".cell_output").first.is_visible()
+    context.close()
+
+
+def test_figures_with_captions_are_numbered():
+    """In each lecture from 1 on, without a gap."""
+    for name in NOTEBOOKS:
+        if match := re.match(r"lectures/(\d\d)_", name):
+            captions = page_soup(name).select("article figcaption")
+            numbers = [caption.select_one(".figure-number").text for caption in captions]
+            assert numbers == [f"Figure {int(match[1])}.{n + 1}" for n in range(len(numbers))]
 
 
 def test_the_site_remembers_until_told_to_forget(browser):

@@ -1,0 +1,57 @@
+/* Predictions: a guess opens the result, is kept, and stands beside it. */
+
+(() => {
+  const KEY = "lamplight-guesses";
+  const read = () => {
+    try {
+      return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    } catch {
+      return {}; // storage is off, or holds something else
+    }
+  };
+  const element = (tag, text, properties = {}) =>
+    Object.assign(document.createElement(tag), { textContent: text, ...properties });
+  const page = location.pathname.match(/[^/]+\/[^/]+$/)?.[0] ?? "";
+
+  const start = () => {
+    for (const box of document.querySelectorAll(".prediction")) {
+      const fold = box.querySelector("details.result"), key = `${page}#${box.id}`;
+      const yours = element("p", "", { className: "your-guess", hidden: true });
+      fold.querySelector("summary").after(yours);
+      const show = (guess) => {
+        yours.hidden = !guess;
+        yours.replaceChildren("Your guess: ", element("b", guess));
+      };
+      const keep = (guess) => {
+        show(guess);
+        fold.open = true;
+        try {
+          localStorage.setItem(KEY, JSON.stringify({ ...read(), [key]: guess }));
+        } catch {} // storage is off: the guess is kept until the page is left
+      };
+      const asked = box.querySelector(".quiz.predict");
+      if (asked) {
+        const typed = () => asked.querySelector(".guess input")?.value.trim();
+        asked.addEventListener("submit", () => typed() && keep(typed()));
+        asked.addEventListener("change", ({ target }) => {
+          if (target.type === "radio") keep(target.labels[0].textContent);
+          if (target.type === "checkbox")
+            show([...asked.querySelectorAll(":checked")].map((i) => i.labels[0].textContent).join("; "));
+        });
+      } else {
+        const form = element("form", "", { className: "free-guess" });
+        form.dataset.lmSuppressShortcuts = "true";
+        const field = element("input", "", { id: `${box.id}-guess`, autocomplete: "off" });
+        form.append(element("label", "My guess:", { htmlFor: field.id }), field, element("button", "Compare"));
+        form.addEventListener("submit", (event) => {
+          event.preventDefault();
+          if (field.value.trim()) keep(field.value.trim());
+        });
+        fold.before(form);
+      }
+      show(read()[key] ?? "");
+    }
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
