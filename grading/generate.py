@@ -1,4 +1,4 @@
-"""Student notebooks from the solutions: `python -m grading.generate [--check]`.
+"""Student notebooks from the solutions: `python -m grading.generate [--check] [--force]`.
 
 A solution is a notebook in `solutions/`. From it comes the notebook of the same name in
 `exercises/`:
@@ -19,13 +19,18 @@ a mark behind it, `task 3<!-- NAME -->`: the number is set here, whatever stands
 without a mark is an error. Between `<!-- how this works -->` and the mark of its end stands what is
 the same in all notebooks, with the sums of their tasks and points, and how long the core takes.
 
+A student notebook that somebody has worked in (neither git's version nor what was written last) is
+not overwritten, unless `--force` is given.
+
 The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,6 +46,9 @@ from helpers.checks import require
 
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = ROOT / "grading" / "tasks"
+WRITTEN = ROOT / "exercises" / ".written"
+"""By which the student notebooks that were written here last are recognised; not in git."""
+KEPT_MARKS = 200
 MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
 HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
 HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?", re.DOTALL)
@@ -213,7 +221,32 @@ def _put(path: Path, text: str, check: bool) -> bool:
     return True
 
 
-def main(check: bool) -> int:
+def worked_in(path: Path) -> bool:
+    """Whether a student notebook is neither what git has nor what was written here last."""
+    if not path.is_file():
+        return False
+    now = path.read_bytes()
+    if hashlib.sha256(now).hexdigest() in _written():
+        return False
+    git = ["git", "show", f"HEAD:./{path.name}"]
+    try:
+        stored = subprocess.run(git, cwd=path.parent, capture_output=True)
+    except FileNotFoundError:  # no git: nobody can tell
+        return False
+    return stored.returncode == 0 and stored.stdout != now
+
+
+def _written() -> list[str]:
+    return WRITTEN.read_text(encoding="utf-8").split() if WRITTEN.is_file() else []
+
+
+def _remember(text: str) -> None:
+    known = [*_written(), hashlib.sha256(text.encode()).hexdigest()][-KEPT_MARKS:]
+    WRITTEN.parent.mkdir(exist_ok=True)
+    WRITTEN.write_text("\n".join(known) + "\n", encoding="utf-8")
+
+
+def main(check: bool, force: bool = False) -> int:
     """Write the student notebooks, or only name those that are not in step."""
     stale, order = [], {}
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
@@ -228,6 +261,16 @@ def main(check: bool) -> int:
         made = ((path, solution), (target, exercise))
         order[str(int(path.name[:2]))] = tasks_in(solution)
         texts = {place: nbformat.writes(notebook) + "\n" for place, notebook in made}
+        if (
+            not (check or force)
+            and worked_in(target)
+            and target.read_text("utf-8") != texts[target]
+        ):
+            print(f"exercises/{path.name} holds work that is not in git, so it was left as it is.")
+            print("Move it elsewhere (make lab works on copies), or: make exercises FORCE=yes")
+            return 1
+        if not check:
+            _remember(texts[target])
         stale += [place for place, text in texts.items() if _put(place, text, check)]
     if _put(ORDER, json.dumps(order, indent=1) + "\n", check):
         stale.append(ORDER)
@@ -240,4 +283,4 @@ def main(check: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--check" in sys.argv[1:]))
+    sys.exit(main("--check" in sys.argv[1:], "--force" in sys.argv[1:]))

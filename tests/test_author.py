@@ -1,13 +1,14 @@
 """What a task's file is written with: decorators, the marked cell, numbers, and `make task`."""
 
 import re
+import subprocess
 import types
 
 import nbformat
 import pytest
 from conftest import ROOT
 
-from grading import author, sentences
+from grading import author, generate, sentences
 from grading.author import stub
 from grading.generate import with_task_lines
 from tools import new_task
@@ -213,3 +214,21 @@ def test_a_shared_sentence_stands_in_more_tasks_than_one():
     for name, sentence in shared.items():
         assert sum(bool(re.search(rf"\b{name}\b", text)) for text in files) >= 2, name
         assert sentence.endswith((".", "!", "?"))
+
+
+def test_a_sheet_that_somebody_worked_in_is_not_overwritten(tmp_path, monkeypatch):
+    """git's own version may be, and so may what was written here, committed or not."""
+    monkeypatch.setattr(generate, "WRITTEN", tmp_path / ".written")
+    sheet = tmp_path / "04_masks.ipynb"
+    assert not generate.worked_in(sheet)
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org"]
+    sheet.write_text("as it is", encoding="utf-8")
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    assert not generate.worked_in(sheet)
+    sheet.write_text("made anew", encoding="utf-8")
+    assert generate.worked_in(sheet)
+    generate._remember("made anew")
+    assert not generate.worked_in(sheet)
+    sheet.write_text("answer = 42", encoding="utf-8")
+    assert generate.worked_in(sheet)

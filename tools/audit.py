@@ -102,6 +102,9 @@ def main() -> int:
     if not chromium:
         print("Missing: chromium. Install it, for instance: sudo apt-get install chromium")
         return 1
+    if lost := [page for page in sys.argv[1:] if not (HTML / page).is_file()]:
+        print(f"There is no page {lost[0]}. Name it as in: make audit PAGE=lectures/04_masks.html")
+        return 1
     server = ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Compressed, directory=str(HTML))
     )

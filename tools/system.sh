@@ -1,12 +1,13 @@
 #!/bin/sh
 # Make sure that programs of the system are there: sh tools/system.sh [venv] [chromium] [bwrap] …
+# `venv` asks the Python that PYTHON names.
 # As root on a machine with apt, a missing one is installed, and this is said first; SYSTEM=no
 # installs nothing. Elsewhere it is named, and the tests that need it are skipped and listed at the
 # end (with CI=true they fail).
 
 have() {
   case $1 in
-    venv) python3 -c 'import ensurepip' 2>/dev/null ;;
+    venv) "${PYTHON:-python3}" -c 'import ensurepip' 2>/dev/null ;;
     chromium) command -v chromium chromium-browser google-chrome >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac

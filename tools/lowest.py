@@ -1,0 +1,45 @@
+"""Try the code with the lowest versions that `pyproject.toml` allows: `python tools/lowest.py`.
+
+Run it with an environment of its own that has uv: the versions are installed there. Promised is
+that the code runs: the tests of the helpers pass, and two lectures run. The stored outputs are
+those of the pinned versions, so they are not compared.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LECTURES = ("02_*", "04_*")
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+TOOLS = ("pytest", "nbval", "hypothesis", "jaxtyping", "beartype", "psutil", "pyyaml", "ipykernel")
+
+
+def tests() -> list[str]:
+    """The files of tests about the helpers: those that are named after a module or its errors."""
+    modules = {path.stem for path in (ROOT / "helpers").rglob("[!_]*.py")}
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    named = [p for p in files if p.stem.removeprefix("test_").removesuffix("_errors") in modules]
+    return [path.relative_to(ROOT).as_posix() for path in named]
+
+
+def main() -> int:
+    """Install, then run."""
+    install = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
+    lowest = ["--resolution", "lowest-direct", "--extra-index-url", CPU_INDEX]
+    lowest += ["--index-strategy", "unsafe-best-match", f"{ROOT}[spacy,scores]"]
+    pytest = [sys.executable, "-m", "pytest", "-q", "--outputs-may-differ"]
+    lectures = [str(path) for name in LECTURES for path in ROOT.glob(f"lectures/{name}.ipynb")]
+    for command in (
+        [*install, *lowest],
+        [*install, *TOOLS],
+        [*pytest, "-m", "not full and not grader", *tests()],
+        [*pytest, *lectures],
+    ):
+        if code := subprocess.call(command, cwd=ROOT):
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
