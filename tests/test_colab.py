@@ -8,6 +8,7 @@ beyond the course would fail.
 
 import json
 import os
+import re
 import site
 import subprocess
 import sys
@@ -32,10 +33,10 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory) -> Path:
-    """A git repository of the working tree, tagged with the course's version."""
+    """A git repository of the working tree, on main, tagged with the course's version."""
     folder = copy_project(tmp_path_factory.mktemp("origin"), without=("_static",))
     git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org"]
-    run(*git, "init", "--quiet", cwd=folder)
+    run(*git, "init", "--quiet", "--initial-branch=main", cwd=folder)
     run(*git, "add", "--all", cwd=folder)
     run(*git, "commit", "--quiet", "--message", "copy", cwd=folder)
     run(*git, "tag", f"v{address.version()}", cwd=folder)
@@ -105,11 +106,30 @@ def test_a_notebook_installs_the_course_and_runs(colab_python, environment, tmp_
     for untouched in ("torch", "numpy"):
         assert (packages / untouched).is_symlink(), f"{untouched} was replaced"
     direct = json.loads(next(packages.glob("lamplight-*.dist-info/direct_url.json")).read_text())
-    assert direct["vcs_info"]["requested_revision"] == f"v{address.version()}"
+    assert direct["vcs_info"]["requested_revision"] == address.ref()
     for path in project_files():
         relative = path.relative_to(ROOT)
         if relative.parts[0] in ("helpers", "grading"):
             assert (packages / relative).is_file(), f"{relative} is not installed"
+
+
+def test_a_badge_opens_the_version_that_the_first_cell_installs():
+    """The branch main, or the tag of a release."""
+    assert address.ref() in ("main", f"v{address.version()}")
+    for path in address.notebooks():
+        cells = nbformat.read(path, as_version=4).cells
+        first = next(cell.source for cell in cells if cell.cell_type == "code")
+        assert f'@{address.ref()}"' in first
+        badges = [ref for cell in cells for ref in re.findall(r"/blob/([^/]+)/", cell.source)]
+        assert set(badges) <= {address.ref()}
+
+
+def test_without_the_course_the_first_cell_says_what_to_do():
+    notebook = nbformat.read(address.notebooks()[0], as_version=4)
+    first = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    python = first.replace("%pip", "pass  # ").replace('"helpers"', '"not_there"')
+    with pytest.raises(ModuleNotFoundError, match="run this cell again"):
+        exec(python, {})
 
 
 @pytest.mark.full
