@@ -12,7 +12,7 @@ import pytest
 from conftest import skip_or_fail
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tools import lab, pins, pytorch
+from tools import lab, lowest, pins, pytorch
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -82,6 +82,14 @@ def test_every_promised_python_can_have_the_pinned_versions(python, resolver):
 @pytest.mark.network
 def test_a_pin_that_a_promised_python_cannot_have_is_noticed(resolver):
     assert "soupsieve" in resolver("soupsieve==4.1.1", pins.PYTHONS[0])
+
+
+def test_with_the_lowest_versions_the_tests_of_the_helpers_run():
+    files = lowest.tests()
+    assert {"tests/test_masks.py", "tests/test_masks_errors.py"} <= set(files)
+    assert len(files) > 30
+    for name in lowest.LECTURES:
+        assert list((ROOT / "lectures").glob(f"{name}.ipynb"))
 
 
 @pytest.mark.network
