@@ -1,12 +1,12 @@
 """Run notebooks in place and store their outputs: `python tools/execute.py [--fresh] [NOTEBOOK …]`.
 
-Nothing that changes from run to run is stored, but for the seconds that the run took, which the
-page of execution times shows. Outputs are kept only if every cell succeeded. What comes out after
-the words "Predict, then run" is folded until the reader asks for it.
+Nothing that changes from run to run is stored, but for the CPU seconds that the kernel took, which
+the page of execution times shows. Outputs are kept only if every cell succeeded. What comes out
+after the words "Predict, then run" is folded until the reader asks for it.
 
 Diffs stay quiet: a figure of trained or timed data keeps its stored drawing while the code that it
 comes from is the same (`--fresh` draws all anew, as is due after a change of `helpers`), and stored
-seconds change only when they differ twofold.
+seconds change only when they differ by more than a quarter.
 """
 
 import ast
@@ -15,12 +15,13 @@ import hashlib
 import os
 import re
 import sys
-import time
 from pathlib import Path
 
 import nbformat
+import psutil
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
 from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,11 +30,18 @@ PREDICTION = "Predict, then run"
 
 
 def execute(path: Path, fresh: bool = False) -> float:
-    """Run one notebook, store its outputs, and return the seconds it took."""
+    """Run one notebook, store its outputs, and return the CPU seconds it took."""
     notebook = nbformat.read(path, as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     stored = [cell.outputs for cell in cells]
     known = notebook.metadata.get("lamplight", {}).get("seconds", 0)
+    seconds = 0.0
+
+    def after_cell(cell: NotebookNode, **_: object) -> None:
+        nonlocal seconds
+        seconds = cpu_seconds(client)
+        bar.update(cell.cell_type == "code")
+
     with tqdm(total=len(cells), desc=path.stem, unit="cell") as bar:
         client = NotebookClient(
             notebook,
@@ -41,13 +49,9 @@ def execute(path: Path, fresh: bool = False) -> float:
             kernel_name="python3",
             record_timing=False,
             resources={"metadata": {"path": str(path.parent)}},
-            on_cell_executed=lambda cell, cell_index, execute_reply: bar.update(
-                cell.cell_type == "code"
-            ),
+            on_cell_executed=after_cell,
         )
-        start = time.perf_counter()
         client.execute()
-        seconds = time.perf_counter() - start
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -66,9 +70,16 @@ def execute(path: Path, fresh: bool = False) -> float:
     return seconds
 
 
+def cpu_seconds(client: NotebookClient) -> float:
+    """CPU seconds of the kernel so far: what else the machine does hardly changes them."""
+    times = psutil.Process(client.km.provisioner.pid).cpu_times()
+    return times.user + times.system
+
+
 def settled_seconds(known: int, seconds: float) -> int:
-    """The seconds to store: those that are known, unless the run took twice or half as long."""
-    return known if known / 2 < seconds < known * 2 else round(seconds)
+    """The seconds to store: those that are known, unless they are off by a quarter, or by two."""
+    near = known and abs(known - seconds) <= max(2, known / 4)
+    return known if near else round(seconds)
 
 
 MODULES = {"np", "torch", "nn", "F", "plt"}
@@ -228,7 +239,7 @@ def main(names: list[str]) -> int:
             print(f"{path}: no such notebook. Name it as in: make execute NB=lectures/NAME.ipynb")
             return 2
         try:
-            print(f"{path.name}: {execute(path, '--fresh' in names):.0f} s")
+            print(f"{path.name}: {execute(path, '--fresh' in names):.0f} CPU seconds")
         except CellExecutionError as error:
             failed += 1
             print(f"{path.name}: a cell failed, so its stored outputs were left as they were.")
