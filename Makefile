@@ -51,7 +51,7 @@ TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loa
 
 test: system .venv/test.stamp book ## what a contributor needs: code, notebooks, exercises, site
 	@$(ONLINE) || $(FAULTY)
-	@$(TESTS) -m "not full and not grader and not network" || $(FAULTY)
+	@$(TESTS) $(if $(filter true,$(CI)),,--skip-unchanged) -m "not full and not grader and not network" || $(FAULTY)
 
 test-all: system .venv/test.stamp ## everything, as CI does [PART=notebooks, code, site or grader]
 	@rm -rf _build

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import unchanged
+from unchanged import ABOUT_TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -94,6 +96,11 @@ def part_of(path: Path) -> str:
 def pytest_addoption(parser) -> None:
     """A part of all tests can be asked for."""
     parser.addoption("--part", choices=sorted(PARTS), help="run only this part of all tests")
+    parser.addoption(
+        "--skip-unchanged",
+        action="store_true",
+        help="do not run notebooks and tasks again that passed and rest on nothing that changed",
+    )
 
 
 GRADER = re.compile(r"^pytestmark = .*\bpytest\.mark\.grader\b", re.MULTILINE)
@@ -116,9 +123,8 @@ def pytest_ignore_collect(collection_path, config):
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
 LONG = ("test_faults", "test_grader_cases", "test_site", "test_grader_parts")
 LONG = (*LONG, "test_needs", "test_class")
-# Files about every task: all tests of the tasks of a lecture go to one worker, which runs each
-# model answer and each known mistake once for all of them.
-ABOUT_TASKS = ("test_grading", "test_parts", "test_task_rules", "test_variants")
+# All tests of the tasks of a lecture (ABOUT_TASKS) go to one worker, which runs each model answer
+# and each known mistake once for all of them.
 LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lecture_*/*.py")}
 
 
@@ -134,9 +140,37 @@ def scope_of(nodeid: str) -> str:
     return file
 
 
+# ------------------------------------------------------------------ what need not run again
+
+
+def pytest_configure(config) -> None:
+    """Look, before anything runs, what has not changed since it passed."""
+    config.unchanged, config.now = set(), {}
+    if config.getoption("--skip-unchanged", False):
+        config.now, before = unchanged.keys(), unchanged.passed()
+        config.unchanged = {name for name, key in config.now.items() if before.get(name) == key}
+
+
+def pytest_sessionfinish(session, exitstatus) -> None:
+    """Keep what passed as a whole; a run that was stopped says nothing."""
+    config = session.config
+    if hasattr(config, "workerinput") or not config.now or exitstatus not in (0, 1):
+        return
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    wrong = {
+        scope_of(report.nodeid)
+        for kind in ("failed", "error")
+        for report in reporter.stats.get(kind, ())
+    }
+    unchanged.remember({name: key for name, key in config.now.items() if name not in wrong})
+
+
 @pytest.hookimpl(trylast=True)  # after the notebooks, which come first
-def pytest_collection_modifyitems(items) -> None:
+def pytest_collection_modifyitems(config, items) -> None:
     """Notebooks, then the long files, then the tasks lecture by lecture, then the rest."""
+    left_out = [item for item in items if scope_of(item.nodeid) in config.unchanged]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if scope_of(item.nodeid) not in config.unchanged]
 
     def turn(item) -> tuple:
         scope = scope_of(item.nodeid)
@@ -161,8 +195,13 @@ def pytest_xdist_make_scheduler(config, log):
     return Shared(config, log)
 
 
-def pytest_terminal_summary(terminalreporter) -> None:
+def pytest_terminal_summary(terminalreporter, config) -> None:
     """Say how many wrong answers to exercises were tried, and how many were named."""
+    if config.unchanged:
+        terminalreporter.write_line(
+            "Not run again, since it passed and nothing that it rests on has changed: "
+            + ", ".join(sorted(config.unchanged))
+        )
     noted: dict[str, list] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:

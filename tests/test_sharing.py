@@ -30,7 +30,8 @@ def test_it(shared, n):
 @pytest.mark.full
 def test_what_a_file_shares_is_made_once(tmp_path):
     pytest.importorskip("xdist")
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    for name in ("conftest.py", "unchanged.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path)
     for name in ("test_a", "test_b", "test_c", "test_grading"):
         (tmp_path / f"{name}.py").write_text(FILE)
     tool = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval"]

@@ -1,0 +1,92 @@
+"""What need not run again is what rests on nothing that changed, and only if it passed."""
+
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import unchanged
+from conftest import ROOT
+from copies import copy_project
+from nbformat.v4 import new_markdown_cell, new_output
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A copy in which anything may be changed."""
+    copy_project(tmp_path, without=("_static", "experiments", "benchmarks"))
+    monkeypatch.setattr(unchanged, "ROOT", tmp_path)
+    return tmp_path
+
+
+def changed(project, name, old, new):
+    """Which names have another key after a change of a file."""
+    before, path = unchanged.keys(), project / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    after = unchanged.keys()
+    path.write_text(text, encoding="utf-8")
+    return {key for key in before if before[key] != after[key]}
+
+
+def test_prose_of_a_lecture_leaves_its_code_alone(project):
+    [path] = project.glob("lectures/04_*.ipynb")
+    name = path.relative_to(project).as_posix()
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(new_markdown_cell("One more sentence."))
+    before = unchanged.keys()
+    nbformat.write(notebook, path)
+    after = unchanged.keys()
+    assert {key for key in before if before[key] != after[key]} == {"lecture_04"}
+    code = next(cell for cell in notebook.cells if cell.cell_type == "code" and cell.outputs)
+    code.outputs = [*code.outputs, new_output("stream", text="?")]
+    nbformat.write(notebook, path)
+    assert unchanged.keys()[name] != before[name]
+
+
+def test_a_module_is_what_everything_rests_on(project):
+    everything = set(unchanged.keys())
+    assert changed(project, "helpers/masks.py", "def causal_mask", "def  causal_mask") == everything
+    assert changed(project, "tests/nbval_sanitize.cfg", "regex:", "regex: ") == everything
+
+
+def test_a_task_is_what_its_sheet_and_its_own_tests_rest_on(project):
+    [path] = project.glob("grading/tasks/lecture_04/masked_row.py")
+    name = path.relative_to(project).as_posix()
+    solution = next(project.glob("solutions/04_*")).relative_to(project).as_posix()
+    assert changed(project, name, "import", "import ") == {"lecture_04", solution}
+    lectures = {name for name in set(unchanged.keys()) if name.startswith("lectures/")}
+    assert not changed(project, "tests/variants.py", "import", "import ") & lectures
+
+
+FILE = """
+import pytest
+
+@pytest.mark.parametrize("task", ["masked_row", "stable_softmax"])
+def test_it(task):
+    assert task != {wrong!r}
+"""
+
+
+def test_what_failed_runs_again_and_what_passed_does_not(tmp_path):
+    copy_project(tmp_path, without=("_static", "experiments", "benchmarks", "lectures"))
+    for path in tmp_path.glob("tests/test_*.py"):
+        path.unlink()
+    tool = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1"]
+
+    def run(wrong):
+        (tmp_path / "tests" / "test_grading.py").write_text(FILE.format(wrong=wrong))
+        command = [*tool, "--skip-unchanged", "tests"]
+        environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=environment
+        )
+        return done.stdout
+
+    assert "1 failed, 1 passed" in run("masked_row")
+    assert "lecture_04" not in run("masked_row").partition("Not run again")[2]
+    assert "2 passed" in run("nothing")
+    again = run("nothing")
+    assert "passed" not in again.partition("Not run again")[0] and "lecture_04" in again
+    assert ROOT != tmp_path
