@@ -27,6 +27,7 @@ def explorable(
     table: tuple[Sequence[str], Sequence[Sequence[object]]] | None = None,
     still: str = "",
     caption: str,
+    measured: bool = False,
 ) -> None:
     """Display an explorable.
 
@@ -36,13 +37,16 @@ def explorable(
         table: (headers, rows) of the table that stands there without JavaScript.
         still: HTML that stands there instead of a table, such as a drawing.
         caption: what to do and what to look for. `code` and *emphasis* are set as such.
+        measured: the config was trained or timed and may differ a little on another machine, so
+            the re-execution of the notebook does not compare it.
 
     Raises:
         ValueError: if there is no such script, or neither a table nor a still.
     """
     from IPython.display import HTML, display
 
-    display(HTML(to_html(name, config, table=table, still=still, caption=caption)))
+    options = {"table": table, "still": still, "caption": caption, "measured": measured}
+    display(HTML(to_html(name, config, **options)))
 
 
 def to_html(
@@ -52,6 +56,7 @@ def to_html(
     table: tuple[Sequence[str], Sequence[Sequence[object]]] | None = None,
     still: str = "",
     caption: str,
+    measured: bool = False,
 ) -> str:
     """The `<figure>` and the scripts that `explorable` displays."""
     names = sorted(path.stem for path in FOLDER.glob("*.js") if path.stem != "kit")
@@ -61,10 +66,11 @@ def to_html(
         headers, rows = table
         still = tables.to_html(rows, headers)
     data = html.escape(json.dumps(config, ensure_ascii=False, separators=(",", ":")))
+    mark = " data-measured" if measured else ""
     scripts = "\n".join(_slim(FOLDER / f"{part}.js") for part in ("kit", name))
     return (
         f"<style>{_slim(FOLDER / 'kit.css')}</style>"
-        f'<figure class="lamplight-figure explorable" data-explorable="{name}" '
+        f'<figure class="lamplight-figure explorable"{mark} data-explorable="{name}" '
         f'data-config="{data}"><div class="still">{still}</div>{figcaption(caption)}</figure>'
         f"<script>\n{scripts}\n</script>"
     )

@@ -267,9 +267,11 @@ def last_norm(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=25),
-    section="The block in six lines",
-    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
-    "norm, and copy the weights to PyTorch's own layer",
+    section="Pre-norm and post-norm",
+    outcome=(
+        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
+        "to PyTorch's own layer"
+    ),
     cases=cases,
     properties=(last_norm,),
     drive=drive,

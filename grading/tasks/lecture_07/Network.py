@@ -154,7 +154,7 @@ def which_layer(args, result):
 
 TASK = task(
     plan("implement", points=4, minutes=8),
-    section="A feed-forward network: compute",
+    section="The feed-forward network computes at each position",
     outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
     "what you want",
     cases=cases,

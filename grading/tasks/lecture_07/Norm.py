@@ -226,8 +226,8 @@ def what_is_odd(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=15),
-    section="Layer norm: bring to size",
-    outcome="write a residual connection and a layer norm, and say what each of them keeps",
+    section="Layer normalization keeps the scale",
+    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
     cases=cases,
     properties=(what_is_odd,),
     drive=drive,

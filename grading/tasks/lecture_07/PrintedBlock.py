@@ -379,8 +379,10 @@ def what_is_seen(args, result):
 TASK = task(
     plan("find the bug", points=11, minutes=22),
     section="The block in einsum, and three defects in print",
-    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
-    "norm, and copy the weights to PyTorch's own layer",
+    outcome=(
+        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
+        "to PyTorch's own layer"
+    ),
     cases=cases,
     properties=(what_is_seen,),
     drive=drive,

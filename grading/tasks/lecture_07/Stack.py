@@ -199,8 +199,8 @@ def counted(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=12),
-    section="Pre-norm",
-    outcome="write a residual connection and a layer norm, and say what each of them keeps",
+    section="Pre-norm and post-norm",
+    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
     cases=cases,
     properties=(counted,),
     drive=drive,

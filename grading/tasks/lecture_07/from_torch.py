@@ -264,9 +264,11 @@ mistake(
 
 TASK = task(
     plan("implement", points=8, minutes=16),
-    section="The same block in PyTorch",
-    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
-    "norm, and copy the weights to PyTorch's own layer",
+    section="The transformer block in code",
+    outcome=(
+        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
+        "to PyTorch's own layer"
+    ),
     cases=cases,
     properties=(which_are_wrong,),
     drive=drive,

@@ -165,8 +165,8 @@ def sums_of_rows(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16, extra=True),
-    section="What fails so far",
-    outcome="show by measurement what a stack of attention layers alone does to its words",
+    section="Why attention alone is not enough",
+    outcome="show by measurement what a stack of attention layers alone does to its tokens",
     cases=cases,
     properties=(sums_of_rows,),
     hints=(

@@ -207,8 +207,8 @@ def what_is_odd(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=16, extra=True),
-    section="Layer norm: bring to size",
-    outcome="write a residual connection and a layer norm, and say what each of them keeps",
+    section="Layer normalization keeps the scale",
+    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
     cases=cases,
     properties=(what_is_odd,),
     drive=drive,

@@ -335,9 +335,11 @@ def with_output(blocks, last, x, mask):
 
 TASK = task(
     plan("implement", points=11, minutes=22),
-    section="Pre-norm",
-    outcome="write a block as six equations with one line of code each, turn post-norm into pre- "
-    "norm, and copy the weights to PyTorch's own layer",
+    section="Pre-norm and post-norm",
+    outcome=(
+        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
+        "to PyTorch's own layer"
+    ),
     cases=cases,
     properties=(does_it_add_up,),
     drive=drive,

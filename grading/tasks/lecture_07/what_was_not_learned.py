@@ -49,10 +49,10 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="Each part taken away",
+    section="What each part is for: an ablation",
     outcome=(
-        "take a part away from a stack of twelve blocks, give each stack its "
-        "own learning rate, and say what the result shows and what it does not"
+        "run an ablation of a stack of twelve blocks, with a learning rate tuned for "
+        "each variant, and count a block's parameters by a formula"
     ),
     hints=(
         "What could be different and was not tried?",

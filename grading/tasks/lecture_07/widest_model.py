@@ -213,7 +213,10 @@ def what_is_odd(args, result):
 TASK = task(
     plan("implement", points=10, minutes=22, extra=True),
     section="Where the parameters are",
-    outcome="count a block's parameters by a formula, and use the count as a test",
+    outcome=(
+        "run an ablation of a stack of twelve blocks, with a learning rate tuned for "
+        "each variant, and count a block's parameters by a formula"
+    ),
     cases=cases,
     properties=(what_is_odd,),
     hints=(

@@ -279,7 +279,7 @@ mistake(
 TASK = task(
     plan("implement", points=16, minutes=48, extra=True),
     section="What pre-norm costs, and what came after",
-    outcome="write a residual connection and a layer norm, and say what each of them keeps",
+    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
     cases=cases,
     properties=(where_it_goes_wrong,),
     drive=drive,

@@ -1,1 +1,0 @@
-"""Interpretability: hooks, ablation, induction heads."""
