@@ -1,0 +1,191 @@
+/* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
+   predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
+   section and what there is to see. Arrow keys or a clicker turn, Space opens what is folded and then
+   turns, Escape leads back. What is too tall is drawn smaller. */
+
+(() => {
+  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.35;
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  let stage = null, slides = [], at = 0, moved = [], button = null;
+
+  /* A copy of a paragraph up to the end of its first sentence. */
+  const firstSentence = (paragraph) => {
+    const copy = paragraph.cloneNode(true);
+    const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode, end = text.data.search(/[.?!:](?=\s|$)/);
+      if (end < 0 || text.parentElement.closest("math, code")) continue;
+      const rest = document.createRange();
+      rest.setStart(text, end + 1);
+      rest.setEndAfter(copy.lastChild);
+      rest.deleteContents();
+      break;
+    }
+    copy.className = "message";
+    return copy;
+  };
+
+  const take = (node) => {
+    const mark = document.createComment("");
+    node.replaceWith(mark);
+    moved.push([node, mark]);
+    return node;
+  };
+
+  /* What of a section is shown, in order; each entry is one block, taken from the page. */
+  const blocks = (nodes, lead) => {
+    const found = [];
+    let said = false;
+    for (const node of nodes) {
+      if (node.matches("section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print")) continue;
+      if (node.matches("p")) {
+        if (node.querySelector("img") || /^Time:/.test(node.textContent)) continue;
+        if (!said) found.push(lead ? take(node) : firstSentence(node));
+        said = true;
+      } else if (node.querySelector(".quiz:not(.predict) fieldset"))
+        for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
+          found.push(make("div", { className: "quiz" }, take(question)));
+      else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
+        found.push(Object.assign(take(node), { alone: node.matches(".prediction") }));
+    }
+    return found;
+  };
+
+  const heading = (section) => {
+    const title = section.querySelector("h1, h2, h3").cloneNode(true);
+    title.querySelector(".headerlink")?.remove();
+    const copy = make("h2", {}, ...title.childNodes);
+    return copy;
+  };
+
+  const add = (section) => {
+    const body = make("div", { className: "slide-body bd-article" }, heading(section));
+    const slide = make("section", { className: "slide bd-content" }, body);
+    stage.append(slide);
+    slides.push(slide);
+    return body;
+  };
+
+  /* One or more slides of a section: a block that no longer fits begins the next one. */
+  const build = (section, lead) => {
+    const parts = blocks([...section.children], lead);
+    const inner = [...section.children].filter((node) => node.matches("section"));
+    let body = parts.length ? add(section) : null;
+    for (const part of parts) {
+      const filled = body.children.length > 1 && !(body.children.length === 2 && body.lastChild.matches(".message"));
+      body.append(part);
+      if (filled && (part.alone || body.alone || body.scrollHeight > ROOM * TIGHT)) {
+        body = add(section);
+        body.append(part);
+      }
+      body.alone = part.alone;
+    }
+    for (const other of inner) {
+      if (other.querySelector("h2, h3")?.firstChild.textContent.trim() === "Deeper") return false;
+      if (build(other) === false) return false;
+    }
+    return true;
+  };
+
+  const fit = (slide = slides[at]) => {
+    const body = slide.firstChild;
+    body.style.zoom = 1;
+    for (let turn = 0, zoom = 1; turn < 6; turn++) {
+      const tall = (body.scrollHeight * zoom) / ROOM, wide = body.scrollWidth / body.clientWidth;
+      const most = Math.max(tall, wide);
+      if (most <= 1.002) break;
+      zoom = Math.max(0.3, zoom / most - 0.005);
+      body.style.zoom = zoom;
+    }
+  };
+
+  const scale = () => {
+    if (stage) stage.style.setProperty("--fit", Math.min(innerWidth / WIDTH, innerHeight / HEIGHT));
+  };
+
+  const address = () => {
+    const url = new URL(location);
+    if (stage) url.searchParams.set("present", at + 1);
+    else url.searchParams.delete("present");
+    try { history.replaceState(null, "", url); } catch {} // some browsers do not, for files
+  };
+
+  const show = (number) => {
+    at = Math.max(0, Math.min(slides.length - 1, number));
+    slides.forEach((slide, n) => slide.classList.toggle("on", n === at));
+    stage.querySelector(".count").textContent = `${at + 1} / ${slides.length}`;
+    fit();
+    address();
+  };
+
+  const start = (number = 0) => {
+    const article = document.querySelector("article.bd-article"), top = article.querySelector("section");
+    stage = make("div", { className: "present", role: "region", ariaLabel: "Slides", tabIndex: -1 });
+    document.body.append(stage);
+    document.documentElement.classList.add("presenting");
+    build(top, true);
+    const turn = (text, label, step) => make("button", { type: "button", textContent: text, ariaLabel: label, onclick: () => show(at + step) });
+    stage.append(make("nav", { ariaLabel: "Slides" }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
+      turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Close", onclick: stop })));
+    stage.addEventListener("toggle", () => fit(), true);
+    scale();
+    show(number);
+    stage.focus();
+  };
+
+  const stop = () => {
+    for (const [node, mark] of moved.reverse()) mark.replaceWith(node);
+    moved = [];
+    slides = [];
+    stage.remove();
+    stage = null;
+    document.documentElement.classList.remove("presenting");
+    address();
+    button.focus();
+  };
+
+  addEventListener("keydown", (event) => {
+    if (!stage || event.ctrlKey || event.metaKey || event.altKey) return;
+    const own = event.target.closest("input, select, textarea, [role=slider]");
+    const pressed = event.target.closest("button, a, summary, label");
+    const keys = { PageDown: 1, PageUp: -1, ...(own ? {} : { ArrowRight: 1, ArrowLeft: -1 }) };
+    if (event.key === "Escape") stop();
+    else if (keys[event.key]) show(at + keys[event.key]);
+    else if (event.key === " " && !own && !pressed) {
+      const folded = [...slides[at].querySelectorAll("details:not([open]):not(.fold-code)")]
+        .find((fold) => fold.querySelector("summary").checkVisibility());
+      if (folded) folded.open = true;
+      else show(at + 1);
+    } else if (event.key === "Home" && !own) show(0);
+    else if (event.key === "End" && !own) show(slides.length - 1);
+    else return;
+    event.preventDefault();
+  });
+  let from = null;
+  addEventListener("touchstart", (event) => {
+    const { clientX, clientY } = event.touches[0];
+    from = stage && !event.target.closest("input, [role=slider], svg, pre") ? [clientX, clientY] : null;
+  }, { passive: true });
+  addEventListener("touchend", (event) => {
+    if (!from) return;
+    const { clientX, clientY } = event.changedTouches[0], x = clientX - from[0];
+    if (Math.abs(x) > 50 && Math.abs(x) > 2 * Math.abs(clientY - from[1])) show(at - Math.sign(x));
+  });
+  addEventListener("resize", () => { scale(); if (stage) fit(); });
+  addEventListener("beforeprint", () => { if (stage) for (const slide of slides) { slide.classList.add("on"); fit(slide); } });
+  addEventListener("afterprint", () => { if (stage) show(at); });
+
+  addEventListener("load", () => {
+    const bar = document.querySelector(".article-header-buttons");
+    if (!bar || !/lectures\/[^/]+\.html$/.test(location.pathname)) return;
+    button = make("button", { type: "button", className: "btn btn-sm present-button", title: "Present as slides", ariaLabel: "Present as slides", onclick: () => start() });
+    button.innerHTML = '<svg class="icon" aria-hidden="true" viewBox="0 0 24 24"><path d="M2 3h20v2H2zm1 3h18v11h-8v2l4 3h-3l-2-1.5L10 22H7l4-3v-2H3zm6 2v7l6-3.5z"/></svg>';
+    bar.prepend(button);
+    const asked = new URLSearchParams(location.search).get("present");
+    if (asked !== null) start((parseInt(asked) || 1) - 1);
+  });
+})();
