@@ -23,10 +23,20 @@ LOST = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>Not found &#8212; {title}</title>
+<link rel="icon" href="{base}_static/favicon.svg">
+<link rel="stylesheet" href="{base}_static/course.css">
 <style>
 :root{{color-scheme:light dark;font:1.1rem/1.6 system-ui,sans-serif}}
-body{{margin:15vh auto;max-width:34rem;padding:0 1rem}}
+html[data-theme=light]{{color-scheme:light}}
+html[data-theme=dark]{{color-scheme:dark}}
+body{{display:block;margin:15vh auto;max-width:34rem;padding:0 1rem}}
 </style>
+<script>
+let mode = "auto";
+try {{ mode = localStorage.getItem("mode") || mode; }} catch {{}}
+const dark = mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : mode === "dark";
+document.documentElement.dataset.theme = dark ? "dark" : "light";
+</script>
 </head>
 <body>
 <main>

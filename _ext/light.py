@@ -194,7 +194,8 @@ def kept_rules(css: str, used: set[str]) -> list[str]:
             inner = "".join(kept_rules(body, used))
             kept += [f"{prelude}{{{inner}}}"] if inner else []
         elif prelude.startswith("@font-face"):
-            continue  # of icons, which are drawings here
+            # Those of icons are left out: icons are drawings here.
+            kept += [f"{prelude}{{{squeezed(body)}}}"] if "lamplight" in body else []
         elif prelude.startswith("@"):
             kept.append(f"{prelude}{{{squeezed(body)}}}")
         else:

@@ -6,7 +6,10 @@
 
 const MOST_WORDS = 60, SHOWN = 8;
 const ids = new Map(WORDS.map((word, id) => [word, id]));
-const split = (text) => text.toLowerCase().match(/\w+|[^\w\s]/g) ?? [];
+/* Words of any script; a sign or a picture of several parts stays one. */
+const split = (text) => text.toLowerCase().match(
+  /[\p{L}\p{M}\p{N}_]+|\p{Extended_Pictographic}(?:\ufe0f|\u200d\p{Extended_Pictographic})*|\S/gu) ?? [];
+const short = (word) => ([...word].length > 24 ? `${[...word].slice(0, 23).join("")}…` : word);
 const percent = (p) => (p >= 0.995 ? "100\u00a0%" : p < 0.005 ? "under 1\u00a0%" : `${Math.round(100 * p)}\u00a0%`);
 const hundredths = (p) => p.toFixed(2).replace(/^0/, "");
 let parts = 0;
@@ -58,14 +61,15 @@ const bar = (word, p, note = "", onclick = null) => {
   return make("li", {}, onclick ? make("button", { type: "button", onclick }, ...inside) : make("div", {}, ...inside));
 };
 
-/* A map as a drawing: ten depths of ink, one path each, so that it takes the page's colours. */
+/* A map as a drawing: ten depths of ink, one path each, so that it takes the page's colours. The
+   deepest is the largest weight of the map, so that no map is blank. */
 const drawing = (map, row, label) => {
   const n = map.length, svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `-.5 -.5 ${n + 1} ${n + 1}`);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", label);
-  const depths = Array.from({ length: 11 }, () => "");
-  map.forEach((looks, i) => looks.forEach((p, j) => { depths[Math.round(10 * p)] += `M${j} ${i}h1v1h-1z`; }));
+  const depths = Array.from({ length: 11 }, () => ""), largest = Math.max(...map.flatMap((looks) => [...looks]));
+  map.forEach((looks, i) => looks.forEach((p, j) => { depths[Math.round((10 * p) / largest)] += `M${j} ${i}h1v1h-1z`; }));
   svg.innerHTML = depths.map((path, depth) => depth && path && `<path d="${path}" opacity="${depth / 10}"/>`)
     .filter(Boolean).join("") + `<rect x="0" y="${row}" width="${n}" height="1"/>`;
   return svg;
@@ -118,7 +122,8 @@ const openWhole = (root, { sentence }) => {
   const known = () => {
     const all = words(), unknown = all.filter((word) => !ids.has(word));
     problem.textContent = unknown.length
-      ? `The model does not know ${unknown.map((word) => `“${word}”`).join(", ")}. Its words stand under “All words”.`
+      ? `The model does not know ${unknown.map((word) => `“${short(word)}”`).join(", ")} and reads the text without ` +
+        `${unknown.length > 1 ? "these" : "this"}. The words it knows are under “All words”.`
       : all.length > MOST_WORDS ? `Only the last ${MOST_WORDS} words are read.` : "";
     return all.filter((word) => ids.has(word)).slice(-MOST_WORDS);
   };
@@ -138,13 +143,38 @@ const openWhole = (root, { sentence }) => {
     showNext(text, at, logits[at], off.size ? read(numbers).logits[at] : null);
     showHeads(text, at, maps);
     showCloser(text, at, maps);
+    remember();
+  };
+
+  /* What is set stands in the address, so that it survives a reload and can be sent to somebody. */
+  const remember = () => {
+    const address = new URL(location);
+    address.searchParams.set("text", field.value);
+    for (const [key, value, usual] of [["off", [...off].sort().join(","), ""], ["temperature", String(temperature), "1"]])
+      if (value === usual) address.searchParams.delete(key); else address.searchParams.set(key, value);
+    try { history.replaceState(null, "", address); } catch {} // some browsers do not, for files
+  };
+  const recall = () => {
+    const asked = new URLSearchParams(location.search);
+    for (const key of (asked.get("off") ?? "").split(",")) {
+      const [layer, head] = key.split(".").map(Number), box = cards[layer]?.[head]?.box;
+      if (box) { off.add(`${layer}.${head}`); box.checked = false; }
+    }
+    const heated = Number(asked.get("temperature") ?? 1);
+    if (heated >= 0 && heated <= 2) { temperature = heated; slider.value = heated; heat.textContent = heated.toFixed(1); }
+    return asked.get("text");
   };
 
   const showPlaces = (text, at) => {
-    const held = places.contains(document.activeElement);
-    places.replaceChildren(...text.map((word, t) => make("label", {},
-      make("input", { type: "radio", name: `${name}-at`, checked: t === at, onchange: () => { from = t; show(); } }),
-      make("span", { textContent: word }))));
+    const held = places.contains(document.activeElement), all = words();
+    let t = Math.min(0, text.length - all.filter((word) => ids.has(word)).length); // those before were too many
+    places.replaceChildren(...all.map((word) => {
+      if (!ids.has(word)) return make("s", { textContent: short(word), title: "not known to the model" });
+      const place = t++;
+      return place < 0 ? make("s", { textContent: word }) : make("label", {},
+        make("input", { type: "radio", name: `${name}-at`, checked: place === at, onchange: () => { from = place; show(); } }),
+        make("span", { textContent: word }));
+    }));
     if (held) places.querySelector(":checked")?.focus();
   };
 
@@ -212,15 +242,16 @@ const openWhole = (root, { sentence }) => {
   };
 
   const writeOn = (most) => {
-    let text = known();
+    let text = known(), whole = words();
     for (let i = 0; i < most; i++) {
       const { logits } = read(text.slice(-MOST_WORDS).map((word) => ids.get(word)), off);
       const p = chances(logits.at(-1), temperature);
       p[0] = 0; // the filler is no word
       text = [...text, WORDS[draw(p)]];
+      whole = [...whole, text.at(-1)];
       if (/^[.?]$/.test(text.at(-1))) break;
     }
-    write(text.join(" "));
+    write(whole.join(" "));
   };
 
   const heat = make("span", { textContent: "1.0" });
@@ -240,22 +271,22 @@ const openWhole = (root, { sentence }) => {
     make("div", { className: "row" },
       button("Take the last word away", () => write(words().slice(0, -1).join(" "))),
       button("The opening sentence", () => { choices.reset(); write(choices.text()); })),
-    make("h2", { textContent: "What comes next" }),
-    make("p", { textContent: "Press a word to put it behind the one that is looked from." }),
-    list, status,
+    make("div", { className: "bench" },
+    make("div", { className: "next-part" }, make("h2", { textContent: "What comes next" }), list, status,
+      make("p", { textContent: "Press a word to add it after the one that is looked from." }),
     make("div", { className: "row" },
       make("label", { forId: slider.id, textContent: "temperature " }), slider, heat),
     make("div", { className: "row" },
-      button("Write one word", () => writeOn(1)), button("Write to the end of the sentence", () => writeOn(30))),
-    make("h2", { textContent: "Where the heads look" }),
+      button("Write one word", () => writeOn(1)), button("Write to the end of the sentence", () => writeOn(30)))),
+    make("div", { className: "heads-part" }, make("h2", { textContent: "Where the heads look" }),
     make("p", { textContent: "Looked from:" }), places, heads,
     make("div", { className: "row" }, button("Switch all heads on", () => {
       off.clear();
       cards.flat().forEach(({ box }) => { box.checked = true; });
       show();
-    })),
+    })))),
     title, closer);
-  write(choices.text());
+  write(recall() ?? choices.text());
   field.focus({ preventScroll: true });
 };
 

@@ -176,6 +176,54 @@ def test_it_writes_on_and_says_which_words_it_does_not_know(load):
     assert field.input_value() == "lamps"
 
 
+def test_unknown_words_and_other_scripts_are_kept_and_said(load):
+    page = load()
+    field = page.get_by_label("or your own words")
+    field.fill("the letters 👩‍🔬 ಅಕ್ಷರ lie")
+    told = page.get_by_role("alert").inner_text()
+    assert "“👩‍🔬”" in told and "“ಅಕ್ಷರ”" in told
+    assert page.locator(".places s").all_inner_texts() == ["👩‍🔬", "ಅಕ್ಷರ"]
+    page.get_by_role("slider").fill("0")
+    page.get_by_role("button", name="Write one word").click()
+    assert field.input_value().startswith("the letters 👩‍🔬 ಅಕ್ಷರ lie ")
+    field.fill("the " + "x" * 300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_no_map_is_blank(load):
+    """Also where every weight is small."""
+    page = load()
+    page.get_by_label("or your own words").fill(" ".join(["the letters in the drawer"] * 10))
+    depths = page.locator(".map svg").evaluate_all(
+        "maps => maps.map((m) => Math.max(...[...m.querySelectorAll('path')]"
+        ".map((p) => +p.getAttribute('opacity'))))"
+    )
+    assert len(depths) == 8 and all(depth == 1 for depth in depths)
+
+
+def test_the_bars_stand_beside_the_switches(load):
+    page = load()
+    page.get_by_role("checkbox").last.scroll_into_view_if_needed()
+    page.get_by_role("checkbox").last.uncheck()
+    box = page.locator(".next").bounding_box()
+    assert 0 <= box["y"] and box["y"] + box["height"] <= 800
+
+
+def test_the_state_is_in_the_address(load):
+    page = load()
+    page.get_by_label("or your own words").fill("the lamps that hum")
+    page.get_by_role("checkbox").nth(1).uncheck()
+    page.get_by_role("slider").fill("0.5")
+    before = page.locator(".next").inner_text()
+    address = page.url
+    assert "text=the+lamps+that+hum" in address and "temperature=0.5" in address
+    page.reload()
+    page.wait_for_selector(".next li")
+    assert page.get_by_label("or your own words").input_value() == "the lamps that hum"
+    assert not page.get_by_role("checkbox").nth(1).is_checked()
+    assert page.locator(".next").inner_text() == before
+
+
 def test_by_keyboard(load):
     page = load()
     press = page.keyboard.press
