@@ -31,8 +31,10 @@ FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is 
 )
 
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
+# So is the search, which is ours, with what lights up its words on other pages.
 LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.js")
-SEARCH = ("language_data.js", "searchtools.js", "searchindex.js")  # in this order
+LEFT_OUT += ("language_data.js", "searchtools.js", "searchindex.js", "sphinx_highlight.js")
+SEARCH = ("search_index.js", "search.js")  # in this order
 
 
 # ------------------------------------------------------------------ mathematics
@@ -84,7 +86,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
         parts.write_text("\n".join(names), encoding="utf-8")
     names = parts.read_text(encoding="utf-8").split() if parts.exists() else []
     scripts = [name for name in names if name.endswith(".js")]
-    scripts = [name for name in scripts if not name.endswith((*LEFT_OUT, *SEARCH))]
+    scripts = [name for name in scripts if not name.endswith(LEFT_OUT)]
     script = "\n;".join(read(static, name) for name in scripts)
     used = set(WORD.findall(script))
     for page in pages.values():
@@ -142,7 +144,7 @@ def with_paths(css: str, name: str) -> str:
 def light_page(page: str, name: str, icons: str) -> str:
     """One page with the light parts in place of the theme's."""
     root = re.search(r'data-content_root="([^"]*)"', page)[1]
-    search = [f"{root}{'_static/' * (part != 'searchindex.js')}{part}" for part in SEARCH]
+    search = [f"{root}_static/{part}" for part in SEARCH]
     scripts = [f"{root}_static/course.js", *(search if name == "search.html" else [])]
     head = f'\n    <link rel="stylesheet" href="{root}_static/course.css" />'
     head += "".join(f'\n    <script defer src="{source}"></script>' for source in scripts)
