@@ -42,7 +42,7 @@ for (const root of document.querySelectorAll(".open-model:not(.waits)")) {{
   const button = root.querySelector("button");
   root.classList.add("waits");
   button.hidden = false;
-  const asked = JSON.parse(root.dataset.about).kind === "whole" && /[?&]text=/.test(location.search);
+  const whole = JSON.parse(root.dataset.about).kind === "whole";
   button.onclick = () => {{
     const open = () => window.lamplightModel.open(root);
     if (window.lamplightModel) return open();
@@ -53,7 +53,7 @@ for (const root of document.querySelectorAll(".open-model:not(.waits)")) {{
     document.head.append(Object.assign(script, {{ onload: open, onerror: failed,
       src: root.dataset.source }}));
   }};
-  if (asked) button.click();
+  if (whole && /[?&]text=/.test(location.search)) button.click();
 }}
 </script>
 """
