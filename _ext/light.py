@@ -24,6 +24,8 @@ SCRIPTS = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]+)[^"]*"[^>]*></script>')
 IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
+DRAWING = re.compile(r"<svg\b(?=[^>]*role=).*?</svg>", re.DOTALL)
+SPY = re.compile(r' data-bs-(?:spy|target|root-margin)="[^"]*"')
 FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
     r'(<li class="toctree-l1 (?P<here>current )?[^"]*has-children[^"]*"><a .*?</a>)'
     r"<details.*?</summary>(?P<below><ul.*?</ul>)\s*</details>",
@@ -100,8 +102,8 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     plain = plain_ink(read(static, "_static/pygments.css"))
     for path in heavy:
         page = light_page(pages[path], path.name, icons)
-        page = CODE.sub(lambda code: plain.sub(r"\1", code[0]), page)
-        path.write_text(page, encoding="utf-8")
+        page = CODE.sub(lambda code: joined(plain.sub(r"\1", code[0])), page)
+        path.write_text(with_fewer_groups(page), encoding="utf-8")
 
 
 def plain_ink(css: str) -> re.Pattern:
@@ -115,6 +117,35 @@ def plain_ink(css: str) -> re.Pattern:
             inks.setdefault(name, set()).add(rule.strip().lower())
     same = [name for name, rules in inks.items() if rules == inks.get("n")]
     return re.compile(rf'<span class="(?:{"|".join({*same, "o"})})">([^<]*)</span>')
+
+
+def joined(code: str) -> str:
+    """Code in which a string that is cut at its prefix and its escapes is one token again."""
+    code = re.sub(r'<span class="s[ae]">([^<]*)</span>(?=<span class="s[12b]">)', r"\1", code)
+    return re.sub(r'(<span class="(\w+)">[^<]*)</span><span class="\2">', r"\1", code)
+
+
+def with_fewer_groups(page: str) -> str:
+    """A page whose figures are as flat as can be."""
+    return DRAWING.sub(lambda svg: without_groups(svg[0], page), page)
+
+
+def without_groups(svg: str, page: str) -> str:
+    """A figure of matplotlib without the groups that only have a name that nothing refers to."""
+    kept, open_groups = [], []
+    for part in re.split(r"(</?g\b[^>]*>)", svg):
+        if re.fullmatch(r"<g[^>]*/>", part):
+            continue
+        if part.startswith("<g"):
+            name = re.fullmatch(r'<g(?: id="([^"]*)")?>', part)
+            drop = bool(name) and (not name[1] or f"#{name[1]}" not in page)
+            open_groups.append(drop)
+            kept.append("" if drop else part)
+        elif part.startswith("</g"):
+            kept.append("" if open_groups.pop() else part)
+        else:
+            kept.append(part)
+    return "".join(kept)
 
 
 def read(static: Path, name: str) -> str:
@@ -153,6 +184,7 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = re.sub(r'\s*<link rel="preload" as="script"[^>]*>', "", page)
     page = re.sub(r"\s*<script>(?:DOCUMENTATION_OPTIONS\.|window\.MathJax)[^<]*</script>", "", page)
     page = page.replace("</head>", f"{head}\n</head>", 1)
+    page = re.sub(r"<body[^>]*>", lambda body: SPY.sub("", body[0]), page, count=1)
     page = FOLDED.sub(lambda m: m[1] + (m["below"] if m["here"] else ""), page)
     page = page.replace('<img alt="Colab logo"', '<img alt="" loading="lazy"')
     return ICON.sub(lambda match: f"{match[1]}{drawing(match[1], icons)}</{match[2]}>", page)
