@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from helpers.checks import require, require_dims
 from helpers.data import PAD
+from helpers.models import TransformerModel
 from helpers.training import evaluating
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ def generate(
         The beginnings with what was added: `max_new_tokens` tokens, or fewer if all rows ended.
 
     Raises:
-        ValueError: if there is no token to begin with, if the model knows no cache, and as the
-            model and `next_token_probabilities`.
+        ValueError: if there is no token to begin with, if the model knows no cache, if the text
+            could become longer than the model's `context_length`, and as the model and
+            `next_token_probabilities`.
     """
     require_dims("tokens", tokens, 2, "(batch, T)")
     require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
@@ -146,6 +148,12 @@ def generate(
     knows = not use_cache or hasattr(model, "new_cache")
     needed = "use_cache=False for a model without new_cache()"
     require(knows, "use_cache", f"True with {type(model).__name__}", needed)
+    total, longest = tokens.shape[1] + max_new_tokens, getattr(model, "context_length", None)
+    came = f"{max_new_tokens}, after {tokens.shape[1]} tokens"
+    needed = f"in all at most context_length = {longest}"
+    require(longest is None or total <= longest, "max_new_tokens", came, needed)
+    # Of a text that is read for the first time, only the last position is asked.
+    asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
     cache = model.new_cache() if use_cache else None
     unread = tokens  # what the cache has not seen
     running = torch.ones_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
@@ -153,7 +161,7 @@ def generate(
         for _ in range(max_new_tokens):
             if not running.any():
                 break
-            logits = model(unread, cache=cache) if use_cache else model(tokens)
+            logits = model(unread, cache=cache, **asked) if use_cache else model(tokens, **asked)
             last = logits[:, -1]  # (batch, vocab)
             probabilities = next_token_probabilities(last, temperature, top_k, top_p)
             drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)

@@ -117,6 +117,9 @@ def identity_rnn(d_model: int, n_layers: int = 1) -> nn.RNN:
 class TransformerModel(nn.Module):
     """Embedding, transformer blocks with a causal mask, layer norm, a linear readout.
 
+    `context_length` is the number of positions that a model was trained for. If it is set, longer
+    texts are refused.
+
     Args:
         vocab: number of different tokens.
         d_model: width of the residual stream.
@@ -149,6 +152,7 @@ class TransformerModel(nn.Module):
         self.positions = Positions() if positions is None else positions
         self.embedding = nn.Embedding(vocab, d_model)
         self.embedding_scale = 1.0
+        self.context_length: int | None = None
         self.stack = TransformerStack(
             n_layers, d_model, n_heads, d_ff, norm, dropout, self.positions
         )
@@ -164,6 +168,8 @@ class TransformerModel(nn.Module):
         tokens: Int[Tensor, "batch T"],
         return_weights: bool = False,
         cache: list[KeyValueCache] | None = None,
+        *,
+        last_only: bool = False,
     ) -> (
         Float[Tensor, "batch T n_outputs"]
         | tuple[Float[Tensor, "batch T n_outputs"], list[Float[Tensor, "batch heads T T_k"]]]
@@ -175,10 +181,12 @@ class TransformerModel(nn.Module):
             return_weights: whether the weights are wanted.
             cache: from `new_cache`. Then `tokens` come after those that the cache has seen, and
                 are added to it; T_k counts both.
+            last_only: whether logits of the last position are enough; then T is 1 in the output.
+                With a large vocabulary the output layer is a large part of the work.
 
         Raises:
-            ValueError: if `tokens` are not ids, (batch, T), or the cache is of another model or
-                batch.
+            ValueError: if `tokens` are not ids, (batch, T), there are more than `context_length`,
+                or the cache is of another model or batch.
         """
         check_tokens(tokens, self.embedding.num_embeddings)
         start = cache[0].seen if cache else 0
@@ -187,12 +195,17 @@ class TransformerModel(nn.Module):
             require(
                 len(tokens) == held, "tokens", f"{len(tokens)} rows", f"{held}, as the cache holds"
             )
+        end, longest = start + tokens.shape[1], self.context_length
+        fits = longest is None or end <= longest
+        require(fits, "tokens", f"{end} positions", f"at most context_length = {longest}")
         x = self.embedding_scale * self.embedding(tokens)  # (batch, T, d_model)
         x = self.positions.embed(x, start)  # (batch, T, d_model)
+        asked = slice(-1, None) if last_only else slice(None)
         if return_weights:
             x, all_weights = self.stack(x, None, True, cache, causal=True)
-            return self.readout(x), all_weights
-        return self.readout(self.stack(x, cache=cache, causal=True))  # (batch, T, n_outputs)
+            return self.readout(x[:, asked]), all_weights
+        x = self.stack(x, cache=cache, causal=True)  # (batch, T, d_model)
+        return self.readout(x[:, asked])  # (batch, T or 1, n_outputs)
 
     def new_cache(self) -> list[KeyValueCache]:
         """An empty cache for each block, to be handed to `forward` again and again.

