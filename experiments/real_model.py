@@ -2,6 +2,7 @@
 
     python -m experiments.real_model            # what has not been measured yet
     python -m experiments.real_model heads      # this part, again
+    python -m experiments.real_model gather     # only write the table, of the parts that there are
 
 The parts, each written to build/experiments/real_model/ as soon as it is measured:
 
@@ -181,6 +182,14 @@ def prose_tokens(lm: Published, n: int = 16, T: int = 64) -> Tensor:
     return torch.stack([row[:T] for row in ids if len(row) >= T][:n])
 
 
+SIGNS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+
+
+def in_signs(weights: Tensor) -> str:
+    """Weights from 0 to 1 in 64 steps, a sign for each, so that a page can hold 270 maps."""
+    return "".join(SIGNS[i] for i in (weights * 63).round().int().tolist())
+
+
 @torch.no_grad()
 def heads(lm: Published) -> dict:
     """Scores of all heads."""
@@ -198,7 +207,10 @@ def heads(lm: Published) -> dict:
         "previous": rounded(previous),
         "matching": rounded(matching),
         "sink": rounded(sink),
-        "opening": {"tokens": lm.tokens(OPENING), "maps": (maps * 63).round().int().tolist()},
+        "opening": {
+            "tokens": lm.tokens(OPENING),
+            "maps": [[in_signs(m) for m in row] for row in maps],
+        },
     }
 
 
@@ -534,8 +546,12 @@ def main() -> None:
     """Measure what is asked for, or what is missing, and write the table."""
     torch.set_num_threads(1)
     KEPT.mkdir(parents=True, exist_ok=True)
-    wanted = sys.argv[1:] or [p for p in PARTS if not (KEPT / f"{p}.json").exists()]
-    lm = published.load(published.find(published.SMOLLM2_NAME))
+    wanted = [p for p in sys.argv[1:] if p in PARTS] or [
+        p for p in PARTS if not (KEPT / f"{p}.json").exists()
+    ]
+    if "gather" in sys.argv[1:]:
+        wanted = []
+    lm = published.load(published.find(published.SMOLLM2_NAME)) if wanted else None
     for name in wanted:
         start = time.process_time()
         found = PARTS[name](lm)

@@ -171,8 +171,8 @@ class TransformerModel(nn.Module):
         *,
         last_only: bool = False,
     ) -> (
-        Float[Tensor, "batch T n_outputs"]
-        | tuple[Float[Tensor, "batch T n_outputs"], list[Float[Tensor, "batch heads T T_k"]]]
+        Float[Tensor, "batch T_out n_outputs"]
+        | tuple[Float[Tensor, "batch T_out n_outputs"], list[Float[Tensor, "batch heads T T_k"]]]
     ):
         """Logits at every position, and each block's attention weights if asked for.
 
@@ -181,7 +181,7 @@ class TransformerModel(nn.Module):
             return_weights: whether the weights are wanted.
             cache: from `new_cache`. Then `tokens` come after those that the cache has seen, and
                 are added to it; T_k counts both.
-            last_only: whether logits of the last position are enough; then T is 1 in the output.
+            last_only: whether logits of the last position are enough; then T_out is 1, and else T.
                 With a large vocabulary the output layer is a large part of the work.
 
         Raises:

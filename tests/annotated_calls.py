@@ -12,6 +12,7 @@ import pkgutil
 import sys
 import typing
 from pathlib import Path
+from types import SimpleNamespace
 
 # All that the package imports must be there before TYPE_CHECKING lies.
 import beartype  # noqa: F401
@@ -161,6 +162,10 @@ def valid_calls() -> None:
     modern.RMSNorm(d_model)(x[0, 0])
     modern.SwiGLU(d_model, 13)(x)
     modern.gelu(x)
+
+    encoding = SimpleNamespace(ids=[3, 1, 4])
+    cuts = SimpleNamespace(tokenizer=SimpleNamespace(encode=lambda text: encoding))
+    loaded["published"].Published.encode(cuts, "three short words")
     inside = loaded["inside"]
     opened = models.LanguageModel(12, d_model, 2, 2).eval()
     found = inside.record(opened, torch.randint(12, (B, T_k)))

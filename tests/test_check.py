@@ -21,7 +21,9 @@ def test_every_module_has_tests(module):
 
 REFUSE_ELSEWHERE = {
     "ablation": "test_ablation.py",
+    "attraction": "test_attraction.py",
     "examples": "has no argument",
+    "gguf_weights": "test_gguf_weights.py",
     "language": "test_language.py",
     "results": "test_search.py",
     "trained": "test_trained.py",

@@ -105,6 +105,7 @@ ELSEWHERE = {
     published.Published: "takes what `load` has read",
     published.load: "see below: it reads a folder",
     published.read_weights: "see below: a missing file is the system's own error",
+    published.find: "test_gguf_weights.py: no network is no bad argument",
     published.fetch: "test_published.py: no network is no bad argument",
     published.load_if_found: "test_published.py: as `load` and `fetch`, which it calls",
     published.main: "argparse refuses what is no option",

@@ -57,10 +57,17 @@ def test_digits_are_single_tokens_and_special_tokens_are_one(lm):
     assert lm.tokens("In 1984<|im_end|>") == ["In", " ", "1", "9", "8", "4", "<|im_end|>"]
 
 
+QUESTION = (
+    "Complete the sentence with one verb, lie or lies: "
+    "The letters in the drawer under the lamp that hums ___ unopened."
+)
+
+
 def test_an_answer_ends_at_the_end_token(lm):
-    text = lm.render_chat({"role": "user", "content": "Say: yes"})
+    text = lm.render_chat({"role": "user", "content": QUESTION})
     assert text.endswith("<|im_start|>assistant\n")
     start = lm.encode(text)
     written = generate(lm.model, start, 30, temperature=0.0, stop=lm.eos_id)
     assert written[0, -1] == lm.eos_id and written.shape[1] < start.shape[1] + 30
-    assert "<|im_end|>" not in lm.answer("Say: yes", 30)
+    said = lm.tokenizer.decode(written[0, start.shape[1] :].tolist()).strip()
+    assert said == "The letters in the drawer under the lamp are lies."

@@ -10,7 +10,17 @@ import re
 
 from grading.tensors import is_tensor
 
-WITHOUT_TORCH = {"arrays", "checks", "language", "pieces", "plotting", "quiz", "scale", "viewer"}
+WITHOUT_TORCH = {
+    "arrays",
+    "attraction",
+    "checks",
+    "language",
+    "pieces",
+    "plotting",
+    "quiz",
+    "scale",
+    "viewer",
+}
 """Modules of `helpers` that do not import torch; a new one may be added."""
 HELPERS = re.compile(r"\bhelpers(?:\.(\w+)|\s+import\s+\(?([\w ,]+))")
 
