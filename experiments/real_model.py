@@ -469,8 +469,8 @@ def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
 
 
 def questions(lm: Published, n: int = 200) -> dict:
-    """The prompt is chosen on 24 other questions."""
-    chosen = {way: scores([(answer(lm, way, q), q) for q in asked(24, seed=500)]) for way in ASKING}
+    """The prompt is chosen on 12 other questions."""
+    chosen = {way: scores([(answer(lm, way, q), q) for q in asked(12, seed=500)]) for way in ASKING}
     best = max(chosen, key=lambda way: chosen[way]["f1"])
     test = asked(n, seed=2000)
     pairs = [(answer(lm, best, q), q) for q in test]
@@ -505,7 +505,7 @@ def news_english(text: str) -> str:
     return re.sub(r"(^|[.] )(\w)", lambda m: m[1] + m[2].upper(), text)
 
 
-def summaries(lm: Published, n: int = 60) -> dict:
+def summaries(lm: Published, n: int = 40) -> dict:
     """One chat prompt, greedy."""
     items = news.tell_news(n, torch.Generator().manual_seed(3000))
     said = [
