@@ -4,7 +4,7 @@
 lamplight.explorable("stack_depth", (stage, { stacks }) => {
   const { html, svg, set, number, slider, tick, choose, status } = lamplight;
   const state = { norm: "pre-norm", residual: true, feed: true, depth: 12 };
-  const W = 270, H = 150, LEFT = 44, BELOW = 28, TOP = 22;
+  const W = 270, H = 160, LEFT = 44, BELOW = 38, TOP = 22;
   const last = Object.values(stacks)[0][0].length - 1;
   const xOf = (d) => LEFT + ((W - LEFT - 8) * d) / last;
   const logs = Object.values(stacks).flatMap(([, g]) => g.map((v) => Math.log10(v)));
@@ -20,8 +20,8 @@ lamplight.explorable("stack_depth", (stage, { stacks }) => {
       d: `M${LEFT} ${TOP}V${H - BELOW}H${W - 8}` });
     const element = svg("svg", { viewBox: `0 0 ${W} ${H}`, class: "grow", "aria-hidden": "true",
       style: "max-width:21rem" }, frame, ...ticks, line, mark, ink(title, LEFT, 14),
-      ink("block", W - 8, H - 6, { "text-anchor": "end" }),
-      ...[0, 4, 8, 12].map((d) => ink(d, xOf(d), H - 10, { "text-anchor": "middle" })));
+      ink("block", (LEFT + W) / 2, H, { "text-anchor": "middle" }),
+      ...[0, 4, 8, 12].map((d) => ink(d, xOf(d), H - 20, { "text-anchor": "middle" })));
     return { element, draw: (values) => {
       set(line, { d: values.map((v, d) => `${d ? "L" : "M"}${xOf(d)} ${yOf(v)}`).join("") });
       set(mark, { cx: xOf(state.depth), cy: yOf(values[state.depth]) });
