@@ -1,13 +1,16 @@
 """Drawings and explorables: what they refuse, what they hold, and that they play in a browser."""
 
 import html
+import itertools
 import json
 import re
 
 import numpy as np
 import pytest
+import torch
 from axe_playwright_python.sync_playwright import Axe
 
+from helpers.decoding import next_token_probabilities
 from helpers.viz import drawings, explorables, tables
 
 SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.stem != "kit")
@@ -155,3 +158,57 @@ def test_config_arrives_whole():
     page = explorables.to_html("move_a_word", {"a": "<&\"'"}, still="<p>x</p>", caption="")
     text = re.search(r'data-config="([^"]*)"', page)[1]
     assert json.loads(html.unescape(text)) == {"a": "<&\"'"}
+
+
+SAMPLING = {"words": ["lie", "that", "on", "hum", "lies"], "logits": [3, 2, 1, 0, 0]}
+
+
+def sampling():
+    table = (["word", "probability"], [[word, 0.2] for word in SAMPLING["words"]])
+    return explorables.to_html("sampling", SAMPLING, table=table, caption="Slide.")
+
+
+@pytest.mark.parametrize(
+    ("slides", "options"),
+    [
+        ({}, {}),
+        ({"temperature": "0.5"}, {"temperature": 0.5}),
+        ({"temperature": "2", "top-p": "0.7"}, {"temperature": 2.0, "top_p": 0.7}),
+        ({"top-k": "2"}, {"top_k": 2}),
+        ({"temperature": "0"}, {"temperature": 0.0}),
+    ],
+)
+def test_sampling_agrees_with_the_helper(play, slides, options):
+    page = play(sampling())
+    for name, value in slides.items():
+        page.get_by_role("slider", name=name).fill(value)
+    shown = [float(t) for t in page.locator(".stage td:nth-child(2)").all_inner_texts()]
+    logits = torch.tensor(SAMPLING["logits"], dtype=torch.float64)
+    wanted = next_token_probabilities(logits, **options)
+    np.testing.assert_allclose(shown, wanted, atol=6e-4)
+    page.get_by_role("button", name="Sample 100").click()
+    counts = [int(t) for t in page.locator(".stage td:nth-child(3)").all_inner_texts()]
+    assert sum(counts) == 100
+    assert all(count == 0 for count, p in zip(counts, wanted, strict=True) if p == 0)
+
+
+STACKS = {
+    f"{norm}|{residual}|{feed}": [[0.1 * i + 0.01] * 13, [10.0**-i] * 13]
+    for i, (norm, residual, feed) in enumerate(
+        itertools.product(
+            ("pre-norm", "post-norm", "no norm"), ("true", "false"), ("true", "false")
+        )
+    )
+}
+
+
+def test_stack_depth_shows_the_stack_that_is_chosen(play):
+    table = (["stack", "cosine"], [["whole", 0.01]])
+    page = play(explorables.to_html("stack_depth", {"stacks": STACKS}, table=table, caption="Try."))
+    assert "similarity is 0.01" in page.locator("[role=status]").inner_text()
+    page.get_by_role("button", name="no norm").click()
+    page.get_by_role("checkbox", name="residual connections").uncheck()
+    said = page.locator("[role=status]").inner_text()
+    assert "similarity is 1.01: the tokens have collapsed" in said and "vanishes" in said
+    page.get_by_role("slider", name="after block").fill("3")
+    assert page.locator("[role=status]").inner_text().startswith("After block 3")

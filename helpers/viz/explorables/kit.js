@@ -42,7 +42,7 @@ window.lamplight ??= (() => {
 
   /* A labelled range input; `format` makes the text beside it. Returns it with `value`. */
   const slider = (label, { min, max, step = 1, value, format = String }, change) => {
-    const shown = html("output", {}, format(value));
+    const shown = html("output", { "aria-live": "off" }, format(value));
     const input = html("input", {
       type: "range", min, max, step, "aria-valuetext": format(value),
       oninput: () => { show(); change(+input.value); },

@@ -1,0 +1,59 @@
+/* Lecture 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
+   config: {words: [word, …], logits: [logit, …]}, the largest logit first */
+lamplight.explorable("sampling", (stage, { words, logits }) => {
+  const { html, softmax, number, slider, button, status, bar, random } = lamplight;
+  const n = words.length;
+  const state = { temperature: 1, k: n, p: 1 };
+  let counts = null, seed = 0;
+  const probabilities = () => {
+    const full = state.temperature ? softmax(logits.map((l) => l / state.temperature))
+      : logits.map((_, i) => +(i === 0));
+    let before = 0;
+    const kept = full.map((share, i) => {
+      const keep = i < state.k && (before < state.p || state.p === 1);
+      before += share;
+      return keep ? share : 0;
+    });
+    const total = kept.reduce((a, b) => a + b, 0);
+    return kept.map((share) => share / total);
+  };
+  const change = (name) => (value) => { state[name] = value; counts = null; draw(); };
+  const sample = () => {
+    const shares = probabilities(), next = random(seed += 1);
+    counts = words.map(() => 0);
+    for (let i = 0; i < 100; i += 1) {
+      let left = next(), w = 0;
+      while (w < n - 1 && (left -= shares[w]) >= 0) w += 1;
+      counts[w] += 1;
+    }
+    draw();
+  };
+  const sliders = [
+    slider("temperature", { min: 0, max: 3, step: 0.1, value: 1, format: (v) => number(v, 1) }, change("temperature")),
+    slider("top-k", { min: 1, max: n, value: n, format: (v) => (v === n ? "all" : String(v)) }, change("k")),
+    slider("top-p", { min: 0.05, max: 1, step: 0.05, value: 1, format: (v) => number(v) }, change("p")),
+  ];
+  const rows = words.map((word) => html("tr", {}, html("th", { scope: "row" }, word), html("td"), html("td")));
+  const said = status();
+  stage.append(
+    ...sliders.map((s) => s.element),
+    html("table", {}, html("thead", {}, html("tr", {}, ...["next word", "probability", "of 100 samples"].map((name) =>
+      html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows)),
+    html("div", { class: "row" }, button("Sample 100", sample), button("Start again", () => {
+      Object.assign(state, { temperature: 1, k: n, p: 1 });
+      [1, n, 1].forEach((value, i) => sliders[i].set(value));
+      counts = null; draw();
+    })), said);
+  const draw = () => {
+    const shares = probabilities();
+    rows.forEach((row, i) => {
+      row.cells[1].replaceChildren(bar(shares[i], 160), number(shares[i], 3));
+      row.cells[2].textContent = counts ? counts[i] : "–";
+    });
+    const left = shares.filter((share) => share > 0).length;
+    const nats = shares.reduce((sum, q) => sum - (q > 0 ? q * Math.log(q) : 0), 0);
+    said.textContent = left === 1 ? `Only “${words[0]}” is left: this is greedy decoding.`
+      : `${left} of ${n} words can come; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
+  };
+  draw();
+});
