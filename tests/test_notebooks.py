@@ -95,7 +95,6 @@ OLD_FORM = {
     "04_masks",
     "05_multi_head_attention",
     "06_order",
-    "08_language_model",
     "09_translation",
     "10_question_answering",
     "11_summarization",

@@ -681,9 +681,11 @@ def which_word(args, result):
 
 TASK = task(
     plan("implement", points=18, minutes=45),
-    section="Reading everything again",
-    outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
-    "how large a cache becomes",
+    section="The key-value cache",
+    outcome=(
+        "generate with a {term}`key-value cache`, show that the tokens are the same, "
+        "and compute how large a cache becomes"
+    ),
     cases=cases,
     properties=(which_word,),
     drive=drive,

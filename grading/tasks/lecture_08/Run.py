@@ -140,8 +140,10 @@ def what_is_seen(args, result):
 TASK = task(
     plan("train", points=12, minutes=30),
     section="Training",
-    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
-    "loss of any model can go on a given text",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
     cases=cases,
     properties=(what_is_seen,),
     drive=drive,

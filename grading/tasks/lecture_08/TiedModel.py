@@ -256,7 +256,7 @@ def size_first(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=15),
-    section="From vectors to words",
+    section="From vectors to logits",
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     cases=cases,

@@ -267,9 +267,11 @@ def comes_out(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=35, extra=True),
-    section="From probabilities to a text",
-    outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
-    "and measure what temperature does to facts",
+    section="Sampling: temperature, top-k and top-p",
+    outcome=(
+        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+        "loop, and measure what temperature does to a text"
+    ),
     cases=cases,
     properties=(comes_out,),
     rtol=1e-6,

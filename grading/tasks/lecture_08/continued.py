@@ -213,9 +213,11 @@ def reading(args, result):
 
 TASK = task(
     plan("implement", points=6, minutes=12),
-    section="Reading everything again",
-    outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
-    "how large a cache becomes",
+    section="The key-value cache",
+    outcome=(
+        "generate with a {term}`key-value cache`, show that the tokens are the same, "
+        "and compute how large a cache becomes"
+    ),
     cases=cases,
     properties=(reading,),
     drive=drive,

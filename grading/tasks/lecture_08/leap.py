@@ -169,9 +169,11 @@ def how_many(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=15, extra=True),
-    section="From probabilities to a text",
-    outcome="draw words greedily, by {term}`temperature`, top-k and top-p, write a text word by "
-    "word, and measure what temperature does to it",
+    section="Sampling: temperature, top-k and top-p",
+    outcome=(
+        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+        "loop, and measure what temperature does to a text"
+    ),
     cases=cases,
     properties=(how_many,),
     hints=(

@@ -224,9 +224,11 @@ def cases(seed):
 
 TASK = task(
     plan("find the bug", points=9, minutes=15),
-    section="The next word is the target",
-    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
-    "loss of any model can go on a given text",
+    section="The loss: cross-entropy and perplexity",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
     cases=cases,
     hints=(
         "Write the words of the small example in a row, and below each what it is asked for. "

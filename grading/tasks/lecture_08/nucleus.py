@@ -259,9 +259,11 @@ def kept_enough(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=18),
-    section="From probabilities to a text",
-    outcome="draw words greedily, by {term}`temperature`, top-k and top-p, test the distributions, "
-    "and measure what temperature does to facts",
+    section="Sampling: temperature, top-k and top-p",
+    outcome=(
+        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+        "loop, and measure what temperature does to a text"
+    ),
     cases=cases,
     properties=(kept_enough,),
     forbidden=("helpers.decoding.keep_top_p", "helpers.decoding.next_token_probabilities"),

@@ -45,7 +45,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=13, extra=True),
-    section="From vectors to words",
+    section="From vectors to logits",
     outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
     "and count what tying saves",
     hints=(

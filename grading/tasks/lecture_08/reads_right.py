@@ -351,9 +351,11 @@ def what_escapes(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=25, extra=True),
-    section="The next word is the target",
-    outcome="write with a {term}`key-value cache`, show that the words are the same, and compute "
-    "how large a cache becomes",
+    section="The loss: cross-entropy and perplexity",
+    outcome=(
+        "generate with a {term}`key-value cache`, show that the tokens are the same, "
+        "and compute how large a cache becomes"
+    ),
     cases=cases,
     properties=(what_escapes,),
     drive=drive,

@@ -62,9 +62,11 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=13),
-    section="The next word is the target",
-    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
-    "loss of any model can go on a given text",
+    section="The loss: cross-entropy and perplexity",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
     hints=(
         "The surprise of a word with probability ½ is 1 bit, with ¼ it is 2 bits, with ⅛ it is 3.",
         "An expected loss is a sum over the four words: how often the word comes, times the "

@@ -132,8 +132,10 @@ def after_training(args, result):
 TASK = task(
     plan("train", points=8, minutes=12),
     section="Training",
-    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low the "
-    "loss of any model can go on a given text",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
     cases=cases,
     properties=(after_training,),
     drive=drive,

@@ -51,7 +51,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="One table, equal sizes",
+    section="Do these stories need attention?",
     outcome=(
         "read a comparison of models of equal size, beside baselines that know nothing, "
         "single words, or pairs of words, and say what its learning rates decide"

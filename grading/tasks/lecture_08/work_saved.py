@@ -52,9 +52,11 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=13),
-    section="Reading everything again",
-    outcome="write with a {term}`key-value cache`, show that the words are the same, and measure "
-    "what it saves",
+    section="The key-value cache",
+    outcome=(
+        "generate with a {term}`key-value cache`, show that the tokens are the same, "
+        "and compute how large a cache becomes"
+    ),
     hints=(
         "Write down the five calls, one in a line: how many words does each read, and how many "
         "are there to be looked at?",
