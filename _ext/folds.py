@@ -6,6 +6,7 @@
   fold. Where there is no explanation, the fold holds the folded output and the paragraph after it.
 - An admonition with the class `dropdown`, such as *Fine print*, becomes a native fold.
 - Cells that only set up a notebook, folded and without output, are left out of the page.
+- In a question for an examination the answer is folded.
 - Captions of figures in outputs are numbered, as in "Figure 7.3".
 - A style or script that several outputs bring along stands on the page once.
 """
@@ -96,6 +97,8 @@ class Folds(SphinxTransform):
         for section in list(self.document.findall(nodes.section)):
             self.leave_out_setup(section)
             self.box_predictions(section)
+        for item in list(self.document.findall(nodes.list_item)):
+            self.fold_answer(item)
         for node in list(self.document.findall(nodes.admonition)):
             if "dropdown" in node["classes"]:
                 title = node.children[0]
@@ -106,6 +109,20 @@ class Folds(SphinxTransform):
                 ]
                 fold = FoldNode("", *node.children[1:], summary=title.astext(), classes=classes)
                 node.replace_self(fold)
+
+    @staticmethod
+    def fold_answer(item: nodes.list_item) -> None:
+        """In a question for an examination, all from *A good answer* on."""
+        for number, node in enumerate(item.children):
+            first = next(iter(node.children), None)
+            if isinstance(first, nodes.emphasis) and first.astext() == "A good answer.":
+                fold = FoldNode("", summary="A good answer, and its marks", classes=["answer"])
+                inside = item.children[number:]
+                for part in inside:
+                    item.remove(part)
+                fold += inside
+                item += fold
+                return
 
     def leave_out_setup(self, section: nodes.section) -> None:
         """Folded code without an output says nothing to those who read."""

@@ -16,7 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 DESKTOP, PHONE = 1280, 390
-MOST_REQUESTS, MOST_BYTES = 15, 350_000
+MOST_REQUESTS, MOST_BYTES, MOST_ELEMENTS = 15, 350_000, 6_000
 
 # Rules of axe that the book theme itself breaks, each with the reason why we leave it. The two that
 # it broke are repaired: `region` in _templates/navbar-logo.html, the roles of bibliography entries
@@ -113,6 +113,9 @@ def weight(visited: Visit) -> list[str]:
         complaints.append(f"{len(weights)} requests: {sorted(weights)}")
     if sum(weights.values()) > MOST_BYTES:
         complaints.append(f"{sum(weights.values()):,} bytes: {weights}")
+    n_elements = visited.page.evaluate("document.querySelectorAll('*').length")
+    if n_elements > MOST_ELEMENTS:
+        complaints.append(f"{n_elements:,} elements")
     return complaints
 
 
