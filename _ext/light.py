@@ -26,6 +26,7 @@ WORD = re.compile(r"[A-Za-z_][\w-]*")
 CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 DRAWING = re.compile(r"<svg\b(?=[^>]*role=).*?</svg>", re.DOTALL)
 SPY = re.compile(r' data-bs-(?:spy|target|root-margin)="[^"]*"')
+QUIET = ("o", "mi", "mf", "mh", "nb", "bp", "kc")  # operators, numbers, builtins
 FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
     r'(<li class="toctree-l1 (?P<here>current )?[^"]*has-children[^"]*"><a .*?</a>)'
     r"<details.*?</summary>(?P<below><ul.*?</ul>)\s*</details>",
@@ -109,18 +110,20 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
 def plain_ink(css: str) -> re.Pattern:
     """What finds tokens of code that are set in the ink of the text around them.
 
-    They are four of ten elements of a long page. Operators lose their colour for it.
+    They are four of ten elements of a long page. Operators, numbers and builtins lose their colour
+    for it.
     """
     inks: dict[str, set[str]] = {}
     for names, rule in re.findall(r"\.highlight ((?:\.\w+,? ?)+)\{([^}]*)\}", css):
         for name in re.findall(r"\.(\w+)", names):
             inks.setdefault(name, set()).add(rule.strip().lower())
     same = [name for name, rules in inks.items() if rules == inks.get("n")]
-    return re.compile(rf'<span class="(?:{"|".join({*same, "o"})})">([^<]*)</span>')
+    return re.compile(rf'<span class="(?:{"|".join({*same, *QUIET})})">([^<]*)</span>')
 
 
 def joined(code: str) -> str:
     """Code in which a string that is cut at its prefix and its escapes is one token again."""
+    code = code.replace("<span></span>", "")
     code = re.sub(r'<span class="s[ae]">([^<]*)</span>(?=<span class="s[12b]">)', r"\1", code)
     return re.sub(r'(<span class="(\w+)">[^<]*)</span><span class="\2">', r"\1", code)
 
