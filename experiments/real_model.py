@@ -424,23 +424,27 @@ def asked(n: int, seed: int) -> list:
     return [facts.ask(generator) for _ in range(n)]
 
 
-def reply(lm: Published, prompt: str, most: int) -> str:
-    """What the model adds: the first line."""
-    ids = lm.encode(prompt)
-    written = generate(lm.model, ids, most, temperature=0.0, stop=lm.eos_id)
-    said = lm.tokenizer.decode(written[0, ids.shape[1] :].tolist())
-    return said.strip().split("\n")[0].strip()
+def replies(lm: Published, prompts: list[str], most: int) -> list[str]:
+    """What the model adds to each: the first line. Prompts of one length are read together."""
+    ids, said = [lm.encode(prompt)[0].tolist() for prompt in prompts], {}
+    for length, places in attraction.by_length(ids).items():
+        rows = torch.tensor([ids[i] for i in places])
+        written = generate(lm.model, rows, most, temperature=0.0, stop=lm.eos_id)
+        for i, row in zip(places, written[:, length:].tolist(), strict=True):
+            said[i] = lm.tokenizer.decode(row).strip().split("\n")[0].strip()
+    return [said[i] for i in range(len(prompts))]
 
 
-def answer(lm: Published, way: str, question: facts.Asked) -> str:
-    """The answer to one question."""
-    parts = {
-        "context": in_english(question.context[1:]),
-        "question": in_english(question.question),
-    }
-    if way == "chat":
-        return reply(lm, lm.render_chat(user(CHAT.format(**parts))), 12)
-    return reply(lm, ASKING[way].format(**parts), 8)
+def answers(lm: Published, way: str, some: list[facts.Asked]) -> list[str]:
+    """The answers to questions."""
+    prompts = []
+    for q in some:
+        parts = {"context": in_english(q.context[1:]), "question": in_english(q.question)}
+        chat = way == "chat"
+        prompts.append(
+            lm.render_chat(user(CHAT.format(**parts))) if chat else ASKING[way].format(**parts)
+        )
+    return replies(lm, prompts, 10)
 
 
 def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
@@ -470,10 +474,13 @@ def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
 
 def questions(lm: Published, n: int = 200) -> dict:
     """The prompt is chosen on 12 other questions."""
-    chosen = {way: scores([(answer(lm, way, q), q) for q in asked(12, seed=500)]) for way in ASKING}
+    others = asked(12, seed=500)
+    chosen = {
+        way: scores(list(zip(answers(lm, way, others), others, strict=True))) for way in ASKING
+    }
     best = max(chosen, key=lambda way: chosen[way]["f1"])
     test = asked(n, seed=2000)
-    pairs = [(answer(lm, best, q), q) for q in test]
+    pairs = list(zip(answers(lm, best, test), test, strict=True))
     examples = [
         {
             "context": in_english(q.context[1:]),
@@ -508,10 +515,8 @@ def news_english(text: str) -> str:
 def summaries(lm: Published, n: int = 40) -> dict:
     """One chat prompt, greedy."""
     items = news.tell_news(n, torch.Generator().manual_seed(3000))
-    said = [
-        reply(lm, lm.render_chat(user(SUMMARY.format(text=news_english(item.text)))), 40)
-        for item in items
-    ]
+    prompts = [lm.render_chat(user(SUMMARY.format(text=news_english(item.text)))) for item in items]
+    said = replies(lm, prompts, 40)
     first = [item.sentences[0] for item in items]
     examples = [
         {"text": news_english(i.text), "said": s, "summary": i.summary}

