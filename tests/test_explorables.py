@@ -259,3 +259,165 @@ def test_stack_depth_shows_the_stack_that_is_chosen(play):
     assert "similarity is 1.01: the tokens have collapsed" in said and "vanishes" in said
     page.get_by_role("slider", name="after block").fill("3")
     assert page.locator("[role=status]").inner_text().startswith("After block 3")
+
+
+# ---- Lecture 4: paint a mask
+
+
+TINY_HEAD = {
+    "words": ["the", "old", "lamps", "often", "hum"],
+    "x": [[1, 0.2], [-0.4, 1], [1.2, -1], [0.3, 1.4], [-1, -0.6]],
+    "W_query": [[1.1, -0.5], [0.4, 1.2]],
+    "W_key": [[0.9, 0.3], [-0.6, 1]],
+    "W_value": [[1, 0.2], [0.1, 1]],
+}
+NOTHING_HIDDEN = np.ones((5, 5), dtype=bool)
+MASKS = {
+    "none": NOTHING_HIDDEN,
+    "causal": np.tril(NOTHING_HIDDEN),
+    "off by one": np.tril(NOTHING_HIDDEN, 1),
+    "inverted": ~np.tril(NOTHING_HIDDEN),
+    "padding right": NOTHING_HIDDEN & (np.arange(5) < 3),
+    "causal, padding left": np.tril(NOTHING_HIDDEN) & (np.arange(5) > 1),
+}
+WAYS = ["scores to −∞", "scores to −1e9", "scores to 0", "weights to 0 after softmax"]
+
+
+def masked_head(x, mask, way):
+    """Weights and outputs of the tiny head; a fully masked row under −∞ is NaN."""
+    query, key, value = (x @ np.array(TINY_HEAD[f"W_{n}"]) for n in ("query", "key", "value"))
+    scores = query @ key.T / np.sqrt(2)
+    low = {"scores to −∞": -np.inf, "scores to −1e9": -1e9, "scores to 0": 0.0}.get(way)
+    if low is not None:
+        scores = np.where(mask, scores, low)
+    with np.errstate(invalid="ignore"):
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+    weights = weights * mask if low is None else weights
+    return weights, weights @ value
+
+
+def leaking_cells(mask, way):
+    x = np.array(TINY_HEAD["x"])
+    before = masked_head(x, mask, way)[1]
+    found = set()
+    for j in range(1, 5):
+        changed = x.copy()
+        changed[j] += (0.9, -0.7)
+        moved = np.abs(masked_head(changed, mask, way)[1] - before).max(axis=-1) > 1e-9
+        found |= {(i, j) for i in range(j) if moved[i]}
+    return found
+
+
+def paint_a_mask():
+    headers, rows = ["query", "weight"], [[w, 0.2] for w in TINY_HEAD["words"]]
+    return explorables.to_html("paint_a_mask", TINY_HEAD, table=(headers, rows), caption="Paint.")
+
+
+def painted_state(page):
+    """The weights (5, 5) that the page shows, its leaking cells, and its verdict."""
+    cells = page.locator(".stage tbody button")
+    labels = cells.evaluate_all("all => all.map((cell) => cell.getAttribute('aria-label'))")
+    weights = np.array([float(t) for t in cells.all_inner_texts()]).reshape(5, 5)
+    leaks = {(n // 5, n % 5) for n, label in enumerate(labels) if label.endswith("leaks")}
+    return weights, leaks, page.get_by_role("status").inner_text()
+
+
+def test_paint_a_mask_agrees_with_numpy_everywhere(play):
+    page = play(paint_a_mask())
+    for name, mask in MASKS.items():
+        page.get_by_role("button", name=name, exact=True).click()
+        for way in WAYS:
+            page.get_by_role("button", name=way, exact=True).click()
+            weights, leaks, verdict = painted_state(page)
+            expected = masked_head(np.array(TINY_HEAD["x"]), mask, way)[0]
+            np.testing.assert_allclose(weights, expected, atol=5.1e-3)
+            assert leaks == leaking_cells(mask, way)
+            assert verdict.startswith("Leak" if leaks else "No leak")
+
+
+def test_paint_a_mask_says_what_an_empty_row_gives(play):
+    page = play(paint_a_mask())
+    page.get_by_role("button", name="causal, padding left").click()
+    for way, result in zip(WAYS, ["NaN", "uniform", "uniform", "zeros"], strict=True):
+        page.get_by_role("button", name=way, exact=True).click()
+        assert f"the weights are {result}" in painted_state(page)[2]
+
+
+def test_a_mask_is_painted_by_pointer_and_keyboard(play):
+    page = play(paint_a_mask())
+    cells = page.locator(".stage tbody button")
+    first, last = cells.nth(1).bounding_box(), cells.nth(4).bounding_box()
+    page.mouse.move(first["x"] + 8, first["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 8, last["y"] + 8, steps=12)
+    page.mouse.up()
+    assert painted_state(page)[1] == {(0, 1), (0, 2), (0, 3), (0, 4)}
+    cells.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    mask = MASKS["causal"].copy()
+    mask[0, 2:] = True
+    weights, leaks, _ = painted_state(page)
+    expected = masked_head(np.array(TINY_HEAD["x"]), mask, WAYS[0])[0]
+    np.testing.assert_allclose(weights, expected, atol=5.1e-3)
+    assert leaks == leaking_cells(mask, WAYS[0])
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_paint_a_mask_is_accessible_and_fits(play, width):
+    page = play(paint_a_mask(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- Lecture 5: the cut into heads
+
+
+def cut_heads():
+    config = {"T": 3, "d_model": 6, "heads": [1, 2, 3, 4]}
+    table = (["head", "token 0"], [["0", "0 1 2"]])
+    return explorables.to_html("cut_heads", config, table=table, caption="Cut.")
+
+
+NUMBERED = np.array([[10 * token + feature for feature in range(6)] for token in range(3)])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_cut_heads_agrees_with_numpy(play, n):
+    page = play(cut_heads())
+    page.get_by_role("button", name=str(n), exact=True).click()
+    page.get_by_role("button", name="after transpose").click()
+
+    def shown():
+        lines = page.locator(".stage pre").inner_text().strip().splitlines()
+        return np.array([[int(x) for x in re.findall(r"\d+", line)[1:]] for line in lines])
+
+    right = NUMBERED.reshape(3, n, 6 // n).swapaxes(0, 1)
+    np.testing.assert_array_equal(shown(), right.reshape(n, -1))
+    assert "every token" in page.get_by_role("status").inner_text()
+    page.get_by_role("button", name="view alone").click()
+    wrong = NUMBERED.reshape(n, 3, 6 // n)
+    np.testing.assert_array_equal(shown(), wrong.reshape(n, -1))
+    misplaced = int((wrong // 10 != np.arange(3)[:, None]).sum())
+    said = page.get_by_role("status").inner_text()
+    assert f"{misplaced} of 18" in said if misplaced else "every token" in said
+
+
+def test_cut_heads_moves_numbers_and_refuses_unequal_heads(play):
+    page = play(cut_heads())
+    tile = page.locator(".stage svg g").filter(has_text="15")
+    before = tile.bounding_box()["y"]
+    page.get_by_role("button", name="after transpose").press("Enter")
+    page.wait_for_timeout(1200)
+    assert tile.bounding_box()["y"] > before
+    page.get_by_role("button", name="4", exact=True).click()
+    assert "cannot be cut into 4 equal heads" in page.get_by_role("status").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_cut_heads_is_accessible_and_fits(play, width):
+    page = play(cut_heads(), width=width)
+    page.get_by_role("button", name="after transpose").click()
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

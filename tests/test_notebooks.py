@@ -92,7 +92,6 @@ OLD_FORM = {
     "01_limits_of_recurrence",
     "02_self_attention_without_weights",
     "03_queries_keys_values",
-    "04_masks",
     "05_multi_head_attention",
     "06_order",
     "09_translation",

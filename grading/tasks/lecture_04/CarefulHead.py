@@ -337,8 +337,9 @@ def in_words(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=13),
-    section="A module with its own mask",
-    outcome="make dropout stop in evaluation, and keep a mask in a module as a buffer",
+    section="A head with its own mask",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
     cases=cases,
     properties=(in_words,),
     drive=drive,

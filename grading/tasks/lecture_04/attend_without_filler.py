@@ -128,7 +128,8 @@ def not_moved_by_filler(args, result):
 TASK = task(
     plan("find the bug", points=5, minutes=5),
     section="Padding",
-    outcome="convert between the three mask conventions in use, by name",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
     cases=cases,
     properties=(not_moved_by_filler,),
     hints=(

@@ -222,8 +222,8 @@ def what_is_seen(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=13),
-    section="A score of zero is not nothing",
-    outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
+    section="Why −∞ and not 0",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     cases=cases,
     properties=(what_is_seen,),
     hints=(

@@ -211,7 +211,7 @@ def who_sees_what(args, result):
 TASK = task(
     plan("implement", points=9, minutes=13),
     section="Padding",
-    outcome="mask padding, combine masks, and handle rows in which everything is masked",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     cases=cases,
     properties=(who_sees_what,),
     forbidden=functions_of("helpers.masks"),

@@ -171,8 +171,9 @@ def only_zero_and_infinity(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=11),
-    section="Three conventions",
-    outcome="convert between the three mask conventions in use, by name",
+    section="A head with its own mask",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
     cases=cases,
     properties=(only_zero_and_infinity,),
     forbidden=(

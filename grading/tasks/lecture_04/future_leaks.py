@@ -326,8 +326,8 @@ def first_difference(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=19),
-    section="A test for the future",
-    outcome="test a layer for a view of the future, and recognise a leak by a loss that is too "
+    section="The future-token test",
+    outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
     "good",
     cases=cases,
     properties=(first_difference,),

@@ -41,7 +41,7 @@ mistake(
 TASK = task(
     plan("predict", points=5, minutes=5),
     section="Padding",
-    outcome="mask padding, combine masks, and handle rows in which everything is masked",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     hints=(
         "Number the places: 0 and 1 are filler, 2 to 5 are words. At which places stand the three "
         "queries?",

@@ -127,7 +127,7 @@ def counts(args, result):
 TASK = task(
     plan("implement", points=7, minutes=6),
     section="Fewer queries than keys",
-    outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     cases=cases,
     properties=(counts,),
     forbidden=functions_of("helpers.masks"),

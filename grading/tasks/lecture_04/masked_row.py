@@ -57,8 +57,8 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=5),
-    section="Hide the future",
-    outcome="hide words from a query, and say why −∞ goes into the scores before softmax",
+    section="The causal mask",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     hints=(
         "Which of the four words may the word at place 2 see?",
         "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "

@@ -289,8 +289,8 @@ def what_rows_hold(args, result):
 
 TASK = task(
     plan("implement", points=13, minutes=19),
-    section="An empty row",
-    outcome="mask padding, combine masks, and handle rows in which everything is masked",
+    section="Fully masked rows",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     cases=cases,
     properties=(what_rows_hold,),
     drive=drive,

@@ -49,7 +49,7 @@ TASK = task(
     plan("written", points=5, minutes=13),
     section="What a leak does to training",
     outcome=(
-        "test a layer for a view of the future, and recognise a leak by a loss that is too good"
+        "test a layer for leaks from the future, and recognize a leak by a loss that is too good"
     ),
     hints=(
         "What may the model look at when its loss is measured, and what when it writes?",

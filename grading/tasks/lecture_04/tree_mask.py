@@ -242,7 +242,7 @@ def who_sees_whom(args, result):
 TASK = task(
     plan("implement", points=11, minutes=11),
     section="Other masks in use",
-    outcome="mask padding, combine masks, and handle rows in which everything is masked",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     cases=cases,
     properties=(who_sees_whom,),
     hints=(

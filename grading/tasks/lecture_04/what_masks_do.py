@@ -12,7 +12,8 @@ what_masks_do = {"b", "d", "g"}
 TASK = task(
     plan("choose", points=6, minutes=8),
     section="When not to mask",
-    outcome="say why the mask matters in training, and when a layer should have none",
+    outcome="say why a causal mask lets one pass train every position, and when a layer needs no "
+    "mask",
     reasons={
         "a": fails(
             "New sentences cannot have been learned by heart. A loss below the entropy says "
