@@ -419,5 +419,90 @@ def test_cut_heads_moves_numbers_and_refuses_unequal_heads(play):
 def test_cut_heads_is_accessible_and_fits(play, width):
     page = play(cut_heads(), width=width)
     page.get_by_role("button", name="after transpose").click()
+
+
+# ---- Lecture 6: order -----------------------------------------------------------------------
+
+ORDER = {
+    "words": [["dog", 1.2, 0.4], ["bites", -0.3, 1.1], ["man", 0.9, -0.8]],
+    "q": [1, 0, 0, 1, 1, 0, 1, 0],
+    "k": [1, 0, 1, 0, 1, 0, 1, 0],
+    "i": 12,
+    "j": 8,
+    "longest": 40,
+    "bases": [2, 100, 10_000],
+    "base": 2,
+    "slope": 2,
+}
+
+
+def order():
+    table = (["i", "j", "score"], [[12, 8, 1.0]])
+    return explorables.to_html("order", ORDER, table=table, caption="Slide.")
+
+
+def rotated(vector, t, base):
+    pairs = np.array(vector, dtype=float).reshape(-1, 2)
+    angles = t * float(base) ** (-2 * np.arange(len(pairs)) / len(vector))
+    cos, sin = np.cos(angles), np.sin(angles)
+    a, b = pairs.T
+    return np.stack([a * cos - b * sin, a * sin + b * cos], axis=1).ravel()
+
+
+def said_numbers(page):
+    said = page.locator("p[role=status]").inner_text().replace("−", "-")
+    return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", said)]
+
+
+def test_order_agrees_with_numpy(play):
+    page = play(order())
+
+    def agrees(i, j, base, slope):
+        score = rotated(ORDER["q"], i, base) @ rotated(ORDER["k"], j, base)
+        expected = [i, j, i - j, score, np.exp(-(2.0**-slope) * abs(i - j))]
+        np.testing.assert_allclose(said_numbers(page), expected, atol=6e-3)
+        return score
+
+    before = agrees(12, 8, 10_000, 2)
+    page.get_by_role("button", name="Move both").click()
+    assert agrees(22, 18, 10_000, 2) == pytest.approx(before)
+    page.get_by_role("slider", name="query at i").fill("3")
+    agrees(3, 18, 10_000, 2)
+    page.get_by_role("slider", name="base").press("ArrowLeft")
+    agrees(3, 18, 100, 2)
+    page.get_by_role("slider", name="slope").press("ArrowRight")
+    agrees(3, 18, 100, 3)
+
+
+def test_order_shuffles_a_bag_of_words(play):
+    page = play(order())
+
+    def shown():
+        rows = page.locator(".stage tbody tr").all_inner_texts()
+        numbers = [re.findall(r"-?\d+\.\d+", row.replace("−", "-")) for row in rows]
+        return [row.split()[0] for row in rows], np.array(numbers, dtype=float)
+
+    def outputs(words, positions):
+        x = np.array([{w[0]: w[1:] for w in ORDER["words"]}[word] for word in words])
+        t = np.arange(3)
+        x = x + np.stack([np.sin(t), np.cos(t)], axis=1) if positions else x
+        return np.stack([attention(x, query)[1] for query in range(3)])
+
+    words, first = shown()
+    for _ in range(6):
+        np.testing.assert_allclose(first[:, :2], outputs(words, False), atol=6e-3)
+        np.testing.assert_allclose(first[:, 2:], outputs(words, True), atol=6e-3)
+        page.get_by_role("button", name="Shuffle").click()
+        words, first = shown()
+    assert words == ["dog", "bites", "man"]
+    page.get_by_role("button", name="Shuffle").click()
+    assert page.locator("p[role=status]").inner_text() == (
+        "“man bites dog”: without positions 0 of 3 outputs changed, with positions 3 of 3."
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_order_is_accessible_and_fits(play, width):
+    page = play(order(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

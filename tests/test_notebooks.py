@@ -93,7 +93,6 @@ OLD_FORM = {
     "02_self_attention_without_weights",
     "03_queries_keys_values",
     "05_multi_head_attention",
-    "06_order",
     "09_translation",
     "10_question_answering",
     "11_summarization",

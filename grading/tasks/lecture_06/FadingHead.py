@@ -459,9 +459,9 @@ def no_nan(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=32),
-    section="ALiBi: the farther, the less",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    section="ALiBi: a penalty that grows with distance",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     cases=cases,
     properties=(memory, no_nan),
     drive=drive,

@@ -166,9 +166,9 @@ def a_penalty(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
-    section="ALiBi: the farther, the less",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    section="ALiBi: a penalty that grows with distance",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     cases=cases,
     properties=(a_penalty,),
     forbidden=("helpers.positions.ALiBiPositions",),

@@ -163,9 +163,9 @@ def where_it_fails(args, result):
 
 TASK = task(
     plan("train", points=10, minutes=24),
-    section="One test for all: longer than trained on",
-    outcome="read a table of accuracies on texts longer than the training texts, without naming a "
-    "winner that the figures do not show",
+    section="Length generalization",
+    outcome="read a table of length generalization without naming a winner that the figures do not "
+    "show",
     cases=cases,
     drive=drive,
     properties=(where_it_fails,),

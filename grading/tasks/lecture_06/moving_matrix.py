@@ -165,7 +165,7 @@ def moves_codes(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=16),
-    section="Why sines: a rotation inside",
+    section="Sinusoidal positional encodings",
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
     cases=cases,

@@ -301,8 +301,8 @@ def which_way(args, result):
 TASK = task(
     plan("implement", points=12, minutes=29),
     section="What a causal mask tells",
-    outcome="test whether a layer can tell the order of its words, and say what a causal mask "
-    "alone tells",
+    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
+    "and say what a causal mask alone tells",
     cases=cases,
     properties=(which_way,),
     drive=drive,

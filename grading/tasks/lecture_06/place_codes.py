@@ -178,9 +178,9 @@ def pairs_on_the_circle(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=13),
-    section="Sinusoidal: many clock hands",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    section="Sinusoidal positional encodings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     cases=cases,
     properties=(pairs_on_the_circle,),
     forbidden=("helpers.positions.sinusoidal_codes",),

@@ -39,7 +39,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=10),
-    section="Rotary: turn the query and the key",
+    section="Rotary position embeddings",
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
     hints=(

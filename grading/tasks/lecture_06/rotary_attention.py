@@ -163,9 +163,9 @@ def among_the_values(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=13),
-    section="Rotary: turn the query and the key",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    section="Rotary position embeddings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     cases=cases,
     properties=(among_the_values,),
     hints=(

@@ -55,7 +55,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=8),
-    section="Learned: a table of places",
+    section="Learned position embeddings",
     outcome="say what each encoding costs, and where a learned one ends",
     hints=(
         "Write down the numbers of the first and the last row that a text of 20 words uses.",

@@ -45,10 +45,9 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="One test for all: longer than trained on",
+    section="Length generalization",
     outcome=(
-        "read a table of accuracies on texts longer than the training "
-        "texts, without naming a winner that the figures do not show"
+        "read a table of length generalization without naming a winner that the figures do not show"
     ),
     hints=(
         "What does the shift ask for, and what can rotary scores hold?",

@@ -208,9 +208,9 @@ def lengths_are_kept(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=16),
-    section="Rotary: turn the query and the key",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    section="Rotary position embeddings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     cases=cases,
     properties=(lengths_are_kept,),
     forbidden=("helpers.positions._turn", "helpers.positions.RotaryPositions.rotate"),

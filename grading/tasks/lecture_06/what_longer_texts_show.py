@@ -11,9 +11,9 @@ what_longer_texts_show = {"a", "b", "c"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
-    section="One test for all: longer than trained on",
-    outcome="read a table of accuracies on texts longer than the training texts, without naming a "
-    "winner that the figures do not show",
+    section="Length generalization",
+    outcome="read a table of length generalization without naming a winner that the figures do not "
+    "show",
     reasons={
         "a": holds("It is rotary in both: 0.99 on the shift, and 0.18 on agreement."),
         "b": holds("0.84 against 0.80."),

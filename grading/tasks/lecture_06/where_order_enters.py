@@ -12,8 +12,8 @@ where_order_enters = {"b", "c", "d", "g"}
 TASK = task(
     plan("choose", points=7, minutes=13),
     section="Where order can enter",
-    outcome="build four position encodings by hand (learned, sinusoidal, rotary, ALiBi), and say "
-    "where in the model each one enters",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
     reasons={
         "a": fails(
             "Queries and keys are made anew in every layer, and they are turned there. Before "

@@ -125,8 +125,9 @@ def same_for_all_sentences(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=13),
-    section="Learned: a table of places",
-    outcome="find a bug that encodes the number of the sentence instead of the place of the word",
+    section="Sinusoidal positional encodings",
+    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
+    "and say what a causal mask alone tells",
     cases=cases,
     properties=(same_for_all_sentences,),
     hints=(
