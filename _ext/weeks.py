@@ -77,7 +77,8 @@ def after_the_core(app: Sphinx, doctree: nodes.document, page: str, number: int)
     box = nodes.container(classes=["ways-on"])
     line = nodes.paragraph()
     if number in sheets:
-        line += link(app, page, sheets[number], "Exercises", "way-on", "first")
+        name = "The project" if sheets[number].endswith("_project") else "Exercises"
+        line += link(app, page, sheets[number], name, "way-on", "first")
     if number + 1 in lectures:
         target = lectures[number + 1]
         text = "Next lecture: " + app.env.titles[target].astext()
