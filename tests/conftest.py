@@ -80,7 +80,7 @@ PARTS = {
     "notebooks": {"test_colab", "test_execute", "test_notebooks", "test_seeds", "test_times"},
     "site": {"test_audit", "test_documents", "test_explorables", "test_language"}
     | {"test_open_model", "test_plotting_quiz", "test_site", "test_site_search"}
-    | {"test_teaching", "test_viewer"},
+    | {"test_present", "test_reading", "test_teaching", "test_viewer"},
     "grader": {"test_class", "test_faults", "test_grader_cases", "test_grader_parts"}
     | {"test_hostile_text", "test_needs", "test_ordinary_files", "test_releases"},
     "code": set(),
