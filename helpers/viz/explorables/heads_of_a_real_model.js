@@ -62,6 +62,7 @@ lamplight.explorable("heads_of_a_real_model", (stage, config) => {
     const at = best < 0 ? flat.indexOf(Math.min(...flat)) : best;
     pick(Math.floor(at / heads), at % heads);
   });
+  for (const b of buttons.element.children) b.style.width = "auto"; /* the theme has rows, too */
   const strip = html("div", { style: "overflow-x:auto" }, grid);
   stage.append(buttons.element, strip, said, map);
 
