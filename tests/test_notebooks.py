@@ -92,7 +92,6 @@ OLD_FORM = {
     "01_limits_of_recurrence",
     "02_self_attention_without_weights",
     "03_queries_keys_values",
-    "05_multi_head_attention",
     "09_translation",
     "10_question_answering",
     "11_summarization",

@@ -466,9 +466,11 @@ def where_it_goes_wrong(args, result):
 
 TASK = task(
     plan("implement", points=14, minutes=22),
-    section="The module",
-    outcome="build multi-head attention twice, as a list of heads and as one projection that is "
-    "cut, and give the shape of every step",
+    section="One projection, cut into heads",
+    outcome=(
+        "build multi-head attention as a list of heads and as one projection that is "
+        "cut, with the shape of every step"
+    ),
     cases=cases,
     properties=(shapes, weights_are_weights, where_it_goes_wrong),
     drive=drive,

@@ -293,8 +293,10 @@ def as_the_statement_says(args, result):
 TASK = task(
     plan("find the bug", points=10, minutes=14),
     section="Two defects in print",
-    outcome="build multi-head attention twice, as a list of heads and as one projection that is "
-    "cut, and give the shape of every step",
+    outcome=(
+        "build multi-head attention as a list of heads and as one projection that is "
+        "cut, with the shape of every step"
+    ),
     cases=cases,
     properties=(as_the_statement_says,),
     drive=drive,

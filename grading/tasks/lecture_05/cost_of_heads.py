@@ -338,8 +338,7 @@ mistake(
 TASK = task(
     plan("implement", points=9, minutes=16, extra=True),
     section="What heads cost",
-    outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
-    "when queries and keys come from sequences of different lengths",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     cases=cases,
     properties=(which_part,),
     hints=(

@@ -199,8 +199,7 @@ def the_same_factor(args, result):
 TASK = task(
     plan("implement", points=12, minutes=22, extra=True),
     section="What heads cost",
-    outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
-    "when queries and keys come from sequences of different lengths",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     cases=cases,
     properties=(the_same_factor,),
     drive=drive,

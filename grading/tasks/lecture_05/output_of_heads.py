@@ -38,8 +38,9 @@ mistake(
 TASK = task(
     plan("predict", points=4, minutes=5),
     section="A list of heads",
-    outcome="say why one head that must look at two things mixes them, and what a second head "
-    "changes",
+    outcome=(
+        "say why one row of weights averages several relations, and what a second head changes"
+    ),
     hints=(
         "Each head collects one number: a sum of its values, each multiplied by its weight.",
         "Joined, these are two numbers. The number of head 0 times the first row, plus the number "

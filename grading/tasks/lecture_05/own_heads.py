@@ -177,8 +177,8 @@ def cases(seed):
 
 TASK = task(
     plan("train", points=9, minutes=15),
-    section="A task for two heads",
-    outcome="train heads on a task, and say what each one does by its map and by switching it off",
+    section="What trained heads do",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     cases=cases,
     properties=(what_was_measured,),
     drive=drive,

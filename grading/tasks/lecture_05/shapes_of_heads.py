@@ -62,8 +62,7 @@ mistake(
 TASK = task(
     plan("predict", points=6, minutes=8, extra=True),
     section="One projection, cut into heads",
-    outcome="say what n heads cost in parameters, multiplications and memory, and give all shapes "
-    "when queries and keys come from sequences of different lengths",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     hints=(
         "Write down the sizes with their names: batch 2, T_q 5, T_k 7, n_heads 3, d_k 4, d_v 6.",
         "The four axes are (batch, heads, words, width) before the scores, and "

@@ -103,8 +103,10 @@ def cases(seed):
 TASK = task(
     plan("implement", points=5, minutes=5),
     section="One projection, cut into heads",
-    outcome="build multi-head attention twice, as a list of heads and as one projection that is "
-    "cut, and give the shape of every step",
+    outcome=(
+        "build multi-head attention as a list of heads and as one projection that is "
+        "cut, with the shape of every step"
+    ),
     cases=cases,
     hints=(
         "It takes two steps: one cuts every row into pieces, the other exchanges two axes.",

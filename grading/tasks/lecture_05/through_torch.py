@@ -226,8 +226,8 @@ def mask_is_kept(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=14),
-    section="PyTorch's own",
-    outcome="copy weights to and from `nn.MultiheadAttention`, with masks and averaged weights",
+    section="nn.MultiheadAttention",
+    outcome=("copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights"),
     cases=cases,
     properties=(mask_is_kept,),
     drive=drive,

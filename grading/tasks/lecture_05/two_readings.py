@@ -43,8 +43,8 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="What each head does",
-    outcome="train heads on a task, and say what each one does by its map and by switching it off",
+    section="Ablating a head",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     hints=(
         "Who else could look at the word before?",
         "What happens to a head's output before anybody reads it?",

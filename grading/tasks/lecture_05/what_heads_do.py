@@ -11,8 +11,8 @@ what_heads_do = {"a", "c", "d", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=10, extra=True),
-    section="What each head does",
-    outcome="train heads on a task, and say what each one does by its map and by switching it off",
+    section="Ablating a head",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     reasons={
         "a": holds(
             "Same queries and same keys give the same weights. Both heads then average the same "

@@ -163,8 +163,8 @@ def which_columns(args, result):
 
 TASK = task(
     plan("implement", points=6, minutes=7),
-    section="What each head does",
-    outcome="train heads on a task, and say what each one does by its map and by switching it off",
+    section="Ablating a head",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     cases=cases,
     properties=(which_columns,),
     hints=(
