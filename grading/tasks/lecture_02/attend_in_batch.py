@@ -136,8 +136,10 @@ def within_the_words(args, result):
 
 TASK = task(
     plan("find the bug", points=7, minutes=8),
-    section="All words ask at once",
-    outcome="compute all context vectors at once, and give the shape of each step",
+    section="All queries at once",
+    outcome=(
+        "compute context vectors, one by hand and all at once, and give the shape of each step"
+    ),
     cases=cases,
     properties=(within_the_words,),
     hints=(

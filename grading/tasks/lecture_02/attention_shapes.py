@@ -52,8 +52,10 @@ mistake(
 
 TASK = task(
     plan("predict", points=5, minutes=8),
-    section="All words ask at once",
-    outcome="compute all context vectors at once, and give the shape of each step",
+    section="All queries at once",
+    outcome=(
+        "compute context vectors, one by hand and all at once, and give the shape of each step"
+    ),
     hints=(
         "Begin with one sentence: 4 queries and 6 words give how many dot products?",
         "`x.swapaxes(1, 2)` has the shape (3, 5, 6). Which numbers of (4, 5) and (5, 6) are left "

@@ -233,8 +233,10 @@ def rows_are_recipes(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=13),
-    section="The average is still in there",
-    outcome="compute all context vectors at once, and give the shape of each step",
+    section="All queries at once",
+    outcome=(
+        "compute context vectors, one by hand and all at once, and give the shape of each step"
+    ),
     cases=cases,
     properties=(rows_are_recipes,),
     hints=(

@@ -285,8 +285,10 @@ def contexts_follow_from_weights(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=19),
-    section="All words ask at once",
-    outcome="compute all context vectors at once, and give the shape of each step",
+    section="All queries at once",
+    outcome=(
+        "compute context vectors, one by hand and all at once, and give the shape of each step"
+    ),
     cases=cases,
     properties=(rows_sum_to_one, contexts_follow_from_weights),
     forbidden=(

@@ -283,8 +283,8 @@ def which_way(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=24),
-    section="What always holds",
-    outcome="name what always holds for this kind of attention, and what it costs for T words",
+    section="What always holds, and what it costs",
+    outcome="name what holds for any vectors, and what attention costs for T tokens",
     cases=cases,
     properties=(which_way,),
     drive=drive,

@@ -205,8 +205,8 @@ def weights_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
-    section="A softmax that does not break",
-    outcome="write a softmax that survives large scores, and say why the repair changes nothing",
+    section="A softmax that cannot overflow",
+    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
     cases=cases,
     properties=(finite, weights_sum_to_one),
     forbidden=(

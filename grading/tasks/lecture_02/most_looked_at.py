@@ -233,8 +233,8 @@ def shares_out_all(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=16),
-    section="One word asks",
-    outcome="name what always holds for this kind of attention, and what it costs for T words",
+    section="One query, three operations",
+    outcome="name what holds for any vectors, and what attention costs for T tokens",
     cases=cases,
     properties=(not_all_ones, shares_out_all),
     drive=drive,

@@ -48,8 +48,8 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="A rematch, and who else could win it",
-    outcome="say what attention has that an average lacks, and what a gate could do as well",
+    section="Questions that nobody foresaw",
+    outcome="say when attention beats a state of fixed size, and when a gate does as well",
     hints=(
         "Of the nouns that were not kept, how many are answered rightly all the same?",
         "Who chose the gates, and when?",

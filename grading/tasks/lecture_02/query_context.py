@@ -54,8 +54,10 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
-    section="One word asks",
-    outcome="compute one context vector by hand in three operations: scores, softmax, weighted sum",
+    section="One query, three operations",
+    outcome=(
+        "compute context vectors, one by hand and all at once, and give the shape of each step"
+    ),
     hints=(
         "Three operations: a dot product for each word, softmax, and then a sum in which each "
         "word's vector is multiplied by its weight.",

@@ -216,8 +216,8 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=6),
-    section="A softmax that does not break",
-    outcome="write a softmax that survives large scores, and say why the repair changes nothing",
+    section="A softmax that cannot overflow",
+    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
     cases=cases,
     properties=(rows_sum_to_one,),
     forbidden=(

@@ -207,8 +207,9 @@ def everyone_takes_the_largest(args, result):
 TASK = task(
     plan("implement", points=12, minutes=32),
     section="A program made of vectors",
-    outcome="predict which way a word's vector moves in a sentence, and say what a map of "
-    "untrained vectors does not show",
+    outcome=(
+        "predict which way a word's vector moves in a sentence, and say what a map does not show"
+    ),
     cases=cases,
     properties=(first_axis_is_the_number, everyone_takes_the_largest),
     drive=drive,

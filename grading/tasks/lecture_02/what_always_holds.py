@@ -11,8 +11,8 @@ what_always_holds = {"b", "d", "e", "g"}
 
 TASK = task(
     plan("choose", points=6, minutes=13),
-    section="What always holds",
-    outcome="name what always holds for this kind of attention, and what it costs for T words",
+    section="What always holds, and what it costs",
+    outcome="name what holds for any vectors, and what attention costs for T tokens",
     reasons={
         "a": fails(
             "Twice the vectors make four times the scores, so the weights change too: they "

@@ -12,8 +12,9 @@ what_the_vectors_say = {"b", "e", "f"}
 TASK = task(
     plan("choose", points=5, minutes=13),
     section="Twelve words and a claim",
-    outcome="predict which way a word's vector moves in a sentence, and say what a map of "
-    "untrained vectors does not show",
+    outcome=(
+        "predict which way a word's vector moves in a sentence, and say what a map does not show"
+    ),
     reasons={
         "a": fails(
             "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even "

@@ -1,5 +1,6 @@
 /* Lecture 2: drag a word's vector, choose the query; scores, weights and context vector follow.
-   config: {words: [[word, x, y], …], query: position of the query that is chosen first} */
+   config: {words: [[word, x, y], …], query: position of the query that is chosen first,
+   axes: names of the two numbers, verdict: what the query says above and below zero} */
 lamplight.explorable("move_a_word", (stage, config) => {
   const { html, svg, set, softmax, dot, number, button, status, bar, draggable } = lamplight;
   const SIZE = 46, REACH = 3; /* pixels for 1, and how far a vector may reach */
@@ -15,6 +16,9 @@ lamplight.explorable("move_a_word", (stage, config) => {
     viewBox: `${-end} ${-end} ${2 * end} ${2 * end}`, role: "group", class: "grow",
     "aria-label": "The vectors of the words", style: "max-width:22rem",
   }, svg("path", { d: `M${-end} 0H${end}M0 ${-end}V${end}`, stroke: "currentColor", opacity: 0.3 }));
+  (config.axes ?? []).forEach((name, k) => plane.append(svg("text", {
+    x: k ? 6 : end, y: k ? 12 - end : 16, "text-anchor": k ? "start" : "end", opacity: 0.75,
+  }, k ? `${name} ↑` : `${name} →`)));
   const context = svg("line", { "stroke-width": 7, opacity: 0.55, style: "stroke:var(--lamp)" });
   plane.append(context);
   const marks = words.map(([word], i) => {
@@ -66,9 +70,11 @@ lamplight.explorable("move_a_word", (stage, config) => {
       weight.replaceChildren(bar(weights[i]), number(weights[i], 3));
     });
     set(context, { x2: cx * SIZE, y2: -cy * SIZE });
-    const verdict = config.verdict && (cx > 0 ? config.verdict[0] : config.verdict[1]);
-    said.textContent = `The context vector of “${words[query][0]}” is (${number(cx)}, ${number(cy)})`
-      + (verdict ? `: ${verdict}.` : ".");
+    const asked = words[query][0], [plural, singular] = config.verdict ?? [];
+    const most = Math.max(...weights), top = weights.flatMap((w, i) => w > most - 1e-9 ? words[i][0] : []);
+    const verdict = plural && query === config.query ? (cx > 0 ? plural : singular) : "";
+    said.replaceChildren(`“${asked}” looks most at ${top.join(" and ")} and receives `
+      + `(${number(cx)}, ${number(cy)})`, ...(verdict ? [": it says ", html("em", {}, verdict), "."] : ["."]));
   };
   draw();
 });
