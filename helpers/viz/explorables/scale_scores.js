@@ -1,0 +1,68 @@
+/* Lecture 3: slide d_k, divide by √d_k or not; softmax collapses or stays.
+   config: {keys, draws, most: the largest power of two, start: the first power, seed} */
+lamplight.explorable("scale_scores", (stage, config) => {
+  const { html, softmax, number, random, normal, slider, tick, button, status, bar } = lamplight;
+  const { keys, draws, most } = config, all = [...Array(keys).keys()];
+  let power = config.start, divide = false, seed = config.seed, sums;
+
+  /* sums[draw][power][key]: dot products of a query with its keys, of the first 2^power numbers.
+     A wider head goes on with the same numbers. */
+  const make = () => {
+    sums = [...Array(draws).keys()].map((draw) => {
+      const next = random(1000 * seed + draw), dots = Array(keys).fill(0), kept = [];
+      for (let d = 1, p = 0; d <= 2 ** most; d++) {
+        const q = normal(next);
+        for (const k of all) dots[k] += q * normal(next);
+        if (d === 2 ** p) { kept.push([...dots]); p++; }
+      }
+      return kept;
+    });
+  };
+  const measure = (weights) => ({
+    top: Math.max(...weights),
+    entropy: -weights.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0),
+    gradient: weights.reduce((sum, w) => sum + w * (1 - w), 0),
+  });
+
+  const rows = all.map((k) => html("tr", {}, html("th", { scope: "row" }, `key ${k + 1}`),
+    html("td"), html("td")));
+  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["", "score", "weight"].map(
+    (name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows));
+  const full = { top: 1, entropy: Math.log(keys), gradient: 1 - 1 / keys };
+  const names = { top: "largest weight", entropy: `entropy (at most ${number(full.entropy)})`,
+    gradient: `reaction Σ w(1 − w) (at most ${number(full.gradient)})` };
+  const meters = Object.fromEntries(Object.keys(names).map((n) => [n, html("td")]));
+  const means = html("table", {},
+    html("caption", { style: "caption-side:top;text-align:left;color:inherit;padding:0" },
+      `Mean of ${draws} random queries`),
+    html("tbody", {}, ...Object.entries(meters).map(([n, cell]) =>
+      html("tr", {}, html("th", { scope: "row", style: "white-space:normal" }, names[n]), cell))));
+  const said = status();
+  const width = slider("d_k", { min: 0, max: most, value: power, format: (v) => String(2 ** v) },
+    (v) => { power = v; draw(); });
+  const divided = tick("divide by √d_k", divide, (on) => { divide = on; draw(); });
+  stage.append(html("div", { class: "row" }, width.element, divided.element,
+    button("Draw again", () => { seed += 1; make(); draw(); })),
+  html("div", { class: "row" }, html("div", { class: "grow" }, table),
+    html("div", { class: "grow" }, means)), said);
+
+  const draw = () => {
+    const scale = divide ? 1 / Math.sqrt(2 ** power) : 1;
+    const found = sums.map((kept) => {
+      const scores = kept[power].map((s) => s * scale), weights = softmax(scores);
+      return { scores, weights, ...measure(weights) };
+    });
+    rows.forEach((row, k) => {
+      row.cells[1].textContent = number(found[0].scores[k], 1);
+      row.cells[2].replaceChildren(bar(found[0].weights[k], 70), number(found[0].weights[k]));
+    });
+    const mean = (n) => found.reduce((sum, f) => sum + f[n], 0) / draws;
+    for (const [n, cell] of Object.entries(meters))
+      cell.replaceChildren(bar(mean(n) / full[n], 70), number(mean(n)));
+    const hard = mean("top") > 0.8 ? "softmax has nearly chosen one key and reacts little to the scores"
+      : mean("top") > 0.6 ? "softmax is hardening" : "several keys share the weight";
+    said.textContent = `d_k = ${2 ** power}, ${divide ? "divided" : "not divided"}: ${hard}.`;
+  };
+  make();
+  draw();
+});
