@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import ROOT
@@ -84,3 +86,48 @@ def test_what_a_machine_lacks_is_said(monkeypatch, capsys):
     monkeypatch.setattr(ready, "OLDEST", (9, 0))
     assert ready.main() == 1
     assert "Python 9.0 or newer" in capsys.readouterr().out
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder with an environment whose jupyter-book writes a page, and waits if told to."""
+    for name in ("_config.yml", "_toc.yml", "requirements-book.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "pages").symlink_to(ROOT / "pages")
+    (tmp_path / "_ext").mkdir()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    book = tmp_path / ".venv" / "bin" / "jupyter-book"
+    book.write_text("#!/bin/sh\necho built >> _build/log\n[ ! -e wait ] || sleep 60\n")
+    book.chmod(0o755)
+    (tmp_path / ".venv" / "book.stamp").touch()
+    return tmp_path
+
+
+@needs_make
+def test_a_build_that_was_stopped_is_begun_anew(site):
+    assert make(site, "book")[0] == 0 and make(site, "book")[0] == 0
+    assert (site / "_build" / "log").read_text().split() == ["built", "built"]
+    (site / "wait").touch()
+    command = ["make", "--no-print-directory", "book"]
+    process = subprocess.Popen(command, cwd=site, start_new_session=True)
+    log = site / "_build" / "log"
+    until = time.monotonic() + 60
+    while log.read_text().count("built") < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait() != 0
+    (site / "wait").unlink()
+    assert make(site, "book")[0] == 0
+    assert log.read_text().split() == ["built"], "the folder was not made anew"
+
+
+@needs_make
+def test_what_python_leaves_behind_does_not_make_the_site_anew(site):
+    make(site, "book")
+    (site / "_ext" / "__pycache__").mkdir()
+    make(site, "book")
+    assert (site / "_build" / "log").read_text().split() == ["built", "built"]
+    (site / "_ext" / "new.py").touch()
+    make(site, "book")
+    assert (site / "_build" / "log").read_text().split() == ["built"]

@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         return 0
     copy_notebooks()
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
-    command += ["--ServerApp.default_url=/lab/tree/mine/lectures", *port]
+    command += ["--LabApp.default_url=/lab/tree/mine/lectures", *port]
     if getattr(os, "geteuid", lambda: 1)() == 0:
         command.append("--allow-root")
     return subprocess.call(command)

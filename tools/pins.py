@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHONS = ("3.11.2", "3.11", "3.12", "3.13", "3.14")
-"""The oldest Python that is promised, Debian 12's, and the newest patch of each later one."""
+PYTHONS = ("3.11.2", "3.11.15", "3.12", "3.13", "3.14")
+"""The oldest Python that is promised, which is Debian 12's, a late 3.11, and each later one."""
 FILES = {
     "requirements-book.txt": (
         "book",
