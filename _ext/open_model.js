@@ -79,8 +79,8 @@ const read = (ids, off = new Set()) => {
     const [found, looks] = attend(normed, WEIGHTS, `${block}.attention`, layer, nHeads, off);
     stream = add(stream, found);
     const fed = layerNorm(stream, WEIGHTS, `${block}.norm_feed_forward`);
-    const wide = linear(fed, WEIGHTS, `${block}.feed_forward.widen`).map((x) => x.map((v) => Math.max(v, 0)));
-    stream = add(stream, linear(wide, WEIGHTS, `${block}.feed_forward.narrow`));
+    const wide = linear(fed, WEIGHTS, `${block}.feed_forward.up_proj`).map((x) => x.map((v) => Math.max(v, 0)));
+    stream = add(stream, linear(wide, WEIGHTS, `${block}.feed_forward.down_proj`));
     return looks;
   });
   const end = layerNorm(stream, WEIGHTS, "stack.norm");

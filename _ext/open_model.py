@@ -30,7 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 logger = logging.getLogger(__name__)
 
 HERE = Path(__file__).parent
-WEIGHTS = HERE.parent / "helpers" / "stored" / "language_model.npz"
+WEIGHTS = HERE.parent / "helpers" / "results" / "stored" / "language_model.npz"
 SCRIPT = "_static/open_model.js"
 
 CLOSED = """<div class="open-model" data-source="{source}" data-about="{about}">
@@ -97,7 +97,7 @@ def stored_model() -> tuple[list[str], dict]:
     """The words, and what the script needs: numbers of heads, shapes, and the weights as text.
 
     Raises:
-        ValueError: if an array has another type than `helpers.trained.save` writes.
+        ValueError: if an array has another type than `helpers.apps.story_model.save` writes.
     """
     with zipfile.ZipFile(WEIGHTS) as file:
         arrays = {name.removesuffix(".npy"): read_npy(file.read(name)) for name in file.namelist()}

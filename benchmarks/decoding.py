@@ -20,7 +20,7 @@ import torch
 from attention import HEAD_WIDTH, RESULTS, by_turns, machine, microseconds
 from tqdm import tqdm
 
-from helpers.decoding import generate
+from helpers.generation import generate
 from helpers.models import LanguageModel
 from helpers.positions import LearnedPositions
 

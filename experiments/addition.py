@@ -5,8 +5,8 @@ Four minutes of one core (`--help`). The same model, the same pairs and steps. S
     sums             numbers of up to three digits, with all carries
     no carries       the control: each digit of the answer is the last digit of a sum of two
 
-Writes `helpers/stored/addition.json`. Shares are of test pairs that no training has seen, in either
-order of a and b:
+Writes `helpers/results/stored/addition.json`. Shares are of test pairs that no training has seen,
+in either order of a and b:
 
     test             whole answers
     places           digits of the answer, units first

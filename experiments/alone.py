@@ -3,8 +3,8 @@
 The stacks, the 400 facts and the 300 steps are those of `experiments.transformer_block`, in rows of
 a single word, so that attention has nothing but the word itself. The setting is the number of rows
 of a batch: 512, as many words as 32 rows of 16 have, and 32, as many as there stand first in a row.
-`validation` and `accuracy` are shares of right answers. Writes `helpers/stored/alone.json`, a few
-minutes of one core.
+`validation` and `accuracy` are shares of right answers. Writes `helpers/results/stored/alone.json`,
+a few minutes of one core.
 """
 
 from __future__ import annotations

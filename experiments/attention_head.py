@@ -80,7 +80,7 @@ class Lookup(nn.Module):
             width = D_MODEL if kind == "one, any symmetric table" else d_k
             self.W_query = self.W_key = self._projection(2 * width, start)
         self.W_value = nn.Linear(D_MODEL, D_V, bias=False)
-        self.readout = nn.Linear(D_V, N_SEEDS)
+        self.lm_head = nn.Linear(D_V, N_SEEDS)
         if kind == "cosine, learned scale":
             self.log_scale = nn.Parameter(torch.tensor(math.log(10.0)))
 
@@ -110,7 +110,7 @@ class Lookup(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (batch, T, N_SEEDS)."""
-        return self.readout(self.scores(x).softmax(dim=-1) @ self.W_value(x))
+        return self.lm_head(self.scores(x).softmax(dim=-1) @ self.W_value(x))
 
 
 class NoProjections(nn.Module):
@@ -118,11 +118,11 @@ class NoProjections(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.readout = nn.Linear(D_MODEL, N_SEEDS)
+        self.lm_head = nn.Linear(D_MODEL, N_SEEDS)
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (batch, T, N_SEEDS)."""
-        return self.readout((x @ x.mT / math.sqrt(D_MODEL)).softmax(dim=-1) @ x)
+        return self.lm_head((x @ x.mT / math.sqrt(D_MODEL)).softmax(dim=-1) @ x)
 
 
 def trial(kind: str, setting: list[int], lr: float, seed: int) -> dict:

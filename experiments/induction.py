@@ -6,7 +6,7 @@ A segment of different symbols at random comes again and again. Settings:
     fixed    all segments have one length, so that looking back a constant number of places does;
              one layer only
 
-Models have equally many parameters, within 1 %. Writes `helpers/stored/induction.json`:
+Models have equally many parameters, within 1 %. Writes `helpers/results/stored/induction.json`:
 
     right                    share of right symbols, of those that can be known
     other_lengths            the same, with segments longer than any in training
@@ -27,11 +27,13 @@ import torch
 from torch import Tensor
 
 from experiments.search import search  # first: it silences the progress bars
-from helpers.ablation import ablated
-from helpers.inside import head_columns, pattern_scores, repeated_segments
+from helpers.interp.ablation import ablated
+from helpers.interp.hooks import head_columns
+from helpers.interp.induction import prefix_matching_scores, repeated_segments
 from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
-from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
+from helpers.tokens import IGNORE_INDEX, Batch
+from helpers.training import count_parameters, set_seed, train
 
 VOCAB, LENGTH, BATCH, STEPS, WARMUP = 32, 24, 16, 300, 50
 SEGMENTS = {"random": (4, 10), "fixed": (7, 7)}
@@ -57,7 +59,7 @@ def test_set(segment: tuple[int, int], seed: int) -> tuple[Tensor, Tensor, Tenso
 @torch.no_grad()
 def share(network: TransformerModel, tokens: Tensor, targets: Tensor) -> float:
     """Of the symbols that can be known, those that are right."""
-    asked = targets != IGNORE
+    asked = targets != IGNORE_INDEX
     right = network(tokens).argmax(-1)[asked] == targets[asked]
     return round(right.double().mean().item(), 3)
 
@@ -66,7 +68,7 @@ def share(network: TransformerModel, tokens: Tensor, targets: Tensor) -> float:
 def scores(network: TransformerModel, tokens: Tensor, lengths: Tensor) -> list[list[list[float]]]:
     """For each layer, the scores of its heads: on the symbol before, and matching."""
     _, weights = network(tokens, return_weights=True)
-    pairs = [pattern_scores(w, lengths) for w in weights]
+    pairs = [prefix_matching_scores(w, lengths) for w in weights]
     return [[[round(x, 3) for x in kind.tolist()] for kind in pair] for pair in pairs]
 
 
@@ -83,7 +85,7 @@ def writes(network: TransformerModel) -> list[list[float]]:
             columns = head_columns(network, layer, head)
             added = values[:, columns] @ block.attention.W_out.weight[:, columns].T
             added = added - added.mean(dim=0)  # what it adds for every symbol alike is no copying
-            logits = (added * network.stack.norm.weight) @ network.readout.weight.T  # (V, V)
+            logits = (added * network.stack.norm.weight) @ network.lm_head.weight.T  # (V, V)
             own.append(round((logits.argmax(-1) == symbols).double().mean().item(), 3))
         shares.append(own)
     return shares

@@ -3,7 +3,7 @@
 Models without positions, trained as in lecture 8; that of seed 0 is the one that lecture 8 stores.
 Others are trained, and tested, *blind*: no word but the subject itself and the one behind it may
 attend to the subject. Asked are sentences with two attractors, both opposing.
-Writes `helpers/stored/inside.json`; each entry of `runs` has
+Writes `helpers/results/stored/inside.json`; each entry of `runs` has
 
     model, seed, loss, agreement
     without     by "zero", "mean" and "resample": for each layer and head, loss and agreement
@@ -47,12 +47,15 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from experiments.search import ROOT
-from helpers import trained
-from helpers.ablation import ablated
-from helpers.data import NOUNS, STORY_VOCABULARY, VERBS, next_word_batch
-from helpers.inside import head_columns, in_order, patched, record, swapped
+from helpers.apps import story_model
+from helpers.apps.metrics import roc_auc
+from helpers.data.agreement import NOUNS, VERBS
+from helpers.data.stories import STORY_VOCABULARY
+from helpers.interp.ablation import ablated
+from helpers.interp.hooks import cache_activations, head_columns, patch, patch_from
 from helpers.models import LanguageModel
-from helpers.positions import Positions
+from helpers.positions import PositionEncoding
+from helpers.tokens import next_word_batch
 from helpers.training import masked_cross_entropy, set_seed, train
 
 SEEDS = {"free": (0, 1, 2), "blind": (0, 1, 2)}
@@ -78,17 +81,17 @@ def blindfold(model: LanguageModel) -> LanguageModel:
 def fit(kind: str, seed: int, lr: float) -> LanguageModel:
     """Train a model on the stories of lecture 8; the one from seed 0 is stored."""
     if (kind, seed) == ("free", 0):
-        return trained.trained_language_model()
-    texts = trained.stories(trained.N_TEXTS, 1)
+        return story_model.trained_language_model()
+    texts = story_model.stories(story_model.N_TEXTS, 1)
     generator = set_seed(seed)
-    model = trained.language_model(Positions())
+    model = story_model.language_model(PositionEncoding())
     if kind == "blind":
         blindfold(model)
 
     def batch() -> tuple[Tensor, Tensor]:
-        return trained.story_batch(texts, generator)
+        return story_model.story_batch(texts, generator)
 
-    train(model, batch, trained.STEPS, lr, warmup=trained.WARMUP)
+    train(model, batch, story_model.STEPS, lr, warmup=story_model.WARMUP)
     return model
 
 
@@ -97,13 +100,13 @@ class Pairs:
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
-        self.tokens, self.last, self.plural = trained.asked_sentences(ATTRACTORS, PAIRS)
+        self.tokens, self.last, self.plural = story_model.asked_sentences(ATTRACTORS, PAIRS)
         changed = {STORY_VOCABULARY.ids[a]: STORY_VOCABULARY.ids[b] for a, b in NOUNS}
         changed |= {b: a for a, b in changed.items()}
         subjects = [changed[int(i)] for i in self.tokens[:, 1]]
         other = self.tokens.clone()
         other[:, 1] = torch.tensor(subjects)
-        self.of_other = record(model, other)
+        self.of_other = cache_activations(model, other)
         self.rows = torch.arange(PAIRS)
         nouns = torch.isin(self.tokens, torch.tensor(list(changed)))  # (n, T)
         second = ((nouns.cumsum(dim=1) == 2) & nouns).int().argmax(dim=1)  # (n,)
@@ -131,7 +134,7 @@ class Pairs:
                 new[self.rows, where, columns] = self.of_other[place][self.rows, where, columns]
             return new
 
-        with patched(self.model, place, change):
+        with patch(self.model, place, change):
             moved = (self.clean - self.margins(self.tokens)).mean() / self.distance
         return round(moved.item(), 3) + 0.0
 
@@ -166,7 +169,7 @@ def paths(model: LanguageModel) -> dict:
 def without(model: LanguageModel, texts: Tensor) -> dict[str, dict[str, list]]:
     """Loss, agreement and pairs in order without each head, in three ways."""
     tokens, targets = next_word_batch(texts)
-    _, _, is_plural = trained.asked_sentences(ATTRACTORS)
+    _, _, is_plural = story_model.asked_sentences(ATTRACTORS)
     found: dict[str, dict[str, list]] = {"without": {}, "in_order": {}}
     for by in WAYS:
         for table in found.values():
@@ -175,9 +178,9 @@ def without(model: LanguageModel, texts: Tensor) -> dict[str, dict[str, list]]:
             for head in range(block.attention.n_heads):
                 with ablated(model, [(i, head)], by, torch.Generator().manual_seed(0)):
                     loss = masked_cross_entropy(model(tokens), targets).item()
-                    right = trained.margins(model, ATTRACTORS)
+                    right = story_model.margins(model, ATTRACTORS)
                 agreement = (right > 0).double().mean().item()
-                order = in_order(right * (2 * is_plural - 1), is_plural)
+                order = roc_auc(right * (2 * is_plural - 1), is_plural)
                 found["without"][by][i].append([round(loss, 3), round(agreement, 3)])
                 found["in_order"][by][i].append(round(order, 3))
     return found
@@ -187,7 +190,7 @@ def through(model: LanguageModel, by_zero: list) -> dict:
     """Which way what the first of the two most needed heads finds gets to the second."""
     first, second = ([right for _, right in row] for row in by_zero)
     first, second = first.index(min(first)), second.index(min(second))
-    tokens, last, _ = trained.asked_sentences(ATTRACTORS)
+    tokens, last, _ = story_model.asked_sentences(ATTRACTORS)
     real = torch.arange(tokens.shape[1]) <= last[:, None]  # (n, T)
 
     def one_mean(found: Tensor) -> Tensor:
@@ -197,14 +200,14 @@ def through(model: LanguageModel, by_zero: list) -> dict:
 
     places = {name: [name] for name in ("queries", "keys", "values")}
     places["keys and values"] = ["keys", "values"]
-    with patched(model, ("contexts", 0), one_mean):
-        margins = {"all": trained.margins(model, ATTRACTORS)}
-        changed = record(model, tokens)
+    with patch(model, ("contexts", 0), one_mean):
+        margins = {"all": story_model.margins(model, ATTRACTORS)}
+        changed = cache_activations(model, tokens)
     for way, names in places.items():
-        with swapped(model, changed, names, 1, second):
-            margins[way] = trained.margins(model, ATTRACTORS)
+        with patch_from(model, changed, names, 1, second):
+            margins[way] = story_model.margins(model, ATTRACTORS)
     shares = {way: round((m > 0).double().mean().item(), 3) for way, m in margins.items()}
-    margins = {"none": trained.margins(model, ATTRACTORS)} | margins
+    margins = {"none": story_model.margins(model, ATTRACTORS)} | margins
     means = {way: round(m.mean().item(), 2) for way, m in margins.items()}
     return {"heads": [first, second]} | shares | {"margins": means}
 
@@ -216,7 +219,7 @@ def reads(model: LanguageModel, head: int) -> dict[str, dict[str, list[float]]]:
     own, found = head_columns(model, 1, head), {}
     for subject in ("letters", "letter"):
         tokens = STORY_VOCABULARY.encode(OPENING.replace("letters", subject))[None]  # (1, T)
-        values = record(model, tokens)["values", 1][..., own]  # (1, T, d_v)
+        values = cache_activations(model, tokens)["values", 1][..., own]  # (1, T, d_v)
         _, weights = model(tokens, return_weights=True)
         alone = []
         for place in range(tokens.shape[1]):
@@ -226,7 +229,7 @@ def reads(model: LanguageModel, head: int) -> dict[str, dict[str, list[float]]]:
                 new[:, -1, own] = v
                 return new
 
-            with patched(model, ("contexts", 1), one_word):
+            with patch(model, ("contexts", 1), one_word):
                 logits = model(tokens)[0, -1]  # (V,)
             alone.append(round((logits[lie] - logits[lies]).item(), 2))
         row = weights[1][0, head, -1].tolist()
@@ -237,7 +240,7 @@ def reads(model: LanguageModel, head: int) -> dict[str, dict[str, list[float]]]:
 @torch.no_grad()
 def plural(model: LanguageModel, head: int) -> dict[str, list[float]]:
     """What each noun tells a head of layer 1, by the numbers of all nouns."""
-    tokens, last, _ = trained.asked_sentences(ATTRACTORS, PAIRS)
+    tokens, last, _ = story_model.asked_sentences(ATTRACTORS, PAIRS)
     lies, lie = STORY_VOCABULARY.encode("lies lie").tolist()
     rows, own = torch.arange(PAIRS), head_columns(model, 1, head)
     forms = torch.arange(len(STORY_VOCABULARY)).repeat(2, 1)  # (2, V): each as singular, plural
@@ -251,7 +254,7 @@ def plural(model: LanguageModel, head: int) -> dict[str, list[float]]:
         plurals, asked = torch.tensor([int(n == "p") for n in numbers]), tokens  # (nouns,), (n, T)
         for at in (places, places + 2):  # the nouns, and the verb in "lamp that hums"
             asked = asked.scatter(1, at, forms[plurals, asked.gather(1, at)])
-        values = record(model, asked)["values", 1]  # (n, T, width)
+        values = cache_activations(model, asked)["values", 1]  # (n, T, width)
         found[numbers] = []
         for place in places.T:
 
@@ -260,7 +263,7 @@ def plural(model: LanguageModel, head: int) -> dict[str, list[float]]:
                 new[rows, last, own] = v[:, own]
                 return new
 
-            with patched(model, ("contexts", 1), one_word):
+            with patch(model, ("contexts", 1), one_word):
                 logits = model(asked)[rows, last]  # (n, V)
             said = (logits[:, lie] > logits[:, lies]).double().mean().item()
             found[numbers].append(round(said, 3))
@@ -273,9 +276,9 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
     tokens, targets = next_word_batch(texts)
     row = {
         "loss": round(masked_cross_entropy(model(tokens), targets).item(), 4),
-        "agreement": round(trained.agreement(model, ATTRACTORS), 3),
+        "agreement": round(story_model.agreement(model, ATTRACTORS), 3),
         "moved": paths(model),
-        "on_subject": round(trained.looks(model, ATTRACTORS)[0].max().item(), 4),
+        "on_subject": round(story_model.attention_to_subject(model, ATTRACTORS)[0].max().item(), 4),
     }
     opening = STORY_VOCABULARY.encode(OPENING)  # (T,)
     _, weights = model(opening[None], return_weights=True)
@@ -292,8 +295,8 @@ def measure(kind: str, model: LanguageModel, texts: Tensor) -> dict:
 def main() -> None:
     """Train, measure, and write the table."""
     torch.set_num_threads(1)
-    lr = trained.LR
-    texts = trained.stories(HELD_OUT, 2)
+    lr = story_model.LR
+    texts = story_model.stories(HELD_OUT, 2)
     kept = ROOT / "build" / "experiments" / "inside.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
@@ -311,15 +314,15 @@ def main() -> None:
         "torch": torch.__version__.split("+")[0],
         "threads": 1,
         "lr": lr,
-        "steps": trained.STEPS,
-        "batch": trained.BATCH,
+        "steps": story_model.STEPS,
+        "batch": story_model.BATCH,
         "attractors": ATTRACTORS,
         "opening": OPENING,
         "cpu_seconds": round(sum(row["cpu_seconds"] for row in runs.values())),
     }
     rows = ",\n".join("  " + json.dumps(runs[job]) for job in jobs)
     text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + rows + "\n ]\n}\n"
-    table = ROOT / "helpers" / "stored" / "inside.json"
+    table = ROOT / "helpers" / "results" / "stored" / "inside.json"
     table.write_text(text, encoding="utf-8")
 
 

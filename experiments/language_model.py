@@ -1,8 +1,8 @@
 """The trainings of lecture 8: `python -m experiments.language_model [--picture]`.
 
-Writes `helpers/stored/language_model.json`, the weights of one of the models to
-`helpers/stored/language_model.npz`, and the picture of one of its heads for the front page to
-`_static/agreement_head.html`; with `--picture` only this, from the stored weights. Each entry of
+Writes `helpers/results/stored/language_model.json`, the weights of one of the models to
+`helpers/results/stored/language_model.npz`, and the picture of one of its heads for the front page
+to `_static/agreement_head.html`; with `--picture` only this, from the stored weights. Each entry of
 `runs` is one training from its own seed:
 
     model, seed, parameters
@@ -44,16 +44,19 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from helpers import trained
-from helpers.data import STORY_VOCABULARY, next_word_batch
-from helpers.decoding import generate
-from helpers.models import LanguageModel, RecurrentModel, without_heads
-from helpers.positions import Positions
-from helpers.training import Batch, count_parameters, masked_cross_entropy, set_seed, train
-from helpers.viewer import to_html
+from helpers.apps import story_model
+from helpers.data.stories import STORY_VOCABULARY
+from helpers.generation import generate
+from helpers.interp.ablation import without_heads
+from helpers.models import LanguageModel
+from helpers.positions import PositionEncoding
+from helpers.rnn import RecurrentModel
+from helpers.tokens import Batch, next_word_batch
+from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
+from helpers.viz.attention_viewer import to_html
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "helpers" / "stored" / "language_model.json"
+TABLE = ROOT / "helpers" / "results" / "stored" / "language_model.json"
 PICTURE = ROOT / "_static" / "agreement_head.html"
 OPENING = "The letters in the drawer under the lamp that hums"
 SEEDS = (0, 1, 2, 3)
@@ -63,12 +66,12 @@ CHECKPOINTS = (50, 100, 150, 200, 300, 400, 500, 600, 800)
 TEMPERATURES = (0.5, 1.0, 1.5)
 WRITTEN = 100
 FINDER = 0.3
-VOCAB = trained.VOCAB
+VOCAB = story_model.VOCAB
 
 # Widths are chosen so that all have equal numbers of parameters, within 2 %.
 MODELS: dict[str, Callable[[], nn.Module]] = {
-    "transformer": trained.language_model,
-    "transformer, no positions": lambda: trained.language_model(Positions()),
+    "transformer": story_model.language_model,
+    "transformer, no positions": lambda: story_model.language_model(PositionEncoding()),
     "RNN": lambda: RecurrentModel(VOCAB, 148, VOCAB),
     "LSTM": lambda: RecurrentModel(VOCAB, 84, VOCAB, "lstm"),
 }
@@ -82,7 +85,7 @@ def run(model: str, seed: int, texts: torch.Tensor, held_out: Batch) -> tuple[di
     measuring, done = 0.0, 0
 
     def measure() -> list[float]:
-        return [loss(network, held_out), round(trained.agreement(network, 3, HELD_OUT), 3)]
+        return [loss(network, held_out), round(story_model.agreement(network, 3, HELD_OUT), 3)]
 
     def batch() -> Batch:
         nonlocal measuring, done
@@ -91,10 +94,10 @@ def run(model: str, seed: int, texts: torch.Tensor, held_out: Batch) -> tuple[di
             curve.append(measure())
             measuring += time.process_time() - begun
         done += 1
-        return trained.story_batch(texts, generator)
+        return story_model.story_batch(texts, generator)
 
     begun = time.process_time()
-    train(network, batch, trained.STEPS, trained.LR, warmup=trained.WARMUP)
+    train(network, batch, story_model.STEPS, story_model.LR, warmup=story_model.WARMUP)
     seconds = time.process_time() - begun - measuring
     row = {
         "model": model,
@@ -103,7 +106,7 @@ def run(model: str, seed: int, texts: torch.Tensor, held_out: Batch) -> tuple[di
         "cpu_seconds": round(seconds, 1),
         "loss": loss(network, held_out),
         "curve": [*curve, measure()],
-        "agreement": [round(trained.agreement(network, n, HELD_OUT), 3) for n in ATTRACTORS],
+        "agreement": [round(story_model.agreement(network, n, HELD_OUT), 3) for n in ATTRACTORS],
         "consistent": [consistent(network, t) for t in TEMPERATURES],
     }
     return row | (heads(network) if isinstance(network, LanguageModel) else {}), network
@@ -122,28 +125,30 @@ def consistent(network: nn.Module, temperature: float) -> float:
     cached = isinstance(network, LanguageModel)
     stories = generate(
         network,
-        trained.first_words(WRITTEN),
+        story_model.first_words(WRITTEN),
         100,
         temperature=temperature,
-        stop=trained.LAST_WORD,
+        eos_id=story_model.LAST_WORD,
         generator=generator,
         use_cache=cached,
     )
-    return sum(trained.is_consistent(story) for story in stories) / WRITTEN
+    return sum(story_model.is_consistent(story) for story in stories) / WRITTEN
 
 
 def heads(network: LanguageModel) -> dict[str, object]:
     """Where each head looks from the word before the verb, and what is lost without it."""
     every = [(i, h) for i, b in enumerate(network.blocks) for h in range(b.attention.n_heads)]
-    on_subject, on_next = trained.looks(network, 2, HELD_OUT)  # (layers, heads) each
+    on_subject, on_next = story_model.attention_to_subject(
+        network, 2, HELD_OUT
+    )  # (layers, heads) each
     finders = [(i, h) for i, h in every if on_subject[i, h] + on_next[i, h] > FINDER]
     others = [head for head in every if head not in finders]
 
     def right(off: list[tuple[int, int]]) -> float:
-        return round(trained.agreement(without_heads(network, off), 2, HELD_OUT), 3)
+        return round(story_model.agreement(without_heads(network, off), 2, HELD_OUT), 3)
 
     def margin(off: list[tuple[int, int]]) -> float:
-        mean = trained.margins(without_heads(network, off), 2, HELD_OUT).mean().item()
+        mean = story_model.margins(without_heads(network, off), 2, HELD_OUT).mean().item()
         return round(mean, 2)
 
     layers = [[head for head in every if head[0] == i] for i in range(len(network.blocks))]
@@ -181,7 +186,7 @@ def main() -> None:
     torch.set_num_threads(1)
     if "--picture" not in sys.argv[1:]:
         train_all()
-    html = picture(trained.trained_language_model())
+    html = picture(story_model.trained_language_model())
     PICTURE.write_text(html + "\n", encoding="utf-8")
     print(f"{PICTURE}")
 
@@ -189,24 +194,24 @@ def main() -> None:
 def train_all() -> None:
     """Train every model from every seed."""
     start = time.process_time()
-    texts, new = trained.stories(trained.N_TEXTS, 1), trained.stories(HELD_OUT, 2)
+    texts, new = story_model.stories(story_model.N_TEXTS, 1), story_model.stories(HELD_OUT, 2)
     held_out = next_word_batch(new)
     rows = []
     for model, seed in tqdm([(m, s) for m in MODELS for s in SEEDS], desc="trainings"):
         row, network = run(model, seed, texts, held_out)
         rows.append(row)
         if (model, seed) == ("transformer, no positions", SEEDS[0]):
-            trained.save(network)
+            story_model.save(network)
     head = {
         "made_by": "experiments/language_model.py",
         "torch": torch.__version__.split("+")[0],
         "threads": 1,
         "cpu_seconds": round(time.process_time() - start),
-        "steps": trained.STEPS,
-        "batch": trained.BATCH,
+        "steps": story_model.STEPS,
+        "batch": story_model.BATCH,
         "texts": len(texts),
         "held_out": len(new),
-        "floor": round(trained.floor(new), 4),
+        "floor": round(story_model.floor(new), 4),
         "attractors": ATTRACTORS,
         "checkpoints": CHECKPOINTS,
         "temperatures": TEMPERATURES,

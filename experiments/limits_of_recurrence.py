@@ -27,17 +27,13 @@ import torch
 from torch import nn
 
 from experiments.search import SEEDS, search
-from helpers.data import (
-    AGREEMENT_VOCABULARY,
-    GAP,
-    NOUNS,
-    agreement_batch,
-    associative_recall_batch,
-    first_token_recall_batch,
-)
-from helpers.models import RecurrentModel, TransformerModel
+from helpers.data.agreement import AGREEMENT_VOCABULARY, GAP, NOUNS, agreement_batch
+from helpers.data.recall import associative_recall_batch, first_token_recall_batch
+from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
-from helpers.training import Batch, accuracy, count_parameters, set_seed, train
+from helpers.rnn import RecurrentModel
+from helpers.tokens import Batch
+from helpers.training import accuracy, count_parameters, set_seed, train
 
 BATCH, HELD_OUT = 64, 1000
 VALIDATION_SEED, TEST_SEED = 2000, 1000

@@ -28,21 +28,21 @@ import torch
 from torch import Tensor, nn
 
 from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
-from helpers import trained
+from helpers.apps import story_model
 from helpers.blocks import FeedForward
-from helpers.data import PAD, next_word_batch
 from helpers.models import LanguageModel
-from helpers.modern import (
+from helpers.positions import PositionEncoding, RotaryPositions
+from helpers.tokens import PAD, next_word_batch
+from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
+from helpers.variants import (
     GroupedQueryAttention,
     RMSNorm,
     SlidingWindow,
     SwiGLU,
     gelu,
+    replace_modules,
     swiglu_width,
-    with_parts,
 )
-from helpers.positions import Positions, RotaryPositions
-from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
 
 D_MODEL, N_HEADS, D_FF, D_HEAD = 64, 4, 128, 16
 STEPS, BATCH, WARMUP = 300, 16, 50
@@ -53,24 +53,24 @@ SHORT, LONG = 64, 256
 LONG_RATE, LONG_STEPS, LONG_BATCH = 0.005, 40, 8
 
 
-def model(d_ff: int = D_FF, positions: Positions | None = None) -> LanguageModel:
+def model(d_ff: int = D_FF, positions: PositionEncoding | None = None) -> LanguageModel:
     """Lecture 8's model with another width inside, or other positions."""
     positions = RotaryPositions() if positions is None else positions
-    made = LanguageModel(trained.VOCAB, D_MODEL, 2, N_HEADS, d_ff, positions)
-    nn.init.normal_(made.embedding.weight, std=trained.START_STD)
+    made = LanguageModel(story_model.VOCAB, D_MODEL, 2, N_HEADS, d_ff, positions)
+    nn.init.normal_(made.embedding.weight, std=story_model.START_STD)
     return made
 
 
 def grouped(n_kv_heads: int, d_ff: int) -> LanguageModel:
     """Fewer heads of keys and values; what they save goes into the feed-forward networks."""
     attention = partial(GroupedQueryAttention, D_MODEL, N_HEADS, n_kv_heads)
-    return with_parts(model(d_ff), attention=attention)
+    return replace_modules(model(d_ff), attention=attention)
 
 
 def untied() -> LanguageModel:
     """A readout of its own, and narrower feed-forward networks."""
     made = model(D_FF - 24)
-    made.readout = nn.Linear(D_MODEL, trained.VOCAB, bias=False)
+    made.lm_head = nn.Linear(D_MODEL, story_model.VOCAB, bias=False)
     return made
 
 
@@ -83,17 +83,17 @@ def without_root(made: LanguageModel) -> LanguageModel:
 
 def with_gelu(made: LanguageModel) -> LanguageModel:
     """The corner of each ReLU is rounded."""
-    return with_parts(made, feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu))
+    return replace_modules(made, feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu))
 
 
 def with_swiglu(made: LanguageModel, d_ff: int = D_FF) -> LanguageModel:
     """In place of networks of width `d_ff`, with as many weights."""
-    return with_parts(made, feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(d_ff)))
+    return replace_modules(made, feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(d_ff)))
 
 
 def with_rms_norm(made: LanguageModel) -> LanguageModel:
     """All norms, the one at the end among them."""
-    return with_parts(made, norm=lambda: RMSNorm(D_MODEL))
+    return replace_modules(made, norm=lambda: RMSNorm(D_MODEL))
 
 
 def three_at_once() -> LanguageModel:
@@ -133,7 +133,7 @@ LARGER_BASE = 10_000.0 * TIMES ** (D_HEAD / (D_HEAD - 2))
 
 STRETCHED: dict[str, RotaryPositions] = {
     "as it is": RotaryPositions(),
-    "positions divided by 4": RotaryPositions(stretch=TIMES),
+    "positions divided by 4": RotaryPositions(scaling_factor=TIMES),
     "larger base": RotaryPositions(base=LARGER_BASE),
 }
 
@@ -142,7 +142,7 @@ STRETCHED: dict[str, RotaryPositions] = {
 def texts() -> list[Tensor]:
     """Stories for training, for testing and for the choice of a rate, (n, T) each."""
     sizes = (N_TEXTS, HELD_OUT, HELD_OUT)
-    return [trained.stories(n, seed) for seed, n in enumerate(sizes, start=1)]
+    return [story_model.stories(n, seed) for seed, n in enumerate(sizes, start=1)]
 
 
 @cache
@@ -178,8 +178,8 @@ def on_stories(name: str, lr: float, seed: int) -> dict:
     return row | {
         "cache_bytes": cache_bytes(network, new[:1, :WORDS]),
         "loss": loss(network, new),
-        "above": [round(part, 4) for part in trained.above_floor(network, new)],
-        "agreement": round(trained.agreement(network, 3), 3),
+        "above": [round(part, 4) for part in story_model.above_floor(network, new)],
+        "agreement": round(story_model.agreement(network, 3), 3),
     }
 
 
@@ -254,7 +254,7 @@ def main() -> None:
             "steps": STEPS,
             "batch": BATCH,
             "warmup": WARMUP,
-            "floor": round(trained.floor(texts()[1]), 4),
+            "floor": round(story_model.floor(texts()[1]), 4),
             "words": WORDS,
             "short": SHORT,
             "long": LONG,

@@ -1,7 +1,7 @@
 """One head with a ReLU readout, from more seeds: `python -m experiments.one_head` (`--help`).
 
-The reader, the questions and the search are those of `experiments.two_heads`, and so is the
-setting `quiet start`, in which two heads are the control. Writes `helpers/stored/one_head.json`,
+The reader, the questions and the search are those of `experiments.two_heads`, and so is the setting
+`quiet start`, in which two heads are the control. Writes `helpers/results/stored/one_head.json`,
 nine minutes of one core.
 
 In the head, `more_steps`: the shares from the same seeds at the same rate, after five times as many

@@ -36,17 +36,18 @@ from torch import Tensor, nn
 
 from experiments.search import SEEDS, search
 from helpers.attention import MultiHeadAttention
-from helpers.data import AGREEMENT_VOCABULARY, PAD, agreement_batch
+from helpers.data.agreement import AGREEMENT_VOCABULARY, agreement_batch
 from helpers.masks import causal_mask
 from helpers.models import TransformerModel
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
-    Positions,
+    PositionEncoding,
     RotaryPositions,
     SinusoidalPositions,
 )
-from helpers.training import IGNORE, Batch, accuracy, count_parameters, set_seed, train
+from helpers.tokens import IGNORE_INDEX, PAD, Batch
+from helpers.training import accuracy, count_parameters, set_seed, train
 
 STEPS = {"shift": 300, "agreement": 400}
 HELD_OUT = {"shift": 100, "agreement": 500}
@@ -76,7 +77,7 @@ class FewSpeeds(RotaryPositions):
 class Kind:
     """One model of the comparison."""
 
-    encoding: Callable[[int], Positions]  # of d_model
+    encoding: Callable[[int], PositionEncoding]  # of d_model
     d_k: int = 64
     n_layers: int = 1
     residual: bool = True
@@ -84,9 +85,9 @@ class Kind:
     begin: bool = False  # whether a token for the beginning stands in front
 
 
-def no_encoding(d_model: int) -> Positions:
+def no_encoding(d_model: int) -> PositionEncoding:
     """No encoding."""
-    return Positions()
+    return PositionEncoding()
 
 
 ENCODINGS = {
@@ -119,7 +120,13 @@ class Reader(nn.Module):
     """Embedding, some layers of attention, a linear readout."""
 
     def __init__(
-        self, vocab: int, d_model: int, n_layers: int, encoding: Positions, d_k: int, residual: bool
+        self,
+        vocab: int,
+        d_model: int,
+        n_layers: int,
+        encoding: PositionEncoding,
+        d_k: int,
+        residual: bool,
     ) -> None:
         super().__init__()
         self.encoding, self.residual = encoding, residual
@@ -127,7 +134,7 @@ class Reader(nn.Module):
         options = {"d_k": d_k, "d_v": d_model // 2, "positions": encoding}
         layers = (MultiHeadAttention(d_model, 2, **options) for _ in range(n_layers))
         self.layers = nn.ModuleList(layers)
-        self.readout = nn.Linear(d_model, vocab)
+        self.lm_head = nn.Linear(d_model, vocab)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (batch, T, vocab) for tokens (batch, T)."""
@@ -136,7 +143,7 @@ class Reader(nn.Module):
         for layer in self.layers:
             found = layer(x, mask=mask)  # (batch, T, d_model)
             x = x + found if self.residual else found
-        return self.readout(x)
+        return self.lm_head(x)
 
 
 def make(model: str, task: str) -> nn.Module:
@@ -159,11 +166,11 @@ def make(model: str, task: str) -> nn.Module:
 def shift_batch(batch: int, T: int, generator: torch.Generator, begin: bool = False) -> Batch:
     """Random tokens; the target is the token three places to the left."""
     tokens = torch.randint(SYMBOLS, (batch, T), generator=generator)
-    targets = torch.full_like(tokens, IGNORE)
+    targets = torch.full_like(tokens, IGNORE_INDEX)
     targets[:, 3:] = tokens[:, :-3]
     if begin:
         tokens = torch.cat([torch.full((batch, 1), BEGIN), tokens], dim=1)
-        targets = torch.cat([torch.full((batch, 1), IGNORE), targets], dim=1)
+        targets = torch.cat([torch.full((batch, 1), IGNORE_INDEX), targets], dim=1)
     return tokens, targets
 
 
@@ -175,7 +182,7 @@ def tests(task: str, seed: int, begin: bool) -> list[Batch]:
         return [agreement_batch(n, a, generator, opposing=True) for a in ATTRACTORS]
     batches = [shift_batch(HELD_OUT["shift"], T, generator, begin) for T in LENGTHS]
     for _, targets in batches:
-        targets[:, : targets.shape[1] // 2] = IGNORE
+        targets[:, : targets.shape[1] // 2] = IGNORE_INDEX
     return batches
 
 

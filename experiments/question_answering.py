@@ -1,6 +1,7 @@
 """Readers with and without a flag: `python -m experiments.question_answering` (`--help`).
 
-Each reader answers questions about contexts of `helpers.facts`, all with an answer. Models:
+Each reader answers questions about contexts of `helpers.data.questions`, all with an answer.
+Models:
 
     flag             a transformer; "occurs in the question" is added to the words of the context
     no flag          the same without it
@@ -9,8 +10,8 @@ Each reader answers questions about contexts of `helpers.facts`, all with an ans
     recurrent, …     LSTMs without attention, with the flag and without
 
 All have equal parameters within 2 %, steps and data. Writes
-`helpers/stored/question_answering.json`: exact match on known and on unseen names; and for known
-names the shares of answers with a value of the right kind, and from the right sentence.
+`helpers/results/stored/question_answering.json`: exact match on known and on unseen names; and for
+known names the shares of answers with a value of the right kind, and from the right sentence.
 """
 
 from __future__ import annotations
@@ -20,9 +21,18 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from experiments.search import search
-from helpers.answering import Reader, RecurrentReader, best_spans, exact_match, occurs_in
-from helpers.data import PAD
-from helpers.facts import FACTS_VOCABULARY, NAMES, Asked, ask, reading_batch, sides, to_batch
+from helpers.apps.metrics import exact_match
+from helpers.apps.question_answering import Reader, RecurrentReader, best_spans, occurs_in
+from helpers.data.questions import (
+    FACTS_VOCABULARY,
+    NAMES,
+    Asked,
+    ask,
+    reading_batch,
+    sides,
+    to_batch,
+)
+from helpers.tokens import PAD
 from helpers.training import count_parameters, set_seed, train
 
 MODELS = ("flag", "no flag", "random flag", "likeness", "recurrent, flag", "recurrent, no flag")

@@ -40,16 +40,16 @@ from statistics import fmean
 
 import torch
 import torch.nn.functional as F
+from helpers.answering import exact_match, f1_score
+from helpers.decoding import generate
+from helpers.inside import pattern_scores
+from helpers.published import Published
+from helpers.summaries import mean_facts, rouge
 from torch import Tensor
 
 from helpers import attraction, facts, news, published, trained
-from helpers.answering import exact_match, f1_score
 from helpers.data import course_prose
-from helpers.decoding import generate
-from helpers.inside import pattern_scores
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
-from helpers.published import Published
-from helpers.summaries import mean_facts, rouge
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "experiments" / "real_model"

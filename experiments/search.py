@@ -16,8 +16,8 @@
 3. At its own rate, each model is trained from the seeds of the comparison, which are others.
 
 `validation` must come from data that is neither trained on nor reported; the rest of what `trial`
-returns is reported. All of it goes to `helpers/stored/NAME.json`, the search beside the results;
-`helpers.results` reads it.
+returns is reported. All of it goes to `helpers/results/stored/NAME.json`, the search beside the
+results; `helpers.results.comparison` reads it.
 
 Each finished training is written down at once, in `build/experiments/NAME.jsonl`, and is not done
 again when the program is started again. Start with `--fresh` when the code of a trial has changed.
@@ -41,8 +41,8 @@ os.environ["LAMPLIGHT_QUIET"] = "1"  # one bar for all trainings instead of one 
 import torch
 from tqdm import tqdm
 
-from helpers.checks import require
-from helpers.results import choose_rate, mean_validation
+from helpers.results.comparison import choose_rate, mean_validation
+from helpers.validation import require
 
 ROOT = Path(__file__).parents[1]
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)
@@ -249,7 +249,7 @@ def _write(
     for part, own in parts.items():
         lines = ",\n".join("  " + json.dumps(row) for row in own)
         text += f',\n "{part}": [\n{lines}\n ]'
-    table = ROOT / "helpers" / "stored" / f"{name}.json"
+    table = ROOT / "helpers" / "results" / "stored" / f"{name}.json"
     table.write_text(text + "\n}\n", encoding="utf-8")
     json.loads(table.read_text(encoding="utf-8"))
     print(f"{len(rows)} trainings, {head['cpu_seconds']} s of CPU time: {table.relative_to(ROOT)}")

@@ -2,8 +2,8 @@
 
     python -m experiments.story_models [--jobs 2]
 
-Writes `helpers/stored/story_models.json`. Each entry of `runs` is one training at the rate that
-the search chose for this model:
+Writes `helpers/results/stored/story_models.json`. Each entry of `runs` is one training at the rate
+that the search chose for this model:
 
     parameters, loss   the size; cross-entropy in nats on stories that nothing was chosen by
     above              what facts, and what other words, add to the loss above the floor
@@ -30,11 +30,12 @@ import torch
 from torch import Tensor, nn
 
 from experiments.search import SEARCH_SEEDS, SEEDS, search  # first: it silences the progress bars
-from helpers import trained
-from helpers.data import next_word_batch
-from helpers.decoding import generate
-from helpers.models import LanguageModel, RecurrentModel
-from helpers.positions import Positions
+from helpers.apps import story_model
+from helpers.generation import generate
+from helpers.models import LanguageModel
+from helpers.positions import PositionEncoding
+from helpers.rnn import RecurrentModel
+from helpers.tokens import next_word_batch
 from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
 
 RATES = (0.0025, 0.005, 0.01, 0.02)
@@ -45,16 +46,16 @@ WRITTEN = 100
 
 # Of equal size within 2 %.
 MODELS: dict[str, Callable[[], nn.Module]] = {
-    "RNN": partial(trained.recurrent_model, "rnn"),
-    "LSTM": partial(trained.recurrent_model, "lstm"),
-    "transformer": trained.language_model,
-    "transformer, no positions": lambda: trained.language_model(Positions()),
+    "RNN": partial(story_model.recurrent_model, "rnn"),
+    "LSTM": partial(story_model.recurrent_model, "lstm"),
+    "transformer": story_model.language_model,
+    "transformer, no positions": lambda: story_model.language_model(PositionEncoding()),
 }
 
 
 def between(nonlinearity: str, identity: bool) -> RecurrentModel:
     """An RNN with PyTorch's start or the identity, and tanh or ReLU."""
-    model = RecurrentModel(trained.VOCAB, 148, trained.VOCAB)
+    model = RecurrentModel(story_model.VOCAB, 148, story_model.VOCAB)
     rnn = nn.RNN(148, 148, nonlinearity=nonlinearity, batch_first=True)
     if identity:
         nn.init.eye_(rnn.weight_hh_l0)
@@ -82,8 +83,8 @@ MORE = {  # the rates that the search chose
 @cache
 def texts() -> list[Tensor]:
     """Stories for training, for testing and for the choice of a rate, (n, T) each."""
-    sizes = (trained.N_TEXTS, HELD_OUT, HELD_OUT)
-    return [trained.stories(n, seed) for seed, n in enumerate(sizes, start=1)]
+    sizes = (story_model.N_TEXTS, HELD_OUT, HELD_OUT)
+    return [story_model.stories(n, seed) for seed, n in enumerate(sizes, start=1)]
 
 
 def trial(model: str, _setting: object, lr: float, seed: int) -> dict:
@@ -93,16 +94,16 @@ def trial(model: str, _setting: object, lr: float, seed: int) -> dict:
     network = (MODELS | BETWEEN)[model]()
 
     def batch() -> tuple[Tensor, Tensor]:
-        return trained.story_batch(read, generator)
+        return story_model.story_batch(read, generator)
 
-    train(network, batch, trained.STEPS, lr, warmup=trained.WARMUP)
+    train(network, batch, story_model.STEPS, lr, warmup=story_model.WARMUP)
     row = {"validation": loss(network, others), "parameters": count_parameters(network)}
     if seed in SEARCH_SEEDS:
         return row
     return row | {
         "loss": loss(network, new),
-        "above": [round(part, 4) for part in trained.above_floor(network, new)],
-        "agreement": [round(trained.agreement(network, n), 3) for n in ATTRACTORS],
+        "above": [round(part, 4) for part in story_model.above_floor(network, new)],
+        "agreement": [round(story_model.agreement(network, n), 3) for n in ATTRACTORS],
         "consistent": [consistent(network, t) for t in TEMPERATURES],
     }
 
@@ -118,14 +119,14 @@ def consistent(network: nn.Module, temperature: float) -> float:
     """Share of written stories that the storyteller could have told."""
     stories = generate(
         network,
-        trained.first_words(WRITTEN),
+        story_model.first_words(WRITTEN),
         100,
         temperature=temperature,
-        stop=trained.LAST_WORD,
+        eos_id=story_model.LAST_WORD,
         generator=torch.Generator().manual_seed(0),
         use_cache=isinstance(network, LanguageModel),
     )
-    return sum(map(trained.is_consistent, stories)) / WRITTEN
+    return sum(map(story_model.is_consistent, stories)) / WRITTEN
 
 
 def more_seeds(model: str) -> dict[str, list[float]]:
@@ -149,11 +150,11 @@ def main() -> None:
             for model, seed in alone
         ],
         "more_seeds": {model: more_seeds(model) for model in MODELS},
-        "steps": trained.STEPS,
-        "batch": trained.BATCH,
-        "warmup": trained.WARMUP,
-        "floor": round(trained.floor(texts()[1]), 4),
-        "validation_floor": round(trained.floor(texts()[2]), 4),
+        "steps": story_model.STEPS,
+        "batch": story_model.BATCH,
+        "warmup": story_model.WARMUP,
+        "floor": round(story_model.floor(texts()[1]), 4),
+        "validation_floor": round(story_model.floor(texts()[2]), 4),
         "attractors": ATTRACTORS,
         "temperatures": TEMPERATURES,
     }

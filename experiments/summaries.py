@@ -11,11 +11,11 @@ All are trained on the same news, in which every fifth name is in no vocabulary.
     small        a control for that one: as small a start, and nothing shared
 
 Setting: the number of steps. Five seeds try every rate, since at a high one a training may fail
-from one seed in several. Writes `helpers/stored/summaries.json`. For names as in the
+from one seed in several. Writes `helpers/results/stored/summaries.json`. For names as in the
 vocabulary (`known`) and for names that no training text holds (`unseen`):
 
     rouge1, rougeL               mean F1
-    kept, lost, strayed, invented  facts, as in `helpers.news.Facts`
+    kept, lost, strayed, invented  facts, as in `helpers.data.news.Facts`
     whole                        share of summaries with all five facts and no other
     right                        for each sort of fact, the share of summaries that hold it
 
@@ -34,26 +34,23 @@ from functools import cache, partial
 import torch
 
 from experiments.search import SEEDS, search
-from helpers.data import PAD
-from helpers.decoding import generate
-from helpers.encoder_decoder import EncoderDecoder, source_mask
-from helpers.news import tell_news, words_of
-from helpers.positions import RotaryPositions
-from helpers.summaries import (
-    END,
-    START,
+from helpers.apps.metrics import mean_facts, rouge
+from helpers.apps.summarization import (
     CopyingSummarizer,
     SentenceScorer,
     attention_received,
     choose_sentences,
-    mean_facts,
     news_batch,
-    rouge,
     sentence_batch,
     some_rows,
     vocabulary_of,
     write_summaries,
 )
+from helpers.data.news import tell_news, words_of
+from helpers.encoder_decoder import EncoderDecoder, source_mask
+from helpers.generation import generate
+from helpers.positions import RotaryPositions
+from helpers.tokens import END, PAD, START
 from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
 
 READINGS = {
@@ -88,7 +85,7 @@ def build(kind: str, n_layers: int = 1) -> torch.nn.Module:
             torch.nn.init.normal_(table.weight, std=1 / (3 * SIZES["d_model"]) ** 0.5)
     if kind == "shared":
         table = made.source_embedding
-        made.target_embedding, made.readout.weight = table, table.weight
+        made.target_embedding, made.lm_head.weight = table, table.weight
     return made
 
 
@@ -175,7 +172,7 @@ def looked_at(network: EncoderDecoder, model: str) -> dict:
     (source, _), _ = news_batch(items, READINGS[model])
     start = torch.full((len(items), 1), START)  # (batch, 1)
     written = generate(
-        network.given(source), start, 14, temperature=0.0, stop=END, use_cache=False
+        network.condition_on(source), start, 14, temperature=0.0, eos_id=END, use_cache=False
     )  # (batch, T_q), as the model itself writes
     x = network.source_embedding(source)  # (batch, T, d_model)
     _, inside = network.encoder(x, source_mask(source), True)  # (batch, heads, T, T) by block

@@ -10,8 +10,8 @@ a factor that goes with it:
               transformer's
     PyTorch   it starts at 1 and is not multiplied
 
-Sizes are equal to the transformer's within 1 %. Writes `helpers/stored/tied_models.json`, a quarter
-of an hour of one core.
+Sizes are equal to the transformer's within 1 %. Writes `helpers/results/stored/tied_models.json`, a
+quarter of an hour of one core.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
 from experiments.story_models import RATES, loss, texts
-from helpers import trained
-from helpers.models import identity_rnn, set_forget_bias
+from helpers.apps import story_model
+from helpers.rnn import identity_rnn, set_forget_bias
 from helpers.training import count_parameters, set_seed, train
 
 WIDTHS = {"LSTM": 89, "RNN": 168}
@@ -36,10 +36,10 @@ class TiedModel(nn.Module):
     def __init__(self, model: str, setting: str) -> None:
         super().__init__()
         d_model = WIDTHS[model]
-        self.embedding = nn.Embedding(trained.VOCAB, d_model)
+        self.embedding = nn.Embedding(story_model.VOCAB, d_model)
         self.scale = 1.0
         if setting == "small":
-            nn.init.normal_(self.embedding.weight, std=trained.START_STD)
+            nn.init.normal_(self.embedding.weight, std=story_model.START_STD)
             self.scale = math.sqrt(d_model)
         self.recurrence = recurrence(model, d_model)
 
@@ -65,9 +65,9 @@ def trial(model: str, setting: str, lr: float, seed: int) -> dict:
     network = TiedModel(model, setting)
 
     def batch() -> tuple[Tensor, Tensor]:
-        return trained.story_batch(read, generator)
+        return story_model.story_batch(read, generator)
 
-    train(network, batch, trained.STEPS, lr, warmup=trained.WARMUP)
+    train(network, batch, story_model.STEPS, lr, warmup=story_model.WARMUP)
     row = {"validation": loss(network, others), "parameters": count_parameters(network)}
     return row if seed in SEARCH_SEEDS else row | {"loss": loss(network, new)}
 
@@ -82,10 +82,10 @@ if __name__ == "__main__":
         lower_is_better=True,
         equal=0.001,
         about={
-            "steps": trained.STEPS,
-            "batch": trained.BATCH,
-            "warmup": trained.WARMUP,
-            "floor": round(trained.floor(texts()[1]), 4),
-            "validation_floor": round(trained.floor(texts()[2]), 4),
+            "steps": story_model.STEPS,
+            "batch": story_model.BATCH,
+            "warmup": story_model.WARMUP,
+            "floor": round(story_model.floor(texts()[1]), 4),
+            "validation_floor": round(story_model.floor(texts()[2]), 4),
         },
     )

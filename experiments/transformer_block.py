@@ -31,7 +31,8 @@ from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
 from helpers.masks import causal_mask
 from helpers.positions import RotaryPositions
-from helpers.training import IGNORE, Batch, accuracy, count_parameters, set_seed, train
+from helpers.tokens import IGNORE_INDEX, Batch
+from helpers.training import accuracy, count_parameters, set_seed, train
 
 STEPS, WARMUP, ROWS, LENGTH = 300, 100, 32, 16
 HELD_OUT = 500
@@ -98,7 +99,7 @@ class Stack(nn.Module):
         blocks = (Sublayers(norm, d_model=d_model, **switches) for _ in range(n_blocks))
         self.blocks = nn.ModuleList(blocks)
         self.last = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        self.readout = nn.Linear(d_model, 10)
+        self.lm_head = nn.Linear(d_model, 10)
 
     def stream(self, tokens: Tensor) -> list[Tensor]:
         """What enters the first block, and what leaves each of them, (batch, T, d_model) each."""
@@ -110,7 +111,7 @@ class Stack(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (batch, T, 10) for tokens (batch, T)."""
-        return self.readout(self.last(self.stream(tokens)[-1]))
+        return self.lm_head(self.last(self.stream(tokens)[-1]))
 
 
 def start_aligned(model: Stack) -> None:
@@ -139,7 +140,7 @@ def freeze_queries_and_keys(model: Stack) -> None:
 def sum_batch(batch: int, T: int, generator: torch.Generator) -> Batch:
     """Digits; the target is the last digit of the sum of a digit and the one before it."""
     tokens = torch.randint(10, (batch, T), generator=generator)
-    targets = torch.full_like(tokens, IGNORE)
+    targets = torch.full_like(tokens, IGNORE_INDEX)
     targets[:, 1:] = (tokens[:, 1:] + tokens[:, :-1]) % 10
     return tokens, targets
 

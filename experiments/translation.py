@@ -1,8 +1,8 @@
 """The bottleneck: `python -m experiments.translation` (`--help`), about 25 minutes of one core.
 
-English to Kannada (`helpers.kannada`), trained on sentences of one clause (setting 1) or of one to
-three (setting 3), for all models the same sentences, and but for the controls the same steps and
-about the same parameters:
+English to Kannada (`helpers.data.kannada`), trained on sentences of one clause (setting 1) or of
+one to three (setting 3), for all models the same sentences, and but for the controls the same steps
+and about the same parameters:
 
     LSTM             one reads, one writes; the last state is all that passes between them
     LSTM, attention  the writer asks all states of the reader, by additive attention
@@ -14,7 +14,7 @@ about the same parameters:
     LSTM, bias 3, longer    the control for patience: four times the steps, with that start
     LSTM, bias 3, wide, longer    all three
 
-Writes `helpers/stored/translation.json`. Every sentence measured is new, but for `known`:
+Writes `helpers/results/stored/translation.json`. Every sentence measured is new, but for `known`:
 
     words      share of right next words where all words before are right, by number of clauses
     exact      share of sentences with every word right; greedy choice then writes just these
@@ -32,11 +32,12 @@ import torch
 from torch import Tensor, nn
 
 from experiments.search import search
-from helpers.data import PAD
-from helpers.encoder_decoder import EncoderDecoder, RecurrentTranslator
-from helpers.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
+from helpers.data.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
+from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
-from helpers.training import IGNORE, Batch, count_parameters, set_seed, train
+from helpers.rnn import RecurrentTranslator
+from helpers.tokens import IGNORE_INDEX, PAD, Batch
+from helpers.training import count_parameters, set_seed, train
 
 MODELS = ("LSTM", "LSTM, attention", "transformer")
 CONTROLS = (
@@ -140,7 +141,7 @@ def shares(translator: nn.Module, batch: Batch) -> tuple[float, float]:
     """Of right words, and of sentences in which every word is right."""
     inputs, wanted = batch
     right = translator(*inputs).argmax(-1) == wanted  # (batch, T_q)
-    asked = wanted != IGNORE  # (batch, T_q)
+    asked = wanted != IGNORE_INDEX  # (batch, T_q)
     return (
         right[asked].double().mean().item(),
         (right | ~asked).all(dim=1).double().mean().item(),

@@ -7,7 +7,7 @@ An `AttentionReader` is asked at once for the symbol just before and for the fla
     loud flag    the flag begins as loud as a symbol; two heads only
     quiet start  as ReLU, and all vectors begin 0.3 times as large; only in `experiments.one_head`
 
-Writes `helpers/stored/two_heads.json`. Shares are of held-out places:
+Writes `helpers/results/stored/two_heads.json`. Shares are of held-out places:
 
     previous, flagged, both  at which that answer, or both, is right
     on_previous, on_flagged  for each head, its mean weight on the symbol that is asked for
@@ -23,9 +23,10 @@ from __future__ import annotations
 import torch
 
 from experiments.search import search
-from helpers.data import two_relations_batch
-from helpers.models import AttentionReader
-from helpers.training import IGNORE, count_parameters, set_seed, train
+from helpers.apps.attention_reader import AttentionReader
+from helpers.data.recall import two_relations_batch
+from helpers.tokens import IGNORE_INDEX
+from helpers.training import count_parameters, set_seed, train
 
 HEADS = {"one head": 1, "two heads": 2}
 SETTINGS = ("linear", "ReLU", "loud flag")
@@ -66,7 +67,7 @@ def measure(reader: AttentionReader, seed: int) -> dict:
     held_out = torch.Generator().manual_seed(seed)
     tokens, targets = two_relations_batch(HELD_OUT, LENGTH, held_out)
     logits, weights = reader(tokens, return_weights=True)
-    right = (logits.argmax(-1) == targets)[targets != IGNORE]
+    right = (logits.argmax(-1) == targets)[targets != IGNORE_INDEX]
     right = right.view(HELD_OUT, 2, -1)  # (batch, question, place)
     shares = right[:, 0], right[:, 1], right.all(dim=1)
     # Not the first place that is asked: there the symbol before may be the flagged one.

@@ -1,7 +1,7 @@
 """Two heads with ReLU, from more seeds: `python -m experiments.two_heads_more` (`--help`).
 
 The reader, the questions and the search are those of `experiments.two_heads`. Writes
-`helpers/stored/two_heads_more.json`, two or three minutes of one core.
+`helpers/results/stored/two_heads_more.json`, two or three minutes of one core.
 """
 
 from __future__ import annotations

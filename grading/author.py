@@ -28,7 +28,7 @@ from pathlib import Path
 from types import CodeType
 
 from grading.task import Case, Kind, Mistake, Pair, Task
-from helpers.checks import require
+from helpers.validation import require
 
 __all__ = [
     "Case",

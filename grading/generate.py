@@ -42,7 +42,7 @@ from grading import workload
 from grading.author import cell_of, given_in, stub
 from grading.check import ORDER
 from grading.task import PROJECT, Task, all_tasks
-from helpers.checks import require
+from helpers.validation import require
 
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = ROOT / "grading" / "tasks"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from helpers.checks import require
+from helpers.validation import require
 
 Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")

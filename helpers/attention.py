@@ -15,8 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.arrays import scaled_dot_product_attention_numpy, softmax  # noqa: F401
-from helpers.checks import (
+from helpers.masks import causal_mask, combine_masks, require_bool, to_additive
+from helpers.validation import (
     require,
     require_broadcastable,
     require_qkv,
@@ -24,12 +24,11 @@ from helpers.checks import (
     require_sizes,
     shape_text,
 )
-from helpers.masks import causal_mask, combine_masks, require_bool, to_additive
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from helpers.positions import Positions
+    from helpers.positions import PositionEncoding
 
 
 def masked_softmax(
@@ -259,7 +258,7 @@ class MultiHeadAttention(nn.Module):
         d_context: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__()
         require_sizes(d_model=d_model, n_heads=n_heads, d_k=d_k, d_v=d_v, d_out=d_out)

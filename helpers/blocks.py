@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.attention import KeyValueCache, MultiHeadAttention
-from helpers.checks import require, require_share, require_sizes, shape_text
+from helpers.validation import require, require_share, require_sizes, shape_text
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from helpers.positions import Positions
+    from helpers.positions import PositionEncoding
 
 
 class FeedForward(nn.Module):
@@ -39,8 +39,8 @@ class FeedForward(nn.Module):
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
         require_share("dropout", dropout)
-        self.widen = nn.Linear(d_model, d_ff)
-        self.narrow = nn.Linear(d_ff, d_model)
+        self.up_proj = nn.Linear(d_model, d_ff)
+        self.down_proj = nn.Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
         self.activation = activation
 
@@ -50,10 +50,10 @@ class FeedForward(nn.Module):
         Raises:
             ValueError: if the last axis of `x` is not `d_model`.
         """
-        d_model = self.widen.in_features
+        d_model = self.up_proj.in_features
         fits = x.dim() >= 1 and x.shape[-1] == d_model
         require(fits, "x", f"shape {tuple(x.shape)}", f"shape (…, {d_model})")
-        return self.narrow(self.dropout(self.activation(self.widen(x))))
+        return self.down_proj(self.dropout(self.activation(self.up_proj(x))))
 
 
 class TransformerBlock(nn.Module):
@@ -79,7 +79,7 @@ class TransformerBlock(nn.Module):
         d_ff: int | None = None,
         norm: Literal["pre", "post"] = "pre",
         dropout: float = 0.0,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__()
         require(norm in ("pre", "post"), "norm", repr(norm), "'pre' or 'post'")
@@ -148,7 +148,7 @@ class TransformerBlock(nn.Module):
 
     def _check(self, name: str, x: Tensor) -> None:
         """Refuse what is not (batch, T, d_model)."""
-        d_model = self.feed_forward.widen.in_features
+        d_model = self.feed_forward.up_proj.in_features
         fits = x.dim() == 3 and x.shape[-1] == d_model
         require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
 
@@ -180,7 +180,7 @@ class DecoderBlock(TransformerBlock):
         d_ff: int | None = None,
         norm: Literal["pre", "post"] = "pre",
         dropout: float = 0.0,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, d_ff, norm, dropout, positions)
         self.cross_attention = MultiHeadAttention(d_model, n_heads, dropout=dropout)
@@ -257,7 +257,7 @@ class _Stack(nn.Module):
         d_ff: int | None = None,
         norm: Literal["pre", "post"] = "pre",
         dropout: float = 0.0,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__()
         require(n_layers >= 0, "n_layers", n_layers, "at least 0")

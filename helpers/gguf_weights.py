@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from helpers.checks import require
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from gguf import GGUFReader

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from helpers.checks import require, require_dims
+from helpers.validation import require, require_dims
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int

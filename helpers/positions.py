@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.checks import require, require_sizes
+from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-class Positions(nn.Module):
+class PositionEncoding(nn.Module):
     """No positions at all, and the interface that the encodings below share."""
 
     window: int | None = None
@@ -47,7 +47,7 @@ class Positions(nn.Module):
         return None
 
 
-class LearnedPositions(Positions):
+class LearnedPositions(PositionEncoding):
     """One trained vector per position, added to the embedding.
 
     Source: Gehring et al. (2017), section 3.1; used by BERT and GPT-2.
@@ -100,7 +100,7 @@ def sinusoidal_codes(
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype)
 
 
-class SinusoidalPositions(Positions):
+class SinusoidalPositions(PositionEncoding):
     """Fixed codes of `sinusoidal_codes`, added to the embedding; any length can be computed."""
 
     def embed(
@@ -115,7 +115,7 @@ class SinusoidalPositions(Positions):
         return x + codes.to(x.device)
 
 
-class RotaryPositions(Positions):
+class RotaryPositions(PositionEncoding):
     """Turn each pair of features of q and k by an angle that grows with the position.
 
     The dot product of a turned query and a turned key depends on their distance alone.
@@ -123,15 +123,15 @@ class RotaryPositions(Positions):
 
     Args:
         base: the larger, the slower the slow pairs turn.
-        stretch: positions are divided by it, so that a text that many times longer than those of
-            training stays within the angles of training (Chen et al., 2023).
+        scaling_factor: positions are divided by it, so that a text that many times longer than the
+            training texts stays within the trained angles (Chen et al., 2023).
     """
 
-    def __init__(self, base: float = 10_000.0, stretch: float = 1.0) -> None:
+    def __init__(self, base: float = 10_000.0, scaling_factor: float = 1.0) -> None:
         super().__init__()
         require(base > 0, "base", base, "a number above 0")
-        require(stretch > 0, "stretch", stretch, "a number above 0")
-        self.base, self.stretch = base, stretch
+        require(scaling_factor > 0, "scaling_factor", scaling_factor, "a number above 0")
+        self.base, self.scaling_factor = base, scaling_factor
 
     def rotate(
         self,
@@ -151,12 +151,12 @@ class RotaryPositions(Positions):
         require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
-        angles = _angles(T_k, d_k, self.base, start) / self.stretch  # (T_k, d_k / 2)
+        angles = _angles(T_k, d_k, self.base, start) / self.scaling_factor  # (T_k, d_k / 2)
         cos, sin = angles.cos().to(q), angles.sin().to(q)  # as q now: not every device has float64
         return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
 
 
-class ALiBiPositions(Positions):
+class ALiBiPositions(PositionEncoding):
     """Subtract from each score a penalty that grows with the distance, at a slope per head.
 
     Meant for causal attention: the penalty is the same to the left and to the right.

@@ -14,19 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm  # tqdm.auto warns in a notebook without ipywidgets
 
-from helpers.checks import require, shape_text
+from helpers.tokens import IGNORE_INDEX, Batch
+from helpers.validation import require, shape_text
 
 if TYPE_CHECKING:
     from jaxtyping import Int
-
-IGNORE = -100
-"""The target at positions where nothing is asked (as in `F.cross_entropy`)."""
-
-Batch = tuple[Tensor | tuple[Tensor, ...], Tensor]
-"""Tokens (batch, T) and targets (batch, T); `IGNORE` marks targets that do not count.
-
-A model that reads more than one sequence gets a tuple of them in place of the tokens.
-"""
 
 
 @dataclass
@@ -123,14 +115,14 @@ def _drawn(make_batch: Callable[[], Batch]) -> Batch:
 
 
 def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Tensor:
-    """Mean cross-entropy in nats over the positions whose target is not `IGNORE`.
+    """Mean cross-entropy in nats over the positions whose target is not `IGNORE_INDEX`.
 
     Raises:
         ValueError: if logits are not (batch, T, n_outputs) for targets (batch, T), if a target is
             no output, or if no position has a target (the mean of nothing would be NaN).
     """
     _check_targets(logits, targets)
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE_INDEX)
 
 
 @torch.no_grad()
@@ -141,15 +133,15 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
         ValueError: as `masked_cross_entropy`.
     """
     tokens, targets = batch
-    with evaluating(model):
+    with eval_mode(model):
         logits = _logits(model, tokens)  # (batch, T, n_outputs)
     _check_targets(logits, targets)
-    asked = targets != IGNORE  # (batch, T)
+    asked = targets != IGNORE_INDEX  # (batch, T)
     return (logits.argmax(dim=-1)[asked] == targets[asked]).double().mean().item()
 
 
 @contextlib.contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
+def eval_mode(model: nn.Module) -> Iterator[None]:
     """Within the block the model is in evaluation; then each part is in the mode that it had."""
     modes = {module: module.training for module in model.modules()}
     model.eval()
@@ -174,10 +166,12 @@ def _check_targets(logits: Tensor, targets: Tensor) -> None:
     fits = logits.dim() == 3 and logits.shape[:2] == targets.shape
     needed = f"{shape_text(*targets.shape, 'n_outputs')} to go with the targets"
     require(fits, "logits", f"shape {tuple(logits.shape)}", needed)
-    asked, n_outputs = targets[targets != IGNORE], logits.shape[-1]
-    require(len(asked) > 0, "targets", f"none other than {IGNORE}", "at least one that counts")
+    asked, n_outputs = targets[targets != IGNORE_INDEX], logits.shape[-1]
+    require(
+        len(asked) > 0, "targets", f"none other than {IGNORE_INDEX}", "at least one that counts"
+    )
     outside = asked[(asked < 0) | (asked >= n_outputs)][:3].tolist()
-    needed = f"numbers from 0 to {n_outputs - 1}, or {IGNORE}"
+    needed = f"numbers from 0 to {n_outputs - 1}, or {IGNORE_INDEX}"
     require(not outside, "targets", f"numbers such as {outside}", needed)
 
 

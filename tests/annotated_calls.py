@@ -32,21 +32,37 @@ KINDS = ("Float[", "Bool[", "Int[", "Num[")
 typing.TYPE_CHECKING = True
 with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     import helpers
-
-    names = {module.name for module in pkgutil.iter_modules(helpers.__path__)}
-    names -= {"language", "viewer"}  # the types of one are spaCy's; the other takes many forms
-    loaded = {name: importlib.import_module(f"helpers.{name}") for name in sorted(names)}
-typing.TYPE_CHECKING = False
-masks, positions, attention, blocks, models, training, data, decoding, trained, plotting, modern = (
-    loaded[name]
-    for name in (
-        "masks positions attention blocks models training data decoding trained plotting "
-        "modern".split()
+    from helpers import (
+        attention,
+        blocks,
+        encoder_decoder,
+        generation,
+        masks,
+        models,
+        numpy_attention,
+        positions,
+        pretrained,
+        rnn,
+        training,
+        variants,
     )
-)
-encoder_decoder, answering, facts, news, summaries = (
-    loaded[name] for name in ("encoder_decoder", "answering", "facts", "news", "summaries")
-)
+    from helpers.apps import (
+        attention_reader,
+        metrics,
+        question_answering,
+        story_model,
+        summarization,
+    )
+    from helpers.data import agreement, kannada, news, questions, recall, stories
+    from helpers.interp import ablation, hooks, induction
+    from helpers.tokens import Vocabulary, next_word_batch
+    from helpers.viz import plotting
+
+    names = {module.name for module in pkgutil.walk_packages(helpers.__path__, "helpers.")}
+    # The types of one are spaCy's; the other takes many forms.
+    names -= {"helpers.viz.dependency_trees", "helpers.viz.attention_viewer"}
+    loaded = {name: importlib.import_module(name) for name in sorted(names)}
+typing.TYPE_CHECKING = False
 
 
 def annotated_functions() -> dict[object, str]:
@@ -88,11 +104,11 @@ def valid_calls() -> None:
         for mask in (None, masks.causal_mask(T_q, T_k), torch.ones(*lead, 1, T_k) > 0):
             attention.scaled_dot_product_attention(q, k, v, mask, bias=torch.randn(T_q, T_k))
             attention.masked_softmax(q @ k.mT, mask)
-            attention.scaled_dot_product_attention_numpy(
+            numpy_attention.scaled_dot_product_attention_numpy(
                 q.numpy(), k.numpy(), v.numpy(), None if mask is None else mask.numpy()
             )
-    attention.softmax(np.ones((2, 3)), axis=0)
-    attention.softmax(np.ones(3, dtype=np.float32))
+    numpy_attention.softmax(np.ones((2, 3)), axis=0)
+    numpy_attention.softmax(np.ones(3, dtype=np.float32))
 
     lengths = torch.tensor([1, 5])
     padding = masks.padding_mask(lengths, T_k)
@@ -113,13 +129,13 @@ def valid_calls() -> None:
     causal(x[0], return_weights=True)
 
     encodings = {
-        "none": positions.Positions(),
+        "none": positions.PositionEncoding(),
         "learned": positions.LearnedPositions(11, d_model),
         "sinusoidal": positions.SinusoidalPositions(),
         "rotary": positions.RotaryPositions(),
         "alibi": positions.ALiBiPositions(H),
-        "window": modern.SlidingWindow(2, positions.ALiBiPositions(H)),
-        "window alone": modern.SlidingWindow(2),
+        "window": variants.SlidingWindow(2, positions.ALiBiPositions(H)),
+        "window alone": variants.SlidingWindow(2),
     }
     positions.sinusoidal_codes(5, 8)
     for encoding in encodings.values():
@@ -152,47 +168,46 @@ def valid_calls() -> None:
         cache = language_model.new_cache()
         language_model(tokens, cache=cache)
         language_model(tokens[:, :2], return_weights=True, cache=cache)
-        models.without_heads(language_model, [(0, 1)])(tokens)
+        ablation.without_heads(language_model, [(0, 1)])(tokens)
     cache = attention.KeyValueCache()
     for T in (T_q, T_k):
         cache.append(torch.randn(B, H, T, d_k), torch.randn(B, H, T, d_v))
     blocks.FeedForward(d_model, 13)(x)
     blocks.FeedForward(d_model, 13)(x[0, 0])
-    modern.RMSNorm(d_model)(x)
-    modern.RMSNorm(d_model)(x[0, 0])
-    modern.SwiGLU(d_model, 13)(x)
-    modern.gelu(x)
+    variants.RMSNorm(d_model)(x)
+    variants.RMSNorm(d_model)(x[0, 0])
+    variants.SwiGLU(d_model, 13)(x)
+    variants.gelu(x)
 
     encoding = SimpleNamespace(ids=[3, 1, 4])
     cuts = SimpleNamespace(tokenizer=SimpleNamespace(encode=lambda text: encoding))
-    loaded["published"].Published.encode(cuts, "three short words")
-    inside = loaded["inside"]
+    pretrained.Pretrained.encode(cuts, "three short words")
     opened = models.LanguageModel(12, d_model, 2, 2).eval()
-    found = inside.record(opened, torch.randint(12, (B, T_k)))
-    with inside.swapped(opened, found, ["values"], layer=0, head=0, word=0):
+    found = hooks.cache_activations(opened, torch.randint(12, (B, T_k)))
+    with hooks.patch_from(opened, found, ["values"], layer=0, head=0, word=0):
         opened(torch.randint(12, (B, T_k)))
-    inside.in_order(torch.rand(B + 2), torch.arange(B + 2) % 2)
-    _, _, lengths = inside.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
-    inside.pattern_scores(torch.rand(B, H, T_k, T_k), lengths)
-    grouped = modern.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
+    metrics.roc_auc(torch.rand(B + 2), torch.arange(B + 2) % 2)
+    _, _, lengths = induction.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
+    induction.prefix_matching_scores(torch.rand(B, H, T_k, T_k), lengths)
+    grouped = variants.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
     grouped(x, causal=True)
     grouped(x, causal=True, return_weights=True)
     for cell in ("rnn", "lstm", "gru"):
-        recurrent = models.RecurrentModel(12, d_model, 3, cell)
+        recurrent = rnn.RecurrentModel(12, d_model, 3, cell)
         recurrent(tokens)
-    reader = models.AttentionReader(12, T_k, 2, d_model, n_questions=2)
+    reader = attention_reader.AttentionReader(12, T_k, 2, d_model, n_questions=2)
     reader(tokens)
     reader(tokens, return_weights=True)
-    models.set_forget_bias(nn.LSTM(2, 3), 1.0)
-    models.identity_rnn(3)
+    rnn.set_forget_bias(nn.LSTM(2, 3), 1.0)
+    rnn.identity_rnn(3)
 
-    pair, _ = facts.reading_batch(3, torch.Generator().manual_seed(0))
-    n_words = len(facts.FACTS_VOCABULARY)
-    answering.RecurrentReader(n_words, 6, 5)(*pair)
-    answerer = answering.Reader(n_words, 8)
+    pair, _ = questions.reading_batch(3, torch.Generator().manual_seed(0))
+    n_words = len(questions.FACTS_VOCABULARY)
+    question_answering.RecurrentReader(n_words, 6, 5)(*pair)
+    answerer = question_answering.Reader(n_words, 8)
     answerer(*pair, return_weights=True, visible=pair[1] != 0)
-    answering.no_answer_margin(answerer(*pair), longest=3)
-    answering.best_spans(answerer(*pair))
+    question_answering.no_answer_margin(answerer(*pair), longest=3)
+    question_answering.best_spans(answerer(*pair))
 
     targets = torch.randint(3, (B, T_k))
     training.set_seed(0)
@@ -202,75 +217,74 @@ def valid_calls() -> None:
 
     logits = language_model(tokens)
     for row in (logits, logits[0, 0]):
-        decoding.greedy(row)
-        decoding.next_token_probabilities(row, 0.5, top_k=5, top_p=0.9)
-        decoding.keep_top_k(row.softmax(dim=-1), 3)
-        decoding.keep_top_p(row.softmax(dim=-1), 0.5)
+        generation.greedy(row)
+        generation.next_token_probabilities(row, 0.5, top_k=5, top_p=0.9)
+        generation.filter_top_k(row.softmax(dim=-1), 3)
+        generation.filter_top_p(row.softmax(dim=-1), 0.5)
     for use_cache in (True, False):
-        decoding.generate(language_model, tokens, 3, use_cache=use_cache)
+        generation.generate(language_model, tokens, 3, use_cache=use_cache)
 
-    decoding.beam_search(language_model, tokens[0], 3, stop=1, n_beams=2)
+    generation.beam_search(language_model, tokens[0], 3, eos_id=1, n_beams=2)
 
     source, target = torch.randint(1, 9, (B, T_k)), torch.randint(1, 12, (B, T_q))
     encoder_decoder.source_mask(source)
     translators = (
         encoder_decoder.EncoderDecoder(9, 12, d_model),
-        encoder_decoder.RecurrentTranslator(9, 12, d_model, attention=True),
-        encoder_decoder.RecurrentTranslator(9, 12, d_model),
+        rnn.RecurrentTranslator(9, 12, d_model, attention=True),
+        rnn.RecurrentTranslator(9, 12, d_model),
     )
     for translator in translators:
         translator(source, target)
-        translator.given(source)(target)
-        translator.given(source[:1])(target)
+        translator.condition_on(source)(target)
+        translator.condition_on(source[:1])(target)
     for translator in translators[:2]:
         translator(source, target, return_weights=True)
-    writer = translators[0].given(source)
+    writer = translators[0].condition_on(source)
     cache = writer.new_cache()
     writer(target[:, :2], cache)
     writer(target[:, 2:], cache)
-    encoder_decoder.AdditiveAttention(d_model)(x, x)
+    rnn.AdditiveAttention(d_model)(x, x)
 
     items = news.tell_news(2, torch.Generator(), "unseen")
     for reading in ("closed", "copying", "pieces"):
-        summaries.encode_news(items[0], reading)
-    words = len(summaries.NEWS_WORDS)
-    copying = summaries.CopyingSummarizer(words, d_model, 1)
-    read = summaries.news_batch(items, "copying")[0]
+        summarization.encode_news(items[0], reading)
+    words = len(summarization.NEWS_WORDS)
+    copying = summarization.CopyingSummarizer(words, d_model, 1)
+    read = summarization.news_batch(items, "copying")[0]
     copying(*read, return_weights=True)
-    copying.given(read[0])(read[1])
-    summaries.write_summaries(copying, items, "copying", 2)
-    plain, _ = summaries.sentence_batch(items)
-    scores = summaries.SentenceScorer(words, d_model, 1)(plain)
-    summaries.choose_sentences(scores[..., 1], items)
+    copying.condition_on(read[0])(read[1])
+    summarization.write_summaries(copying, items, "copying", 2)
+    plain, _ = summarization.sentence_batch(items)
+    scores = summarization.SentenceScorer(words, d_model, 1)(plain)
+    summarization.choose_sentences(scores[..., 1], items)
     even = torch.ones(2, 1, plain.shape[1], plain.shape[1])
-    summaries.attention_received(even, plain > 0, plain, per_word=False)
-    kannada = loaded["kannada"]
+    summarization.attention_received(even, plain > 0, plain, per_word=False)
     pairs = kannada.sentences(3, (1, 2), torch.Generator())
     (_, begun), _ = kannada.translation_batch(pairs)
     kannada.words_of(begun[0])
 
-    vocabulary = data.Vocabulary(["a", "b"])
+    vocabulary = Vocabulary(["a", "b"])
     vocabulary.decode(vocabulary.encode("a b a"))
     vocabulary.decode([1, 2])
     generator = torch.Generator()
-    data.agreement_batch(3, (0, 2), generator)
-    data.first_token_recall_batch(3, 5, generator)
-    data.associative_recall_batch(3, 4, generator)
-    data.two_relations_batch(3, 4, generator)
-    tokens, _ = data.next_word_batch(data.tell_stories(3, generator))
-    data.story_probabilities(tokens[0])
-    data.story_text(tokens[0])
+    agreement.agreement_batch(3, (0, 2), generator)
+    recall.first_token_recall_batch(3, 5, generator)
+    recall.associative_recall_batch(3, 4, generator)
+    recall.two_relations_batch(3, 4, generator)
+    tokens, _ = next_word_batch(stories.tell_stories(3, generator))
+    stories.story_probabilities(tokens[0])
+    stories.story_text(tokens[0])
 
-    model = trained.trained_language_model()
-    trained.story_batch(tokens, generator)
-    trained.first_words(2)
-    trained.is_consistent(tokens[0])
-    trained.floor(tokens)
-    trained.agreement(model, 1, 4)
-    trained.looks(model, 1, 4)
-    trained.stories(3, 1)
-    trained.recurrent_model("lstm")
-    trained.above_floor(trained.language_model(), trained.stories(3, 1))
+    model = story_model.trained_language_model()
+    story_model.story_batch(tokens, generator)
+    story_model.first_words(2)
+    story_model.is_consistent(tokens[0])
+    story_model.floor(tokens)
+    story_model.agreement(model, 1, 4)
+    story_model.attention_to_subject(model, 1, 4)
+    story_model.stories(3, 1)
+    story_model.recurrent_model("lstm")
+    story_model.above_floor(story_model.language_model(), story_model.stories(3, 1))
 
     _, ax = plt.subplots()
     plotting.plot_series(ax, [0.0, 1.0], {"a": [1.0, 2.0], "b": np.ones((3, 2))})
@@ -279,7 +293,7 @@ def valid_calls() -> None:
 
 
 if __name__ == "__main__":
-    must_be_refused(lambda: attention.softmax("not an array"))
+    must_be_refused(lambda: numpy_attention.softmax("not an array"))
     must_be_refused(lambda: masks.to_blocking(torch.ones(2)))
     must_be_refused(lambda: masks.padding_mask(torch.ones(2, 2, dtype=torch.long), 3))
     functions = annotated_functions()

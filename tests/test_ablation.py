@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from helpers.ablation import ablated
 from helpers.attention import MultiHeadAttention
+from helpers.interp.ablation import ablated
 from helpers.models import LanguageModel
 
 

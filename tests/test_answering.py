@@ -6,18 +6,16 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.answering import (
+from helpers.apps.metrics import exact_match, f1_score, normalized
+from helpers.apps.question_answering import (
     Reader,
     RecurrentReader,
     best_spans,
-    exact_match,
-    f1_score,
     no_answer_margin,
-    normalized,
     occurs_in,
 )
-from helpers.data import PAD
-from helpers.facts import FACTS_VOCABULARY, NAMES, reading_batch
+from helpers.data.questions import FACTS_VOCABULARY, NAMES, reading_batch
+from helpers.tokens import PAD
 from helpers.training import train
 
 VOCAB = len(FACTS_VOCABULARY)

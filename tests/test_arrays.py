@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from properties import assert_equal, examples, normal
 
-from helpers.arrays import scaled_dot_product_attention_numpy, softmax
 from helpers.attention import scaled_dot_product_attention
+from helpers.numpy_attention import scaled_dot_product_attention_numpy, softmax
 
 seeds = st.integers(0, 10_000)
 

@@ -1,11 +1,11 @@
-"""What `helpers.arrays` refuses, and in which words."""
+"""What `helpers.numpy_attention` refuses, and in which words."""
 
 import pytest
 from errors import array, assert_refused, calls, never_refused
 
-from helpers import arrays
+from helpers import numpy_attention
 
-attend = arrays.scaled_dot_product_attention_numpy
+attend = numpy_attention.scaled_dot_product_attention_numpy
 CASES = {
     attend: [
         (
@@ -29,9 +29,9 @@ CASES = {
             "mask: got shape (3, 2); needed a shape that broadcasts to (2, 3)",
         ),
     ],
-    arrays.softmax: [
+    numpy_attention.softmax: [
         (
-            lambda: arrays.softmax(array(2, 3), axis=2),
+            lambda: numpy_attention.softmax(array(2, 3), axis=2),
             "axis 2 is out of bounds for array of dimension 2",
         ),
     ],
@@ -44,4 +44,4 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(arrays, CASES) == []
+    assert never_refused(numpy_attention, CASES) == []

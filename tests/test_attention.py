@@ -20,9 +20,9 @@ from helpers.attention import (
     _fused,
     masked_softmax,
     scaled_dot_product_attention,
-    scaled_dot_product_attention_numpy,
 )
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_additive, to_blocking
+from helpers.numpy_attention import scaled_dot_product_attention_numpy
 from helpers.positions import ALiBiPositions, RotaryPositions
 
 seeds = st.integers(0, 10_000)

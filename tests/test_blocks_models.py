@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from properties import assert_equal, examples, gradients, normal, random_mask
 from torch import nn
 
+from helpers.apps.attention_reader import AttentionReader
 from helpers.blocks import (
     DecoderBlock,
     DecoderStack,
@@ -20,16 +21,11 @@ from helpers.blocks import (
     TransformerStack,
 )
 from helpers.encoder_decoder import EncoderDecoder
+from helpers.interp.ablation import without_heads
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_blocking
-from helpers.models import (
-    AttentionReader,
-    LanguageModel,
-    RecurrentModel,
-    TransformerModel,
-    set_forget_bias,
-    without_heads,
-)
+from helpers.models import LanguageModel, TransformerModel
 from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions, SinusoidalPositions
+from helpers.rnn import RecurrentModel, set_forget_bias
 from helpers.training import count_parameters, masked_cross_entropy, train
 
 KINDS = ("weight", "bias")
@@ -52,7 +48,7 @@ def torchs_names(ours: nn.Module) -> dict[str, list[nn.Parameter]]:
     if decoder:
         attentions["multihead_attn"] = ours.cross_attention
         norms.insert(1, ours.norm_cross_attention)
-    layers = {"linear1": ours.feed_forward.widen, "linear2": ours.feed_forward.narrow}
+    layers = {"linear1": ours.feed_forward.up_proj, "linear2": ours.feed_forward.down_proj}
     layers |= {f"norm{i}": norm for i, norm in enumerate(norms, 1)}
     layers |= {f"{name}.out_proj": attention.W_out for name, attention in attentions.items()}
     names = {f"{n}.{kind}": [getattr(m, kind)] for n, m in layers.items() for kind in KINDS}
@@ -242,7 +238,7 @@ def test_feed_forward_takes_each_position_alone():
     together = layer(x)
     for t in range(5):
         assert_equal(layer(x[:, t]), together[:, t])
-    assert_equal(together, layer.narrow(F.relu(layer.widen(x))))
+    assert_equal(together, layer.down_proj(F.relu(layer.up_proj(x))))
     assert_equal(layer(x[0, 0]), together[0, 0])
 
 
@@ -327,7 +323,7 @@ def test_block_drops_in_training_only(norm):
 def test_block_without_a_part_is_its_residual(norm, part):
     """With zero weights at the end of one part, what is left is the sum's other half."""
     block = TransformerBlock(8, 2, norm=norm).double()
-    last = block.attention.W_out if part == "attention" else block.feed_forward.narrow
+    last = block.attention.W_out if part == "attention" else block.feed_forward.down_proj
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
     x = normal(2, 5, 8, seed=0)
@@ -410,7 +406,7 @@ def test_transformer_model_is_embedding_stack_readout():
     tokens = some_tokens(2, 7)
     assert list(ours.blocks) == list(ours.stack.blocks) and len(ours.blocks) == 3
     states = ours.stack(ours.embedding.weight[tokens], causal_mask(7))
-    assert_equal(ours(tokens), states @ ours.readout.weight.T + ours.readout.bias)
+    assert_equal(ours(tokens), states @ ours.lm_head.weight.T + ours.lm_head.bias)
 
 
 def test_no_blocks_no_sequences_no_tokens():
@@ -426,7 +422,7 @@ def test_attention_reader_is_its_parts(n_questions, d_hidden):
     torch.manual_seed(0)
     sizes = {"d_model": 8, "n_questions": n_questions, "d_hidden": d_hidden}
     model = AttentionReader(5, 6, 2, **sizes).double()
-    hidden = [part for part in model.readout.modules() if isinstance(part, nn.ReLU)]
+    hidden = [part for part in model.lm_head.modules() if isinstance(part, nn.ReLU)]
     assert len(hidden) == bool(d_hidden)
     tokens = torch.tensor([[1, 7, 3, 0], [4, 4, 2, 9]])
     logits, weights = model(tokens, return_weights=True)
@@ -435,7 +431,7 @@ def test_attention_reader_is_its_parts(n_questions, d_hidden):
     x = torch.stack([torch.stack(row) for row in words]) + model.place.weight[:4]
     for t in range(4):  # what comes later is not even there
         context = model.attention(x[:, : t + 1])[:, -1]
-        answers = model.readout(context).view(2, n_questions, 5)
+        answers = model.lm_head(context).view(2, n_questions, 5)
         assert_equal(logits.view(2, n_questions, 4, 5)[:, :, t], answers)
 
 
@@ -502,7 +498,7 @@ def test_embedding_and_readout_are_one_table():
     loaded = LanguageModel(11, 8, n_layers=1, d_ff=8)
     loaded.load_state_dict(model.state_dict())
     for each in (model, copy.deepcopy(model), loaded):
-        assert each.readout.weight is each.embedding.weight
+        assert each.lm_head.weight is each.embedding.weight
     assert torch.equal(loaded(tokens), model(tokens))
 
 
@@ -511,11 +507,11 @@ def test_gradient_of_the_table_comes_both_ways():
     torch.manual_seed(0)
     tied = LanguageModel(11, 8, n_layers=1).double()
     loose = copy.deepcopy(tied)
-    loose.readout.weight = nn.Parameter(tied.embedding.weight.detach().clone())
+    loose.lm_head.weight = nn.Parameter(tied.embedding.weight.detach().clone())
     tokens, targets = some_tokens(2, 6), some_tokens(2, 6, seed=1)
     for model in (tied, loose):
         masked_cross_entropy(model(tokens), targets).backward()
-    both = loose.embedding.weight.grad, loose.readout.weight.grad
+    both = loose.embedding.weight.grad, loose.lm_head.weight.grad
     assert all(gradient.abs().max() > 1e-6 for gradient in both)
     assert_equal(tied.embedding.weight.grad, sum(both))
 
@@ -564,6 +560,6 @@ def test_without_heads_leaves_out_what_they_add(norm):
     assert_equal(full(x), expected)
     assert_equal(off.blocks[0].attention(x), model.blocks[0].attention(x))
     assert all(torch.equal(p, before[name]) for name, p in model.state_dict().items())
-    assert type(off) is LanguageModel and off.readout.weight is off.embedding.weight
+    assert type(off) is LanguageModel and off.lm_head.weight is off.embedding.weight
     assert (off(tokens) - model(tokens)).abs().max() > 1e-6
     assert_equal(without_heads(model, [])(tokens), model(tokens))

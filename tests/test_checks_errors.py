@@ -1,45 +1,45 @@
-"""What `helpers.checks` refuses, and in which words."""
+"""What `helpers.validation` refuses, and in which words."""
 
 import pytest
 from errors import assert_refused, calls, never_refused, x
 
-from helpers import checks
+from helpers import validation
 
 CASES = {
-    checks.require: [
-        (lambda: checks.require(False, "n", 3, "4"), "n: got 3; needed 4"),
+    validation.require: [
+        (lambda: validation.require(False, "n", 3, "4"), "n: got 3; needed 4"),
     ],
-    checks.require_dims: [
+    validation.require_dims: [
         (
-            lambda: checks.require_dims("n", x(3), 2, "(a, b)"),
+            lambda: validation.require_dims("n", x(3), 2, "(a, b)"),
             "n: got shape (3,); needed shape (a, b)",
         ),
     ],
-    checks.require_sizes: [
-        (lambda: checks.require_sizes(n=1, m=None, k=0), "k: got 0; needed at least 1"),
+    validation.require_sizes: [
+        (lambda: validation.require_sizes(n=1, m=None, k=0), "k: got 0; needed at least 1"),
     ],
-    checks.require_share: [
+    validation.require_share: [
         (
-            lambda: checks.require_share("p", 1.0),
+            lambda: validation.require_share("p", 1.0),
             "p: got 1.0; needed a share from 0 up to, but not including, 1",
         ),
     ],
-    checks.require_broadcastable: [
+    validation.require_broadcastable: [
         (
-            lambda: checks.require_broadcastable("n", (2, 3), (3,)),
+            lambda: validation.require_broadcastable("n", (2, 3), (3,)),
             "n: got shape (2, 3); needed a shape that broadcasts to (3,)",
         ),
     ],
-    checks.require_qkv: [
+    validation.require_qkv: [
         (
-            lambda: checks.require_qkv(x(2, 4), x(3, 4), x(4, 5)),
+            lambda: validation.require_qkv(x(2, 4), x(3, 4), x(4, 5)),
             "v: got shape (4, 5); needed shape (3, d_v) to go with k of shape (3, 4)",
         ),
     ],
 }
 
 CANNOT_FAIL = {
-    checks.shape_text: "writes whatever it is given",
+    validation.shape_text: "writes whatever it is given",
 }
 
 
@@ -49,4 +49,4 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(checks, CASES, CANNOT_FAIL) == []
+    assert never_refused(validation, CASES, CANNOT_FAIL) == []

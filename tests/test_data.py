@@ -8,29 +8,25 @@ from collections import Counter
 import pytest
 import torch
 
-from helpers import data
-from helpers.data import (
-    AGREEMENT_VOCABULARY,
-    STORY_VOCABULARY,
-    Vocabulary,
-    agreement_batch,
+from helpers.data import agreement, stories
+from helpers.data.agreement import AGREEMENT_VOCABULARY, agreement_batch
+from helpers.data.recall import (
     associative_recall_batch,
     first_token_recall_batch,
-    next_word_batch,
-    stored,
-    story_text,
-    tell_stories,
     two_relations_batch,
 )
-from helpers.training import IGNORE
+from helpers.data.stories import STORY_VOCABULARY, story_text, tell_stories
+from helpers.results import store
+from helpers.results.store import stored
+from helpers.tokens import IGNORE_INDEX, Vocabulary, next_word_batch
 from tools import prose
 
 WORDS, STORIES = AGREEMENT_VOCABULARY, STORY_VOCABULARY
 OPENING = "The letters in the drawer under the lamp that hums ___ unopened."
-SINGULAR = {singular for singular, _ in data.NOUNS}
-PLURAL = {plural for _, plural in data.NOUNS}
-ONE_DOES = {verb for verb, _ in data.VERBS}
-MANY_DO = {verb for _, verb in data.VERBS}
+SINGULAR = {singular for singular, _ in agreement.NOUNS}
+PLURAL = {plural for _, plural in agreement.NOUNS}
+ONE_DOES = {verb for verb, _ in agreement.VERBS}
+MANY_DO = {verb for _, verb in agreement.VERBS}
 
 
 def generator(seed=0):
@@ -79,7 +75,14 @@ def test_ids_start_behind_the_filler():
 
 def test_no_word_has_two_roles():
     """A word that is a noun and a verb, or singular and plural, would make labels ambiguous."""
-    groups = [SINGULAR, PLURAL, ONE_DOES, MANY_DO, set(data.PREPOSITIONS), set(data.OUTCOMES)]
+    groups = [
+        SINGULAR,
+        PLURAL,
+        ONE_DOES,
+        MANY_DO,
+        set(agreement.PREPOSITIONS),
+        set(agreement.OUTCOMES),
+    ]
     assert len(set.union(*groups)) == sum(map(len, groups))
 
 
@@ -117,8 +120,8 @@ def test_bad_arguments_are_named(name, call):
 def test_the_opening_sentence_has_the_form_of_the_generated_ones():
     form = re.compile(
         rf"the (?P<subject>{'|'.join(SINGULAR | PLURAL)})"
-        rf"( ({'|'.join(data.PREPOSITIONS)}) the \w+( that \w+)?)*"
-        rf" ___ ({'|'.join(data.OUTCOMES)}) \."
+        rf"( ({'|'.join(agreement.PREPOSITIONS)}) the \w+( that \w+)?)*"
+        rf" ___ ({'|'.join(agreement.OUTCOMES)}) \."
     )
     for words, _ in [(re.findall(r"\w+|\.", OPENING.lower()), ""), *sentences(300, (0, 4))]:
         assert form.fullmatch(" ".join(words)), words
@@ -185,7 +188,7 @@ RULES = {
     "last verb of a clause": last_clause_verb,
     "ending of the last word": lambda words: words[words.index("___") - 1].endswith("s"),
     "length of the sentence": lambda words: len(words) > 14,
-    "outcome": lambda words: words[-2] in data.OUTCOMES[:2],
+    "outcome": lambda words: words[-2] in agreement.OUTCOMES[:2],
 }
 
 
@@ -205,12 +208,14 @@ def test_only_the_gap_is_asked_or_every_word():
     assert tokens.equal(same_tokens)
     at_gap = tokens == WORDS.ids["___"]
     assert (at_gap.sum(dim=1) == 1).all()
-    assert (gap_only != IGNORE).equal(at_gap)
+    assert (gap_only != IGNORE_INDEX).equal(at_gap)
     assert every_word[at_gap].equal(gap_only[at_gap])
     for row, target in zip(tokens.tolist(), every_word.tolist(), strict=True):
         length = sum(token != 0 for token in row)
         assert all(token == 0 for token in row[length:]), "filler stands on the right"
-        assert set(target[length - 1 :]) == {IGNORE}, "nothing is asked at the end or in filler"
+        assert set(target[length - 1 :]) == {IGNORE_INDEX}, (
+            "nothing is asked at the end or in filler"
+        )
         for t in range(length - 1):
             assert row[t] == WORDS.ids["___"] or target[t] == row[t + 1]
 
@@ -221,7 +226,7 @@ def test_only_the_gap_is_asked_or_every_word():
 def test_first_token_recall():
     tokens, targets = first_token_recall_batch(400, 9, generator(), n_symbols=5)
     assert tokens.shape == targets.shape == (400, 9)
-    assert targets[:, -1].equal(tokens[:, 0]) and (targets[:, :-1] == IGNORE).all()
+    assert targets[:, -1].equal(tokens[:, 0]) and (targets[:, :-1] == IGNORE_INDEX).all()
     assert set(tokens[:, 0].tolist()) == set(range(5))
     assert set(tokens[:, 1:-1].flatten().tolist()) == set(range(5, 10))
     assert set(tokens[:, -1].tolist()) == {10}
@@ -236,7 +241,7 @@ def test_filler_says_nothing_about_the_symbol():
 def test_associative_recall_asks_every_key_once_for_its_own_value():
     tokens, targets = associative_recall_batch(200, 6, generator(), n_keys=9, n_values=5)
     assert tokens.shape == targets.shape == (200, 18)
-    assert (targets[:, :12] == IGNORE).all()
+    assert (targets[:, :12] == IGNORE_INDEX).all()
     for row, target in zip(tokens.tolist(), targets.tolist(), strict=True):
         facts = dict(zip(row[0:12:2], row[1:12:2], strict=True))
         assert len(facts) == 6 and all(0 <= key < 9 for key in facts)
@@ -265,8 +270,8 @@ def test_two_relations_asks_the_second_half_for_both():
     for row, target in zip(tokens.tolist(), targets.view(200, 2, 8).tolist(), strict=True):
         symbols, flagged = [i % 6 for i in row], [t for t in range(8) if row[t] >= 6]
         assert len(flagged) == 1 and flagged[0] < 4 and max(row) < 12
-        assert target[0] == [IGNORE] * 4 + symbols[3:7]
-        assert target[1] == [IGNORE] * 4 + [symbols[flagged[0]]] * 4
+        assert target[0] == [IGNORE_INDEX] * 4 + symbols[3:7]
+        assert target[1] == [IGNORE_INDEX] * 4 + [symbols[flagged[0]]] * 4
 
 
 def test_two_relations_has_no_shortcut():
@@ -288,13 +293,13 @@ def retold(text):
     for words in sentences[2:-5]:
         person, deed, the, what = words[:4]
         assert (the, what) == ("the", thing)
-        assert person in (keeper, "she" if keeper in data.WOMEN else "he"), "who has it acts"
+        assert person in (keeper, "she" if keeper in stories.WOMEN else "he"), "who has it acts"
         if deed == "takes":
             assert words[4:6] == ["from", place] and words[7] != place
             place = words[7]
         elif deed == "gives":
             assert words[6:] == ["in", place]
-            assert (words[5] in data.WOMEN) != (keeper in data.WOMEN), (
+            assert (words[5] in stories.WOMEN) != (keeper in stories.WOMEN), (
                 "so that she and he are clear"
             )
             keeper = words[5]
@@ -329,7 +334,7 @@ def test_story_text_has_its_capital_letters():
     text = story_text(row)
     for sentence in re.findall(r"[^.?]+[.?]", text):
         assert sentence.strip()[0].isupper()
-    proper = data.WOMEN + data.MEN + data.CITIES
+    proper = stories.WOMEN + stories.MEN + stories.CITIES
     found = [word for word in re.findall(r"\w+", text) if word.lower() in proper]
     assert found and all(word[0].isupper() for word in found)
     assert STORIES.encode(text).equal(row)
@@ -339,7 +344,7 @@ def test_probabilities_are_those_that_the_teller_draws_from():
     """Each choice sums to 1, and words come as often as they should."""
     expected, came = Counter(), Counter()
     for row in tell_stories(3_000, generator()):
-        story = data.storyteller()
+        story = stories.storyteller()
         options = next(story)
         for i, token in enumerate(row.tolist()):
             assert sum(options.values()) == pytest.approx(1)
@@ -361,14 +366,14 @@ def test_probabilities_are_those_that_the_teller_draws_from():
 def test_a_scene_is_an_agreement_sentence():
     """Same sentences as `agreement_batch`, with the same probability for each number of nouns."""
     tokens, targets = agreement_batch(2_000, (0, 3), generator())
-    verbs = targets[targets != IGNORE]
+    verbs = targets[targets != IGNORE_INDEX]
     at_gap = tokens == WORDS.ids["___"]
     tokens[at_gap] = verbs
     numbers = Counter()
     for row in tokens:
-        chances = data.story_probabilities(row, data.scene)
+        chances = stories.story_probabilities(row, stories.scene)
         assert chances[-1] == 1.0 and len(chances) == (row != 0).sum()
-    for row in tell_stories(2_000, generator(), data.scene):
+    for row in tell_stories(2_000, generator(), stories.scene):
         text = STORIES.decode(row).lower()
         numbers[len(nouns(text.rstrip(".").split()))] += 1
         *before, _, _ = text.split()
@@ -379,15 +384,15 @@ def test_a_scene_is_an_agreement_sentence():
 
 def test_probabilities_stop_at_what_would_never_be_told():
     (row,) = tell_stories(1, generator(3))
-    right = data.story_probabilities(row)
+    right = stories.story_probabilities(row)
     assert len(right) == len(row) and min(right) > 0
     for place in range(len(row)):
         wrong = row.clone()
         wrong[place] = STORIES.ids["___"]
-        found = data.story_probabilities(wrong)
+        found = stories.story_probabilities(wrong)
         assert found == [*right[:place], 0.0]
-    assert data.story_probabilities(row[:5]) == right[:5]
-    assert data.story_probabilities([*row.tolist(), 3, 3]) == right, "it ends with the story"
+    assert stories.story_probabilities(row[:5]) == right[:5]
+    assert stories.story_probabilities([*row.tolist(), 3, 3]) == right, "it ends with the story"
 
 
 def test_next_words_are_the_targets():
@@ -395,7 +400,7 @@ def test_next_words_are_the_targets():
     for row, target in zip(tokens.tolist(), targets.tolist(), strict=True):
         length = sum(token != 0 for token in row)
         assert target[: length - 1] == row[1:length]
-        assert set(target[length - 1 :]) == {IGNORE}
+        assert set(target[length - 1 :]) == {IGNORE_INDEX}
 
 
 def test_story_words_keep_the_ids_of_agreement():
@@ -426,7 +431,7 @@ def test_the_generator_alone_decides(make):
 
 
 def test_stored_tables_are_small_and_say_what_made_them():
-    folder = data.resources.files("helpers") / "stored"
+    folder = store.resources.files("helpers") / "results" / "stored"
     names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".json")]
     assert "limits_of_recurrence.json" in names
     for name in names:
@@ -462,7 +467,7 @@ $$y = 1.$$
 
 
 def test_stored_prose_is_long_plain_and_small():
-    text = data.course_prose()
+    text = store.course_prose()
     assert 150_000 < len(text) < 300_000
     assert len(set(text)) < 99  # letters, and what else sheet 8 gives an id
     assert re.fullmatch(r"""(?:[A-Z][A-Za-z0-9 .,;:?!()'"-]*[.?!]\n)+""", text)

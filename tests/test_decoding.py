@@ -8,27 +8,28 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from properties import assert_equal, examples, normal
 
-from helpers import decoding
+from helpers import generation
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import TransformerBlock
-from helpers.data import PAD
-from helpers.decoding import (
+from helpers.generation import (
     beam_search,
+    filter_top_k,
+    filter_top_p,
     generate,
     greedy,
-    keep_top_k,
-    keep_top_p,
     next_token_probabilities,
 )
 from helpers.masks import causal_mask
-from helpers.models import LanguageModel, RecurrentModel, TransformerModel
+from helpers.models import LanguageModel, TransformerModel
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
-    Positions,
+    PositionEncoding,
     RotaryPositions,
     SinusoidalPositions,
 )
+from helpers.rnn import RecurrentModel
+from helpers.tokens import PAD
 
 VOCAB = 11
 seeds = st.integers(0, 10_000)
@@ -165,7 +166,7 @@ def test_top_k_keeps_exactly_k(shape, vocab, k, ties, seed):
     """The likeliest; of equal ones those with the smaller ids."""
     k = min(k, vocab)
     probabilities = some_logits(shape, vocab, seed, ties).softmax(dim=-1)
-    kept = keep_top_k(probabilities, k)
+    kept = filter_top_k(probabilities, k)
     assert_only_filtered(kept, probabilities)
     for row, found in zip(probabilities.reshape(-1, vocab), kept.reshape(-1, vocab), strict=True):
         by_hand = sorted(range(vocab), key=lambda i: (-float(row[i]), i))[:k]
@@ -177,7 +178,7 @@ def test_top_k_keeps_exactly_k(shape, vocab, k, ties, seed):
 def test_top_p_keeps_the_smallest_set_that_reaches_p(shape, vocab, p, ties, seed):
     """It reaches p; without its least likely token it does not; nothing outside is likelier."""
     probabilities = some_logits(shape, vocab, seed, ties).softmax(dim=-1)
-    kept = keep_top_p(probabilities, p)
+    kept = filter_top_p(probabilities, p)
     assert_only_filtered(kept, probabilities)
     for row, found in zip(probabilities.reshape(-1, vocab), kept.reshape(-1, vocab), strict=True):
         inside, outside = row[found > 0], row[found == 0]
@@ -200,16 +201,16 @@ def test_top_p_by_hand():
         1.0: [[1, 1, 1, 1], [1, 1, 1, 1]],
     }
     for reach, stays in cases.items():
-        assert (keep_top_p(p, reach) > 0).int().tolist() == stays
+        assert (filter_top_p(p, reach) > 0).int().tolist() == stays
 
 
 def test_everything_kept_is_nothing_changed():
     """Also what is so unlikely that it vanishes in the rounding of a sum."""
     probabilities = torch.tensor([0.0, 40.0, 1.0, -5.0]).softmax(dim=-1)
     assert (probabilities > 0).all() and probabilities[1] == 1.0
-    assert torch.equal(keep_top_p(probabilities, 1.0) > 0, probabilities > 0)
-    assert torch.allclose(keep_top_p(probabilities, 1.0), probabilities, rtol=1e-6, atol=0)
-    assert torch.allclose(keep_top_k(probabilities, 4), probabilities, rtol=1e-6, atol=0)
+    assert torch.equal(filter_top_p(probabilities, 1.0) > 0, probabilities > 0)
+    assert torch.allclose(filter_top_p(probabilities, 1.0), probabilities, rtol=1e-6, atol=0)
+    assert torch.allclose(filter_top_k(probabilities, 4), probabilities, rtol=1e-6, atol=0)
 
 
 # --------------------------------------------------------------------------- models to draw from
@@ -286,18 +287,18 @@ def test_generation_writes_on():
 def test_rows_stop_by_themselves():
     """At `stop`, which is kept; then filler; the end when all have stopped."""
     tokens = torch.tensor([[2], [6], [9], [4]])
-    found = generate(Next(), tokens, 5, temperature=0.0, stop=8, use_cache=False)
+    found = generate(Next(), tokens, 5, temperature=0.0, eos_id=8, use_cache=False)
     assert found.tolist() == [
         [2, 3, 4, 5, 6, 7],
         [6, 7, 8, PAD, PAD, PAD],
         [9, 10, 0, 1, 2, 3],
         [4, 5, 6, 7, 8, PAD],
     ]
-    assert generate(Next(), tokens[1:2], 5, temperature=0.0, stop=8, use_cache=False).tolist() == [
-        [6, 7, 8]
-    ]
+    assert generate(
+        Next(), tokens[1:2], 5, temperature=0.0, eos_id=8, use_cache=False
+    ).tolist() == [[6, 7, 8]]
     # A stop in the beginning does not count: the row has yet to begin.
-    again = generate(Next(), torch.tensor([[8]]), 2, temperature=0.0, stop=8, use_cache=False)
+    again = generate(Next(), torch.tensor([[8]]), 2, temperature=0.0, eos_id=8, use_cache=False)
     assert again.tolist() == [[8, 9, 10]]
 
 
@@ -328,7 +329,7 @@ def test_recurrent_models_generate_too():
 
 LONGEST = 24
 ENCODINGS = {
-    "none": Positions,
+    "none": PositionEncoding,
     "learned": lambda: LearnedPositions(LONGEST, 8),
     "sinusoidal": SinusoidalPositions,
     "rotary": RotaryPositions,
@@ -397,7 +398,7 @@ def test_the_cache_changes_no_token(encoding, norm, temperature):
             tokens,
             LONGEST - 3,
             temperature=temperature,
-            stop=4,
+            eos_id=4,
             generator=torch.Generator().manual_seed(0),
             use_cache=use_cache,
         )
@@ -503,8 +504,8 @@ TEMPTING = table([0, 0.6, 0.4, 0], [0.3, 0.2, 0.2, 0.3], [0, 0, 0, 1], [0.25] * 
 
 
 def test_beams_find_what_greedy_choice_passes_by():
-    (greedy_one,) = beam_search(TEMPTING, torch.tensor([0]), 5, stop=3, n_beams=1)
-    best = beam_search(TEMPTING, torch.tensor([0]), 5, stop=3, n_beams=2)[0]
+    (greedy_one,) = beam_search(TEMPTING, torch.tensor([0]), 5, eos_id=3, n_beams=1)
+    best = beam_search(TEMPTING, torch.tensor([0]), 5, eos_id=3, n_beams=2)[0]
     assert greedy_one.tokens[0] == 1
     assert best.tokens == (2, 3) and best.score == pytest.approx(math.log(0.4))
     assert greedy_one.score < best.score
@@ -536,7 +537,7 @@ def test_beams_that_hold_everything_find_the_best(longest, vocab, length_power, 
     def model(tokens):
         return 3 * (embed[tokens] * weight[: tokens.shape[1]]).cumsum(1).sin() @ mix
 
-    options = {"stop": vocab - 1, "length_power": length_power}
+    options = {"eos_id": vocab - 1, "length_penalty": length_power}
     start = torch.tensor([0])
     everything = every_continuation(model, [0], longest, vocab - 1)
     scores = {new: p / len(new) ** length_power for new, p in everything.items()}
@@ -565,19 +566,19 @@ def test_a_plain_beam_can_lose_what_greedy_choice_finds():
     rows[[4, 5], 7:] = 0.1
     rows[[2, 6], 6] = rows[7:, 6] = 1.0
     model, start = table(*rows.tolist()), torch.tensor([0])
-    (greedy_one,) = beam_search(model, start, 5, stop=6, n_beams=1)
+    (greedy_one,) = beam_search(model, start, 5, eos_id=6, n_beams=1)
     assert greedy_one.tokens == (1, 2, 6) and greedy_one.score == pytest.approx(math.log(0.165))
     assert max(every_continuation(model, [0], 5, 6).values()) == pytest.approx(math.log(0.165))
-    plain = decoding._search(model, start, 5, 6, n_beams=2)
+    plain = generation._search(model, start, 5, 6, n_beams=2)
     assert max(plain.values()) == pytest.approx(math.log(0.0225))
-    assert beam_search(model, start, 5, stop=6, n_beams=2)[0] == greedy_one
+    assert beam_search(model, start, 5, eos_id=6, n_beams=2)[0] == greedy_one
 
 
 def test_the_length_norm_lets_longer_ones_win():
     """(3) has .4; (1, 2, 3) has .6 · .8 · .8 = .384, and more for each token."""
     model = table([0, 0.6, 0, 0.4], [0, 0, 0.8, 0.2], [0.2, 0, 0, 0.8], [0.25] * 4)
     plain, mean = (
-        beam_search(model, torch.tensor([0]), 5, stop=3, n_beams=3, length_power=power)[0]
+        beam_search(model, torch.tensor([0]), 5, eos_id=3, n_beams=3, length_penalty=power)[0]
         for power in (0.0, 1.0)
     )
     assert plain.tokens == (3,) and plain.score == pytest.approx(math.log(0.4))
@@ -585,10 +586,10 @@ def test_the_length_norm_lets_longer_ones_win():
 
 
 def test_what_cannot_come_is_no_hypothesis():
-    found = beam_search(table([0, 0, 1], [0, 0, 1], [0, 0, 1]), torch.tensor([0]), 3, stop=2)
+    found = beam_search(table([0, 0, 1], [0, 0, 1], [0, 0, 1]), torch.tensor([0]), 3, eos_id=2)
     assert [h.tokens for h in found] == [(2,)]
 
 
 def test_a_hypothesis_that_does_not_end_counts_as_it_is():
-    found = beam_search(table([0.5, 0.5, 0], [0, 1, 0]), torch.tensor([0]), 3, stop=2, n_beams=2)
+    found = beam_search(table([0.5, 0.5, 0], [0, 1, 0]), torch.tensor([0]), 3, eos_id=2, n_beams=2)
     assert all(len(h.tokens) == 3 for h in found)

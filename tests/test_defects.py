@@ -16,7 +16,7 @@ from torch import nn
 
 from helpers.attention import MultiHeadAttention, masked_softmax, scaled_dot_product_attention
 from helpers.blocks import TransformerBlock
-from helpers.examples import CHEF_TOKENS, chef_vectors
+from helpers.data.chef import CHEF_TOKENS, chef_vectors
 from helpers.masks import causal_mask, padding_mask
 from helpers.positions import sinusoidal_codes
 

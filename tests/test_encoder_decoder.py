@@ -22,17 +22,13 @@ from test_blocks_models import (
 from torch import nn
 
 from helpers.blocks import DecoderBlock, DecoderCache, DecoderStack
-from helpers.data import PAD
-from helpers.decoding import beam_search, generate
-from helpers.encoder_decoder import (
-    AdditiveAttention,
-    EncoderDecoder,
-    RecurrentTranslator,
-    source_mask,
-)
+from helpers.encoder_decoder import EncoderDecoder, source_mask
+from helpers.generation import beam_search, generate
 from helpers.masks import causal_mask, combine_masks, padding_mask
 from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions, SinusoidalPositions
-from helpers.training import IGNORE, accuracy, train
+from helpers.rnn import AdditiveAttention, RecurrentTranslator
+from helpers.tokens import IGNORE_INDEX, PAD
+from helpers.training import accuracy, train
 
 SOURCE, TARGET, D, STOP = 9, 7, 8, 2
 ENCODINGS = {
@@ -125,7 +121,7 @@ def test_the_model_is_its_parts():
     assert torch.equal(source_mask(source), seen)
     assert_equal(model.encode(source), memory)
     assert_equal(model.states(target, memory, seen), x)
-    assert_equal(model(source, target), model.readout(x))
+    assert_equal(model(source, target), model.lm_head(x))
 
 
 def test_additive_attention_by_loops():
@@ -214,7 +210,7 @@ def test_training_and_accuracy_take_pairs_of_sequences():
     source = torch.randint(3, 5, (64, 3), generator=torch.Generator().manual_seed(0))
     target = torch.cat([torch.ones_like(source[:, :1]), source[:, :-1]], dim=1)
     wanted = source.clone()
-    wanted[:, 2] = IGNORE
+    wanted[:, 2] = IGNORE_INDEX
     before = accuracy(model, ((source, target), wanted))
     train(model, lambda: ((source, target), wanted), 60, 1e-2)
     assert before < 0.9 and accuracy(model, ((source, target), wanted)) == 1.0
@@ -248,7 +244,7 @@ def test_the_memory_is_projected_once():
     model.decoder.blocks[1].cross_attention.W_key.register_forward_hook(
         lambda _module, inputs, _output: seen.append(inputs[0].shape[1])
     )
-    writer = model.given(words(SOURCE, 2, 4))
+    writer = model.condition_on(words(SOURCE, 2, 4))
     generate(writer, torch.ones(2, 1, dtype=torch.long), 3)
     assert seen == [4, 0, 0]
 
@@ -284,14 +280,14 @@ def test_beam_of_one_is_greedy_choice(name, seed):
     """With and without a cache, alone and in a batch; what comes after the end is filler."""
     model, source = make(name, seed), words(SOURCE, 3, 4, seed=seed)
     start = torch.ones(3, 1, dtype=torch.long)
-    options = {"temperature": 0.0, "stop": STOP, "use_cache": False}
-    written = generate(model.given(source), start, 9, **options)
+    options = {"temperature": 0.0, "eos_id": STOP, "use_cache": False}
+    written = generate(model.condition_on(source), start, 9, **options)
     if name.startswith("transformer"):
-        cached = generate(model.given(source), start, 9, **options | {"use_cache": True})
+        cached = generate(model.condition_on(source), start, 9, **options | {"use_cache": True})
         assert torch.equal(written, cached)
     for row in range(3):
-        writer = model.given(source[row : row + 1])
-        (only,) = beam_search(writer, start[row], 9, stop=STOP, n_beams=1)
+        writer = model.condition_on(source[row : row + 1])
+        (only,) = beam_search(writer, start[row], 9, eos_id=STOP, n_beams=1)
         new = written[row, 1:].tolist()
         assert list(only.tokens) == new[: len(only.tokens)]
         assert set(new[len(only.tokens) :]) <= {PAD}
@@ -301,7 +297,9 @@ def test_beam_of_one_is_greedy_choice(name, seed):
 @every_model
 def test_a_score_is_the_models_own_probability(name):
     model, source = make(name), words(SOURCE, 1, 4)
-    for best in beam_search(model.given(source), torch.tensor([1]), 5, stop=STOP, n_beams=3):
+    for best in beam_search(
+        model.condition_on(source), torch.tensor([1]), 5, eos_id=STOP, n_beams=3
+    ):
         target = torch.tensor([[1, *best.tokens]])
         log_p = model(source, target)[0, :-1].log_softmax(-1)
         total = log_p[torch.arange(len(best.tokens)), torch.tensor(best.tokens)].sum()
@@ -313,7 +311,7 @@ def test_a_source_is_read_in_evaluation_whatever_the_mode():
     torch.manual_seed(0)
     model = EncoderDecoder(SOURCE, TARGET, D, dropout=0.5).train()
     source, start = words(SOURCE, 1, 4), torch.ones(1, 1, dtype=torch.long)
-    writer, again = model.given(source), model.given(source)
+    writer, again = model.condition_on(source), model.condition_on(source)
     assert model.training and model.encoder.training
     assert torch.equal(writer.memory, again.memory) and not writer.memory.requires_grad
     assert torch.equal(writer.memory, model.eval().encode(source))
@@ -323,9 +321,9 @@ def test_a_source_is_read_in_evaluation_whatever_the_mode():
 
 def test_given_follows_the_mode_of_its_model():
     model = make("transformer, none")
-    assert not model.given(words(SOURCE, 1, 3)).training
+    assert not model.condition_on(words(SOURCE, 1, 3)).training
     model.train()
-    writer = model.given(words(SOURCE, 1, 3))
+    writer = model.condition_on(words(SOURCE, 1, 3))
     generate(writer, torch.ones(1, 1, dtype=torch.long), 2)
     assert writer.training and model.training
     assert copy.deepcopy(model).training

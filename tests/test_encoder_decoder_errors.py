@@ -4,10 +4,11 @@ import pytest
 import torch
 from errors import assert_refused, calls, ids, never_refused, x
 
-from helpers import encoder_decoder
+from helpers import encoder_decoder, rnn
+from helpers.tokens import shift_right
 
 transformer = encoder_decoder.EncoderDecoder
-recurrent = encoder_decoder.RecurrentTranslator
+recurrent = rnn.RecurrentTranslator
 
 CASES = {
     encoder_decoder.source_mask: [
@@ -39,25 +40,23 @@ CASES = {
             "cache: got 1 caches; needed 2, one for each block",
         ),
     ],
-    encoder_decoder.shifted: [
-        (lambda: encoder_decoder.shifted([], []), "sources: got none; needed at least one"),
+    shift_right: [
+        (lambda: shift_right([], []), "sources: got none; needed at least one"),
         (
-            lambda: encoder_decoder.shifted(ids([1], [2]), ids([1])),
+            lambda: shift_right(ids([1], [2]), ids([1])),
             "targets: got 1; needed 2, one for each source",
         ),
     ],
-    encoder_decoder.Given: [
+    encoder_decoder.ConditionedDecoder: [
         (
-            lambda: transformer(5, 3, 4).given(ids([1], [2]))(ids([1], [1], [1])),
+            lambda: transformer(5, 3, 4).condition_on(ids([1], [2]))(ids([1], [1], [1])),
             "memory: got shape (2, 1, 4); needed shape (3, T_k, 4): batch as x",
         ),
     ],
-    encoder_decoder.AdditiveAttention: [
-        (lambda: encoder_decoder.AdditiveAttention(0), "d_model: got 0; needed at least 1"),
+    rnn.AdditiveAttention: [
+        (lambda: rnn.AdditiveAttention(0), "d_model: got 0; needed at least 1"),
         (
-            lambda: encoder_decoder.AdditiveAttention(3)(
-                x(2, 4, 3), x(2, 5, 3), torch.ones(2, 1, 4).bool()
-            ),
+            lambda: rnn.AdditiveAttention(3)(x(2, 4, 3), x(2, 5, 3), torch.ones(2, 1, 4).bool()),
             "mask: got shape (2, 1, 4); needed a shape that broadcasts to (2, 4, 5)",
         ),
     ],
@@ -76,9 +75,9 @@ CASES = {
             "return_weights: got True; needed a model with attention",
         ),
     ],
-    encoder_decoder.RereadGiven: [
+    rnn.UncachedDecoder: [
         (
-            lambda: recurrent(5, 3, 4).given(ids([1], [2]))(ids([1], [1], [1])),
+            lambda: recurrent(5, 3, 4).condition_on(ids([1], [2]))(ids([1], [1], [1])),
             "target: got 3 rows; needed 2 rows, as the source has",
         ),
     ],

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import plotting
+from helpers.viz import plotting
 from tools import execute
 
 SHOWN = [new_output("stream", name="stdout", text="0.25\n")]
-ASK = 'from helpers.quiz import predict\n\npredict("What?", answer=0.25, reason="So.")'
+ASK = 'from helpers.viz.quiz import predict\n\npredict("What?", answer=0.25, reason="So.")'
 
 
 def notebook():
@@ -63,7 +63,7 @@ def test_a_prediction_that_is_moved_away_unfolds():
 
 TIMED = """import time
 from matplotlib import pyplot as plt
-from helpers.plotting import show, use_style
+from helpers.viz.plotting import show, use_style
 use_style()"""
 DRAW = """fig, ax = plt.subplots()
 ax.plot(taken)

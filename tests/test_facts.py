@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 import torch
 
-from helpers.data import PAD
-from helpers.facts import (
+from helpers.data.questions import (
     FACTS_VOCABULARY,
     FIRST,
     KINDS,
@@ -20,6 +19,7 @@ from helpers.facts import (
     sides,
     to_batch,
 )
+from helpers.tokens import PAD
 
 
 def draw(n, seed=0, **how):

@@ -226,7 +226,7 @@ CODE_FAULTS = {
         "tests/test_attention.py::test_causal_with_a_cache",
     ),
     "top-p one too few": (
-        "helpers/decoding.py",
+        "helpers/generation.py",
         "likelier = falling.cumsum(dim=-1) - falling",
         "likelier = falling.cumsum(dim=-1)",
         "tests/test_decoding.py::test_top_p_by_hand",
@@ -244,7 +244,7 @@ CODE_FAULTS = {
         "tests/test_notebooks.py::test_address_and_version_stand_once",
     ),
     "a band of one deviation in place of worst to best": (
-        "helpers/plotting.py",
+        "helpers/viz/plotting.py",
         "ax.fill_between(x, y.min(axis=0), y.max(axis=0)",
         "ax.fill_between(x, y.mean(axis=0) - y.std(axis=0), y.mean(axis=0) + y.std(axis=0)",
         "tests/test_plotting_quiz.py::test_series_band_reaches_from_worst_to_best",
@@ -294,7 +294,7 @@ CODE_FAULTS = {
         "[a false torch]",
     ),
     "arrays that wait for torch": (
-        "helpers/arrays.py",
+        "helpers/numpy_attention.py",
         "import numpy as np\n",
         "import numpy as np\nimport torch\n",
         "tests/test_needs.py::test_the_modules_that_need_no_torch_are_all_that_are_named",
@@ -343,7 +343,7 @@ CODE_FAULTS = {
         "tests/test_documents.py::test_limits_of_the_sandbox",
     ),
     "a line that ruff would format": (
-        "helpers/checks.py",
+        "helpers/validation.py",
         "raise ValueError(",
         "raise  ValueError(",
         "tests/test_style.py::test_formatted",

@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 import torch
+from helpers.decoding import generate
 from tokenizers import Tokenizer, decoders, pre_tokenizers, trainers
 from tokenizers.models import BPE
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from helpers import published
-from helpers.decoding import generate
 from helpers.gguf_weights import NAMES, read_gguf
 
 gguf = pytest.importorskip("gguf")

@@ -3,18 +3,11 @@
 import pytest
 import torch
 
-from helpers.inside import (
-    NAMES,
-    head_columns,
-    in_order,
-    patched,
-    pattern_scores,
-    record,
-    repeated_segments,
-    swapped,
-)
+from helpers.apps.metrics import roc_auc
+from helpers.interp.hooks import NAMES, cache_activations, head_columns, patch, patch_from
+from helpers.interp.induction import prefix_matching_scores, repeated_segments
 from helpers.models import LanguageModel
-from helpers.training import IGNORE
+from helpers.tokens import IGNORE_INDEX
 
 
 @pytest.fixture
@@ -31,20 +24,20 @@ def tokens():
 @torch.no_grad()
 def test_every_place_is_recorded_and_the_model_is_whole_again(model, tokens):
     before = model(tokens)
-    found = record(model, tokens)
+    found = cache_activations(model, tokens)
     assert set(found) == {(n, i) for n in NAMES for i in (0, 1)} | {("stream", 2)}
     assert torch.equal(model(tokens), before)
     assert torch.equal(found["stream", 0], model.embedding_scale * model.embedding(tokens))
-    assert torch.equal(model.readout(model.stack.norm(found["stream", 2])), before)
+    assert torch.equal(model.lm_head(model.stack.norm(found["stream", 2])), before)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("place", [(n, i) for n in NAMES for i in (0, 1)] + [("stream", 2)])
 def test_what_is_put_in_has_its_effect_and_its_own_changes_nothing(model, tokens, place):
     before = model(tokens)
-    with patched(model, place, lambda found: found.clone()):
+    with patch(model, place, lambda found: found.clone()):
         assert torch.equal(model(tokens), before)
-    with patched(model, place, lambda found: found.flip(1)):
+    with patch(model, place, lambda found: found.flip(1)):
         assert not torch.allclose(model(tokens), before, atol=1e-4)
     assert torch.equal(model(tokens), before)
 
@@ -53,15 +46,15 @@ def test_what_is_put_in_has_its_effect_and_its_own_changes_nothing(model, tokens
 def test_the_stream_of_another_sentence_gives_its_logits(model, tokens):
     """Before layer 0 the stream is all that is known, and so it is at the end."""
     other = tokens.flip(0)
-    found = record(model, other)
+    found = cache_activations(model, other)
     for layer in range(3):
-        with patched(model, ("stream", layer), lambda _, layer=layer: found["stream", layer]):
+        with patch(model, ("stream", layer), lambda _, layer=layer: found["stream", layer]):
             assert torch.allclose(model(tokens), model(other), atol=1e-6)
 
 
 @torch.no_grad()
 def test_contexts_are_weights_times_values(model, tokens):
-    found = record(model, tokens)
+    found = cache_activations(model, tokens)
     _, weights = model(tokens, return_weights=True)
     for layer in range(2):
         for head in range(4):
@@ -73,10 +66,10 @@ def test_contexts_are_weights_times_values(model, tokens):
 @torch.no_grad()
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_of_one_head_at_one_word_and_nowhere_else(model, tokens, name):
-    found, other = record(model, tokens), record(model, tokens.flip(1))
+    found, other = cache_activations(model, tokens), cache_activations(model, tokens.flip(1))
     before = model(tokens)
-    with swapped(model, other, [name], 1, 2, 3):
-        now = record(model, tokens)
+    with patch_from(model, other, [name], 1, 2, 3):
+        now = cache_activations(model, tokens)
         assert not torch.allclose(model(tokens), before, atol=1e-6)
     expected = found[name, 1].clone()
     expected[:, 3, 8:12] = other[name, 1][:, 3, 8:12]
@@ -87,9 +80,9 @@ def test_of_one_head_at_one_word_and_nowhere_else(model, tokens, name):
 
 @torch.no_grad()
 def test_a_word_of_the_stream(model, tokens):
-    found, other = record(model, tokens), record(model, tokens.flip(1))
-    with swapped(model, other, ["stream"], 2, word=4):
-        now = record(model, tokens)
+    found, other = cache_activations(model, tokens), cache_activations(model, tokens.flip(1))
+    with patch_from(model, other, ["stream"], 2, word=4):
+        now = cache_activations(model, tokens)
     expected = found["stream", 2].clone()
     expected[:, 4] = other["stream", 2][:, 4]
     assert torch.equal(now["stream", 2], expected)
@@ -97,16 +90,16 @@ def test_a_word_of_the_stream(model, tokens):
 
 @torch.no_grad()
 def test_queries_keys_and_values_together_are_the_contexts(model, tokens):
-    other = record(model, tokens.flip(1))
-    with swapped(model, other, ["queries", "keys", "values"], 1, 2):
+    other = cache_activations(model, tokens.flip(1))
+    with patch_from(model, other, ["queries", "keys", "values"], 1, 2):
         by_parts = model(tokens)
-    with swapped(model, other, ["contexts"], 1, 2):
+    with patch_from(model, other, ["contexts"], 1, 2):
         assert torch.allclose(model(tokens), by_parts, atol=1e-6)
 
 
 def test_a_failure_leaves_the_model_whole(model, tokens):
     before = model(tokens)
-    with pytest.raises(RuntimeError), patched(model, ("values", 0), lambda found: found[:, 1:, :3]):
+    with pytest.raises(RuntimeError), patch(model, ("values", 0), lambda found: found[:, 1:, :3]):
         model(tokens)
     assert torch.equal(model(tokens), before)
 
@@ -120,7 +113,7 @@ def test_pairs_in_order():
         ([1.0, 1.0, 1.0, 1.0], 0.5),
         ([0.0, 1.0, 2.0, 3.0], 0.0),
     ):
-        assert in_order(torch.tensor(scores), kinds) == share
+        assert roc_auc(torch.tensor(scores), kinds) == share
 
 
 def test_segments_repeat_and_their_lengths_differ():
@@ -130,7 +123,7 @@ def test_segments_repeat_and_their_lengths_differ():
     for row, asked, n in zip(tokens.tolist(), targets.tolist(), lengths.tolist(), strict=True):
         assert len(set(row[:n])) == n
         assert all(row[t] == row[t - n] for t in range(n, 20))
-        assert asked[:n] == [IGNORE] * n
+        assert asked[:n] == [IGNORE_INDEX] * n
         assert asked[n:-1] == row[n + 1 :]
         assert asked[-1] == row[20 - n]
 
@@ -144,9 +137,9 @@ def test_scores_of_perfect_heads():
         for t in range(1, 20):
             weights[i, 0, t, t - 1] = 1.0
             weights[i, 1, t, t - n + 1 if t >= n else 0] = 1.0
-    before, matching = pattern_scores(weights, lengths)
+    before, matching = prefix_matching_scores(weights, lengths)
     assert before.tolist() == [1.0, 0.0]
     assert matching.tolist() == [0.0, 1.0]
     # What the second one looks at is the answer.
     found = (weights[:, 1] @ tokens[..., None].float())[..., 0].long()
-    assert torch.equal(found[targets != IGNORE], targets[targets != IGNORE])
+    assert torch.equal(found[targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX])

@@ -5,30 +5,25 @@ import re
 import pytest
 import torch
 
-from helpers.data import PAD
-from helpers.kannada import (
+from helpers.data.kannada import (
     AND,
-    END,
     ENDINGS,
     ENGLISH,
     KANNADA,
     NOUNS,
     OWNERS,
     PRONOUNS,
-    START,
     VERBS,
     conjugate,
     encode,
     is_held_out,
     plural,
     sentences,
-    show_sentences,
-    to_html,
     translation_batch,
-    transliterate,
     words_of,
 )
-from helpers.training import IGNORE
+from helpers.tokens import END, IGNORE_INDEX, PAD, START
+from helpers.viz.transliteration import show_sentences, to_html, transliterate
 
 FORMS = {
     conjugate(verb, agreement, past): (verb, agreement, past)
@@ -158,7 +153,7 @@ def test_a_batch_is_shifted_by_one():
         assert (source[row, n:] == PAD).all() and (begun[row, m + 1 :] == PAD).all()
         assert begun[row, 0] == START and wanted[row, m] == END
         assert torch.equal(begun[row, 1 : m + 1], wanted[row, :m])
-        assert (wanted[row, m + 1 :] == IGNORE).all()
+        assert (wanted[row, m + 1 :] == IGNORE_INDEX).all()
         assert words_of(wanted[row, : m + 1]) == words_of(begun[row]) == pair.target
     assert torch.equal(encode(ENGLISH, pairs[0].source), source[0, : len(pairs[0].source)])
 

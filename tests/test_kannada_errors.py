@@ -1,10 +1,11 @@
-"""What `helpers.kannada` refuses, and in which words."""
+"""What `helpers.data.kannada` refuses, and in which words."""
 
 import pytest
 import torch
 from errors import assert_refused, calls, generator, never_refused
 
-from helpers import kannada
+from helpers.data import kannada
+from helpers.viz import transliteration
 
 CASES = {
     kannada.conjugate: [
@@ -42,9 +43,9 @@ CASES = {
 CANNOT_FAIL = {
     kannada.Sentence: "holds what was drawn",
     kannada.plural: "adds an s to any word",
-    kannada.transliterate: "leaves what is not Kannada as it is",
-    kannada.to_html: "shows any words",
-    kannada.show_sentences: "shows any words",
+    transliteration.transliterate: "leaves what is not Kannada as it is",
+    transliteration.to_html: "shows any words",
+    transliteration.show_sentences: "shows any words",
 }
 
 

@@ -7,8 +7,16 @@ import sys
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from helpers import language
-from helpers.language import SENTENCES, arcs, check_tree, draw, load_parser, parse, to_html
+from helpers.viz import dependency_trees
+from helpers.viz.dependency_trees import (
+    SENTENCES,
+    arcs,
+    check_tree,
+    draw,
+    load_parser,
+    parse,
+    to_html,
+)
 
 OPENING = "The letters in the drawer under the lamp that hums are unopened."
 
@@ -135,7 +143,7 @@ def test_a_tree_of_fourteen_words_fits_the_column():
         assert int(width) <= 690
 
 
-@pytest.mark.parametrize("name", language.PIPELINES)
+@pytest.mark.parametrize("name", dependency_trees.PIPELINES)
 def test_the_parser_is_found_under_either_name(monkeypatch, name):
     monkeypatch.setattr("spacy.util.is_package", lambda asked: asked == name)
     monkeypatch.setattr("spacy.load", lambda asked: f"loaded {asked}")
@@ -216,4 +224,4 @@ def test_in_a_browser(browser, style):
 
 def test_module_loads_without_spacy(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
-    assert importlib.reload(language).SENTENCES == SENTENCES
+    assert importlib.reload(dependency_trees).SENTENCES == SENTENCES

@@ -5,54 +5,57 @@ import torch
 from errors import assert_refused, cache_of, calls, ids, language_model, never_refused, x
 from torch import nn
 
-from helpers import models, positions
+from helpers import models, positions, rnn
+from helpers.apps import attention_reader
+from helpers.interp import ablation
+from helpers.tokens import check_tokens
 
 CASES = {
-    models.RecurrentModel: [
-        (lambda: models.RecurrentModel(0, 4, 2), "vocab: got 0; needed at least 1"),
+    rnn.RecurrentModel: [
+        (lambda: rnn.RecurrentModel(0, 4, 2), "vocab: got 0; needed at least 1"),
         (
-            lambda: models.RecurrentModel(5, 4, 2, "grru"),
+            lambda: rnn.RecurrentModel(5, 4, 2, "grru"),
             "cell: got 'grru'; needed 'rnn' or 'lstm' or 'gru'",
         ),
-        (lambda: models.RecurrentModel(5, 4, 2, n_layers=0), "n_layers: got 0; needed at least 1"),
+        (lambda: rnn.RecurrentModel(5, 4, 2, n_layers=0), "n_layers: got 0; needed at least 1"),
         (
-            lambda: models.RecurrentModel(5, 4, 2, "gru", forget_bias=1.0),
+            lambda: rnn.RecurrentModel(5, 4, 2, "gru", forget_bias=1.0),
             "forget_bias: got one for cell 'gru'; needed cell 'lstm'",
         ),
         (
-            lambda: models.RecurrentModel(5, 4, 2, "gru", identity_start=True),
+            lambda: rnn.RecurrentModel(5, 4, 2, "gru", identity_start=True),
             "identity_start: got one for cell 'gru'; needed cell 'rnn'",
         ),
         (
-            lambda: models.RecurrentModel(5, 4, 2)(torch.tensor([1])),
+            lambda: rnn.RecurrentModel(5, 4, 2)(torch.tensor([1])),
             "tokens: got shape (1,); needed shape (batch, T)",
         ),
         (
-            lambda: models.RecurrentModel(5, 4, 2)(ids([])),
+            lambda: rnn.RecurrentModel(5, 4, 2)(ids([])),
             "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
         ),
         (
-            lambda: models.RecurrentModel(5, 4, 2)(torch.zeros(2, 0, dtype=torch.long)),
+            lambda: rnn.RecurrentModel(5, 4, 2)(torch.zeros(2, 0, dtype=torch.long)),
             "tokens: got shape (2, 0); needed T at least 1",
         ),
         (
-            lambda: models.RecurrentModel(5, 4, 2)(ids([1, 5])),
+            lambda: rnn.RecurrentModel(5, 4, 2)(ids([1, 5])),
             "tokens: got ids such as [5]; needed numbers from 0 to 4",
         ),
     ],
-    models.set_forget_bias: [
+    rnn.set_forget_bias: [
         (
-            lambda: models.set_forget_bias(nn.GRU(2, 3), 1.0),
+            lambda: rnn.set_forget_bias(nn.GRU(2, 3), 1.0),
             "lstm: got GRU(2, 3); needed an nn.LSTM with biases",
         ),
         (
-            lambda: models.set_forget_bias(nn.LSTM(2, 3, bias=False), 1.0),
+            lambda: rnn.set_forget_bias(nn.LSTM(2, 3, bias=False), 1.0),
             "lstm: got LSTM(2, 3, bias=False); needed an nn.LSTM with biases",
         ),
     ],
-    models.identity_rnn: [
-        (lambda: models.identity_rnn(0), "d_model: got 0; needed at least 1"),
-        (lambda: models.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
+    rnn.identity_rnn: [
+        (lambda: rnn.identity_rnn(0), "d_model: got 0; needed at least 1"),
+        (lambda: rnn.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
     ],
     models.TransformerModel: [
         (lambda: models.TransformerModel(5, 4, 0), "n_outputs: got 0; needed at least 1"),
@@ -98,42 +101,42 @@ CASES = {
             "x: got 4 positions; needed at most context_length = 3",
         ),
     ],
-    models.without_heads: [
+    ablation.without_heads: [
         (
-            lambda: models.without_heads(language_model(), [(2, 0)]),
+            lambda: ablation.without_heads(language_model(), [(2, 0)]),
             "heads: got layer 2; needed numbers from 0 to 1",
         ),
         (
-            lambda: models.without_heads(language_model(), [(0, 1), (1, -1)]),
+            lambda: ablation.without_heads(language_model(), [(0, 1), (1, -1)]),
             "heads: got head -1; needed numbers from 0 to 1",
         ),
     ],
-    models.check_tokens: [
+    check_tokens: [
         (
-            lambda: models.check_tokens(ids([1, 9]), 5, "source"),
+            lambda: check_tokens(ids([1, 9]), 5, "source"),
             "source: got ids such as [9]; needed numbers from 0 to 4",
         ),
         (
-            lambda: models.check_tokens(torch.ones(2, 3), 5),
+            lambda: check_tokens(torch.ones(2, 3), 5),
             "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
         ),
     ],
-    models.AttentionReader: [
+    attention_reader.AttentionReader: [
         (
-            lambda: models.AttentionReader(4, 2, 1)(ids([0, 1, 2])),
+            lambda: attention_reader.AttentionReader(4, 2, 1)(ids([0, 1, 2])),
             "tokens: got 3 positions; needed at most length = 2",
         ),
         (
-            lambda: models.AttentionReader(4, 2, 1)(torch.tensor([0, 1])),
+            lambda: attention_reader.AttentionReader(4, 2, 1)(torch.tensor([0, 1])),
             "tokens: got shape (2,); needed shape (batch, T)",
         ),
         (
-            lambda: models.AttentionReader(4, 2, 1)(ids([9, -1])),
+            lambda: attention_reader.AttentionReader(4, 2, 1)(ids([9, -1])),
             "tokens: got ids such as [9, -1]; needed numbers from 0 to 7",
         ),
-        (lambda: models.AttentionReader(0, 2, 1), "n_words: got 0; needed at least 1"),
+        (lambda: attention_reader.AttentionReader(0, 2, 1), "n_words: got 0; needed at least 1"),
         (
-            lambda: models.AttentionReader(4, 2, 1, d_hidden=-3),
+            lambda: attention_reader.AttentionReader(4, 2, 1, d_hidden=-3),
             "d_hidden: got -3; needed at least 0",
         ),
     ],

@@ -13,21 +13,21 @@ from torch import nn
 
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import FeedForward
-from helpers.decoding import generate
 from helpers.encoder_decoder import EncoderDecoder
+from helpers.generation import generate
 from helpers.masks import causal_mask, window_mask
 from helpers.models import LanguageModel
-from helpers.modern import (
+from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions
+from helpers.training import count_parameters
+from helpers.variants import (
     GroupedQueryAttention,
     RMSNorm,
     SlidingWindow,
     SwiGLU,
     gelu,
+    replace_modules,
     swiglu_width,
-    with_parts,
 )
-from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions
-from helpers.training import count_parameters
 
 seeds = st.integers(0, 10_000)
 
@@ -82,7 +82,7 @@ def test_gelu_is_the_formula_of_its_docstring():
 def test_swiglu_by_its_formula(d_model, d_ff, seed):
     ours = shake(SwiGLU(d_model, d_ff), seed)
     x = normal(2, 3, d_model, seed=seed)
-    V, W, W2 = (layer.weight.T for layer in (ours.widen, ours.gate, ours.narrow))
+    V, W, W2 = (layer.weight.T for layer in (ours.up_proj, ours.gate_proj, ours.down_proj))
     gated = x @ W
     assert_equal(ours(x), (gated / (1 + (-gated).exp()) * (x @ V)) @ W2)
 
@@ -213,7 +213,9 @@ def test_a_translator_with_a_window_writes_the_same_with_a_cache():
     model = shake(EncoderDecoder(7, 7, 8, positions=SlidingWindow(2, RotaryPositions()))).eval()
     source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
     options = {"temperature": 0.0, "max_new_tokens": 8}
-    written = [generate(model.given(source), start, use_cache=c, **options) for c in (True, False)]
+    written = [
+        generate(model.condition_on(source), start, use_cache=c, **options) for c in (True, False)
+    ]
     assert torch.equal(*written)
 
 
@@ -227,7 +229,7 @@ def test_stretched_positions_are_positions_in_between():
     """Twice as far apart at a stretch of 2 is the same as before."""
     q, k = normal(1, 2, 4, 6, seed=0), normal(1, 2, 4, 6, seed=1)
     far = [x.repeat_interleave(2, dim=2) for x in (q, k)]
-    plain, stretched = RotaryPositions(), RotaryPositions(stretch=2.0)
+    plain, stretched = RotaryPositions(), RotaryPositions(scaling_factor=2.0)
     for ours, theirs in zip(plain.rotate(q, k), stretched.rotate(*far), strict=True):
         assert_equal(theirs[:, :, ::2], ours)
 
@@ -237,7 +239,7 @@ def test_stretched_positions_are_positions_in_between():
 
 def modern_model():
     model = LanguageModel(9, 12, n_heads=6, d_ff=16, positions=RotaryPositions())
-    return with_parts(
+    return replace_modules(
         model,
         norm=lambda: RMSNorm(12),
         feed_forward=lambda: SwiGLU(12, 11),
@@ -255,14 +257,14 @@ def test_with_parts_replaces_all_of_a_kind_and_nothing_else():
     assert model.blocks[0].attention is not model.blocks[1].attention
     before = LanguageModel(9, 12)
     norms = [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
-    with_parts(before, feed_forward=lambda: FeedForward(12, 5))
+    replace_modules(before, feed_forward=lambda: FeedForward(12, 5))
     assert norms == [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
 
 
 def test_an_attention_with_positions_of_its_own_keeps_them():
     own = RotaryPositions(base=7.0)
     model = LanguageModel(9, 12, positions=RotaryPositions())
-    with_parts(model, attention=lambda: MultiHeadAttention(12, 2, positions=own))
+    replace_modules(model, attention=lambda: MultiHeadAttention(12, 2, positions=own))
     assert model.blocks[0].attention.positions is own
 
 

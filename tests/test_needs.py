@@ -16,7 +16,7 @@ from grading import tensors
 from grading.classroom import examine, sandbox
 from grading.classroom.examine import Prepared
 from grading.classroom.grade import grade_class
-from grading.classroom.needs import WITHOUT_TORCH, holds_tensor, needs_torch
+from grading.classroom.needs import holds_tensor, needs_torch
 from grading.classroom.sheets import sheets
 from grading.task import Case, Task, all_tasks
 
@@ -27,7 +27,7 @@ FIRST = """import itertools
 import os
 import numpy as np
 from grading import check, progress
-from helpers.arrays import softmax"""
+from helpers.numpy_attention import softmax"""
 ANSWERS = dict(sheets()[2].answers)
 
 # ------------------------------------------------------------------ what is seen beforehand
@@ -41,14 +41,17 @@ ANSWERS = dict(sheets()[2].answers)
         ("import numpy, torch.nn as nn", True),
         ("exec('import torch')", True),
         ("torches = 1", False),
-        ("from helpers.arrays import softmax", False),
-        ("from helpers import arrays as a, quiz", False),
-        ("from helpers import arrays, attention", True),
+        ("from helpers.numpy_attention import softmax", False),
+        ("from helpers import numpy_attention as a, bpe", False),
+        ("from helpers import numpy_attention, attention", True),
         ("from helpers.attention import softmax", True),
         ("import helpers.attention as a", True),
         ("from helpers import (attention)", True),
         ("if x:\n    from helpers import masks", True),
         ("import helpers", False),
+        ("from helpers.viz import quiz", False),
+        ("from helpers.data import agreement", True),
+        ("from helpers.results.comparison import results", False),
         ("", False),
     ],
 )
@@ -96,7 +99,8 @@ def test_sheet_2_needs_no_torch():
 
 def test_the_modules_that_need_no_torch_are_all_that_are_named():
     """And `from grading import check` brings it, so that the first check does not wait for it."""
-    names = sorted(path.stem for path in (ROOT / "helpers").glob("[!_]*.py"))
+    paths = (path.relative_to(ROOT / "helpers") for path in (ROOT / "helpers").rglob("[!_]*.py"))
+    names = sorted(".".join(path.with_suffix("").parts) for path in paths)
     code = f"""
 import importlib, sys
 class NoTorch:
@@ -113,7 +117,11 @@ assert "torch" in sys.modules
 """
     command = [sys.executable, "-c", code]
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert set(shown.split()) == WITHOUT_TORCH
+    without = [name for name in names if not needs_torch(f"import helpers.{name}")]
+    assert shown.split() == without
+    for name in names:
+        package, _, module = f"helpers.{name}".rpartition(".")
+        assert needs_torch(f"from {package} import {module}") == (name not in without)
 
 
 # ------------------------------------------------------------------ both ways
@@ -166,8 +174,8 @@ HOSTILE = {
     # these two never ask for torch
     "forbidden, by the helpers": ([], "stable_softmax = softmax"),
     "forbidden, by their module": (
-        ["from helpers import arrays"],
-        "def stable_softmax(x):\n    return arrays.softmax(x)",
+        ["from helpers import numpy_attention"],
+        "def stable_softmax(x):\n    return numpy_attention.softmax(x)",
     ),
 }
 ALONE = 2

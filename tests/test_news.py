@@ -5,7 +5,7 @@ from dataclasses import astuple
 import pytest
 import torch
 
-from helpers.news import (
+from helpers.data.news import (
     FACT_WORDS,
     KNOWN_NAMES,
     LONG_AGO,

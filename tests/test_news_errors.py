@@ -1,10 +1,10 @@
-"""What `helpers.news` refuses, and in which words."""
+"""What `helpers.data.news` refuses, and in which words."""
 
 import pytest
 import torch
 from errors import assert_refused, calls, never_refused
 
-from helpers import news
+from helpers.data import news
 
 
 def tell(*arguments):

@@ -10,9 +10,10 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from conftest import ROOT
 
-from helpers.data import AGREEMENT_VOCABULARY, STORY_VOCABULARY, tell_stories
-from helpers.models import without_heads
-from helpers.trained import trained_language_model
+from helpers.apps.story_model import trained_language_model
+from helpers.data.agreement import AGREEMENT_VOCABULARY
+from helpers.data.stories import STORY_VOCABULARY, tell_stories
+from helpers.interp.ablation import without_heads
 
 sys.path.insert(0, str(ROOT / "_ext"))
 import open_model

@@ -11,7 +11,7 @@ from properties import examples
 from tokenizers import Tokenizer, pre_tokenizers, trainers
 from tokenizers.models import BPE
 
-from helpers.pieces import SIGNS, Pieces, joined, spelled, words
+from helpers.bpe import SIGNS, BPETokenizer, joined, spelled, words
 
 SIGNS_TO_TRY = "a Z é ß 日 🙂 1 ² ½ Ⅷ ٣ ́ ' 's 'll 'S ! _ - \t \n \x1c \x85 \xa0 \u200b \u2028"
 STRANGE = st.sampled_from([*SIGNS_TO_TRY.split(" "), " ", "  "])
@@ -28,7 +28,7 @@ def library(texts, size):
 
 
 def assert_same(texts, size, others=()):
-    ours, theirs = Pieces.learned(texts, size), library(texts, size)
+    ours, theirs = BPETokenizer.learned(texts, size), library(texts, size)
     learned = json.loads(theirs.to_str())["model"]["merges"]
     assert ours.merges == [tuple(pair) for pair in learned]
     assert ours.ids == theirs.get_vocab()
@@ -84,7 +84,7 @@ def test_joins_go_from_the_left():
 
 
 def test_what_was_never_seen_is_read_and_restored():
-    ours = Pieces.learned(["the lamp"], 260)
+    ours = BPETokenizer.learned(["the lamp"], 260)
     assert ours.decode(ours.encode("日本 🙂\n")) == "日本 🙂\n"
     assert ours.decode(ours.encode("日")[:1]) == "�"
-    assert len(ours) == 260 and len(Pieces.learned(["ab"], 999)) == 257
+    assert len(ours) == 260 and len(BPETokenizer.learned(["ab"], 999)) == 257

@@ -1,35 +1,35 @@
-"""What `helpers.pieces` refuses, and in which words."""
+"""What `helpers.bpe` refuses, and in which words."""
 
 import pytest
 from errors import assert_refused, calls, never_refused
 
-from helpers import pieces
+from helpers import bpe
 
 CASES = {
-    pieces.Pieces: [
+    bpe.BPETokenizer: [
         (
-            lambda: pieces.Pieces([("ab", "c")]),
+            lambda: bpe.BPETokenizer([("ab", "c")]),
             "merges: got ('ab', 'c'); needed pairs of bytes' signs and of pieces made before",
         ),
         (
-            lambda: pieces.Pieces([("a", " ")]),
+            lambda: bpe.BPETokenizer([("a", " ")]),
             "merges: got ('a', ' '); needed pairs of bytes' signs and of pieces made before",
         ),
         (
-            lambda: pieces.Pieces.learned(["a"], 255),
+            lambda: bpe.BPETokenizer.learned(["a"], 255),
             "size: got 255; needed at least 256, one for each byte",
         ),
         (
-            lambda: pieces.Pieces().decode([3, 256]),
+            lambda: bpe.BPETokenizer().decode([3, 256]),
             "ids: got numbers such as [256]; needed 0 to 255",
         ),
     ],
 }
 
 CANNOT_FAIL = {
-    pieces.words: "cuts every text",
-    pieces.spelled: "every text has bytes",
-    pieces.joined: "a pair that does not occur changes nothing",
+    bpe.words: "cuts every text",
+    bpe.spelled: "every text has bytes",
+    bpe.joined: "a pair that does not occur changes nothing",
 }
 
 
@@ -39,4 +39,4 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(pieces, CASES, CANNOT_FAIL) == []
+    assert never_refused(bpe, CASES, CANNOT_FAIL) == []

@@ -1,10 +1,10 @@
-"""What `helpers.plotting` refuses, and in which words."""
+"""What `helpers.viz.plotting` refuses, and in which words."""
 
 import matplotlib.pyplot as plt
 import pytest
 from errors import array, assert_refused, axes, calls, never_refused
 
-from helpers import plotting
+from helpers.viz import plotting
 
 CASES = {
     plotting.to_html: [

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from matplotlib.colors import to_rgba
 
-from helpers import plotting, quiz
+from helpers.viz import plotting, quiz
 
 ALT = 'A line that rises, "y" < 3 & falls again.'
 

@@ -16,14 +16,14 @@ from helpers.masks import causal_mask
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
-    Positions,
+    PositionEncoding,
     RotaryPositions,
     SinusoidalPositions,
     sinusoidal_codes,
 )
 
 ENCODINGS = {
-    "none": Positions,
+    "none": PositionEncoding,
     "learned": lambda: LearnedPositions(12, 8),
     "sinusoidal": SinusoidalPositions,
     "rotary": RotaryPositions,

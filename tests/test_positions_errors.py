@@ -55,8 +55,8 @@ CASES = {
     positions.RotaryPositions: [
         (lambda: positions.RotaryPositions(-1.0), "base: got -1.0; needed a number above 0"),
         (
-            lambda: positions.RotaryPositions(stretch=0.0),
-            "stretch: got 0.0; needed a number above 0",
+            lambda: positions.RotaryPositions(scaling_factor=0.0),
+            "scaling_factor: got 0.0; needed a number above 0",
         ),
         (
             lambda: positions.RotaryPositions().rotate(x(1, 1, 2, 3), x(1, 1, 2, 3)),
@@ -85,7 +85,7 @@ CASES = {
 }
 
 CANNOT_FAIL = {
-    positions.Positions: "takes everything and changes nothing",
+    positions.PositionEncoding: "takes everything and changes nothing",
 }
 
 

@@ -29,10 +29,10 @@ from transformers import (
 from transformers.models.llama import modeling_llama
 from transformers.models.mistral import modeling_mistral
 
-from helpers import published
-from helpers.decoding import generate
+from helpers import pretrained
+from helpers.generation import generate
 from helpers.models import LanguageModel
-from helpers.modern import GroupedQueryAttention
+from helpers.variants import GroupedQueryAttention
 
 CLOSE = 1e-10
 
@@ -124,7 +124,7 @@ def random(model, seed=0):
 
 
 def build(model, weights=None, dtype=torch.float64):
-    builder = published.gpt2 if model.config.model_type == "gpt2" else published.llama
+    builder = pretrained.gpt2 if model.config.model_type == "gpt2" else pretrained.llama
     config = json.loads(model.config.to_json_string(use_diff=False))
     return builder(config, model.state_dict() if weights is None else weights, dtype).eval()
 
@@ -294,7 +294,7 @@ def folder(request, tokenizer, tmp_path):
 
 def test_a_folder_is_read_and_writes_on(folder, tokenizer):
     path, theirs = folder
-    ours = published.load(path)
+    ours = pretrained.load(path)
     begin = torch.tensor([tokenizer.encode("the lamp").ids])
     assert largest_difference(ours.model(begin), theirs(begin).logits) < 1e-5
     mask = torch.ones_like(begin)
@@ -306,7 +306,7 @@ def test_a_folder_is_read_and_writes_on(folder, tokenizer):
 
 def test_the_command_writes_on(folder, capsys):
     path, _ = folder
-    published.main(["the lamp", "--model", str(path), "--pieces", "5"])
+    pretrained.main(["the lamp", "--model", str(path), "--pieces", "5"])
     assert capsys.readouterr().out.startswith("the lamp")
 
 
@@ -321,10 +321,10 @@ def test_without_a_network_one_sentence_says_so(monkeypatch, tmp_path, capsys):
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
     with pytest.raises(ConnectionError, match="is not on this machine, and huggingface"):
-        published.fetch()
+        pretrained.fetch()
     with pytest.raises(SystemExit, match=r"With a network, the same line fetches it once\."):
-        published.main(["the lamp", "--model", published.GPT2_NAME])
-    assert published.load_if_found() is None
+        pretrained.main(["the lamp", "--model", pretrained.GPT2_NAME])
+    assert pretrained.load_if_found() is None
     assert "cannot be fetched now (LocalEntryNotFoundError)" in capsys.readouterr().out
 
 
@@ -337,12 +337,12 @@ def test_what_went_wrong_is_told(monkeypatch):
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", full)
     with pytest.raises(SystemExit, match=r"OSError: .*No space left on device"):
-        published.main(["the lamp", "--model", published.GPT2_NAME])
+        pretrained.main(["the lamp", "--model", pretrained.GPT2_NAME])
 
 
 def test_without_a_library_one_sentence_says_so(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    assert published.load_if_found() is None
+    assert pretrained.load_if_found() is None
     said = "needs a library that is not installed here: huggingface_hub."
     assert said in capsys.readouterr().out
 
@@ -364,7 +364,7 @@ def test_what_was_fetched_is_found_again_without_a_network(monkeypatch, tmp_path
         "snapshot_download",
         lambda *a, **o: real(*a, **o, cache_dir=tmp_path, local_files_only=True),
     )
-    assert os.path.samefile(published.fetch("somebody/something"), snapshot)
+    assert os.path.samefile(pretrained.fetch("somebody/something"), snapshot)
 
 
 # --------------------------------------------------------------------------- in a student's parts
@@ -382,7 +382,7 @@ def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monke
     sizes = GPT2_SIZES["as usual"] | {"n_positions": 128}
     random(gpt2(vocab_size=tokenizer.get_vocab_size(), **sizes)).save_pretrained(tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    monkeypatch.setattr(published, "fetch", lambda name: tmp_path)
+    monkeypatch.setattr(pretrained, "fetch", lambda name: tmp_path)
     sheet = nbformat.read(ROOT / "solutions" / "08_language_model.ipynb", as_version=4)
     sources = {cell.id: cell.source for cell in sheet.cells}
     space = {"writer": LanguageModel(99, 8)}

@@ -1,4 +1,4 @@
-"""What `helpers.published` refuses, and in which words."""
+"""What `helpers.pretrained` refuses, and in which words."""
 
 import json
 
@@ -7,7 +7,7 @@ import torch
 from errors import assert_refused, calls, never_refused
 from test_published import GPT2_SIZES, LLAMA_SIZES, gpt2, llama, random
 
-from helpers import published
+from helpers import pretrained
 
 SMALL = random(gpt2(**GPT2_SIZES["one head"]))
 CONFIG = SMALL.config.to_dict()
@@ -30,69 +30,69 @@ def llama_without(name):
 
 
 CASES = {
-    published.gpt2: [
+    pretrained.gpt2: [
         (
-            lambda: published.gpt2(CONFIG, without("h.0.ln_1.bias", "ln_f.weight")),
+            lambda: pretrained.gpt2(CONFIG, without("h.0.ln_1.bias", "ln_f.weight")),
             "weights: got none named h.0.ln_1.bias, ln_f.weight; needed 16 arrays, those of this",
         ),
         (
-            lambda: published.gpt2(CONFIG, WEIGHTS | {"h.1.ln_1.bias": torch.zeros(6)}),
+            lambda: pretrained.gpt2(CONFIG, WEIGHTS | {"h.1.ln_1.bias": torch.zeros(6)}),
             "weights: got also h.1.ln_1.bias; needed 16 arrays, those of this config",
         ),
         (
-            lambda: published.gpt2(CONFIG, {"wte.weight": WEIGHTS["wte.weight"]}),
+            lambda: pretrained.gpt2(CONFIG, {"wte.weight": WEIGHTS["wte.weight"]}),
             "weights: got none named h.0.attn.c_attn.bias, h.0.attn.c_attn.weight, "
             "h.0.attn.c_proj.bias, h.0.attn.c_proj.weight, h.0.ln_1.bias, h.0.ln_1.weight, "
             "h.0.ln_2.bias, h.0.ln_2.weight and 7 more; needed 16 arrays",
         ),
         (
-            lambda: published.gpt2(CONFIG, with_shape("h.0.attn.c_attn.weight", 18, 6)),
+            lambda: pretrained.gpt2(CONFIG, with_shape("h.0.attn.c_attn.weight", 18, 6)),
             "weights['h.0.attn.c_attn.weight']: got shape (18, 6); needed shape (6, 18)",
         ),
         (
-            lambda: published.gpt2(CONFIG, with_shape("wpe.weight", 31, 6)),
+            lambda: pretrained.gpt2(CONFIG, with_shape("wpe.weight", 31, 6)),
             "weights['wpe.weight']: got shape (31, 6); needed shape (32, 6)",
         ),
         (
-            lambda: published.gpt2(CONFIG, WEIGHTS | {"lm_head.weight": torch.zeros(50, 6)}),
+            lambda: pretrained.gpt2(CONFIG, WEIGHTS | {"lm_head.weight": torch.zeros(50, 6)}),
             "weights['lm_head.weight']: got other numbers; needed those of wte.weight, to which it",
         ),
         (
-            lambda: published.gpt2(CONFIG | {"activation_function": "relu"}, WEIGHTS),
+            lambda: pretrained.gpt2(CONFIG | {"activation_function": "relu"}, WEIGHTS),
             "config: got activation_function = 'relu'; needed 'gelu_new'",
         ),
         (
-            lambda: published.gpt2(CONFIG | {"scale_attn_by_inverse_layer_idx": True}, WEIGHTS),
+            lambda: pretrained.gpt2(CONFIG | {"scale_attn_by_inverse_layer_idx": True}, WEIGHTS),
             "config: got scale_attn_by_inverse_layer_idx = True; needed False",
         ),
         (
-            lambda: published.gpt2(CONFIG | {"n_layer": 2}, WEIGHTS),
+            lambda: pretrained.gpt2(CONFIG | {"n_layer": 2}, WEIGHTS),
             "weights: got none named h.1.attn.c_attn.bias, h.1.attn.c_attn.weight, "
             "h.1.attn.c_proj.bias, h.1.attn.c_proj.weight, h.1.ln_1.bias, h.1.ln_1.weight, "
             "h.1.ln_2.bias, h.1.ln_2.weight and 4 more; needed 28 arrays",
         ),
     ],
-    published.llama: [
+    pretrained.llama: [
         (
-            lambda: published.llama(LLAMA_CONFIG, llama_without("lm_head.weight")),
+            lambda: pretrained.llama(LLAMA_CONFIG, llama_without("lm_head.weight")),
             "weights: got none named lm_head.weight; needed 21 arrays, those of this config",
         ),
         (
-            lambda: published.llama(LLAMA_CONFIG | {"num_key_value_heads": 3}, LLAMA_WEIGHTS),
+            lambda: pretrained.llama(LLAMA_CONFIG | {"num_key_value_heads": 3}, LLAMA_WEIGHTS),
             "weights['layers.0.self_attn.k_proj.weight']: got shape (8, 24); needed shape (12, 24)",
         ),
         (
-            lambda: published.llama(LLAMA_CONFIG | {"attention_bias": True}, LLAMA_WEIGHTS),
+            lambda: pretrained.llama(LLAMA_CONFIG | {"attention_bias": True}, LLAMA_WEIGHTS),
             "config: got attention_bias = True; needed False",
         ),
         (
-            lambda: published.llama(
+            lambda: pretrained.llama(
                 LLAMA_CONFIG | {"rope_parameters": {"rope_type": "yarn"}}, LLAMA_WEIGHTS
             ),
             "config: got rope_type 'yarn'; needed 'default' or 'linear'",
         ),
         (
-            lambda: published.llama(
+            lambda: pretrained.llama(
                 TIED.config.to_dict(), TIED.state_dict() | {"lm_head.weight": torch.zeros(50, 24)}
             ),
             "weights['lm_head.weight']: got other numbers; needed those of embed_tokens.weight, to",
@@ -101,14 +101,14 @@ CASES = {
 }
 
 ELSEWHERE = {
-    published.Piece: "takes what the two tables hold",
-    published.Published: "takes what `load` has read",
-    published.load: "see below: it reads a folder",
-    published.read_weights: "see below: a missing file is the system's own error",
-    published.find: "test_gguf_weights.py: no network is no bad argument",
-    published.fetch: "test_published.py: no network is no bad argument",
-    published.load_if_found: "test_published.py: as `load` and `fetch`, which it calls",
-    published.main: "argparse refuses what is no option",
+    pretrained.Piece: "takes what the two tables hold",
+    pretrained.Pretrained: "takes what `load` has read",
+    pretrained.load: "see below: it reads a folder",
+    pretrained.read_weights: "see below: a missing file is the system's own error",
+    pretrained.find: "test_gguf_weights.py: no network is no bad argument",
+    pretrained.fetch: "test_published.py: no network is no bad argument",
+    pretrained.load_if_found: "test_published.py: as `load` and `fetch`, which it calls",
+    pretrained.main: "argparse refuses what is no option",
 }
 
 
@@ -118,19 +118,19 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(published, CASES, ELSEWHERE) == []
+    assert never_refused(pretrained, CASES, ELSEWHERE) == []
 
 
 def test_a_folder_of_another_kind_is_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     assert_refused(
-        lambda: published.load(tmp_path),
+        lambda: pretrained.load(tmp_path),
         "config: got model_type 'bert'; needed 'gpt2' or 'llama' or 'mistral'",
     )
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"config\.json"):
-        published.load(tmp_path)
+        pretrained.load(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
-        published.read_weights(tmp_path)
+        pretrained.read_weights(tmp_path)

@@ -1,9 +1,9 @@
-"""What `helpers.quiz` refuses, and in which words."""
+"""What `helpers.viz.quiz` refuses, and in which words."""
 
 import pytest
 from errors import assert_refused, calls, never_refused, option, other
 
-from helpers import quiz
+from helpers.viz import quiz
 
 CASES = {
     quiz.to_html: [

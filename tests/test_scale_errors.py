@@ -1,48 +1,54 @@
-"""What `helpers.scale` refuses, and in which words."""
+"""What `helpers.config` refuses, and in which words."""
 
 import pytest
 from errors import assert_refused, calls, never_refused
 
-from helpers import scale
-from helpers.scale import GPT2, Sizes
+from helpers import config
+from helpers.config import GPT2, TransformerConfig
 
 CASES = {
-    scale.Sizes: [
-        (lambda: Sizes(0, 4, 1, 1, 4), "vocab: got 0; needed at least 1"),
-        (lambda: Sizes(9, 4, 1, 1, 4, n_kv_heads=0), "n_kv_heads: got 0; needed at least 1"),
-        (lambda: Sizes(9, 4, 1, 1, 4, context=-5), "context: got -5; needed at least 0"),
+    config.TransformerConfig: [
+        (lambda: TransformerConfig(0, 4, 1, 1, 4), "vocab: got 0; needed at least 1"),
         (
-            lambda: Sizes(10, 10, 1, 3, 4),
+            lambda: TransformerConfig(9, 4, 1, 1, 4, n_kv_heads=0),
+            "n_kv_heads: got 0; needed at least 1",
+        ),
+        (
+            lambda: TransformerConfig(9, 4, 1, 1, 4, context=-5),
+            "context: got -5; needed at least 0",
+        ),
+        (
+            lambda: TransformerConfig(10, 10, 1, 3, 4),
             "d_model: got 10; needed a multiple of n_heads = 3, or d_head given",
         ),
         (
-            lambda: Sizes(9, 12, 1, 6, 4, n_kv_heads=4),
+            lambda: TransformerConfig(9, 12, 1, 6, 4, n_kv_heads=4),
             "n_kv_heads: got 4; needed a number that divides n_heads = 6",
         ),
     ],
-    scale.flops_per_token: [
-        (lambda: scale.flops_per_token(GPT2, -1), "seen: got -1; needed at least 0"),
+    config.flops_per_token: [
+        (lambda: config.flops_per_token(GPT2, -1), "seen: got -1; needed at least 0"),
     ],
-    scale.weight_bytes: [
-        (lambda: scale.weight_bytes(GPT2, 0), "bytes_each: got 0; needed a number above 0"),
+    config.weight_bytes: [
+        (lambda: config.weight_bytes(GPT2, 0), "bytes_each: got 0; needed a number above 0"),
     ],
-    scale.cache_bytes: [
-        (lambda: scale.cache_bytes(GPT2, -1), "tokens: got -1; needed at least 0"),
-        (lambda: scale.cache_bytes(GPT2, 3, window=0), "window: got 0; needed at least 1"),
-        (lambda: scale.cache_bytes(GPT2, 3, -2), "bytes_each: got -2; needed a number above 0"),
+    config.cache_bytes: [
+        (lambda: config.cache_bytes(GPT2, -1), "tokens: got -1; needed at least 0"),
+        (lambda: config.cache_bytes(GPT2, 3, window=0), "window: got 0; needed at least 1"),
+        (lambda: config.cache_bytes(GPT2, 3, -2), "bytes_each: got -2; needed a number above 0"),
     ],
-    scale.seconds_per_token: [
+    config.seconds_per_token: [
         (
-            lambda: scale.seconds_per_token(GPT2, 0),
+            lambda: config.seconds_per_token(GPT2, 0),
             "bandwidth: got 0; needed bytes a second, above 0",
         ),
-        (lambda: scale.seconds_per_token(GPT2, 1e9, batch=0), "batch: got 0; needed at least 1"),
+        (lambda: config.seconds_per_token(GPT2, 1e9, batch=0), "batch: got 0; needed at least 1"),
     ],
 }
 
 CANNOT_FAIL = {
-    scale.matrices: "every `Sizes` has matrices",
-    scale.parameters: "every `Sizes` has parameters",
+    config.matrices: "every `TransformerConfig` has matrices",
+    config.parameters: "every `TransformerConfig` has parameters",
 }
 
 
@@ -52,4 +58,4 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(scale, CASES, CANNOT_FAIL) == []
+    assert never_refused(config, CASES, CANNOT_FAIL) == []

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import ROOT
 
 from experiments import limits_of_recurrence, order, story_models, two_heads
 from experiments import search as module
 from experiments.search import plan, search
-from helpers import results as reading
-from helpers.results import choose_rate, plot_rates, results
+from helpers.results import comparison as reading
+from helpers.results.comparison import choose_rate, plot_rates, results
 from helpers.training import set_seed
 
 STORED = Path(reading.__file__).parent / "stored"
@@ -220,7 +221,7 @@ def test_the_rate_in_the_middle_of_equals():
 
 @pytest.fixture
 def own_root(tmp_path, monkeypatch):
-    (tmp_path / "helpers" / "stored").mkdir(parents=True)
+    (tmp_path / "helpers" / "results" / "stored").mkdir(parents=True)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     return tmp_path
 
@@ -330,7 +331,7 @@ def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
 
 def test_the_table_of_sheet_9_is_that_of_the_stored_runs():
     """Its statement repeats the table, so that the figures stand beside what is asked."""
-    text = next((STORED.parents[1] / "solutions").glob("09_*.ipynb")).read_text(encoding="utf-8")
+    text = next((ROOT / "solutions").glob("09_*.ipynb")).read_text(encoding="utf-8")
     rows = re.findall(
         r"\| ([^|]+) \| ([\d,]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|", text
     )

@@ -4,16 +4,11 @@ import pytest
 import torch
 from torch.nn.functional import pad
 
-from helpers.data import PAD
-from helpers.encoder_decoder import EncoderDecoder
-from helpers.news import Event, News, tell_news
-from helpers.positions import RotaryPositions
-from helpers.summaries import (
-    END,
+from helpers.apps.metrics import mean_facts, rouge
+from helpers.apps.summarization import (
     MOST_UNKNOWN,
     NEWS_PIECES,
     NEWS_WORDS,
-    START,
     UNKNOWN,
     CopyingSummarizer,
     SentenceScorer,
@@ -21,9 +16,7 @@ from helpers.summaries import (
     choose_sentences,
     copy_probabilities,
     encode_news,
-    mean_facts,
     news_batch,
-    rouge,
     sentence_batch,
     sentence_means,
     sentence_numbers,
@@ -31,7 +24,10 @@ from helpers.summaries import (
     vocabulary_of,
     write_summaries,
 )
-from helpers.training import IGNORE
+from helpers.data.news import Event, News, tell_news
+from helpers.encoder_decoder import EncoderDecoder
+from helpers.positions import RotaryPositions
+from helpers.tokens import END, IGNORE_INDEX, PAD, START
 
 V = len(NEWS_WORDS)
 READINGS = ("closed", "copying", "pieces")
@@ -82,7 +78,7 @@ def test_filler_is_not_asked():
     (source, _), asked = news_batch([short, told(1, "known")[0]], "closed")
     assert (source[0, 7:] == PAD).all()
     assert (asked[:, -1] == END).all()
-    assert IGNORE not in asked
+    assert IGNORE_INDEX not in asked
 
 
 def test_attention_is_added_up_by_word():

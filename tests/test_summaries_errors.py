@@ -1,50 +1,50 @@
-"""What `helpers.summaries` refuses, and in which words."""
+"""What `helpers.apps.summarization` refuses, and in which words."""
 
 import pytest
 import torch
 from errors import assert_refused, calls, ids, never_refused
 
-from helpers import summaries
-from helpers.news import Event, News, tell_news
+from helpers.apps import metrics, summarization
+from helpers.data.news import Event, News, tell_news
 
 ITEMS = tell_news(2, torch.Generator().manual_seed(0))
 EVENT = Event("mara", "sold", "ship", "oslo", "monday")
 STRANGE = News(("some quite strange words here .",), EVENT, EVENT)
 WEIGHTS = torch.ones(1, 2, 3)
-copying = summaries.CopyingSummarizer
+copying = summarization.CopyingSummarizer
 
 CASES = {
-    summaries.vocabulary_of: [
+    summarization.vocabulary_of: [
         (
-            lambda: summaries.vocabulary_of("letters"),
+            lambda: summarization.vocabulary_of("letters"),
             "reading: got 'letters'; needed 'closed' or 'copying' or 'pieces'",
         ),
     ],
-    summaries.encode_news: [
+    summarization.encode_news: [
         (
-            lambda: summaries.encode_news(STRANGE, "copying"),
+            lambda: summarization.encode_news(STRANGE, "copying"),
             "item: got 5 unknown words; needed at most 3",
         ),
     ],
-    summaries.news_batch: [
-        (lambda: summaries.news_batch([], "closed"), "items: got none; needed at least one"),
+    summarization.news_batch: [
+        (lambda: summarization.news_batch([], "closed"), "items: got none; needed at least one"),
     ],
-    summaries.sentence_batch: [
-        (lambda: summaries.sentence_batch([]), "items: got none; needed at least one"),
+    summarization.sentence_batch: [
+        (lambda: summarization.sentence_batch([]), "items: got none; needed at least one"),
     ],
-    summaries.write_summaries: [
+    summarization.write_summaries: [
         (
-            lambda: summaries.write_summaries(copying(9, 4), [], "copying"),
+            lambda: summarization.write_summaries(copying(9, 4), [], "copying"),
             "items: got none; needed at least one",
         ),
     ],
-    summaries.copy_probabilities: [
+    summarization.copy_probabilities: [
         (
-            lambda: summaries.copy_probabilities(WEIGHTS, ids([1, 2]), 9),
+            lambda: summarization.copy_probabilities(WEIGHTS, ids([1, 2]), 9),
             "weights: got shape (1, 2, 3); needed shape (batch, T_q, T_k) for a source (1, 2)",
         ),
         (
-            lambda: summaries.copy_probabilities(WEIGHTS, ids([1, 2, 9]), 9),
+            lambda: summarization.copy_probabilities(WEIGHTS, ids([1, 2, 9]), 9),
             "source: got the id 9; needed ids below n_words = 9",
         ),
     ],
@@ -56,46 +56,46 @@ CASES = {
             "source: got ids such as [12]; needed numbers from 0 to 8",
         ),
     ],
-    summaries.SentenceScorer: [
-        (lambda: summaries.SentenceScorer(0, 4), "vocab: got 0; needed at least 1"),
+    summarization.SentenceScorer: [
+        (lambda: summarization.SentenceScorer(0, 4), "vocab: got 0; needed at least 1"),
     ],
-    summaries.choose_sentences: [
+    summarization.choose_sentences: [
         (
-            lambda: summaries.choose_sentences(torch.ones(2, 6), ITEMS, 7),
+            lambda: summarization.choose_sentences(torch.ones(2, 6), ITEMS, 7),
             "k: got 7; needed a number from 1 to 6, as there are sentences",
         ),
     ],
-    summaries.attention_received: [
+    summarization.attention_received: [
         (
-            lambda: summaries.attention_received(
+            lambda: summarization.attention_received(
                 torch.ones(1, 2, 3, 4), torch.ones(1, 4).bool(), ids([1, 2, 3, 4])
             ),
             "weights: got (1, 2, 3, 4) with (1, 4) and (1, 4); needed (batch, heads, T_q, T_k)",
         ),
         (
-            lambda: summaries.attention_received(
+            lambda: summarization.attention_received(
                 torch.ones(1, 2, 3, 4), torch.zeros(1, 3).bool(), ids([1, 2, 3, 4])
             ),
             "asks: got a row without True; needed a query in each row",
         ),
     ],
-    summaries.rouge: [
+    metrics.rouge: [
         (
-            lambda: summaries.rouge(["a"], ITEMS),
+            lambda: metrics.rouge(["a"], ITEMS),
             "summaries: got 1; needed 2, one for each text, and at least one",
         ),
     ],
-    summaries.mean_facts: [
+    metrics.mean_facts: [
         (
-            lambda: summaries.mean_facts([], []),
+            lambda: metrics.mean_facts([], []),
             "summaries: got 0; needed 0, one for each text, and at least one",
         ),
     ],
 }
 CANNOT_FAIL = {
-    summaries.some_rows: "draws from what a batch holds",
-    summaries.sentence_numbers: "any ids have their full stops or none",
-    summaries.sentence_means: "torch refuses what does not fit",
+    summarization.some_rows: "draws from what a batch holds",
+    summarization.sentence_numbers: "any ids have their full stops or none",
+    summarization.sentence_means: "torch refuses what does not fit",
 }
 
 
@@ -105,4 +105,4 @@ def test_bad_call(call, message):
 
 
 def test_every_public_function_has_a_bad_call():
-    assert never_refused(summaries, CASES, CANNOT_FAIL) == []
+    assert never_refused(summarization, CASES, CANNOT_FAIL) == []

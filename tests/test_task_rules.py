@@ -42,8 +42,8 @@ LONGEST = 120
 BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
 TORCH = {"torch": torch, "torch.Tensor": torch.Tensor, "torch.nn.functional": torch.nn.functional}
 HELPERS = {
-    f"helpers.{module.name}": importlib.import_module(f"helpers.{module.name}")
-    for module in pkgutil.iter_modules(helpers.__path__)
+    module.name: importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(helpers.__path__, "helpers.")
 }
 
 
@@ -166,10 +166,7 @@ def test_what_the_statement_forbids_is_forbidden(task):
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
 def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
-    """`torch.softmax` is also a method, and a function of `torch.nn.functional`.
-
-    And what `helpers.attention` hands on has its home in `helpers.arrays`.
-    """
+    """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
     for name in task.forbidden:
         place, _, last = name.rpartition(".")
         if place in TORCH:

@@ -9,17 +9,20 @@ import pytest
 import torch
 
 from experiments import language_model as experiment
-from helpers import trained
-from helpers.data import NOUNS, next_word_batch, stored, storyteller, tell_stories
-from helpers.models import without_heads
+from helpers.apps import story_model
+from helpers.data.agreement import NOUNS
+from helpers.data.stories import storyteller, tell_stories
+from helpers.interp.ablation import without_heads
+from helpers.results.store import stored
+from helpers.tokens import next_word_batch
 from helpers.training import count_parameters, masked_cross_entropy
 
-FOLDER = Path(trained.__file__).parent / "stored"
+FOLDER = Path(story_model.__file__).parent / "stored"
 
 
 @pytest.fixture(scope="module")
 def model():
-    return trained.trained_language_model()
+    return story_model.trained_language_model()
 
 
 def new_stories(n=100, seed=7):
@@ -36,15 +39,15 @@ def test_the_stored_model_is_trained(model):
     stories = new_stories()
     tokens, targets = next_word_batch(stories)
     loss = masked_cross_entropy(model(tokens), targets).item()
-    assert trained.floor(stories) < loss < trained.floor(stories) + 0.05
+    assert story_model.floor(stories) < loss < story_model.floor(stories) + 0.05
     row = next(r for r in stored("language_model")["runs"] if r["model"] == "transformer")
     assert row["seed"] == 0 and row["parameters"] == count_parameters(model)
-    assert min(trained.agreement(model, n, 200) for n in range(4)) >= 0.97
+    assert min(story_model.agreement(model, n, 200) for n in range(4)) >= 0.97
 
 
 def test_the_table_says_what_lecture_8_needs():
     table = stored("language_model")
-    assert table["steps"] == trained.STEPS and table["batch"] == trained.BATCH
+    assert table["steps"] == story_model.STEPS and table["batch"] == story_model.BATCH
     for kind, make in experiment.MODELS.items():
         rows = [row for row in table["runs"] if row["model"] == kind]
         assert len({row["seed"] for row in rows}) >= 3
@@ -55,10 +58,10 @@ def test_the_table_says_what_lecture_8_needs():
 
 
 def test_sentences_are_asked_before_the_verb():
-    tokens, last, plural = trained.asked_sentences(2, 50)
+    tokens, last, plural = story_model.asked_sentences(2, 50)
     plurals = {pair[1] for pair in NOUNS}
     for row, at, many in zip(tokens, last.tolist(), plural.tolist(), strict=True):
-        text = [trained.STORY_VOCABULARY.words[i] for i in row.tolist()]
+        text = [story_model.STORY_VOCABULARY.words[i] for i in row.tolist()]
         assert text[at + 1] == "___"
         subject, *others = [w for w in text if w in plurals or any(w == p[0] for p in NOUNS)]
         assert many == (subject in plurals) and len(others) == 2
@@ -67,20 +70,20 @@ def test_sentences_are_asked_before_the_verb():
 
 def test_margins_see_nothing_behind_the_last_word(model):
     """The gap stands in the tokens; a model that looked at it would be asked another question."""
-    tokens, last, plural = trained.asked_sentences(2, 40)
-    found = trained.margins(model, 2, 40)
-    verbs = trained.STORY_VOCABULARY.encode("lies lie")
+    tokens, last, plural = story_model.asked_sentences(2, 40)
+    found = story_model.margins(model, 2, 40)
+    verbs = story_model.STORY_VOCABULARY.encode("lies lie")
     for i, row in enumerate(tokens):
         with torch.no_grad():
             logits = model(row[None, : last[i] + 1])[0, -1, verbs]
         margin = (logits[plural[i]] - logits[1 - plural[i]]).item()
         assert margin == pytest.approx(found[i].item(), abs=1e-3)
-    assert trained.agreement(model, 2, 40) == (found > 0).double().mean().item()
+    assert story_model.agreement(model, 2, 40) == (found > 0).double().mean().item()
 
 
 def test_looks_are_the_weights_of_that_row(model):
-    tokens, last, _ = trained.asked_sentences(1, 5)
-    looks = trained.looks(model, 1, 5)
+    tokens, last, _ = story_model.asked_sentences(1, 5)
+    looks = story_model.attention_to_subject(model, 1, 5)
     assert looks.shape == (2, 2, 4)
     with torch.no_grad():
         _, weights = model(tokens, return_weights=True)
@@ -94,11 +97,11 @@ def test_looks_are_the_weights_of_that_row(model):
 
 def test_consistent_means_told_to_the_end():
     for story in new_stories(20):
-        assert trained.is_consistent(story)
-        assert not trained.is_consistent(story[:8])
+        assert story_model.is_consistent(story)
+        assert not story_model.is_consistent(story[:8])
         wrong = story.clone()
-        wrong[len(story[story != 0]) - 8] = trained.STORY_VOCABULARY.ids["the"]
-        assert not trained.is_consistent(wrong)
+        wrong[len(story[story != 0]) - 8] = story_model.STORY_VOCABULARY.ids["the"]
+        assert not story_model.is_consistent(wrong)
 
 
 @torch.no_grad()
@@ -106,25 +109,25 @@ def test_above_floor_is_the_loss_less_the_floor(model):
     """In two parts; what is certain to the storyteller and no fact is in the second."""
     stories = new_stories(40)
     tokens, targets = next_word_batch(stories)
-    facts, others = trained.above_floor(model, stories)
+    facts, others = story_model.above_floor(model, stories)
     loss = masked_cross_entropy(model(tokens), targets).item()
-    assert facts + others == pytest.approx(loss - trained.floor(stories), abs=1e-5)
+    assert facts + others == pytest.approx(loss - story_model.floor(stories), abs=1e-5)
 
     class NoFacts(torch.nn.Module):
         """The storyteller itself, but for the names of persons, things and cities."""
 
         def forward(self, tokens):
-            logits = torch.full((*tokens.shape, trained.VOCAB), -torch.inf)
+            logits = torch.full((*tokens.shape, story_model.VOCAB), -torch.inf)
             for row, story in zip(logits, tokens, strict=True):
                 for at, options in enumerate(told(story)):
                     for word, p in options.items():
-                        row[at, trained.STORY_VOCABULARY.ids[word]] = math.log(p)
-            facts = trained.STORY_VOCABULARY.encode(" ".join(trained.FACTS))
+                        row[at, story_model.STORY_VOCABULARY.ids[word]] = math.log(p)
+            facts = story_model.STORY_VOCABULARY.encode(" ".join(story_model.FACTS))
             mixed = logits.exp()
             mixed[..., facts] = mixed[..., facts].sum(-1, keepdim=True) / len(facts)
             return mixed.log().clamp(min=-50)
 
-    facts, others = trained.above_floor(NoFacts(), stories)
+    facts, others = story_model.above_floor(NoFacts(), stories)
     assert others == pytest.approx(0.0, abs=1e-4) and facts > 0.2
 
 
@@ -133,20 +136,20 @@ def told(story):
     teller = storyteller()
     next(teller)
     for i in story[story != 0][:-1]:
-        yield teller.send(trained.STORY_VOCABULARY.words[i])
+        yield teller.send(story_model.STORY_VOCABULARY.words[i])
 
 
 @pytest.mark.parametrize("cell", ["rnn", "lstm"])
 def test_recurrent_models_are_of_the_same_size(cell):
-    size = count_parameters(trained.language_model())
-    assert abs(count_parameters(trained.recurrent_model(cell)) - size) <= 0.01 * size
+    size = count_parameters(story_model.language_model())
+    assert abs(count_parameters(story_model.recurrent_model(cell)) - size) <= 0.01 * size
 
 
 def test_finders_do_agreement_together(model):
     """The claim of the lecture and of the picture, on the stored weights."""
     row = next(r for r in stored("language_model")["runs"] if r["model"] == "transformer")
     off = without_heads(model, [tuple(head) for head in row["finders"]])
-    assert trained.agreement(off, 2, 200) < 0.8 < trained.agreement(model, 2, 200)
+    assert story_model.agreement(off, 2, 200) < 0.8 < story_model.agreement(model, 2, 200)
 
 
 def test_the_picture_is_that_of_the_stored_model(model):

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from properties import examples
 from torch import nn
 
-from helpers.models import RecurrentModel, TransformerModel
+from helpers.models import TransformerModel
+from helpers.rnn import RecurrentModel
+from helpers.tokens import IGNORE_INDEX
 from helpers.training import (
-    IGNORE,
     History,
     accuracy,
     count_parameters,
-    evaluating,
+    eval_mode,
     masked_cross_entropy,
     progress,
     set_seed,
@@ -29,7 +30,7 @@ def copy_task(generator, batch=16, T=6, vocab=5):
 
     def make_batch():
         tokens = torch.randint(vocab, (batch, T), generator=generator)
-        targets = torch.full_like(tokens, IGNORE)
+        targets = torch.full_like(tokens, IGNORE_INDEX)
         targets[:, 1:] = tokens[:, :-1]
         return tokens, targets
 
@@ -121,7 +122,7 @@ def test_ignored_positions_do_not_count(batch, T, n_outputs, seed):
     targets = torch.randint(n_outputs, (batch, T), generator=generator)
     ignored = torch.rand(batch, T, generator=generator) < 0.5
     ignored[0, 0] = False
-    targets[ignored] = IGNORE
+    targets[ignored] = IGNORE_INDEX
     logits.requires_grad_()
     loss = masked_cross_entropy(logits, targets)
     by_hand = F.cross_entropy(logits[~ignored], targets[~ignored])
@@ -219,7 +220,7 @@ def test_each_part_gets_its_own_mode_back():
     assert [part.training for part in model.modules()] == modes
     accuracy(model, (torch.tensor([[1, 2]]), torch.tensor([[1, 2]])))
     assert [part.training for part in model.modules()] == modes
-    with pytest.raises(IndexError), evaluating(model):
+    with pytest.raises(IndexError), eval_mode(model):
         assert not any(part.training for part in model.modules())
         model(torch.tensor([[9]]))
     assert [part.training for part in model.modules()] == modes

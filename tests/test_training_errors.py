@@ -5,7 +5,7 @@ from errors import assert_refused, calls, ids, never_refused, one_batch, x
 from torch import nn
 
 from helpers import models, training
-from helpers.training import IGNORE
+from helpers.tokens import IGNORE_INDEX
 
 CASES = {
     training.History: [
@@ -36,13 +36,15 @@ CASES = {
             "targets: got numbers such as [3]; needed numbers from 0 to 2, or -100",
         ),
         (
-            lambda: training.masked_cross_entropy(x(1, 1, 3), ids([IGNORE])),
+            lambda: training.masked_cross_entropy(x(1, 1, 3), ids([IGNORE_INDEX])),
             "targets: got none other than -100; needed at least one that counts",
         ),
     ],
     training.accuracy: [
         (
-            lambda: training.accuracy(models.TransformerModel(5, 4, 2), (ids([1]), ids([IGNORE]))),
+            lambda: training.accuracy(
+                models.TransformerModel(5, 4, 2), (ids([1]), ids([IGNORE_INDEX]))
+            ),
             "targets: got none other than -100; needed at least one that counts",
         ),
         (
@@ -55,7 +57,7 @@ CASES = {
 CANNOT_FAIL = {
     training.set_seed: "takes any whole number",
     training.count_parameters: "counts whatever is there",
-    training.evaluating: "takes any module",
+    training.eval_mode: "takes any module",
     training.progress: "shows whatever range it is given",
 }
 

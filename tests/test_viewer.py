@@ -11,7 +11,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 from conftest import ROOT
 
-from helpers.viewer import show_attention, to_html
+from helpers.viz.attention_viewer import show_attention, to_html
 
 SENTENCE = "The letters in the drawer under the lamp that hums are unopened"
 TOKENS = SENTENCE.split()

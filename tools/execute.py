@@ -165,7 +165,7 @@ def _bare(node: ast.AST | None) -> set[str]:
 def predicted(notebook: nbformat.NotebookNode) -> list[list[nbformat.NotebookNode]]:
     """After each "Predict, then run": the code cells up to the next text that show something.
 
-    A cell that asks for the prediction (`predict(…)` of `helpers.quiz`) does not count.
+    A cell that asks for the prediction (`predict(…)` of `helpers.viz.quiz`) does not count.
     """
     groups: list[list[nbformat.NotebookNode]] = []
     asked = False

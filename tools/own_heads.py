@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import torch
 
 from grading.tasks.lecture_05.own_heads import own_heads, three_relations_batch
-from helpers.plotting import heatmap, to_html, use_style
+from helpers.viz.plotting import heatmap, to_html, use_style
 
 TARGET = Path(__file__).resolve().parent.parent / "_static" / "own_heads.svg"
 SAID = {0: "just before?", 1: "flagged?", 2: "the first?", None: "(to spare)"}

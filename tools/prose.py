@@ -1,8 +1,9 @@
 """The course's own sentences as a text for models to learn from: `python tools/prose.py`.
 
-Writes `helpers/stored/prose.txt`, one paragraph a line, from the Markdown of the lectures. What is
-no plain English is left out: headings, tables, quotations, code, and each sentence with a formula,
-a citation, an address or a sign that is rare. The file need not follow every change of a lecture.
+Writes `helpers/results/stored/prose.txt`, one paragraph a line, from the Markdown of the lectures.
+What is no plain English is left out: headings, tables, quotations, code, and each sentence with a
+formula, a citation, an address or a sign that is rare. The file need not follow every change of a
+lecture.
 """
 
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "helpers" / "stored" / "prose.txt"
+TARGET = ROOT / "helpers" / "results" / "stored" / "prose.txt"
 APART = re.compile(r"```.*?```|\$\$.*?\$\$", re.DOTALL)
 NOT_PROSE = re.compile(r"\s*(#|\||:::|>|\[!\[|<|\*\d+ minutes|Time:)")
 TERM = re.compile(r"\{term\}`([^`<]*?)(?: <[^`]*>)?`")

@@ -36,7 +36,7 @@ from grading.classroom.store import Correction, Graded, Store, Was
 from grading.classroom.submissions import Handed, Refused, download, find, settled
 from grading.classroom.times import moodle_time
 from grading.task import Task, all_tasks
-from helpers.checks import require
+from helpers.validation import require
 
 GRADING = Path(__file__).resolve().parents[1]
 LIMITS = Limits()

@@ -10,26 +10,28 @@ import re
 
 from grading.tensors import is_tensor
 
-WITHOUT_TORCH = {
-    "arrays",
-    "attraction",
-    "checks",
-    "language",
-    "pieces",
-    "plotting",
-    "quiz",
-    "scale",
-    "viewer",
-}
-"""Modules of `helpers` that do not import torch; a new one may be added."""
-HELPERS = re.compile(r"\bhelpers(?:\.(\w+)|\s+import\s+\(?([\w ,]+))")
+WITHOUT_TORCH = {"bpe", "config", "numpy_attention", "results", "validation", "viz"}
+WITHOUT_TORCH |= {"data.attraction"}
+"""Modules of `helpers`, and whole packages, that do not import torch; a new one may be added."""
+PACKAGES = {"apps", "data", "interp", "results", "viz"}
+FROM = re.compile(r"\bfrom\s+helpers(?:\.([\w.]+))?\s+import\s+\(?([\w ,]+)")
+DOTTED = re.compile(r"\bhelpers\.([\w.]+)")
 
 
 def needs_torch(source: str) -> bool:
     """Whether code names torch, or a module of `helpers` that imports it."""
-    pairs = ((one or many).split(",") for one, many in HELPERS.findall(source))
-    named = {word.split()[0] for words in pairs for word in words if word.strip()}
-    return bool(re.search(r"\btorch\b", source)) or not named <= WITHOUT_TORCH
+    named = [name for name in DOTTED.findall(source) if name not in PACKAGES]
+    for module, names in FROM.findall(source):
+        if not module or module in PACKAGES:
+            words = [word.split()[0] for word in names.split(",") if word.strip()]
+            named += [f"{module}.{word}".lstrip(".") for word in words]
+    return bool(re.search(r"\btorch\b", source)) or not all(map(_is_without, named))
+
+
+def _is_without(name: str) -> bool:
+    """Whether a module, or the package that it belongs to, does not import torch."""
+    parts = name.split(".")
+    return any(".".join(parts[: i + 1]) in WITHOUT_TORCH for i in range(len(parts)))
 
 
 def holds_tensor(value: object) -> bool:

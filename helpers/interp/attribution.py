@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from helpers.checks import require
 from helpers.models import TransformerModel
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -114,7 +114,7 @@ def head_effects(
             x = streams[layer]
             for block in model.blocks[layer:]:
                 x = block(x, causal=True)  # (batch, T, d_model)
-        changed = score(model.readout(model.stack.norm(x[:, -1])))  # (batch,)
+        changed = score(model.lm_head(model.stack.norm(x[:, -1])))  # (batch,)
         effects[layer, head] = (changed - clean).mean().item()
     return effects
 

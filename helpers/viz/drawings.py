@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from helpers.checks import require
+from helpers.validation import require
 from helpers.viz.markup import figcaption
 
 FOLDER = Path(__file__).with_name("drawings")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from helpers.checks import require
+from helpers.validation import require
 from helpers.viz import tables
 from helpers.viz.markup import figcaption
 

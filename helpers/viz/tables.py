@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from helpers.checks import require
+from helpers.validation import require
 from helpers.viz.markup import to_inline
 
 _STYLE = """<style>

@@ -6,7 +6,7 @@ import math
 import torch
 
 from grading.author import Case, also_right, as_given, mistake, plan, task
-from helpers.models import set_forget_bias
+from helpers.rnn import set_forget_bias
 
 
 def _biases(lstm):

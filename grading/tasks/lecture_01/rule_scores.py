@@ -1,7 +1,7 @@
 """Three simple rules as baselines for agreement."""
 
 from grading.author import Case, also_right, mistake, plan, task
-from helpers.data import NOUNS
+from helpers.data.agreement import NOUNS
 
 NUMBER = {pair[i]: ("singular", "plural")[i] for pair in NOUNS for i in (0, 1)}
 VERB = {"singular": "lies", "plural": "lie"}
@@ -261,14 +261,15 @@ def cases(seed):
     """The opening sentence, ties, nouns that come again, random and opposing attractors."""
     import torch
 
-    from helpers.data import AGREEMENT_VOCABULARY as words
-    from helpers.data import IGNORE, agreement_batch
+    from helpers.data.agreement import AGREEMENT_VOCABULARY as words
+    from helpers.data.agreement import agreement_batch
+    from helpers.tokens import IGNORE_INDEX
 
     generator = torch.Generator().manual_seed(seed)
 
     def drawn(n, attractors, opposing=False):
         tokens, targets = agreement_batch(n, attractors, generator, opposing=opposing)
-        verbs = [words.words[int(row[row != IGNORE])] for row in targets]
+        verbs = [words.words[int(row[row != IGNORE_INDEX])] for row in targets]
         return [words.decode(row) for row in tokens], verbs
 
     opening = "The letters in the drawer under the lamp that hums ___ unopened."

@@ -3,14 +3,14 @@
 import torch
 
 from grading.author import Case, mistake, plan, task
-from helpers.data import first_token_recall_batch
-from helpers.models import RecurrentModel
+from helpers.data.recall import first_token_recall_batch
+from helpers.rnn import RecurrentModel
 from helpers.training import set_seed, train
 
 
 def _trained(length, steps=500, batch=32, **settings):
-    from helpers.data import first_token_recall_batch
-    from helpers.models import RecurrentModel
+    from helpers.data.recall import first_token_recall_batch
+    from helpers.rnn import RecurrentModel
     from helpers.training import set_seed, train
 
     generator = set_seed(0)
@@ -38,7 +38,7 @@ def train_recaller(length):
     "model been trained before it is returned, and with sequences of the length asked for?"
 )
 def untrained(length):
-    from helpers.models import RecurrentModel
+    from helpers.rnn import RecurrentModel
 
     torch.manual_seed(0)
     return RecurrentModel(17, 32, 8, "lstm", forget_bias=5.0)
@@ -73,8 +73,8 @@ def drive(answer, length, seed):
     """How many of ten symbols an LSTM with the answer's weights recalls, and its forget bias."""
     import torch
 
-    from helpers.data import first_token_recall_batch
-    from helpers.models import RecurrentModel
+    from helpers.data.recall import first_token_recall_batch
+    from helpers.rnn import RecurrentModel
     from helpers.training import accuracy
 
     model = answer(length)

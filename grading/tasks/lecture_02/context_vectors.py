@@ -4,7 +4,7 @@ import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.sentences import WEIGHTS_FIRST
-from helpers.arrays import softmax
+from helpers.numpy_attention import softmax
 
 
 # %% the cell
@@ -292,8 +292,7 @@ TASK = task(
     cases=cases,
     properties=(rows_sum_to_one, contexts_follow_from_weights),
     forbidden=(
-        "helpers.arrays.scaled_dot_product_attention_numpy",
-        "helpers.attention.scaled_dot_product_attention_numpy",
+        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
         "helpers.attention.scaled_dot_product_attention",
         "torch.nn.functional.scaled_dot_product_attention",
     ),

@@ -5,7 +5,7 @@ import numpy as np
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.parts import ORDINARY
 from grading.sentences import AXIS_LOST, WHOLE_ARRAY
-from helpers.arrays import softmax
+from helpers.numpy_attention import softmax
 
 
 # %% the cell

@@ -224,8 +224,7 @@ TASK = task(
         "torch.softmax",
         "torch.Tensor.softmax",
         "torch.nn.functional.softmax",
-        "helpers.arrays.softmax",
-        "helpers.attention.softmax",
+        "helpers.numpy_attention.softmax",
     ),
     hints=(
         "What happens to the weights of a row if the same number is subtracted from all its "

@@ -4,7 +4,7 @@ import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.sentences import WEIGHTS_FIRST
-from helpers.attention import softmax
+from helpers.numpy_attention import softmax
 
 
 # %% the cell
@@ -262,8 +262,7 @@ TASK = task(
     forbidden=(
         "torch.nn.functional.scaled_dot_product_attention",
         "helpers.attention.scaled_dot_product_attention",
-        "helpers.arrays.scaled_dot_product_attention_numpy",
-        "helpers.attention.scaled_dot_product_attention_numpy",
+        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
     ),
     hints=(
         "Three products come first, one with each matrix. After them it is the attention of "

@@ -14,11 +14,11 @@ class Finder(nn.Module):
     def __init__(self, d_k=16):
         super().__init__()
         self.head = SelfAttention(128, d_k, d_v=16)
-        self.readout = nn.Linear(16, 9)
+        self.lm_head = nn.Linear(16, 9)
 
     def forward(self, x):
         """Logits (batch, T, 9) of the gardeners x (batch, T, 128)."""
-        return self.readout(self.head(x))
+        return self.lm_head(self.head(x))
 
 
 def _batch(table, g, absent, n=32, T=16, out_of=0, own=False):
@@ -83,10 +83,10 @@ def train_finder(table):
         def __init__(self):
             super().__init__()
             self.head = SelfAttention(128, 16, d_v=16)
-            self.readout = nn.Linear(16, 9)
+            self.lm_head = nn.Linear(16, 9)
 
         def forward(self, x):
-            return self.readout(self.head(x))
+            return self.lm_head(self.head(x))
 
     model = Finder()
     train(model, lambda: draw_with_absent(32, 16), steps=200, lr=0.01)

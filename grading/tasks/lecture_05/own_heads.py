@@ -6,9 +6,11 @@ from torch import nn
 from grading.author import Case, also_right, mistake, plan, task
 from grading.tasks.lecture_05.head_roles import head_roles
 from grading.tasks.lecture_05.ManyHeads import ManyHeads
-from helpers import data, masks
-from helpers.models import AttentionReader
-from helpers.training import IGNORE, set_seed, train
+from helpers import masks
+from helpers.apps.attention_reader import AttentionReader
+from helpers.data import recall
+from helpers.tokens import IGNORE_INDEX
+from helpers.training import set_seed, train
 
 QUESTIONS = ("before", "flagged", "first")
 N_HEADS = 4
@@ -17,8 +19,8 @@ N_HEADS = 4
 # %% given
 def three_relations_batch(batch, generator):
     """Tokens (batch, 12), and targets (batch, 36) for the questions before, flagged and first."""
-    tokens, targets = data.two_relations_batch(batch, 12, generator)  # (batch, 12), (batch, 24)
-    first = torch.full((batch, 12), IGNORE)  # (batch, 12)
+    tokens, targets = recall.two_relations_batch(batch, 12, generator)  # (batch, 12), (batch, 24)
+    first = torch.full((batch, 12), IGNORE_INDEX)  # (batch, 12)
     first[:, 6:] = tokens[:, :1] % 52  # a token is a symbol, plus 52 if it has the flag
     return tokens, torch.cat([targets, first], dim=1)
 
@@ -35,14 +37,14 @@ class Reader(nn.Module):
         super().__init__()
         rest = AttentionReader(52, 12, n_heads, n_questions=3)
         self.word, self.place = rest.word, rest.place
-        self.flag, self.readout = rest.flag, rest.readout
+        self.flag, self.lm_head = rest.flag, rest.lm_head
         self.heads = ManyHeads(48, n_heads, 48 // n_heads, 48 // n_heads, 48)
 
     def forward(self, tokens, return_weights=False):
         """Logits (batch, 3 · 12, 52), question by question; and the weights if wanted."""
         x = self.word(tokens % 52) + self.flag(tokens // 52) + self.place.weight  # (batch, 12, 48)
         out, weights = self.heads(x, x, masks.causal_mask(12))  # (batch, 12, 48)
-        logits = self.readout(out).unflatten(-1, (3, 52)).transpose(1, 2).flatten(1, 2)
+        logits = self.lm_head(out).unflatten(-1, (3, 52)).transpose(1, 2).flatten(1, 2)
         return (logits, weights) if return_weights else logits
 
 

@@ -11,7 +11,7 @@ from helpers import positions
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
-    Positions,
+    PositionEncoding,
     SinusoidalPositions,
 )
 
@@ -30,7 +30,7 @@ def far_encoding():
 # %%
 
 
-class _Table(Positions):
+class _Table(PositionEncoding):
     def __init__(self):
         super().__init__()
         self.table = nn.Parameter(torch.zeros(2, 16))
@@ -53,7 +53,7 @@ as_given(
 mistake(
     "This is no encoding. One causal layer sees a bag then, and cannot single out a distance "
     "even in short texts.",
-    lambda: Positions(),
+    lambda: PositionEncoding(),
 )
 mistake(
     "Sinusoidal codes can be computed for any place. But as in the lecture's shift, what "
@@ -87,19 +87,19 @@ def drive(answer, tokens, targets, asked):
             self.encoding = encoding
             self.embedding = nn.Embedding(vocab, 64)
             self.layer = MultiHeadAttention(64, 2, d_k=16, d_v=32, positions=encoding)
-            self.readout = nn.Linear(64, vocab)
+            self.lm_head = nn.Linear(64, vocab)
 
         def forward(self, tokens):
             mask = causal_mask(tokens.shape[1])
             x = self.encoding.embed(self.embedding(tokens))
-            return self.readout(self.layer(x, mask=mask))
+            return self.lm_head(self.layer(x, mask=mask))
 
     encoding = answer()
     if encoding is None:
         raise NotImplementedError
     missing = [m for m in ("embed", "rotate", "bias") if not hasattr(encoding, m)]
     if missing or isinstance(encoding, type):
-        wanted = "an encoding such as positions.Positions(), with the brackets, is wanted"
+        wanted = "an encoding such as positions.PositionEncoding(), with the brackets, is wanted"
         raise TypeError(f"{wanted}; {encoding!r} was returned")
     batches = iter(zip(tokens.split(32), targets.split(32), strict=True))
     model = Reader(16, encoding)

@@ -12,17 +12,17 @@ class Network(nn.Module):
     """Two linear layers with a ReLU between them, for each word alone."""
 
     def __init__(self, d_model, d_ff):
-        """Layers `widen` and `narrow`, with biases."""
+        """Layers `up_proj` and `down_proj`, with biases."""
         super().__init__()
         # BEGIN ANSWER
-        self.widen = nn.Linear(d_model, d_ff)
-        self.narrow = nn.Linear(d_ff, d_model)
+        self.up_proj = nn.Linear(d_model, d_ff)
+        self.down_proj = nn.Linear(d_ff, d_model)
         # END ANSWER
 
     def forward(self, x):
         """What it makes of the words x (…, d_model)."""
         # BEGIN ANSWER
-        return self.narrow(F.relu(self.widen(x)))
+        return self.down_proj(F.relu(self.up_proj(x)))
         # END ANSWER
 
 
@@ -35,38 +35,38 @@ class ByClamp(nn.Module):
 
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.narrow = nn.Linear(d_ff, d_model)
-        self.widen = nn.Linear(d_model, d_ff)
+        self.down_proj = nn.Linear(d_ff, d_model)
+        self.up_proj = nn.Linear(d_model, d_ff)
 
     def forward(self, x):
         """What it makes of the words."""
-        return self.narrow(self.widen(x).clamp(min=0))
+        return self.down_proj(self.up_proj(x).clamp(min=0))
 
 
 edited(
     "There is no ReLU. Two linear layers in a row are one linear layer.",
-    "F.relu(self.widen(x))",
-    "self.widen(x)",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x)",
 )
 edited(
     "The ReLU stands at the end, so nothing below 0 can ever be added to the stream.",
-    "self.narrow(F.relu(self.widen(x)))",
-    "F.relu(self.narrow(self.widen(x)))",
+    "self.down_proj(F.relu(self.up_proj(x)))",
+    "F.relu(self.down_proj(self.up_proj(x)))",
 )
 edited(
     "There is a second ReLU, at the end: nothing below 0 can ever be added to the stream.",
-    "self.narrow(F.relu(self.widen(x)))",
-    "F.relu(self.narrow(F.relu(self.widen(x))))",
+    "self.down_proj(F.relu(self.up_proj(x)))",
+    "F.relu(self.down_proj(F.relu(self.up_proj(x))))",
 )
 edited(
     "The ReLU acts on what comes in, before anything was computed.",
-    "F.relu(self.widen(x))",
-    "self.widen(F.relu(x))",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(F.relu(x))",
 )
 edited(
     "The residual connection is in here already. In the block it would then be there twice.",
-    "return self.narrow",
-    "return x + self.narrow",
+    "return self.down_proj",
+    "return x + self.down_proj",
 )
 edited(
     "This is GELU, which newer models take. Wanted is ReLU.",
@@ -83,25 +83,25 @@ edited(
 edited(
     "Each word got a row that sums to 1, as if it were a table of attention: softmax has no place "
     "here.",
-    "F.relu(self.widen(x))",
-    "self.widen(x).softmax(dim=-1)",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).softmax(dim=-1)",
 )
 edited(
     "The maximum was taken over the numbers of a word, and it stands in the place of all of them. "
     "A ReLU looks at each number alone.",
-    "F.relu(self.widen(x))",
-    "self.widen(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.widen(x))",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.up_proj(x))",
 )
 edited(
     "`torch.max(…, 0)` takes the largest numbers along axis 0, and gives their places besides. A "
     "ReLU compares each number with 0.",
-    "F.relu(self.widen(x))",
-    "torch.max(self.widen(x), 0)",
+    "F.relu(self.up_proj(x))",
+    "torch.max(self.up_proj(x), 0)",
 )
 edited(
     "What is above 0 was cut off, and what is below was kept. A ReLU does the opposite.",
-    "F.relu(self.widen(x))",
-    "self.widen(x).clamp(max=0)",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).clamp(max=0)",
 )
 
 
@@ -132,10 +132,10 @@ def cases(seed):
     found = []
     for d_model, d_ff, lead in ((2, 3, (1, 4)), (3, 7, (2, 5)), (5, 2, (3,)), (4, 9, (2, 2, 3))):
         state = {
-            "widen.weight": draw(d_ff, d_model),
-            "widen.bias": draw(d_ff),
-            "narrow.weight": draw(d_model, d_ff),
-            "narrow.bias": draw(d_model),
+            "up_proj.weight": draw(d_ff, d_model),
+            "up_proj.bias": draw(d_ff),
+            "down_proj.weight": draw(d_model, d_ff),
+            "down_proj.bias": draw(d_model),
         }
         note = f"d_model {d_model}, d_ff {d_ff}, {len(lead) + 1} axes"
         kind = "" if len(lead) == 2 else "other shapes"

@@ -301,7 +301,7 @@ def drive(answer, sizes, state, X, mask):
     found = {"H": out[:1] if alike else out, "drops in evaluation": drops()}
     block.train()
     for name, other in (
-        ("attention", block.feed_forward.narrow),
+        ("attention", block.feed_forward.down_proj),
         ("feed-forward", block.attention.W_out),
     ):
         kept = {key: value.clone() for key, value in other.state_dict().items()}
@@ -312,13 +312,13 @@ def drive(answer, sizes, state, X, mask):
         other.load_state_dict(kept)
     norms = block.norm_attention, block.norm_feed_forward
     with torch.no_grad():
-        for layer in (block.feed_forward.narrow, block.attention.W_out):
+        for layer in (block.feed_forward.down_proj, block.attention.W_out):
             layer.weight.zero_()
             layer.bias.zero_()
     found["drops the stream in training"] = drops()  # both parts now add nothing
     for name, layer in (
         ("attention", block.attention.W_out),
-        ("feed-forward", block.feed_forward.narrow),
+        ("feed-forward", block.feed_forward.down_proj),
     ):
         with torch.no_grad():  # to words of 0 this part alone adds a 1 everywhere
             for norm in norms:
@@ -366,7 +366,7 @@ def what_is_seen(args, result):
     """Dropout where it should not be, or not where it should."""
     if result["drops in evaluation"]:
         return "In evaluation, two calls with the same input differ."
-    if not args[1]["feed_forward.narrow.weight"].any():
+    if not args[1]["feed_forward.down_proj.weight"].any():
         return None  # the example: little is added, so little can be dropped
     for name in ("attention", "feed-forward"):
         if not result[f"drops {name} in training"]:

@@ -9,8 +9,8 @@ from helpers import masks
 PARTS = ("W_query", "W_key", "W_value")
 NAMES = {
     "self_attn.out_proj": "attention.W_out",
-    "linear1": "feed_forward.widen",
-    "linear2": "feed_forward.narrow",
+    "linear1": "feed_forward.up_proj",
+    "linear2": "feed_forward.down_proj",
     "norm1": "norm_attention",
     "norm2": "norm_feed_forward",
 }
@@ -22,8 +22,8 @@ def from_torch(state):
     # BEGIN ANSWER
     parts = {
         "self_attn.out_proj": "attention.W_out",
-        "linear1": "feed_forward.widen",
-        "linear2": "feed_forward.narrow",
+        "linear1": "feed_forward.up_proj",
+        "linear2": "feed_forward.down_proj",
         "norm1": "norm_attention",
         "norm2": "norm_feed_forward",
     }
@@ -134,12 +134,12 @@ def _not_cut(ours, state):
 
 def _networks_swapped(ours, state):
     for kind in ("weight", "bias"):
-        first, second = f"feed_forward.widen.{kind}", f"feed_forward.narrow.{kind}"
+        first, second = f"feed_forward.up_proj.{kind}", f"feed_forward.down_proj.{kind}"
         ours[first], ours[second] = ours[second], ours[first]
 
 
 def _networks_turned(ours, state):
-    for name in ("widen", "narrow"):
+    for name in ("up_proj", "down_proj"):
         key = f"feed_forward.{name}.weight"
         ours[key] = ours[key].T
 

@@ -37,8 +37,8 @@ def _version(**wrong):
             parts = LAYERS[: wrong.get("parts", 3)]
             fold(first, [f"{block}.{layer}" for layer in parts])
             if not wrong.get("attention_only"):
-                fold(second, [f"{block}.feed_forward.widen"])
-            for layer in ("attention.W_out", "feed_forward.narrow"):
+                fold(second, [f"{block}.feed_forward.up_proj"])
+            for layer in ("attention.W_out", "feed_forward.down_proj"):
                 for kind in ("weight", "bias"):
                     name = f"{block}.{layer}.{kind}"
                     left = wrong.get("not_centred", ())
@@ -47,7 +47,7 @@ def _version(**wrong):
                     axis = int(bool(wrong.get("rows_centred")) and kind == "weight")
                     ours[name] = ours[name] - ours[name].mean(dim=axis, keepdim=True)
         if not wrong.get("no_last"):
-            fold("stack.norm", ["readout"])
+            fold("stack.norm", ["lm_head"])
         if not {"embedding", "all"} & {*wrong.get("not_centred", ())}:
             axis = 0 if wrong.get("vocabulary") else 1
             table = ours["embedding.weight"]
@@ -76,10 +76,10 @@ def without_means(state):
             for layer in ("W_query", "W_key", "W_value"):
                 fold(f"{block}.{part}", f"{block}.attention.{layer}")
         if name.endswith("norm_feed_forward.weight"):
-            fold(f"{block}.{part}", f"{block}.feed_forward.widen")
-        if ".W_out." in name or ".narrow." in name:  # outputs are the first axis of both
+            fold(f"{block}.{part}", f"{block}.feed_forward.up_proj")
+        if ".W_out." in name or ".down_proj." in name:  # outputs are the first axis of both
             ours[name] = state[name] - state[name].mean(dim=0)
-    fold("stack.norm", "readout")
+    fold("stack.norm", "lm_head")
     words = state["embedding.weight"]  # (vocab, d_model)
     ours["embedding.weight"] = words - words.mean(dim=1, keepdim=True)
     return ours
@@ -100,14 +100,14 @@ def by_matrix(state):
         block, _, which = norm.rpartition(".")
         layers = [f"{block}.{layer}" for layer in LAYERS]
         if which == "norm_feed_forward":
-            layers = [f"{block}.feed_forward.widen"]
+            layers = [f"{block}.feed_forward.up_proj"]
         if which == "norm":
-            layers = ["readout"]
+            layers = ["lm_head"]
         for layer in layers:
             ours[f"{layer}.bias"] = ours[f"{layer}.bias"] + ours[f"{layer}.weight"] @ shift
             ours[f"{layer}.weight"] = ours[f"{layer}.weight"] @ torch.diag(gain)
     for name in ours:
-        if ".W_out." in name or ".narrow." in name:
+        if ".W_out." in name or ".down_proj." in name:
             ours[name] = centre @ ours[name]
     ours["embedding.weight"] = ours["embedding.weight"] @ centre
     return ours
@@ -118,7 +118,7 @@ def in_numpy(state):
     """In NumPy, and the matrices centred on both sides."""
     ours = {name: value.numpy() for name, value in without_means(state).items()}
     for name in ours:
-        if any(f".{layer}.weight" in name for layer in (*LAYERS, "feed_forward.widen")):
+        if any(f".{layer}.weight" in name for layer in (*LAYERS, "feed_forward.up_proj")):
             ours[name] = ours[name] - ours[name].mean(axis=1, keepdims=True)
     return ours
 
@@ -213,7 +213,7 @@ mistake(
 )
 mistake(
     "The stream begins without a mean. But each block writes into it, twice.",
-    _version(not_centred=("attention.W_out", "feed_forward.narrow")),
+    _version(not_centred=("attention.W_out", "feed_forward.down_proj")),
 )
 mistake(
     "What attention writes into the stream still has a mean.",
@@ -221,7 +221,7 @@ mistake(
 )
 mistake(
     "What the feed-forward network writes into the stream still has a mean.",
-    _version(not_centred=("feed_forward.narrow",)),
+    _version(not_centred=("feed_forward.down_proj",)),
 )
 mistake(
     "The matrices write without a mean now, and their biases still have one.",

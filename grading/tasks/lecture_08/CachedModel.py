@@ -32,7 +32,7 @@ class CachedModel:
         for layer, block in enumerate(self.model.blocks):
             x = x + self.attend(layer, block.attention, block.norm_attention(x))
             x = x + block.feed_forward(block.norm_feed_forward(x))  # (n, d_model)
-        return self.model.readout(self.model.stack.norm(x))  # (n, vocab)
+        return self.model.lm_head(self.model.stack.norm(x))  # (n, vocab)
 
     def attend(self, layer, attention, x):
         """What the heads of one layer find for the new words x (n, d_model)."""
@@ -501,7 +501,7 @@ class PlacesFromZero(InParts):
 class NoLastNorm(InParts):
     def end(self, x):
         """From the stream to logits."""
-        return self.model.readout(x)
+        return self.model.lm_head(x)
 
 
 @mistake(

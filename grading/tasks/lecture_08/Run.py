@@ -23,7 +23,7 @@ class Run(LanguageModel):
         # BEGIN ANSWER
         seen = torch.ones(T, T).tril().bool()  # (T, T)
         # END ANSWER
-        return self.readout(self.stack(x, seen))  # (batch, T, 99)
+        return self.lm_head(self.stack(x, seen))  # (batch, T, 99)
 
     def loss(self, texts):
         """Mean surprise at the next words of texts (batch, T)."""
@@ -90,7 +90,7 @@ def drive(answer, texts, held_out, begin):
 
 @functools.lru_cache(maxsize=4)
 def _sentences(seed):
-    from helpers.data import scene, tell_stories
+    from helpers.data.stories import scene, tell_stories
 
     texts = tell_stories(3000, torch.Generator().manual_seed(3000 + seed), scene)
     return texts, tell_stories(300, torch.Generator().manual_seed(4000 + seed), scene)
@@ -103,7 +103,7 @@ def cases(seed):
 
 
 def _floor(held_out):
-    from helpers.data import scene, story_probabilities
+    from helpers.data.stories import scene, story_probabilities
 
     chances = [p for text in held_out for p in story_probabilities(text, scene)[1:]]
     return -sum(map(math.log, chances)) / len(chances)

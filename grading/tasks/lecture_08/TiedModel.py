@@ -18,15 +18,15 @@ class TiedModel(nn.Module):
         # BEGIN ANSWER
         self.embedding = nn.Embedding(vocab, d_model)
         self.stack = stack
-        self.readout = nn.Linear(d_model, vocab, bias=False)
-        self.readout.weight = self.embedding.weight
+        self.lm_head = nn.Linear(d_model, vocab, bias=False)
+        self.lm_head.weight = self.embedding.weight
         # END ANSWER
 
     def forward(self, tokens):
         """Logits (batch, T, vocab) of tokens (batch, T)."""
         # BEGIN ANSWER
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        return self.readout(self.stack(x))  # (batch, T, vocab)
+        return self.lm_head(self.stack(x))  # (batch, T, vocab)
         # END ANSWER
 
 
@@ -53,7 +53,7 @@ class OtherWay(TiedModel):
 
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
-        self.embedding.weight = self.readout.weight
+        self.embedding.weight = self.lm_head.weight
 
 
 @also_right
@@ -62,7 +62,7 @@ class KeepsView(TiedModel):
 
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
-        del self.readout
+        del self.lm_head
         self.columns = self.embedding.weight.T
 
     def forward(self, tokens):
@@ -76,8 +76,8 @@ edited(
     "whoever puts another table into `model.embedding` gets words written by the old one.",
     "nn.Linear(d_model, vocab, bias=False)",
     "nn.Linear(d_model, vocab)",
-    "self.readout.weight = self.embedding.weight",
-    "self.readout.weight.data.copy_(self.embedding.weight)",
+    "self.lm_head.weight = self.embedding.weight",
+    "self.lm_head.weight.data.copy_(self.embedding.weight)",
 )
 
 
@@ -88,9 +88,9 @@ edited(
 class CopyLeft(TiedModel):
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
-        self.readout = nn.Linear(d_model, vocab, bias=False)
+        self.lm_head = nn.Linear(d_model, vocab, bias=False)
         with torch.no_grad():
-            self.readout.weight.copy_(self.embedding.weight)
+            self.lm_head.weight.copy_(self.embedding.weight)
 
 
 @mistake(
@@ -100,8 +100,8 @@ class CopyLeft(TiedModel):
 class BiasLeft(TiedModel):
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
-        self.readout = nn.Linear(d_model, vocab)
-        self.readout.weight = self.embedding.weight
+        self.lm_head = nn.Linear(d_model, vocab)
+        self.lm_head.weight = self.embedding.weight
 
 
 @mistake(
@@ -123,7 +123,7 @@ class NotTransposed(TiedModel):
 class SameStorage(CopyLeft):
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)
-        self.readout.weight.data = self.embedding.weight.data
+        self.lm_head.weight.data = self.embedding.weight.data
 
 
 @mistake(
@@ -145,7 +145,7 @@ class CopiedEachTime(CopyLeft):
     def forward(self, tokens):
         """Logits."""
         with torch.no_grad():
-            self.readout.weight.copy_(self.embedding.weight)
+            self.lm_head.weight.copy_(self.embedding.weight)
         return super().forward(tokens)
 
 
@@ -153,7 +153,7 @@ class CopiedEachTime(CopyLeft):
 class NotScaled(TiedModel):
     def forward(self, tokens):
         """Logits."""
-        return self.readout(self.stack(self.embedding(tokens)))
+        return self.lm_head(self.stack(self.embedding(tokens)))
 
 
 @mistake(
@@ -163,7 +163,7 @@ class Divided(TiedModel):
     def forward(self, tokens):
         """Logits."""
         x = self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
-        return self.readout(self.stack(x))
+        return self.lm_head(self.stack(x))
 
 
 @mistake(
@@ -180,7 +180,7 @@ class ScaledTwice(TiedModel):
 class ScaledByWidth(TiedModel):
     def forward(self, tokens):
         """Logits."""
-        return self.readout(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
+        return self.lm_head(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
 
 
 @mistake("These are probabilities. The model returns logits; the loss takes the softmax.")

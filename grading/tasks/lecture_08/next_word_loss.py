@@ -37,7 +37,7 @@ def by_torch(logits, tokens):
 @also_right
 def by_course(logits, tokens):
     """By the helpers."""
-    from helpers.data import next_word_batch
+    from helpers.tokens import next_word_batch
     from helpers.training import masked_cross_entropy
 
     return masked_cross_entropy(logits, next_word_batch(tokens)[1])

@@ -266,7 +266,7 @@ TASK = task(
     ),
     cases=cases,
     properties=(kept_enough,),
-    forbidden=("helpers.decoding.keep_top_p", "helpers.decoding.next_token_probabilities"),
+    forbidden=("helpers.generation.filter_top_p", "helpers.generation.next_token_probabilities"),
     hints=(
         "Take the example by hand: the probabilities in falling order, and their sums. Which of "
         "the sums is below 0.7, and which words are needed?",

@@ -36,7 +36,7 @@ def taught(model, batches, lr, warmup, clip):
 @also_right
 def by_schedule(model, batches, lr, warmup, clip):
     """Torch's schedule, the course's targets, and clipping by hand."""
-    from helpers.data import next_word_batch
+    from helpers.tokens import next_word_batch
     from helpers.training import masked_cross_entropy
 
     def share(t):
@@ -207,12 +207,12 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
         def __init__(self):
             super().__init__()
             self.table = torch.nn.Parameter(table.clone())
-            self.readout = torch.nn.Parameter(readout.clone())
+            self.lm_head = torch.nn.Parameter(readout.clone())
             self.modes = []
 
         def forward(self, tokens):
             self.modes.append(self.training)
-            return self.table[tokens] @ self.readout
+            return self.table[tokens] @ self.lm_head
 
     model = Pairs().eval()
     losses = answer(model, batches, lr, warmup, clip)
@@ -227,7 +227,7 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
     return {
         "losses": numbers,
         "table": model.table.detach().clone(),
-        "readout": model.readout.detach().clone(),
+        "lm_head": model.lm_head.detach().clone(),
         "training mode while it learns": all(model.modes[: len(batches)]),
         "training mode afterwards": model.training,
     }

@@ -97,7 +97,7 @@ def drive(answer, texts, held_out, verbs):
 
 @functools.lru_cache(maxsize=4)
 def _sentences(seed):
-    from helpers.data import STORY_VOCABULARY, scene, tell_stories
+    from helpers.data.stories import STORY_VOCABULARY, scene, tell_stories
 
     texts = tell_stories(4000, torch.Generator().manual_seed(1000 + seed), scene)
     new = tell_stories(500, torch.Generator().manual_seed(2000 + seed), scene)
@@ -110,7 +110,7 @@ def cases(seed):
 
 
 def _floor(held_out):
-    from helpers.data import scene, story_probabilities
+    from helpers.data.stories import scene, story_probabilities
 
     chances = [p for text in held_out for p in story_probabilities(text, scene)[1:]]
     return -sum(map(math.log, chances)) / len(chances)

@@ -11,8 +11,8 @@ from helpers.training import set_seed, train
 
 
 def _trained(source, target, steps, shift=1):
+    from helpers.data.kannada import ENGLISH, KANNADA
     from helpers.encoder_decoder import EncoderDecoder
-    from helpers.kannada import ENGLISH, KANNADA
     from helpers.positions import RotaryPositions
     from helpers.training import set_seed, train
 
@@ -66,8 +66,8 @@ def not_shifted(source, target):
 
 @mistake("It knows nothing. Has it been trained before it is returned?")
 def untrained(source, target):
+    from helpers.data.kannada import ENGLISH, KANNADA
     from helpers.encoder_decoder import EncoderDecoder
-    from helpers.kannada import ENGLISH, KANNADA
 
     torch.manual_seed(0)
     return EncoderDecoder(len(ENGLISH), len(KANNADA), 40, 1, 2)
@@ -82,9 +82,9 @@ def drive(answer, source, target, new_source, new_target):
     """What the trained model writes for sentences that are new to it."""
     import torch
 
-    from helpers.decoding import generate
     from helpers.encoder_decoder import EncoderDecoder
-    from helpers.kannada import END, START
+    from helpers.generation import generate
+    from helpers.tokens import END, START
 
     model = answer(source, target)
     if model is None:
@@ -97,7 +97,7 @@ def drive(answer, source, target, new_source, new_target):
     model.eval()
     start = torch.full((len(new_source), 1), START)
     written = generate(
-        model.given(new_source), start, new_target.shape[1] + 2, temperature=0.0, stop=END
+        model.condition_on(new_source), start, new_target.shape[1] + 2, temperature=0.0, eos_id=END
     )[:, 1:]
     fill = new_target.shape[1] + 3 - written.shape[1]
     written = torch.nn.functional.pad(written, (0, fill))
@@ -114,8 +114,8 @@ def drive(answer, source, target, new_source, new_target):
 
 @functools.lru_cache(maxsize=4)
 def _sentences(seed):
-    from helpers.data import PAD
-    from helpers.kannada import sentences, translation_batch
+    from helpers.data.kannada import sentences, translation_batch
+    from helpers.tokens import PAD
 
     known = sentences(2000, 1, torch.Generator().manual_seed(3000 + seed))
     new = sentences(300, 1, torch.Generator().manual_seed(4000 + seed))

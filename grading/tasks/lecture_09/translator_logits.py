@@ -21,7 +21,7 @@ def translator_logits(parts, source, begun):
     y = parts["positions"].embed(y)  # (batch, T_q, d_model)
     y = parts["decoder"](y, memory, None, is_word, causal=True)  # (batch, T_q, d_model)
     # END ANSWER
-    return parts["readout"](y)  # (batch, T_q, vocab)
+    return parts["lm_head"](y)  # (batch, T_q, vocab)
 
 
 # %%
@@ -36,7 +36,7 @@ def with_masks(parts, source, begun):
     memory = parts["encoder"](parts["positions"].embed(parts["read"](source)), seen)
     y = parts["positions"].embed(parts["write"](begun))
     y = parts["decoder"](y, memory, causal_mask(begun.shape[1]), memory_mask=seen)
-    return parts["readout"](y)
+    return parts["lm_head"](y)
 
 
 @also_right
@@ -47,7 +47,7 @@ def one_at_a_time(parts, source, begun):
         x = parts["positions"].embed(parts["read"](row[row != 0][None]))
         y = parts["positions"].embed(parts["write"](start[None]))
         y = parts["decoder"](y, parts["encoder"](x), causal=True)
-        found.append(parts["readout"](y))
+        found.append(parts["lm_head"](y))
     return torch.cat(found)
 
 
@@ -147,7 +147,7 @@ def drive(answer, sizes, seed, source, begun):
             "positions": SinusoidalPositions(),
             "encoder": TransformerStack(2, d_model, n_heads),
             "decoder": DecoderStack(2, d_model, n_heads),
-            "readout": nn.Linear(d_model, n_target),
+            "lm_head": nn.Linear(d_model, n_target),
         }
     ).double()
     generator = torch.Generator().manual_seed(seed)

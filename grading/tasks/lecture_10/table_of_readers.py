@@ -386,7 +386,7 @@ TASK = task(
     "controls",
     cases=cases,
     properties=(lines,),
-    forbidden=functions_of("helpers.results"),
+    forbidden=functions_of("helpers.results.comparison"),
     hints=(
         "For one reader: a dictionary from each rate to the list of its validations, then to their "
         "mean.",

@@ -5,8 +5,8 @@ import functools
 import torch
 
 from grading.author import Case, mistake, plan, task
-from helpers import answering
-from helpers.facts import NAMES
+from helpers.apps import question_answering
+from helpers.data.questions import NAMES
 from helpers.training import set_seed, train
 
 
@@ -15,7 +15,7 @@ def train_answerer(contexts, questions, spans):
     """A reader, trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
     # BEGIN ANSWER
     generator = set_seed(0)
-    reader = answering.RecurrentReader(285, fixed=NAMES)
+    reader = question_answering.RecurrentReader(285, fixed=NAMES)
 
     def make_batch():
         rows = torch.randint(len(spans), (32,), generator=generator)  # (32,)
@@ -30,7 +30,7 @@ def train_answerer(contexts, questions, spans):
 
 
 def _trained(contexts, questions, spans, steps, **how):
-    from helpers.answering import RecurrentReader
+    from helpers.apps.question_answering import RecurrentReader
     from helpers.training import set_seed, train
 
     generator = set_seed(0)
@@ -49,7 +49,7 @@ def _trained(contexts, questions, spans, steps, **how):
     "contexts, questions and spans of the same rows?"
 )
 def untrained(contexts, questions, spans):
-    from helpers.answering import RecurrentReader
+    from helpers.apps.question_answering import RecurrentReader
     from helpers.training import set_seed
 
     set_seed(0)
@@ -89,7 +89,7 @@ def drive(answer, contexts, questions, spans, new_contexts, new_questions, new_s
     import torch
     from torch import nn
 
-    from helpers.answering import best_spans
+    from helpers.apps.question_answering import best_spans
 
     reader = answer(contexts, questions, spans)
     if reader is None:
@@ -117,7 +117,7 @@ def drive(answer, contexts, questions, spans, new_contexts, new_questions, new_s
 
 @functools.lru_cache(maxsize=4)
 def _questions(seed):
-    from helpers.facts import reading_batch
+    from helpers.data.questions import reading_batch
 
     known = reading_batch(5000, torch.Generator().manual_seed(1000 + seed))
     new = reading_batch(400, torch.Generator().manual_seed(2000 + seed), "unseen")
@@ -156,7 +156,8 @@ TASK = task(
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
         "It returns a pair and the targets; the pair is handed to the model as two arguments.",
-        "Both readers of `helpers.answering` have the flag. Which did the lecture find better?",
+        "Both readers of `helpers.apps.question_answering` have the flag. "
+        "Which did the lecture find better?",
         "What did the lecture do with the embeddings of names?",
     ),
 )

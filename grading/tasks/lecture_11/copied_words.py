@@ -122,7 +122,7 @@ TASK = task(
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that its list does not hold",
     cases=cases,
-    forbidden=functions_of("helpers.summaries"),
+    forbidden=functions_of("helpers.apps.summarization"),
     hints=(
         "`scatter_add(-1, at, weights)` wants `at` in the shape of `weights`: for each weight, the "
         "entry to which it is added.",

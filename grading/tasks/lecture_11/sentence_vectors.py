@@ -124,7 +124,7 @@ TASK = task(
     outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
     "reach",
     cases=cases,
-    forbidden=functions_of("helpers.summaries"),
+    forbidden=functions_of("helpers.apps.summarization"),
     hints=(
         "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
         "sentence. Compare the numbers with `torch.arange(n)[:, None]`.",

@@ -5,8 +5,8 @@ import functools
 import torch
 
 from grading.author import Case, mistake, plan, task
+from helpers.apps.summarization import NEWS_WORDS, CopyingSummarizer, some_rows
 from helpers.positions import RotaryPositions
-from helpers.summaries import NEWS_WORDS, CopyingSummarizer, some_rows
 from helpers.training import set_seed, train
 
 SIZES = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
@@ -62,8 +62,9 @@ def drive(answer, source, target, asked, seed):
     """Facts kept by the trained summarizer in texts with new people."""
     import torch
 
-    from helpers.news import tell_news
-    from helpers.summaries import CopyingSummarizer, mean_facts, write_summaries
+    from helpers.apps.metrics import mean_facts
+    from helpers.apps.summarization import CopyingSummarizer, write_summaries
+    from helpers.data.news import tell_news
 
     new = tell_news(200, torch.Generator().manual_seed(seed), "unseen")
     model = answer(source, target, asked)
@@ -89,8 +90,8 @@ def drive(answer, source, target, asked, seed):
 
 @functools.lru_cache(maxsize=4)
 def _texts(seed):
-    from helpers.news import tell_news
-    from helpers.summaries import news_batch
+    from helpers.apps.summarization import news_batch
+    from helpers.data.news import tell_news
 
     items = tell_news(3000, torch.Generator().manual_seed(1000 + seed), "mixed")
     (source, target), asked = news_batch(items, "copying")

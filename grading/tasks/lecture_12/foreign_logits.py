@@ -65,25 +65,25 @@ def through_the_course(weights, config, tokens):
     from torch import nn
 
     from helpers.models import TransformerModel
-    from helpers.modern import GroupedQueryAttention, RMSNorm, SwiGLU, with_parts
     from helpers.positions import RotaryPositions
+    from helpers.variants import GroupedQueryAttention, RMSNorm, SwiGLU, replace_modules
 
     vocab, d = weights["embed_tokens.weight"].shape
     n_heads, n_kv = config["num_attention_heads"], config["num_key_value_heads"]
     d_ff, d_head = len(weights["layers.0.mlp.up_proj.weight"]), d // n_heads
     positions = RotaryPositions(config["rope_theta"])
     model = TransformerModel(vocab, d, vocab, config["num_hidden_layers"], 1, 1, positions)
-    with_parts(
+    replace_modules(
         model,
         norm=lambda: RMSNorm(d, config["rms_norm_eps"]),
         feed_forward=lambda: SwiGLU(d, d_ff),
         attention=lambda: GroupedQueryAttention(d, n_heads, n_kv, bias=False),
     )
-    model.readout = nn.Linear(d, vocab, bias=False)
+    model.lm_head = nn.Linear(d, vocab, bias=False)
     order = torch.arange(d_head).view(2, -1).T.flatten()
     names = {
         "embedding": "embed_tokens",
-        "readout": "lm_head",
+        "lm_head": "lm_head",
         "stack.norm": "norm",
         "norm_attention": "input_layernorm",
         "norm_feed_forward": "post_attention_layernorm",
@@ -91,9 +91,9 @@ def through_the_course(weights, config, tokens):
         "attention.W_key": "self_attn.k_proj",
         "attention.W_value": "self_attn.v_proj",
         "attention.W_out": "self_attn.o_proj",
-        "feed_forward.gate": "mlp.gate_proj",
-        "feed_forward.widen": "mlp.up_proj",
-        "feed_forward.narrow": "mlp.down_proj",
+        "feed_forward.gate_proj": "mlp.gate_proj",
+        "feed_forward.up_proj": "mlp.up_proj",
+        "feed_forward.down_proj": "mlp.down_proj",
     }
     for name, parameter in model.double().named_parameters():
         stem = name.removesuffix(".weight")
@@ -289,7 +289,7 @@ TASK = task(
     "loader is right",
     cases=cases,
     drive=drive,
-    forbidden=("helpers.published.llama",),
+    forbidden=("helpers.pretrained.llama",),
     hints=(
         "Begin with no layer at all: embedding, last norm, readout. Then attention, then the rest.",
         "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",

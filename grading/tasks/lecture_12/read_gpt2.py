@@ -27,8 +27,8 @@ def read_gpt2(theirs, n_layers):
             # END ANSWER
             for name, piece in zip(names, pieces, strict=True):
                 ours[f"{to}attention.W_{name}.{kind}"] = piece
-            ours[f"{to}feed_forward.widen.{kind}"] = theirs[f"{from_}mlp.c_fc.{kind}"].t()
-            ours[f"{to}feed_forward.narrow.{kind}"] = theirs[f"{from_}mlp.c_proj.{kind}"].t()
+            ours[f"{to}feed_forward.up_proj.{kind}"] = theirs[f"{from_}mlp.c_fc.{kind}"].t()
+            ours[f"{to}feed_forward.down_proj.{kind}"] = theirs[f"{from_}mlp.c_proj.{kind}"].t()
     for kind in ("weight", "bias"):
         ours[f"stack.norm.{kind}"] = theirs[f"ln_f.{kind}"]
     return ours
@@ -46,8 +46,8 @@ def by_table(theirs, n_layers):
     }
     table = {
         "attn.c_proj": "attention.W_out",
-        "mlp.c_fc": "feed_forward.widen",
-        "mlp.c_proj": "feed_forward.narrow",
+        "mlp.c_fc": "feed_forward.up_proj",
+        "mlp.c_proj": "feed_forward.down_proj",
         "ln_1": "norm_attention",
         "ln_2": "norm_feed_forward",
     }

@@ -19,7 +19,7 @@ class Adder(nn.Module):
         self.embedding = nn.Embedding(12, d_model)
         self.positions = LearnedPositions(3 * n + 2, d_model)
         self.stack = TransformerStack(n_layers, d_model, n_heads)
-        self.readout = nn.Linear(d_model, 12)
+        self.lm_head = nn.Linear(d_model, 12)
         for table in (self.embedding, self.positions.table):
             nn.init.normal_(table.weight, std=0.3)
         # END ANSWER
@@ -30,8 +30,8 @@ class Adder(nn.Module):
         x = self.positions.embed(self.embedding(tokens))  # (batch, T, d_model)
         if return_weights:
             x, weights = self.stack(x, None, True, causal=True)
-            return self.readout(x), weights
-        return self.readout(self.stack(x, causal=True))  # (batch, T, 12)
+            return self.lm_head(x), weights
+        return self.lm_head(self.stack(x, causal=True))  # (batch, T, 12)
         # END ANSWER
 
 
@@ -50,7 +50,7 @@ class ByMask(Adder):
         for block in self.stack.blocks:
             x, weights = block(x, mask, True)
             found.append(weights)
-        logits = self.readout(self.stack.norm(x))
+        logits = self.lm_head(self.stack.norm(x))
         return (logits, found) if return_weights else logits
 
 
@@ -68,7 +68,7 @@ class _With(Adder):
         x = self.scale * self.embedding(tokens)
         x = self.positions.embed(x) if self.places else x
         x, weights = self.stack(x, self.mask(tokens.shape[1]), True, causal=self.causal)
-        logits = self.readout(x)
+        logits = self.lm_head(x)
         return (logits, weights) if return_weights else logits
 
 

@@ -6,7 +6,8 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, plan, task
-from helpers.training import IGNORE, masked_cross_entropy
+from helpers.tokens import IGNORE_INDEX
+from helpers.training import masked_cross_entropy
 
 
 # %% the cell
@@ -52,7 +53,7 @@ def by_clones(model, make_batch, steps, lr, warmup, measure, every):
         model.train()
         inputs, targets = make_batch()
         logits = model(inputs)
-        asked = targets != IGNORE
+        asked = targets != IGNORE_INDEX
         loss = -logits.log_softmax(-1)[asked].gather(1, targets[asked][:, None]).mean()
         model.zero_grad()
         loss.backward()
@@ -150,12 +151,12 @@ def drive(answer, table, readout, batches, lr, warmup, scores, every):
         def __init__(self):
             super().__init__()
             self.table = torch.nn.Parameter(table.clone())
-            self.readout = torch.nn.Parameter(readout.clone())
+            self.lm_head = torch.nn.Parameter(readout.clone())
             self.modes, self.frozen = [], True
 
         def forward(self, tokens):
             self.modes.append(self.training)
-            return self.table[tokens] @ self.readout
+            return self.table[tokens] @ self.lm_head
 
     model, measured = Pairs().eval(), []
     left, coming = list(batches), list(scores)
@@ -177,7 +178,7 @@ def drive(answer, table, readout, batches, lr, warmup, scores, every):
     return {
         "measured": [float(score) for score in found],
         "table": model.table.detach().clone(),
-        "readout": model.readout.detach().clone(),
+        "lm_head": model.lm_head.detach().clone(),
         "batches left": len(left),
         "training mode in every step": all(model.modes),
         "training mode when measured": any(mode for mode, _ in measured),
@@ -199,7 +200,7 @@ def cases(seed):
         for _ in range(rounds * every):
             inputs = torch.randint(vocab, (n, T), generator=generator)
             targets = torch.randint(vocab, (n, T), generator=generator)
-            targets[:, : T // 2] = IGNORE
+            targets[:, : T // 2] = IGNORE_INDEX
             batches.append((inputs, targets))
         table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
         readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
@@ -213,7 +214,7 @@ def what_is_wrong(args, result):
     """In words, as far as it can be seen from outside."""
     right = drive(fit, *args)
     for fact, want in right.items():
-        if fact not in ("table", "readout") and result[fact] != want:
+        if fact not in ("table", "lm_head") and result[fact] != want:
             return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
     return "All was measured as it should be. But the weights at the end are not the right ones."
 

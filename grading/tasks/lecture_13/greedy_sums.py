@@ -164,7 +164,7 @@ TASK = task(
     outcome="let a model write, and measure what it writes",
     cases=cases,
     drive=drive,
-    forbidden=("helpers.decoding.generate",),
+    forbidden=("helpers.generation.generate",),
     hints=(
         "`model(tokens)[:, -1]` are the logits for the next token of each row, (batch, vocab).",
         "`model.training` says in which mode it came; `model.train(was)` brings it back.",

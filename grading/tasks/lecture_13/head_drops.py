@@ -3,7 +3,7 @@
 import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from helpers.ablation import ablated
+from helpers.interp.ablation import ablated
 
 
 # %% the cell

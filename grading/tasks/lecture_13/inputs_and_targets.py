@@ -4,7 +4,7 @@ import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.tasks.lecture_13.sum_tokens import sum_tokens
-from helpers.training import IGNORE
+from helpers.tokens import IGNORE_INDEX
 
 
 # %% the cell
@@ -13,7 +13,7 @@ def inputs_and_targets(tokens, n):
     # BEGIN ANSWER
     inputs = tokens[:, :-1]  # (batch, 3n + 2)
     targets = tokens[:, 1:].clone()  # (batch, 3n + 2): the next token
-    targets[:, : 2 * n + 1] = IGNORE  # `=` is read at place 2n + 1
+    targets[:, : 2 * n + 1] = IGNORE_INDEX  # `=` is read at place 2n + 1
     return inputs, targets
     # END ANSWER
 
@@ -35,43 +35,43 @@ def by_mask(tokens, n):
 def not_shifted(tokens, n):
     inputs = tokens[:, :-1]
     targets = inputs.clone()
-    targets[:, : 2 * n + 2] = IGNORE
+    targets[:, : 2 * n + 2] = IGNORE_INDEX
     return inputs, targets
 
 
 edited(
     "The question is asked for as well. Its digits are drawn at random: nobody can learn them, and "
     "the loss would mostly be about them.",
-    "    targets[:, : 2 * n + 1] = IGNORE",
-    "    targets[:, :0] = IGNORE",
+    "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
+    "    targets[:, :0] = IGNORE_INDEX",
 )
 edited(
     "The answer's first digit is not asked for. It is the target at the place of `=`, 2n + 1.",
-    ": 2 * n + 1] = IGNORE",
-    ": 2 * n + 2] = IGNORE",
+    ": 2 * n + 1] = IGNORE_INDEX",
+    ": 2 * n + 2] = IGNORE_INDEX",
 )
 edited(
     "One place too many is asked: the token behind b's last digit is always `=`, and not a part of "
     "the answer.",
-    ": 2 * n + 1] = IGNORE",
-    ": 2 * n] = IGNORE",
+    ": 2 * n + 1] = IGNORE_INDEX",
+    ": 2 * n] = IGNORE_INDEX",
 )
 edited(
-    "Places that do not count are marked by 0, which is a digit. `IGNORE` is the mark.",
-    "= IGNORE",
+    "Places that do not count are marked by 0, which is a digit. `IGNORE_INDEX` is the mark.",
+    "= IGNORE_INDEX",
     "= 0",
 )
 edited(
     "The answer is ignored, and the question asked for: the wrong way round.",
-    ": 2 * n + 1] = IGNORE",
-    "2 * n + 1 :] = IGNORE",
+    ": 2 * n + 1] = IGNORE_INDEX",
+    "2 * n + 1 :] = IGNORE_INDEX",
 )
 
 
 @mistake("The shift goes the wrong way: each place is asked for the token before it.")
 def shifted_back(tokens, n):
     targets = tokens[:, :-1].clone()
-    targets[:, : 2 * n + 1] = IGNORE
+    targets[:, : 2 * n + 1] = IGNORE_INDEX
     return tokens[:, 1:], targets
 
 
@@ -81,14 +81,14 @@ def shifted_back(tokens, n):
 )
 def rolled(tokens, n):
     targets = tokens.roll(-1, 1)
-    targets[:, : 2 * n + 1] = IGNORE
+    targets[:, : 2 * n + 1] = IGNORE_INDEX
     return tokens, targets
 
 
 @mistake("The places that are asked are right for three digits only. They depend on n.")
 def for_three(tokens, n):
     targets = tokens[:, 1:].clone()
-    targets[:, :7] = IGNORE
+    targets[:, :7] = IGNORE_INDEX
     return tokens[:, :-1], targets
 
 

@@ -1,8 +1,8 @@
 """Stored comparisons: the search for each model's learning rate, and the runs at that rate.
 
-The tables in `helpers/stored/` are made by `experiments/`. A row of `search` says which validations
-a model reached at a rate, one for each seed of the search; a row of `runs` says what it reached at
-its own best rate, from another seed and on other data.
+The scripts in `experiments/` write the tables in `helpers/results/stored/`. A row of `search` holds
+the validation scores of a model at one rate, one for each seed of the search. A row of `runs` holds
+the scores at the model's own best rate, from another seed and on other data.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
+from helpers.results.store import stored
+from helpers.validation import require
 
-from helpers.checks import require
-from helpers.data import stored
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What today's models changed in the transformer block, each part a few lines (lecture 12).
 
 `RMSNorm`, `SwiGLU` and `GroupedQueryAttention` stand in for the parts of `helpers.blocks` and take
-the same input; `with_parts` puts them into a model. `SlidingWindow` goes where positions go.
+the same input; `replace_modules` puts them into a model. `SlidingWindow` goes where positions go.
 Positions stretched beyond the trained length are options of `helpers.positions.RotaryPositions`.
 """
 
@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.attention import KeyValueCache, MultiHeadAttention
-from helpers.checks import require, require_sizes
 from helpers.masks import to_additive, window_mask
-from helpers.positions import Positions
+from helpers.positions import PositionEncoding
+from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -59,19 +59,20 @@ def gelu(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
 
 
 class SwiGLU(nn.Module):
-    """A feed-forward network in which one widened copy of the input gates another.
+    """A feed-forward network in which one up-projection of the input gates another.
 
-    narrow(SiLU(gate(x)) · widen(x)), without biases, where SiLU(z) = z · sigmoid(z). It has three
-    matrices where `FeedForward` has two: with `swiglu_width` as `d_ff` both have equal size.
+    down_proj(SiLU(gate_proj(x)) · up_proj(x)), without biases, where SiLU(z) = z · sigmoid(z). It
+    has three matrices where `FeedForward` has two: with `swiglu_width` as `d_ff` both have equal
+    size.
     Source: Shazeer (2020), equation 6.
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
-        self.gate = nn.Linear(d_model, d_ff, bias=False)
-        self.widen = nn.Linear(d_model, d_ff, bias=False)
-        self.narrow = nn.Linear(d_ff, d_model, bias=False)
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.up_proj = nn.Linear(d_model, d_ff, bias=False)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
         """Widen twice, multiply, narrow again.
@@ -79,8 +80,8 @@ class SwiGLU(nn.Module):
         Raises:
             ValueError: if the last axis of `x` is not `d_model`.
         """
-        _check_width(x, self.widen.in_features)
-        return self.narrow(F.silu(self.gate(x)) * self.widen(x))
+        _check_width(x, self.up_proj.in_features)
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
 
 
 def swiglu_width(d_ff: int) -> int:
@@ -117,7 +118,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         d_k: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, d_k, bias=bias, dropout=dropout, positions=positions)
         require_sizes(n_kv_heads=n_kv_heads)
@@ -134,7 +135,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         return k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
 
 
-class SlidingWindow(Positions):
+class SlidingWindow(PositionEncoding):
     """Each query sees only the last `window` positions, its own among them.
 
     One layer reaches window − 1 words back, and each further layer as many again. So a cache
@@ -146,11 +147,11 @@ class SlidingWindow(Positions):
         inside: the encoding of these positions; none if not given.
     """
 
-    def __init__(self, window: int, inside: Positions | None = None) -> None:
+    def __init__(self, window: int, inside: PositionEncoding | None = None) -> None:
         super().__init__()
         require_sizes(window=window)
         self.window = window
-        self.inside = Positions() if inside is None else inside
+        self.inside = PositionEncoding() if inside is None else inside
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
@@ -178,7 +179,7 @@ class SlidingWindow(Positions):
         return blocked[None] if inner is None else blocked + inner  # (1 or heads, T_q, T_k)
 
 
-def with_parts(
+def replace_modules(
     model: TransformerModel,
     *,
     norm: Callable[[], nn.Module] | None = None,
@@ -187,7 +188,7 @@ def with_parts(
 ) -> TransformerModel:
     """The model itself, with fresh parts in every block, made by what is given.
 
-        with_parts(model, norm=lambda: RMSNorm(64), feed_forward=lambda: SwiGLU(64, 85))
+        replace_modules(model, norm=lambda: RMSNorm(64), feed_forward=lambda: SwiGLU(64, 85))
 
     `norm` also replaces the norm at the end of the stack. An attention that was made without
     positions takes over those of the one whose place it takes.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.checks import require
-from helpers.plotting import COLORS
+from helpers.validation import require
 from helpers.viz.markup import figcaption
+from helpers.viz.plotting import COLORS
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -9,6 +9,7 @@ seen in training (Zhang and Nanda, 2024, compare such choices).
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
@@ -16,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers.attention import MultiHeadAttention
-from helpers.checks import require
+from helpers.models import TransformerModel
+from helpers.validation import require
 
 By = Literal["zero", "mean", "resample"]
 
@@ -90,3 +92,26 @@ def _resample(generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
         return found[other]
 
     return way
+
+
+def without_heads(model: TransformerModel, heads: Iterable[tuple[int, int]]) -> TransformerModel:
+    """A copy of the model in which heads are switched off, each given as (layer, head).
+
+    As in lecture 5: zeros in the head's piece of `W_out`, so that it adds nothing to the stream.
+    The model itself stays as it is.
+
+    Raises:
+        ValueError: if there is no such layer or head.
+    """
+    copied = copy.deepcopy(model)
+    for layer, head in heads:
+        n_layers = len(copied.blocks)
+        fits = 0 <= layer < n_layers
+        require(fits, "heads", f"layer {layer}", f"numbers from 0 to {n_layers - 1}")
+        attention = copied.blocks[layer].attention
+        fits = 0 <= head < attention.n_heads
+        require(fits, "heads", f"head {head}", f"numbers from 0 to {attention.n_heads - 1}")
+        d_v = attention.d_v
+        with torch.no_grad():
+            attention.W_out.weight[:, head * d_v : (head + 1) * d_v] = 0.0
+    return copied

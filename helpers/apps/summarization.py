@@ -1,6 +1,6 @@
 """Summarizers: one that chooses sentences, one that writes, one that also copies (lecture 11).
 
-All read news of `helpers.news`. In a *closed* vocabulary a word that is not in it becomes
+All read news of `helpers.data.news`. In a *closed* vocabulary a word that is not in it becomes
 `UNKNOWN`. For a model that *copies*, the unknown words of a text get the ids behind the vocabulary,
 in the order in which they occur: len(NEWS_WORDS), len(NEWS_WORDS) + 1 and so on, in this text only.
 In *pieces*, each name is two syllables, and nothing is unknown.
@@ -15,22 +15,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers import news
 from helpers.blocks import TransformerStack
-from helpers.checks import require, require_sizes
-from helpers.data import PAD, Vocabulary
-from helpers.decoding import generate
-from helpers.encoder_decoder import (
-    END,
-    START,
-    EncoderDecoder,
-    RereadGiven,
-    shifted,
-    source_mask,
-)
-from helpers.news import News, words_of
-from helpers.positions import Positions
-from helpers.training import Batch
+from helpers.data import news
+from helpers.data.news import News, words_of
+from helpers.encoder_decoder import EncoderDecoder, source_mask
+from helpers.generation import generate
+from helpers.positions import PositionEncoding
+from helpers.rnn import UncachedDecoder
+from helpers.tokens import END, PAD, START, Batch, Vocabulary, shift_right
+from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -96,7 +89,7 @@ def news_batch(items: Sequence[News], reading: Reading) -> Batch:
     """
     require(len(items) >= 1, "items", "none", "at least one")
     texts, summaries, _ = zip(*(encode_news(item, reading) for item in items), strict=True)
-    return shifted(texts, summaries)
+    return shift_right(texts, summaries)
 
 
 def some_rows(batch: Batch, n: int, generator: torch.Generator) -> Batch:
@@ -150,7 +143,7 @@ class CopyingSummarizer(EncoderDecoder):
         n_layers: int = 2,
         n_heads: int = 2,
         d_ff: int | None = None,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
         most_unknown: int = MOST_UNKNOWN,
     ) -> None:
         super().__init__(vocab, vocab, d_model, n_layers, n_heads, d_ff, positions)
@@ -175,7 +168,7 @@ class CopyingSummarizer(EncoderDecoder):
         x, weights = self.states(self._known(target), memory, mask, return_weights=True)
         attention = weights[-1].mean(dim=1)  # (batch, T_q, T_k)
         gate = self.gate(x).sigmoid()  # (batch, T_q, 1)
-        written = self.readout(x).softmax(dim=-1)  # (batch, T_q, vocab)
+        written = self.lm_head(x).softmax(dim=-1)  # (batch, T_q, vocab)
         written = F.pad(written, (0, self.n_words - written.shape[-1]))  # (batch, T_q, n_words)
         copied = copy_probabilities(attention, source, self.n_words)  # (batch, T_q, n_words)
         return gate * written + (1 - gate) * copied, gate, attention
@@ -194,13 +187,13 @@ class CopyingSummarizer(EncoderDecoder):
         logits = p.clamp(min=1e-9).log()  # log 0 is −∞; below 1e-9 the gradient is 0
         return (logits, [attention[:, None]]) if return_weights else logits
 
-    def given(self, source: Int[Tensor, "batch T_k"]) -> RereadGiven:
+    def condition_on(self, source: Int[Tensor, "batch T_k"]) -> UncachedDecoder:
         """The model with this source held: it reads everything again for each word."""
-        return RereadGiven(self, source)
+        return UncachedDecoder(self, source)
 
     def _known(self, tokens: Tensor) -> Tensor:
         """What can be looked up: `UNKNOWN` for the unknown words of the text."""
-        unknown = (tokens >= self.readout.out_features) & (tokens < self.n_words)
+        unknown = (tokens >= self.lm_head.out_features) & (tokens < self.n_words)
         return tokens.masked_fill(unknown, UNKNOWN)
 
 
@@ -214,9 +207,9 @@ def write_summaries(
     """
     (source, _), _ = news_batch(items, reading)
     start = torch.full((len(items), 1), START)  # (batch, 1)
-    writer = model.given(source)
+    writer = model.condition_on(source)
     cached = not isinstance(model, CopyingSummarizer)
-    tokens = generate(writer, start, longest, temperature=0.0, stop=END, use_cache=cached)
+    tokens = generate(writer, start, longest, temperature=0.0, eos_id=END, use_cache=cached)
     return [_in_words(row, item, reading) for row, item in zip(tokens, items, strict=True)]
 
 
@@ -256,18 +249,18 @@ class SentenceScorer(nn.Module):
         n_layers: int = 2,
         n_heads: int = 2,
         d_ff: int | None = None,
-        positions: Positions | None = None,
+        positions: PositionEncoding | None = None,
     ) -> None:
         super().__init__()
         require_sizes(vocab=vocab, d_model=d_model)
         self.embedding = nn.Embedding(vocab, d_model)
         self.encoder = TransformerStack(n_layers, d_model, n_heads, d_ff, positions=positions)
-        self.readout = nn.Linear(d_model, 2)
+        self.head = nn.Linear(d_model, 2)
 
     def forward(self, source: Int[Tensor, "batch T"]) -> Float[Tensor, "batch sentences 2"]:
         """Logits for each sentence of a text without unknown words (a closed vocabulary)."""
         x = self.encoder(self.embedding(source), source_mask(source))  # (batch, T, d_model)
-        return self.readout(sentence_means(x, source))
+        return self.head(sentence_means(x, source))
 
 
 def sentence_batch(items: Sequence[News]) -> Batch:
@@ -324,39 +317,3 @@ def attention_received(
         return means
     sizes = F.one_hot(sentence_numbers(source)) * (source != PAD)[..., None]
     return means * sizes.sum(dim=1)[:, : means.shape[1]]
-
-
-# --------------------------------------------------------------------------- scores
-
-
-def rouge(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
-    """Mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), by the library rouge-score.
-
-    Raises:
-        ValueError: if there is not one summary for each text, or none.
-    """
-    from rouge_score.rouge_scorer import RougeScorer  # not needed by any other function
-
-    needed = f"{len(items)}, one for each text, and at least one"
-    require(0 < len(summaries) == len(items), "summaries", len(summaries), needed)
-    kinds = ("rouge1", "rouge2", "rougeL")
-    scorer = RougeScorer(kinds)
-    found = [scorer.score(i.summary, s) for s, i in zip(summaries, items, strict=True)]
-    return {kind: sum(one[kind].fmeasure for one in found) / len(found) for kind in kinds}
-
-
-def mean_facts(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
-    """The mean of `count_facts`, and the share of summaries that are `whole` and nothing else.
-
-    Raises:
-        ValueError: as `rouge`.
-    """
-    needed = f"{len(items)}, one for each text, and at least one"
-    require(0 < len(summaries) == len(items), "summaries", len(summaries), needed)
-    found = [news.count_facts(s, i) for s, i in zip(summaries, items, strict=True)]
-    means = {
-        name: sum(getattr(one, name) for one in found) / len(found)
-        for name in ("kept", "lost", "strayed", "invented")
-    }
-    whole = [(one.kept, one.strayed, one.invented) == (5, 0, 0) for one in found]
-    return means | {"whole": sum(whole) / len(whole)}

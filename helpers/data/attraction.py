@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from helpers.checks import require
+from helpers.validation import require
 
 NOUNS = (
     ("key", "keys"),

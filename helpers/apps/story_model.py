@@ -15,25 +15,21 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.checks import require
-from helpers.data import (
-    AGREEMENT_VOCABULARY,
-    ANSWERS,
+from helpers.data.agreement import AGREEMENT_VOCABULARY, ANSWERS, GAP, agreement_batch
+from helpers.data.stories import (
     CITIES,
-    GAP,
     MEN,
-    PAD,
     STORY_VOCABULARY,
     THINGS,
     WOMEN,
-    agreement_batch,
-    next_word_batch,
     story_probabilities,
     tell_stories,
 )
-from helpers.models import LanguageModel, RecurrentModel
-from helpers.positions import Positions, RotaryPositions
-from helpers.training import IGNORE, Batch
+from helpers.models import LanguageModel
+from helpers.positions import PositionEncoding, RotaryPositions
+from helpers.rnn import RecurrentModel
+from helpers.tokens import IGNORE_INDEX, PAD, Batch, next_word_batch
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -54,7 +50,7 @@ FACTS = (*PERSONS, *THINGS, *CITIES)
 _LIES_LIE = STORY_VOCABULARY.encode(" ".join(ANSWERS))  # (2,): singular, plural
 
 
-def language_model(positions: Positions | None = None) -> LanguageModel:
+def language_model(positions: PositionEncoding | None = None) -> LanguageModel:
     """The model of lecture 8, untrained: two blocks of four heads, rotary if nothing is given."""
     positions = RotaryPositions() if positions is None else positions
     model = LanguageModel(VOCAB, 64, n_layers=2, n_heads=4, d_ff=128, positions=positions)
@@ -128,7 +124,7 @@ def above_floor(model: nn.Module, tokens: Int[Tensor, "n T"]) -> tuple[float, fl
     for row, story in zip(surprise, tokens, strict=True):
         chances = torch.tensor(story_probabilities(story)[1:])
         row[: len(chances)] += chances.log()  # less the storyteller's surprise
-    above = surprise / (targets != IGNORE).sum()  # (n, T), 0 where nothing is asked
+    above = surprise / (targets != IGNORE_INDEX).sum()  # (n, T), 0 where nothing is asked
     is_fact = torch.isin(targets, STORY_VOCABULARY.encode(" ".join(FACTS)))
     return above[is_fact].sum().item(), above[~is_fact].sum().item()
 
@@ -151,7 +147,9 @@ def agreement(model: nn.Module, attractors: int, n: int = 500) -> float:
 
 
 @torch.no_grad()
-def looks(model: LanguageModel, attractors: int, n: int = 500) -> Float[Tensor, "2 layers heads"]:
+def attention_to_subject(
+    model: LanguageModel, attractors: int, n: int = 500
+) -> Float[Tensor, "2 layers heads"]:
     """Mean weights from the word before the verb to the subject, and to the word behind that."""
     tokens, last, _ = asked_sentences(attractors, n)
     _, weights = model(tokens, return_weights=True)
@@ -160,7 +158,7 @@ def looks(model: LanguageModel, attractors: int, n: int = 500) -> Float[Tensor, 
 
 
 def save(model: LanguageModel) -> None:
-    """Write the weights to `helpers/stored/language_model.npz`, in half precision.
+    """Write the weights to `helpers/results/stored/language_model.npz`, in half precision.
 
     With them go the words and the number of heads, so that the file can be read without us: the
     site does so, on which the model runs in the reader's browser.
@@ -174,9 +172,9 @@ def trained_language_model() -> LanguageModel:
     """The model without positions that `experiments/language_model.py` trained from seed 0.
 
     Raises:
-        ValueError: if the stored weights are not those of `language_model(Positions())`.
+        ValueError: if the stored weights are not those of `language_model(PositionEncoding())`.
     """
-    model = language_model(Positions()).eval()
+    model = language_model(PositionEncoding()).eval()
     with np.load(_file()) as stored, torch.no_grad():
         names = {name: tuple(p.shape) for name, p in model.named_parameters()}
         about = ("words", "n_heads")
@@ -188,4 +186,4 @@ def trained_language_model() -> LanguageModel:
 
 
 def _file() -> str:
-    return str(resources.files("helpers") / "stored" / "language_model.npz")
+    return str(resources.files("helpers") / "results" / "stored" / "language_model.npz")

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from helpers.checks import require
+from helpers.validation import require
 
 Pair = tuple[str, str]
 
@@ -84,7 +84,7 @@ def joined(pieces: Sequence[str], pair: Pair) -> tuple[str, ...]:
     return tuple(out)
 
 
-class Pieces:
+class BPETokenizer:
     """A vocabulary of pieces, and the pairs that are joined, the first one first.
 
     Args:
@@ -103,7 +103,7 @@ class Pieces:
             self.ids.setdefault("".join(pair), len(self.ids))
 
     @classmethod
-    def learned(cls, texts: Iterable[str], size: int) -> Pieces:
+    def learned(cls, texts: Iterable[str], size: int) -> BPETokenizer:
         """Join the pair that is most frequent, again and again, until there are `size` pieces.
 
         Of equally frequent pairs the one whose pieces have the smaller ids is first. Fewer pieces

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from helpers.checks import require, require_sizes
+from helpers.validation import require, require_sizes
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TransformerConfig:
     """What the counts depend on.
 
     Args:
@@ -64,10 +64,12 @@ class Sizes:
         return self.n_kv_heads or self.n_heads
 
 
-GPT2 = Sizes(vocab=50_257, d_model=768, n_layers=12, n_heads=12, d_ff=3_072, context=1_024)
+GPT2 = TransformerConfig(
+    vocab=50_257, d_model=768, n_layers=12, n_heads=12, d_ff=3_072, context=1_024
+)
 """The smallest GPT-2 (Radford et al., 2019): its `config.json` on huggingface.co."""
 
-LLAMA3_8B = Sizes(
+LLAMA3_8B = TransformerConfig(
     vocab=128_256,
     d_model=4_096,
     n_layers=32,
@@ -82,17 +84,17 @@ LLAMA3_8B = Sizes(
 special tokens, as in its `config.json`)."""
 
 
-def matrices(sizes: Sizes) -> dict[str, int]:
+def matrices(sizes: TransformerConfig) -> dict[str, int]:
     """The weights of all layers that every token is multiplied with, and of the readout."""
     d, heads = sizes.d_model, sizes.n_heads + sizes.kv_heads  # queries and out; keys and values
     return {
         "attention": sizes.n_layers * 2 * d * heads * sizes.head_width,
         "feed-forward": sizes.n_layers * (3 if sizes.gated else 2) * d * sizes.d_ff,
-        "readout": sizes.vocab * d,
+        "lm_head": sizes.vocab * d,
     }
 
 
-def parameters(sizes: Sizes) -> int:
+def parameters(sizes: TransformerConfig) -> int:
     """The number of trained numbers."""
     d, d_ff = sizes.d_model, sizes.d_ff
     tables = sizes.context * d + (0 if sizes.tied else sizes.vocab * d)
@@ -105,7 +107,7 @@ def parameters(sizes: Sizes) -> int:
     return sum(matrices(sizes).values()) + tables + norms + biases
 
 
-def flops_per_token(sizes: Sizes, seen: int = 0) -> int:
+def flops_per_token(sizes: TransformerConfig, seen: int = 0) -> int:
     """Operations for one more token after `seen` others, with a cache.
 
     Two for each weight of a matrix, and in each layer and head two for each number of the keys and
@@ -120,7 +122,7 @@ def flops_per_token(sizes: Sizes, seen: int = 0) -> int:
     return 2 * (sum(matrices(sizes).values()) + looks)
 
 
-def weight_bytes(sizes: Sizes, bytes_each: float = 2.0) -> float:
+def weight_bytes(sizes: TransformerConfig, bytes_each: float = 2.0) -> float:
     """What the weights take; two bytes each in half precision.
 
     Raises:
@@ -131,7 +133,7 @@ def weight_bytes(sizes: Sizes, bytes_each: float = 2.0) -> float:
 
 
 def cache_bytes(
-    sizes: Sizes, tokens: int, bytes_each: float = 2.0, window: int | None = None
+    sizes: TransformerConfig, tokens: int, bytes_each: float = 2.0, window: int | None = None
 ) -> float:
     """What keys and values of a text take; with a sliding window no more than the window.
 
@@ -146,7 +148,7 @@ def cache_bytes(
 
 
 def seconds_per_token(
-    sizes: Sizes,
+    sizes: TransformerConfig,
     bandwidth: float,
     seen: int = 0,
     batch: int = 1,

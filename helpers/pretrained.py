@@ -1,6 +1,6 @@
 """Pretrained weights in the course's own modules: GPT-2, Llama and its relatives, SmolLM2.
 
-    python -m helpers.published "The letters in the drawer under the lamp that hums"
+    python -m helpers.pretrained "The letters in the drawer under the lamp that hums"
 
 loads SmolLM2 and continues the text. `--model` takes a name on the hub, a folder, or a GGUF file.
 
@@ -29,12 +29,19 @@ import torch
 from torch import Tensor, nn
 
 from helpers.blocks import FeedForward
-from helpers.checks import require
-from helpers.decoding import generate, next_token_probabilities
+from helpers.generation import generate, next_token_probabilities
 from helpers.gguf_weights import read_gguf
 from helpers.models import LanguageModel, TransformerModel
-from helpers.modern import GroupedQueryAttention, RMSNorm, SlidingWindow, SwiGLU, gelu, with_parts
-from helpers.positions import LearnedPositions, Positions, RotaryPositions
+from helpers.positions import LearnedPositions, PositionEncoding, RotaryPositions
+from helpers.validation import require
+from helpers.variants import (
+    GroupedQueryAttention,
+    RMSNorm,
+    SlidingWindow,
+    SwiGLU,
+    gelu,
+    replace_modules,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Int
@@ -94,7 +101,7 @@ def gpt2(
     sizes = (config["vocab_size"], d_model, config["n_layer"], config["n_head"], d_ff)
     model = LanguageModel(*sizes, LearnedPositions(context, d_model))
     model.embedding_scale, model.context_length = 1.0, context
-    with_parts(
+    replace_modules(
         model,
         norm=lambda: nn.LayerNorm(d_model, eps),
         feed_forward=lambda: FeedForward(d_model, d_ff, activation=gelu),
@@ -122,8 +129,8 @@ def _gpt2_pieces(model: LanguageModel, d_ff: int, context: int) -> Iterator[Piec
         yield Piece(theirs + "attn.c_attn.weight", (d, 3 * d), columns)
         yield Piece(theirs + "attn.c_attn.bias", (3 * d,), entries)
         yield from _turned(theirs + "attn.c_proj", ours + "attention.W_out", d, d)
-        yield from _turned(theirs + "mlp.c_fc", ours + "feed_forward.widen", d, d_ff)
-        yield from _turned(theirs + "mlp.c_proj", ours + "feed_forward.narrow", d_ff, d)
+        yield from _turned(theirs + "mlp.c_fc", ours + "feed_forward.up_proj", d, d_ff)
+        yield from _turned(theirs + "mlp.c_proj", ours + "feed_forward.down_proj", d_ff, d)
     yield from _vectors("ln_f", "stack.norm", d)
 
 
@@ -177,7 +184,7 @@ def llama(
     )
     n_kv_heads = config.get("num_key_value_heads") or n_heads
     d_k = config.get("head_dim") or d_model // n_heads
-    positions: Positions = RotaryPositions(**_rotation(config))
+    positions: PositionEncoding = RotaryPositions(**_rotation(config))
     if config.get("sliding_window"):
         positions = SlidingWindow(config["sliding_window"], positions)
     vocab, n_layers, eps = (
@@ -185,20 +192,20 @@ def llama(
     )
     # One head is enough here: attention is replaced in the next lines.
     model = TransformerModel(vocab, d_model, vocab, n_layers, 1, 1, positions)
-    with_parts(
+    replace_modules(
         model,
         norm=lambda: RMSNorm(d_model, eps),
         feed_forward=lambda: SwiGLU(d_model, d_ff),
         attention=lambda: GroupedQueryAttention(d_model, n_heads, n_kv_heads, d_k, bias=False),
     )
-    model.readout = nn.Linear(d_model, vocab, bias=False)
+    model.lm_head = nn.Linear(d_model, vocab, bias=False)
     model.context_length = config.get("max_position_embeddings")
     tied = config.get("tie_word_embeddings", False)
     weights = _without_prefix(weights, "model.")
     # Older files hold the frequencies of the rotation, which follow from the config.
     weights = _without(weights, r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
     if tied:
-        model.readout.weight = model.embedding.weight
+        model.lm_head.weight = model.embedding.weight
         weights = _without_tied(weights, "lm_head.weight", "embed_tokens.weight")
     order = _as_it_is if pairs_adjacent else _pairs_side_by_side(d_k)
     pieces = _llama_pieces(model, (n_heads, n_kv_heads, d_k), d_ff, tied, order)
@@ -228,12 +235,12 @@ def _llama_pieces(
         yield array(attention + "k_proj", (keys, d), ours + "attention.W_key", pairs)
         yield array(attention + "v_proj", (keys, d), ours + "attention.W_value")
         yield array(attention + "o_proj", (d, queries), ours + "attention.W_out")
-        yield array(feed + "gate_proj", (d_ff, d), ours + "feed_forward.gate")
-        yield array(feed + "up_proj", (d_ff, d), ours + "feed_forward.widen")
-        yield array(feed + "down_proj", (d, d_ff), ours + "feed_forward.narrow")
+        yield array(feed + "gate_proj", (d_ff, d), ours + "feed_forward.gate_proj")
+        yield array(feed + "up_proj", (d_ff, d), ours + "feed_forward.up_proj")
+        yield array(feed + "down_proj", (d, d_ff), ours + "feed_forward.down_proj")
     yield array("norm", (d,), "stack.norm")
     if not tied:
-        yield array("lm_head", (vocab, d), "readout")
+        yield array("lm_head", (vocab, d), "lm_head")
 
 
 def _pairs_side_by_side(d_k: int) -> Callable[[Tensor], Tensor]:
@@ -243,20 +250,20 @@ def _pairs_side_by_side(d_k: int) -> Callable[[Tensor], Tensor]:
 
 
 def _rotation(config: Mapping) -> dict[str, float]:
-    """Base and stretch of the rotation; newer files keep them under another name."""
+    """Base and scaling factor of the rotation; newer files keep them under another name."""
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     base = rope.get("rope_theta") or config.get("rope_theta", 10_000.0)
     kind = rope.get("rope_type") or rope.get("type") or "default"
     known = kind in ("default", "linear")
     require(known, "config", f"rope_type {kind!r}", "'default' or 'linear'")
-    return {"base": base, "stretch": rope["factor"] if kind == "linear" else 1.0}
+    return {"base": base, "scaling_factor": rope["factor"] if kind == "linear" else 1.0}
 
 
 # --------------------------------------------------------------------------- folders
 
 
 @dataclass(frozen=True)
-class Published:
+class Pretrained:
     """A pretrained model, and what belongs to it.
 
     model: in evaluation mode.
@@ -320,7 +327,7 @@ class Published:
         The token `eos_id` ends it, and is not shown.
 
         Raises:
-            ValueError: if the text is empty, and as `helpers.decoding.generate`.
+            ValueError: if the text is empty, and as `helpers.generation.generate`.
         """
         written = self._generate(text, max_new_tokens, temperature, generator)
         return self.tokenizer.decode(written[0].tolist())
@@ -351,7 +358,7 @@ class Published:
         """What the model says to one message of a user.
 
         Raises:
-            ValueError: as `render_chat` and `helpers.decoding.generate`.
+            ValueError: as `render_chat` and `helpers.generation.generate`.
         """
         text = self.render_chat({"role": "user", "content": question})
         start = self.encode(text).shape[1]
@@ -365,11 +372,11 @@ class Published:
         temperature: float,
         generator: torch.Generator | None,
     ) -> Tensor:
-        options = {"temperature": temperature, "generator": generator, "stop": self.eos_id}
+        options = {"temperature": temperature, "generator": generator, "eos_id": self.eos_id}
         return generate(self.model, self.encode(text), max_new_tokens, **options)
 
 
-def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Published:
+def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Pretrained:
     """A pretrained model from its folder, or from its GGUF file, on this machine.
 
     Raises:
@@ -383,7 +390,7 @@ def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Published:
     if path.suffix == ".gguf":
         file = read_gguf(path)
         model = llama(file.config, file.weights, dtype, pairs_adjacent=True)
-        return Published(model.eval(), file.tokenizer, file.chat_template, file.eos_id)
+        return Pretrained(model.eval(), file.tokenizer, file.chat_template, file.eos_id)
     config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     builders = {"gpt2": gpt2, "llama": llama, "mistral": llama}
     kind = config.get("model_type")
@@ -392,7 +399,7 @@ def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Published:
     model = builders[kind](config, read_weights(path), dtype)
     template, eos_id = path / "chat_template.jinja", config.get("eos_token_id")
     chat = template.read_text(encoding="utf-8") if template.exists() else _chat_template(path)
-    return Published(model.eval(), tokenizer, chat, eos_id if isinstance(eos_id, int) else None)
+    return Pretrained(model.eval(), tokenizer, chat, eos_id if isinstance(eos_id, int) else None)
 
 
 def _chat_template(folder: Path) -> str:
@@ -459,7 +466,7 @@ def fetch(name: str = GPT2_NAME) -> Path:
         ) from error
 
 
-def load_if_found(source: str | Path = GPT2_NAME) -> Published | None:
+def load_if_found(source: str | Path = GPT2_NAME) -> Pretrained | None:
     """`load(find(source))`; where that cannot be, None, and a line is printed that says why.
 
     Raises:

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from helpers.checks import require, require_dims
+from helpers.validation import require, require_dims
 from helpers.viz.markup import figcaption
 
 if TYPE_CHECKING:

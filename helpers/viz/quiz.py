@@ -11,7 +11,7 @@ import html
 import math
 from collections.abc import Sequence
 
-from helpers.checks import require
+from helpers.validation import require
 from helpers.viz.markup import to_inline
 
 Option = tuple[str, bool, str]

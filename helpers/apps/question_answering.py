@@ -8,9 +8,6 @@ here"; a span is a pair of places, both counted in.
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,10 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from helpers.blocks import DecoderBlock
-from helpers.checks import require, require_sizes
-from helpers.data import PAD
-from helpers.models import check_tokens, set_forget_bias
 from helpers.positions import RotaryPositions
+from helpers.rnn import set_forget_bias
+from helpers.tokens import PAD, check_tokens
+from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -256,36 +253,6 @@ def no_answer_margin(
     """
     _, best = best_spans(logits, longest)  # (batch,)
     return logits[:, :, 0].sum(dim=1) - best
-
-
-def normalized(text: str) -> list[str]:
-    """The words that count: lower case, without punctuation marks and the articles a, an, the."""
-    bare = "".join(mark for mark in text.lower() if mark not in string.punctuation)
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
-
-
-def exact_match(answer: str, wanted: str) -> bool:
-    """Whether the words that count are the same, in the same order.
-
-    Source: Rajpurkar et al. (2016), section 6.1, and their program.
-    """
-    return normalized(answer) == normalized(wanted)
-
-
-def f1_score(answer: str, wanted: str) -> float:
-    """The harmonic mean of precision and recall over the words that count, as bags.
-
-    A word counts as often as it stands in both. If one of the two is empty, it is 1 where both are,
-    and else 0.
-
-    Source: Rajpurkar et al. (2016), section 6.1; for empty answers the program of Rajpurkar et al.
-    (2018).
-    """
-    ours, theirs = normalized(answer), normalized(wanted)
-    if not ours or not theirs:
-        return float(ours == theirs)
-    shared = (Counter(ours) & Counter(theirs)).total()
-    return 2 * shared / (len(ours) + len(theirs))
 
 
 def _check_logits(logits: Tensor) -> None:

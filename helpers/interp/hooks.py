@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.checks import require, require_dims, require_sizes
 from helpers.models import TransformerModel
-from helpers.training import IGNORE
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -30,7 +29,7 @@ NAMES = ("stream", "queries", "keys", "values", "contexts")
 
 
 @torch.no_grad()
-def record(
+def cache_activations(
     model: TransformerModel, tokens: Int[Tensor, "batch T"]
 ) -> dict[Place, Float[Tensor, "batch T width"]]:
     """What stands at every place while the model reads."""
@@ -44,13 +43,13 @@ def record(
                 found[place] = value
                 return value
 
-            stack.enter_context(patched(model, place, keep))
+            stack.enter_context(patch(model, place, keep))
         model(tokens)
     return found
 
 
 @contextlib.contextmanager
-def patched(
+def patch(
     model: TransformerModel, place: Place, change: Callable[[Tensor], Tensor]
 ) -> Iterator[nn.Module]:
     """Within the block, the model goes on with `change(found)` wherever it found `found`.
@@ -108,7 +107,7 @@ def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
 
 
 @contextlib.contextmanager
-def swapped(
+def patch_from(
     model: TransformerModel,
     found: Mapping[Place, Float[Tensor, "batch T width"]],
     names: Iterable[str],
@@ -124,7 +123,7 @@ def swapped(
 
     Args:
         model: it is itself changed, and restored at the end of the block.
-        found: what `record` found in the other run, over texts of the same shape.
+        found: what `cache_activations` found in the other run, over texts of the same shape.
         names: which of `NAMES` come from there.
         layer: of these places.
         head: the one whose columns are taken; all columns, if not given.
@@ -152,90 +151,5 @@ def swapped(
             which = NAMES if head is None else NAMES[1:]
             require(known, "names", repr(name), " or ".join(map(repr, which)))
             require((name, layer) in found, "layer", layer, "one that was recorded")
-            stack.enter_context(patched(model, (name, layer), taking(found[name, layer])))
+            stack.enter_context(patch(model, (name, layer), taking(found[name, layer])))
         yield model
-
-
-def in_order(scores: Float[Tensor, " n"], positive: Int[Tensor, " n"]) -> float:
-    """Of all pairs of a positive and a negative case, the share in which the positive scores more.
-
-    1 if some threshold parts the two kinds, 0.5 if the scores know nothing of them. A constant
-    added to all scores changes nothing, so this tells what is lost from what is only tilted. It
-    is the area under the ROC curve.
-
-    Raises:
-        ValueError: if there is not one `positive` for each score, or all cases are of one kind.
-    """
-    needed = f"shape {tuple(scores.shape)}, one for each of scores"
-    require(positive.shape == scores.shape, "positive", f"shape {tuple(positive.shape)}", needed)
-    yes, no = scores[positive == 1], scores[positive == 0]
-    counts = f"{len(yes)} positive and {len(no)} negative cases"
-    require(len(yes) > 0 and len(no) > 0, "positive", counts, "at least one of each")
-    apart = yes[:, None] - no  # (positive, negative)
-    return ((apart > 0).double() + (apart == 0).double() / 2).mean().item()
-
-
-def repeated_segments(
-    batch: int,
-    length: int,
-    vocab: int,
-    segment: tuple[int, int],
-    generator: torch.Generator,
-) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"], Int[Tensor, " batch"]]:
-    """Different symbols at random, the same again and again: tokens, targets, segment lengths.
-
-    Targets are the next symbols wherever they can be known, which is from the first symbol of
-    the second turn on; elsewhere they are `IGNORE`.
-
-    Args:
-        batch: number of sequences.
-        length: T.
-        vocab: number of symbols.
-        segment: the least and the greatest length of a segment, each equally likely.
-        generator: where all choices come from.
-
-    Raises:
-        ValueError: if a size is below 1, there are too few symbols for a segment, or nothing of it
-            would come twice.
-    """
-    require_sizes(batch=batch)
-    low, high = segment
-    require(1 <= low <= high <= vocab, "segment", segment, f"1 <= least <= greatest <= {vocab}")
-    require(high < length, "segment", segment, f"less than length = {length}")
-    order = torch.rand(batch, vocab, generator=generator).argsort(dim=1)  # (batch, vocab)
-    lengths = torch.randint(low, high + 1, (batch,), generator=generator)  # (batch,)
-    at = torch.arange(length + 1)  # (T + 1,)
-    text = order.gather(1, at % lengths[:, None])  # (batch, T + 1)
-    known = at[:-1] >= lengths[:, None]  # (batch, T)
-    return text[:, :-1], text[:, 1:].masked_fill(~known, IGNORE), lengths
-
-
-def pattern_scores(
-    weights: Float[Tensor, "batch heads T T"], lengths: Int[Tensor, " batch"]
-) -> tuple[Float[Tensor, " heads"], Float[Tensor, " heads"]]:
-    """Each head's mean weight on the symbol before, and on the one *behind the last same symbol*.
-
-    The second is the prefix-matching score of Olsson et al. (2022): from a symbol that was there
-    before, one segment back, to the symbol that followed it then. Both are means over the places
-    from the second turn on.
-
-    Raises:
-        ValueError: if `weights` has not four dimensions, there is not one length for each row, or
-            no row has a second turn.
-    """
-    require_dims("weights", weights, 4, "(batch, heads, T, T)")
-    needed = f"shape ({len(weights)},), one for each row of weights"
-    require(lengths.shape == (len(weights),), "lengths", f"shape {tuple(lengths.shape)}", needed)
-    T = weights.shape[-1]
-    at, lengths = torch.arange(T, device=weights.device), lengths.to(weights.device)  # (T,)
-    asked = at >= lengths[:, None]  # (batch, T)
-    require(bool(asked[:, 1:].any()), "lengths", lengths[:3].tolist(), f"one below T = {T}")
-    before = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, T - 1)
-    behind = (at - lengths[:, None] + 1).clamp(min=0)  # (batch, T)
-    index = behind[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
-    matching = weights.gather(-1, index)[..., 0]  # (batch, heads, T)
-    shares = [
-        (found * where[:, None]).sum(dim=(0, 2)) / where.sum()
-        for found, where in ((before, asked[:, 1:]), (matching, asked))
-    ]
-    return shares[0], shares[1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.checks import require, require_broadcastable, require_qkv
+from helpers.validation import require, require_broadcastable, require_qkv
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float

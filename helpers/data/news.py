@@ -13,7 +13,7 @@ from typing import Literal
 
 import torch
 
-from helpers.checks import require
+from helpers.validation import require
 
 SYLLABLES = (
     ("ma", "ta", "li", "re", "ka", "no", "su", "be", "da", "vi", "jo", "fe"),

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor
 
-from helpers.checks import require
-from helpers.data import PAD, Vocabulary
+from helpers.tokens import PAD, Vocabulary
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Int

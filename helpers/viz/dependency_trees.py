@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from helpers.checks import require
+from helpers.validation import require
 from helpers.viz.markup import figcaption
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.checks import require, require_dims
-from helpers.data import PAD
 from helpers.models import TransformerModel
-from helpers.training import evaluating
+from helpers.tokens import PAD
+from helpers.training import eval_mode
+from helpers.validation import require, require_dims
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -45,12 +45,12 @@ def next_token_probabilities(
         logits: one number for each token of the vocabulary; −∞ for what cannot come.
         temperature: below 1 likely tokens become likelier, above 1 all become more alike; 0 is
             the limit, `greedy`.
-        top_k: as in `keep_top_k`; None keeps all.
-        top_p: as in `keep_top_p`; None keeps all.
+        top_k: as in `filter_top_k`; None keeps all.
+        top_p: as in `filter_top_p`; None keeps all.
 
     Raises:
-        ValueError: if the temperature is negative or not finite, and as `greedy`, `keep_top_k`
-            and `keep_top_p`.
+        ValueError: if the temperature is negative or not finite, and as `greedy`, `filter_top_k`
+            and `filter_top_p`.
     """
     _check_logits(logits)
     sensible = 0.0 <= temperature < torch.inf
@@ -62,13 +62,13 @@ def next_token_probabilities(
         shifted = logits - logits.amax(dim=-1, keepdim=True)
         probabilities = (shifted / temperature).softmax(dim=-1)  # (*batch, vocab)
     if top_k is not None:
-        probabilities = keep_top_k(probabilities, top_k)
+        probabilities = filter_top_k(probabilities, top_k)
     if top_p is not None:
-        probabilities = keep_top_p(probabilities, top_p)
+        probabilities = filter_top_p(probabilities, top_p)
     return probabilities
 
 
-def keep_top_k(
+def filter_top_k(
     probabilities: Float[Tensor, "*batch vocab"], k: int
 ) -> Float[Tensor, "*batch vocab"]:
     """Only the k likeliest tokens, in the same ratios as before.
@@ -87,7 +87,7 @@ def keep_top_k(
     return _only(probabilities, keep)
 
 
-def keep_top_p(
+def filter_top_p(
     probabilities: Float[Tensor, "*batch vocab"], p: float
 ) -> Float[Tensor, "*batch vocab"]:
     """Only the fewest tokens whose probabilities together reach p, in the same ratios as before.
@@ -117,7 +117,7 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    stop: int | None = None,
+    eos_id: int | None = None,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
 ) -> Int[Tensor, "batch T_all"]:
@@ -129,7 +129,7 @@ def generate(
         max_new_tokens: how many tokens to add at most.
         temperature, top_k, top_p: as in `next_token_probabilities`; temperature 0 takes the
             likeliest token each time.
-        stop: a token that ends its row; what comes after it is `PAD`. None never ends one.
+        eos_id: a token that ends its row; what comes after it is `PAD`. None never ends one.
         generator: where the choices come from; torch's global one if not given.
         use_cache: whether the model reads each token once (`model.new_cache()`) or everything
             again for each new token. The result is the same.
@@ -157,7 +157,7 @@ def generate(
     cache = model.new_cache() if use_cache else None
     unread = tokens  # what the cache has not seen
     running = torch.ones_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
-    with evaluating(model):
+    with eval_mode(model):
         for _ in range(max_new_tokens):
             if not running.any():
                 break
@@ -167,8 +167,8 @@ def generate(
             drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
             unread = drawn.to(tokens.dtype).masked_fill(~running, PAD)
             tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
-            if stop is not None:
-                running = running & (unread != stop)
+            if eos_id is not None:
+                running = running & (unread != eos_id)
     return tokens
 
 
@@ -192,9 +192,9 @@ def beam_search(
     tokens: Int[Tensor, " T"],
     max_new_tokens: int,
     *,
-    stop: int,
+    eos_id: int,
     n_beams: int = 4,
-    length_power: float = 0.0,
+    length_penalty: float = 0.0,
 ) -> list[Hypothesis]:
     """Likely continuations of one beginning, the best first.
 
@@ -210,9 +210,9 @@ def beam_search(
         tokens: the beginning, at least one token.
         max_new_tokens: how many tokens to add at most. A hypothesis that has not ended by then
             counts as it is.
-        stop: the token that ends a hypothesis.
+        eos_id: the token that ends a hypothesis.
         n_beams: how many hypotheses are followed at a time.
-        length_power: scores are log-probabilities divided by (number of new tokens) to this
+        length_penalty: scores are log-probabilities divided by (number of new tokens) to this
             power. 0 prefers short ones, since each further token can only cost; 1 takes the mean
             for each token (Wu et al., 2016, section 7, divide by another function of the length).
 
@@ -223,16 +223,20 @@ def beam_search(
     require(len(tokens) >= 1, "tokens", "none", "at least one to begin with")
     require(max_new_tokens >= 1, "max_new_tokens", max_new_tokens, "at least 1")
     require(n_beams >= 1, "n_beams", n_beams, "at least 1")
-    require(length_power >= 0, "length_power", length_power, "0 or more")
-    ends = _search(model, tokens, max_new_tokens, stop, n_beams)
+    require(length_penalty >= 0, "length_penalty", length_penalty, "0 or more")
+    ends = _search(model, tokens, max_new_tokens, eos_id, n_beams)
     if n_beams > 1:
-        ends |= _search(model, tokens, max_new_tokens, stop, 1)
-    found = [Hypothesis(new, p, p / len(new) ** length_power) for new, p in ends.items()]
+        ends |= _search(model, tokens, max_new_tokens, eos_id, 1)
+    found = [Hypothesis(new, p, p / len(new) ** length_penalty) for new, p in ends.items()]
     return sorted(found, key=lambda hypothesis: -hypothesis.score)
 
 
 def _search(
-    model: Callable[[Tensor], Tensor], tokens: Tensor, max_new_tokens: int, stop: int, n_beams: int
+    model: Callable[[Tensor], Tensor],
+    tokens: Tensor,
+    max_new_tokens: int,
+    eos_id: int,
+    n_beams: int,
 ) -> dict[tuple[int, ...], float]:
     """What was added to the beginning by each hypothesis, and its log-probability."""
     start, ended = len(tokens), {}
@@ -245,7 +249,7 @@ def _search(
         kept = order[falling.isfinite()][: n_beams - len(ended)]  # (n,), none that cannot come
         before, token = kept // totals.shape[1], kept % totals.shape[1]  # (n,), (n,)
         rows, total = torch.cat([rows[before], token[:, None]], dim=1), falling[: len(kept)]
-        over = (token == stop) | (step == max_new_tokens - 1)  # (n,)
+        over = (token == eos_id) | (step == max_new_tokens - 1)  # (n,)
         for row, p in zip(rows[over], total[over], strict=True):
             ended[tuple(row[start:].tolist())] = p.item()
         rows, total = rows[~over], total[~over]

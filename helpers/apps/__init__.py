@@ -1,0 +1,1 @@
+"""Applications: question answering, summarization, the story model, and their metrics."""

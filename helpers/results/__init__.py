@@ -1,0 +1,1 @@
+"""Stored comparisons, and what reads them."""

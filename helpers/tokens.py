@@ -1,0 +1,124 @@
+"""Words as ids: vocabularies, special tokens, batches of tokens and targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from helpers.validation import require, require_dims
+
+if TYPE_CHECKING:
+    from jaxtyping import Int
+
+
+PAD = 0
+"""The id of the filler that brings the sentences of a batch to one length."""
+
+START, END = 1, 2
+"""Ids in the target's vocabulary: what begins each target, and what ends it."""
+
+IGNORE_INDEX = -100
+"""The target at positions where nothing is asked (as in `F.cross_entropy`)."""
+
+
+Batch = tuple[Tensor | tuple[Tensor, ...], Tensor]
+"""Tokens (batch, T) and targets (batch, T); `IGNORE_INDEX` marks targets that do not count.
+
+A model that reads more than one sequence gets a tuple of them in place of the tokens.
+"""
+
+
+class Vocabulary:
+    """Words and their ids. Id 0 is the filler `<pad>`, the words follow in the order given.
+
+    Raises:
+        ValueError: if a word occurs twice.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = ("<pad>", *words)
+        self.ids = {word: i for i, word in enumerate(self.words)}
+        twice = sorted({word for word in self.words if self.words.count(word) > 1})
+        require(not twice, "words", f"{twice} more than once", "different words")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, text: str) -> Int[Tensor, " T"]:
+        """The ids of the words and punctuation marks of `text`, without regard to case.
+
+        Raises:
+            ValueError: if a word is not in the vocabulary.
+        """
+        found = re.findall(r"\w+|[^\w\s]", text.lower())
+        unknown = [word for word in found if word not in self.ids]
+        require(not unknown, "text", f"the unknown words {unknown}", "words of the vocabulary")
+        return torch.tensor([self.ids[word] for word in found], dtype=torch.long)
+
+    def decode(self, ids: Int[Tensor, " T"] | Sequence[int]) -> str:
+        """The words of one sentence as text, without filler.
+
+        Raises:
+            ValueError: if an id lies outside the vocabulary.
+        """
+        numbers = [int(i) for i in ids]
+        self.require_known(numbers)
+        text = " ".join(self.words[i] for i in numbers if i != PAD)
+        text = re.sub(r" (?=[^\w\s])", "", text)
+        return text[:1].upper() + text[1:]
+
+    def require_known(self, ids: Sequence[int]) -> None:
+        """Refuse ids outside the vocabulary.
+
+        Raises:
+            ValueError: if there are any.
+        """
+        outside = [i for i in ids if not 0 <= i < len(self)]
+        require(not outside, "ids", outside, f"numbers from 0 to {len(self) - 1}")
+
+
+def check_tokens(tokens: Int[Tensor, "batch T"], vocab: int, name: str = "tokens") -> None:
+    """Refuse what an embedding of `vocab` rows cannot look up.
+
+    Raises:
+        ValueError: if `tokens` are not ids, (batch, T), and then it speaks of them by their name.
+    """
+    require_dims(name, tokens, 2, "(batch, T)")
+    whole = tokens.dtype in (torch.int64, torch.int32)
+    require(whole, name, f"dtype {tokens.dtype}", "torch.int64, ids of tokens")
+    outside = tokens[(tokens < 0) | (tokens >= vocab)][:3].tolist()
+    require(not outside, name, f"ids such as {outside}", f"numbers from 0 to {vocab - 1}")
+
+
+def shift_right(
+    sources: Sequence[Int[Tensor, " _"]], targets: Sequence[Int[Tensor, " _"]]
+) -> Batch:
+    """A batch: sources, targets from `START` on, and what is asked: their next ids up to `END`.
+
+    Raises:
+        ValueError: if there is no source, or not one target for each.
+    """
+    require(len(sources) >= 1, "sources", "none", "at least one")
+    needed = f"{len(sources)}, one for each source"
+    require(len(targets) == len(sources), "targets", len(targets), needed)
+    begun = [torch.cat([torch.tensor([START]), row]) for row in targets]
+    ended = [torch.cat([row, torch.tensor([END])]) for row in targets]
+    source, target = (pad_sequence(rows, True, PAD) for rows in (sources, begun))
+    return (source, target), pad_sequence(ended, True, IGNORE_INDEX)
+
+
+def next_word_batch(tokens: Int[Tensor, "batch T"]) -> Batch:
+    """Texts, and as the target at each word the next one; nothing is asked where filler follows.
+
+    Raises:
+        ValueError: if `tokens` are not (batch, T).
+    """
+    require_dims("tokens", tokens, 2, "(batch, T)")
+    targets = torch.full_like(tokens, IGNORE_INDEX)
+    targets[:, :-1] = tokens[:, 1:].masked_fill(tokens[:, 1:] == PAD, IGNORE_INDEX)
+    return tokens, targets

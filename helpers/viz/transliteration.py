@@ -1,0 +1,66 @@
+"""Kannada in Latin letters, and a table of sentences with both."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+def show_sentences(*rows: tuple[str, Sequence[str]]) -> None:
+    """A table: words of English or a note, the Kannada words, and below them how they sound.
+
+    Args:
+        rows: what stands on the left, and the Kannada words.
+    """
+    from IPython.display import HTML, display
+
+    display(HTML(to_html(*rows)))
+
+
+def to_html(*rows: tuple[str, Sequence[str]]) -> str:
+    """The table that `show_sentences` displays. Kannada is marked as such, for screen readers."""
+    lines = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(left)}</th>'
+        f'<td style="text-align:left"><span lang="kn">{html.escape(" ".join(words))}</span><br>'
+        f'<i lang="kn-Latn">{html.escape(transliterate(" ".join(words)))}</i></td></tr>'
+        for left, words in rows
+    )
+    return f"<table><tbody>{lines}</tbody></table>"
+
+
+_CONSONANTS = dict(
+    zip(
+        "ಕಖಗಘಙಚಛಜಝಞಟಠಡಢಣತಥದಧನಪಫಬಭಮಯರಲವಶಷಸಹಳ",
+        "k kh g gh ṅ c ch j jh ñ ṭ ṭh ḍ ḍh ṇ t th d dh n p ph b bh m y r l v ś ṣ s h ḷ".split(),
+        strict=True,
+    )
+)
+
+
+_VOWELS = dict(zip("ಅಆಇಈಉಊಋಎಏಐಒಓಔ", "a ā i ī u ū r̥ e ē ai o ō au".split(), strict=True))
+
+
+_SIGNS = dict(zip("ಾಿೀುೂೃೆೇೈೊೋೌ", "ā i ī u ū r̥ e ē ai o ō au".split(), strict=True))
+
+
+_OTHERS = {"ಂ": "ṁ", "ಃ": "ḥ"}
+
+
+_SILENT = "್"
+
+
+def transliterate(text: str) -> str:
+    """The Kannada letters of the lecture in Latin ones, as in ISO 15919. All others stay."""
+    found = []
+    for at, letter in enumerate(text):
+        if letter in _CONSONANTS:
+            after = text[at + 1 : at + 2]
+            found.append(_CONSONANTS[letter])
+            found.append("" if after == _SILENT or after in _SIGNS else "a")
+        elif letter != _SILENT:
+            found.append((_VOWELS | _SIGNS | _OTHERS).get(letter, letter))
+    return "".join(found)
