@@ -1,4 +1,4 @@
-"""What lecture 13 tells of SmolLM2-135M-Instruct: `helpers/stored/real_model.json`.
+"""What lecture 13 tells of SmolLM2-135M-Instruct: `helpers/results/stored/real_model.json`.
 
     python -m experiments.real_model            # what has not been measured yet
     python -m experiments.real_model heads      # this part, again
@@ -40,20 +40,21 @@ from statistics import fmean
 
 import torch
 import torch.nn.functional as F
-from helpers.answering import exact_match, f1_score
-from helpers.decoding import generate
-from helpers.inside import pattern_scores
-from helpers.published import Published
-from helpers.summaries import mean_facts, rouge
 from torch import Tensor
 
-from helpers import attraction, facts, news, published, trained
-from helpers.data import course_prose
+from helpers import pretrained
+from helpers.apps import story_model
+from helpers.apps.metrics import exact_match, f1_score, mean_facts, rouge
+from helpers.data import attraction, news, questions
+from helpers.generation import generate
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
+from helpers.interp.induction import prefix_matching_scores
+from helpers.pretrained import Pretrained
+from helpers.results.store import course_prose
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "build" / "experiments" / "real_model"
-TABLE = ROOT / "helpers" / "stored" / "real_model.json"
+TABLE = ROOT / "helpers" / "results" / "stored" / "real_model.json"
 OPENING = "The letters in the drawer under the lamp that hums"
 N_HEADS, N_LAYERS = 9, 30
 
@@ -70,7 +71,7 @@ def rounded(values: object, digits: int = 3) -> object:
 
 
 @torch.no_grad()
-def last_logits(lm: Published, texts: list[str], batch: int = 50) -> Tensor:
+def last_logits(lm: Pretrained, texts: list[str], batch: int = 50) -> Tensor:
     """Logits after each text, (n, vocab); texts of one length are read together."""
     ids = [lm.encode(text)[0].tolist() for text in texts]
     out: dict[int, Tensor] = {}
@@ -82,7 +83,7 @@ def last_logits(lm: Published, texts: list[str], batch: int = 50) -> Tensor:
     return torch.stack([out[i] for i in range(len(texts))])
 
 
-def verb_ids(lm: Published) -> Tensor:
+def verb_ids(lm: Pretrained) -> Tensor:
     """(3, 2): is/are, was/were, has/have."""
     return torch.tensor([[lm.token_id(form) for form in pair] for pair in attraction.VERBS])
 
@@ -90,11 +91,11 @@ def verb_ids(lm: Published) -> Tensor:
 # --------------------------------------------------------------------------- parts
 
 
-def parity(lm: Published) -> dict:
+def parity(lm: Pretrained) -> dict:
     """The same file in transformers."""
     from transformers import AutoModelForCausalLM
 
-    path = published.find(published.SMOLLM2_NAME)
+    path = pretrained.find(pretrained.SMOLLM2_NAME)
     theirs = AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.float32
     ).eval()
@@ -124,7 +125,7 @@ def user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
-def agreement(lm: Published, n: int = 100) -> dict:
+def agreement(lm: Pretrained, n: int = 100) -> dict:
     """Rates of the right verb, each of n sentences for each number of the subject."""
     verbs, rows = verb_ids(lm), []
 
@@ -151,8 +152,8 @@ def agreement(lm: Published, n: int = 100) -> dict:
             measure(1000 * (i + 1), attractors=1, opposing=opposing, frame=frame)
     for opposing in (False, True):
         measure(5000, attractors=1, opposing=opposing, kind="clause")
-    small = trained.trained_language_model()
-    ours = [round(trained.agreement(small, k, 200), 3) for k in range(4)]
+    small = story_model.trained_language_model()
+    ours = [round(story_model.agreement(small, k, 200), 3) for k in range(4)]
     opening = last_logits(lm, [OPENING, OPENING.replace("hums", "hum")])
     chances = opening.softmax(dim=-1)
     return {
@@ -167,7 +168,7 @@ def agreement(lm: Published, n: int = 100) -> dict:
     }
 
 
-def repeated(lm: Published, n: int = 8, segment: int = 50, seed: int = 0) -> tuple[Tensor, Tensor]:
+def repeated(lm: Pretrained, n: int = 8, segment: int = 50, seed: int = 0) -> tuple[Tensor, Tensor]:
     """Random tokens, repeated once, and the lengths of the segments."""
     generator = torch.Generator().manual_seed(seed)
     vocab = len(lm.model.embedding.weight)
@@ -175,7 +176,7 @@ def repeated(lm: Published, n: int = 8, segment: int = 50, seed: int = 0) -> tup
     return half.repeat(1, 2), torch.full((n,), segment)
 
 
-def prose_tokens(lm: Published, n: int = 16, T: int = 64) -> Tensor:
+def prose_tokens(lm: Pretrained, n: int = 16, T: int = 64) -> Tensor:
     """The first tokens of plain paragraphs, (n, T)."""
     paragraphs = random.Random(0).sample(course_prose().splitlines(), 400)
     ids = [lm.encode(text)[0] for text in paragraphs if len(text) > 6 * T]
@@ -191,11 +192,11 @@ def in_signs(weights: Tensor) -> str:
 
 
 @torch.no_grad()
-def heads(lm: Published) -> dict:
+def heads(lm: Pretrained) -> dict:
     """Scores of all heads."""
     tokens, lengths = repeated(lm)
     _, weights = lm.model(tokens, return_weights=True, last_only=True)
-    matching = torch.stack([pattern_scores(w, lengths)[1] for w in weights])
+    matching = torch.stack([prefix_matching_scores(w, lengths)[1] for w in weights])
     _, weights = lm.model(prose_tokens(lm), return_weights=True, last_only=True)
     stacked = torch.stack(weights)  # (layers, n, heads, T, T)
     previous = stacked.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(1, 3))  # (layers, heads)
@@ -214,7 +215,7 @@ def heads(lm: Published) -> dict:
     }
 
 
-def twins(lm: Published, n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+def twins(lm: Pretrained, n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Sentences with an attractor of the other number, their twins, and the subject's sign."""
     some = attraction.sentences(n, 1, seed=seed)
     tokens = torch.cat([lm.encode(s.text) for s in some])  # (n, T)
@@ -222,7 +223,7 @@ def twins(lm: Published, n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     return tokens, other, torch.tensor([1.0 if s.plural else -1.0 for s in some])
 
 
-def effects(lm: Published, n: int = 64) -> dict:
+def effects(lm: Pretrained, n: int = 64) -> dict:
     """What each head does for agreement."""
     tokens, other, sign = twins(lm, n, seed=7)
     singular, plural = verb_ids(lm)[0]
@@ -263,15 +264,15 @@ def effects(lm: Published, n: int = 64) -> dict:
 
 
 @torch.no_grad()
-def losses(lm: Published, tokens: Tensor) -> Tensor:
+def losses(lm: Pretrained, tokens: Tensor) -> Tensor:
     """Mean loss at each position but the first, (T - 1,)."""
     logits = lm.model(tokens)[:, :-1]
     return F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none").mean(dim=0)
 
 
-def induction(lm: Published) -> dict:
+def induction(lm: Pretrained) -> dict:
     """The loss on repeated random tokens, and what removing heads does to it."""
-    from helpers.ablation import ablated
+    from helpers.interp.ablation import ablated
 
     stored = json.loads((KEPT / "heads.json").read_text(encoding="utf-8"))
     matching = torch.tensor(stored["matching"])  # (layers, heads)
@@ -304,11 +305,11 @@ def induction(lm: Published) -> dict:
 
 
 @torch.no_grad()
-def lens(lm: Published, n: int = 64) -> dict:
+def lens(lm: Pretrained, n: int = 64) -> dict:
     """The margin of the right verb that the last norm and the output layer read, block by block."""
     tokens, other, sign = twins(lm, n, seed=7)
     pair, found = verb_ids(lm)[0], {}
-    norm, table = lm.model.stack.norm, lm.model.readout.weight[pair]  # (2, d_model)
+    norm, table = lm.model.stack.norm, lm.model.lm_head.weight[pair]  # (2, d_model)
     for name, texts in (("text", tokens), ("twin", other)):
         x, rows = lm.model.embedding(texts), []
         for block in (None, *lm.model.blocks):
@@ -319,7 +320,7 @@ def lens(lm: Published, n: int = 64) -> dict:
     return found
 
 
-def noise(lm: Published) -> dict:
+def noise(lm: Pretrained) -> dict:
     """Rounding of the size of Q4_1's, once more: agreement and loss with three seeds."""
     from gguf import GGUFReader
 
@@ -328,12 +329,12 @@ def noise(lm: Published) -> dict:
     texts, sign = [s.text for s in some], torch.tensor([1.0 if s.plural else -1.0 for s in some])
     pair = verb_ids(lm)[0]
 
-    def measure(model: Published) -> dict:
+    def measure(model: Pretrained) -> dict:
         logits = last_logits(model, texts)[:, pair]
         right = ((logits[:, 1] - logits[:, 0]) * sign > 0).double().mean().item()
         return {"loss": rounded(losses(model, tokens).mean().item()), "right": rounded(right)}
 
-    reader = GGUFReader(published.find(published.SMOLLM2_NAME))
+    reader = GGUFReader(pretrained.find(pretrained.SMOLLM2_NAME))
     array = next(a for a in reader.tensors if a.name == "blk.0.attn_q.weight")
     blocks = torch.from_numpy(array.data.reshape(-1, 20)[:, :2].copy()).view(torch.float16).float()
     weights = lm.model.blocks[0].attention.W_query.weight
@@ -346,11 +347,13 @@ def noise(lm: Published) -> dict:
         other = copy.deepcopy(lm.model)
         with torch.no_grad():
             for name, p in other.named_parameters():
-                if p.dim() == 2 and "embedding" not in name and "readout" not in name:
+                if p.dim() == 2 and "embedding" not in name and "lm_head" not in name:
                     groups = p.view(-1, 32)
                     step = (groups.amax(dim=1) - groups.amin(dim=1))[:, None] / 15
                     groups.add_(step * (torch.rand(groups.shape, generator=generator) - 0.5))
-        found[f"seed {seed}"] = measure(Published(other, lm.tokenizer, lm.chat_template, lm.eos_id))
+        found[f"seed {seed}"] = measure(
+            Pretrained(other, lm.tokenizer, lm.chat_template, lm.eos_id)
+        )
     return found
 
 
@@ -367,7 +370,7 @@ SAID = (
 )
 
 
-def people(lm: Published) -> dict:
+def people(lm: Pretrained) -> dict:
     """log P(she) - log P(he) after each sentence, and how much of P the two have together."""
     she, he = lm.token_id(" she"), lm.token_id(" he")
     found = {}
@@ -408,11 +411,11 @@ def in_english(words: tuple[str, ...] | list[str]) -> str:
     """Words as a text: capitals, and no space before a mark."""
     names = {
         w
-        for group in (facts.FIRST, facts.LAST, facts.TOWNS)
+        for group in (questions.FIRST, questions.LAST, questions.TOWNS)
         for kind in group.values()
         for w in kind
     }
-    names |= set(facts.MONTHS) | set(facts.WEEKDAYS)
+    names |= set(questions.MONTHS) | set(questions.WEEKDAYS)
     text = " ".join(w.capitalize() if w in names else w for w in words)
     text = re.sub(r" ([.?])", r"\1", text)
     return re.sub(r"(^|[.?] )(\w)", lambda m: m[1] + m[2].upper(), text)
@@ -421,21 +424,21 @@ def in_english(words: tuple[str, ...] | list[str]) -> str:
 def asked(n: int, seed: int) -> list:
     """Questions with an answer, about known names."""
     generator = torch.Generator().manual_seed(seed)
-    return [facts.ask(generator) for _ in range(n)]
+    return [questions.ask(generator) for _ in range(n)]
 
 
-def replies(lm: Published, prompts: list[str], most: int) -> list[str]:
+def replies(lm: Pretrained, prompts: list[str], most: int) -> list[str]:
     """What the model adds to each: the first line. Prompts of one length are read together."""
     ids, said = [lm.encode(prompt)[0].tolist() for prompt in prompts], {}
     for length, places in attraction.by_length(ids).items():
         rows = torch.tensor([ids[i] for i in places])
-        written = generate(lm.model, rows, most, temperature=0.0, stop=lm.eos_id)
+        written = generate(lm.model, rows, most, temperature=0.0, eos_id=lm.eos_id)
         for i, row in zip(places, written[:, length:].tolist(), strict=True):
             said[i] = lm.tokenizer.decode(row).strip().split("\n")[0].strip()
     return [said[i] for i in range(len(prompts))]
 
 
-def answers(lm: Published, way: str, some: list[facts.Asked]) -> list[str]:
+def answers(lm: Pretrained, way: str, some: list[questions.Asked]) -> list[str]:
     """The answers to questions."""
     prompts = []
     for q in some:
@@ -447,7 +450,7 @@ def answers(lm: Published, way: str, some: list[facts.Asked]) -> list[str]:
     return replies(lm, prompts, 10)
 
 
-def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
+def scores(pairs: list[tuple[str, questions.Asked]]) -> dict:
     """Exact match, F1; whether the answer is of the kind asked for, and in the right sentence."""
     kinds, sentence = [], []
     for said, q in pairs:
@@ -472,7 +475,7 @@ def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
     }
 
 
-def questions(lm: Published, n: int = 200) -> dict:
+def questions(lm: Pretrained, n: int = 200) -> dict:
     """The prompt is chosen on 12 other questions."""
     others = asked(12, seed=500)
     chosen = {
@@ -512,7 +515,7 @@ def news_english(text: str) -> str:
     return re.sub(r"(^|[.] )(\w)", lambda m: m[1] + m[2].upper(), text)
 
 
-def summaries(lm: Published, n: int = 40) -> dict:
+def summaries(lm: Pretrained, n: int = 40) -> dict:
     """One chat prompt, greedy."""
     items = news.tell_news(n, torch.Generator().manual_seed(3000))
     prompts = [lm.render_chat(user(SUMMARY.format(text=news_english(item.text)))) for item in items]
@@ -530,7 +533,7 @@ def summaries(lm: Published, n: int = 40) -> dict:
     }
 
 
-PARTS: dict[str, Callable[[Published], dict]] = {
+PARTS: dict[str, Callable[[Pretrained], dict]] = {
     part.__name__: part
     for part in (
         parity,
@@ -556,7 +559,7 @@ def main() -> None:
     ]
     if "gather" in sys.argv[1:]:
         wanted = []
-    lm = published.load(published.find(published.SMOLLM2_NAME)) if wanted else None
+    lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME)) if wanted else None
     for name in wanted:
         start = time.process_time()
         found = PARTS[name](lm)
@@ -572,7 +575,7 @@ def main() -> None:
         "made_by": "experiments/real_model.py",
         "torch": torch.__version__.split("+")[0],
         "threads": 1,
-        "file": published.find(published.SMOLLM2_NAME).name,
+        "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
     }
     body = "".join(f',\n "{name}": {json.dumps(part)}' for name, part in there.items())
     TABLE.write_text(json.dumps(table)[:-1] + body + "\n}\n", encoding="utf-8")

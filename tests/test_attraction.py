@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers import attraction
+from helpers.data import attraction
 
 FORMS = {
     form: (i, number) for i, pair in enumerate(attraction.NOUNS) for number, form in enumerate(pair)

@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 import torch
-from helpers.decoding import generate
 from tokenizers import Tokenizer, decoders, pre_tokenizers, trainers
 from tokenizers.models import BPE
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from helpers import published
+from helpers import pretrained
+from helpers.generation import generate
 from helpers.gguf_weights import NAMES, read_gguf
 
 gguf = pytest.importorskip("gguf")
@@ -126,7 +126,7 @@ def test_logits(pair, monkeypatch):
     """In float64, with the reference's norm and rotation in float64 as well."""
     theirs, path = pair
     tokens = torch.randint(theirs.config.vocab_size, (2, 20))
-    ours = published.load(path, torch.float64).model(tokens)
+    ours = pretrained.load(path, torch.float64).model(tokens)
     _in_float64(monkeypatch)
     expected = theirs.double()(tokens).logits
     theirs.float()
@@ -156,8 +156,8 @@ def test_pairs_in_the_other_order_are_another_model(pair):
     theirs, path = pair
     tokens = torch.randint(theirs.config.vocab_size, (1, 12))
     file = read_gguf(path)
-    right = published.llama(file.config, file.weights, pairs_adjacent=True)(tokens)
-    wrong = published.llama(file.config, file.weights)(tokens)
+    right = pretrained.llama(file.config, file.weights, pairs_adjacent=True)(tokens)
+    wrong = pretrained.llama(file.config, file.weights)(tokens)
     assert (right - wrong).abs().max() > 1e-3
 
 
@@ -176,7 +176,7 @@ def test_quantized_weights_are_those_of_the_library(tokenizer, tmp_path, kind):
 
 def test_the_tokenizer_is_the_one_that_was_written(pair, tokenizer):
     _, path = pair
-    ours = published.load(path)
+    ours = pretrained.load(path)
     for text in ("the letters in 1984!", "lampe, Straße, ನಮಸ್ಕಾರ", "a  b\n\nc<|im_end|>"):
         assert ours.tokenizer.encode(text).ids == tokenizer.encode(text).ids
         assert ours.tokenizer.decode(ours.encode(text)[0].tolist(), False) == text
@@ -185,20 +185,20 @@ def test_the_tokenizer_is_the_one_that_was_written(pair, tokenizer):
 
 def test_generation_stops_at_the_end_token(pair):
     theirs, path = pair
-    ours = published.load(path)
+    ours = pretrained.load(path)
     assert ours.eos_id == 2
     with torch.no_grad():  # an output layer in which the end token always wins
-        ours.model.readout = torch.nn.Linear(64, theirs.config.vocab_size)
-        ours.model.readout.weight.zero_()
-        ours.model.readout.bias.zero_()
-        ours.model.readout.bias[2] = 1.0
+        ours.model.lm_head = torch.nn.Linear(64, theirs.config.vocab_size)
+        ours.model.lm_head.weight.zero_()
+        ours.model.lm_head.bias.zero_()
+        ours.model.lm_head.bias[2] = 1.0
     assert ours.write_on("the lamp", 10) == "the lamp"
     assert ours.answer("the lamp", 10) == ""
 
 
 def test_what_does_not_fit_the_context_is_refused_at_once(pair):
     _, path = pair
-    model = published.load(path).model
+    model = pretrained.load(path).model
     assert model.context_length == 40
     begin = torch.randint(3, 100, (1, 30))
     assert generate(model, begin, 10, temperature=0.0).shape == (1, 40)
@@ -213,7 +213,7 @@ def test_what_does_not_fit_the_context_is_refused_at_once(pair):
 
 def test_logits_of_the_last_position_alone(pair):
     _, path = pair
-    model, tokens = published.load(path).model, torch.randint(3, 100, (2, 9))
+    model, tokens = pretrained.load(path).model, torch.randint(3, 100, (2, 9))
     every, (one, weights) = model(tokens), model(tokens, return_weights=True, last_only=True)
     assert one.shape == (2, 1, every.shape[-1]) and len(weights) == 2
     torch.testing.assert_close(one, every[:, -1:])
@@ -224,15 +224,15 @@ def test_messages_become_one_text(pair):
     _, path = pair
     message = {"role": "user", "content": "the lamp"}
     expected = "<|im_start|>user\nthe lamp<|im_end|>\n<|im_start|>assistant\n"
-    assert published.load(path).render_chat(message) == expected
-    bare = published.Published(None, None)
+    assert pretrained.load(path).render_chat(message) == expected
+    bare = pretrained.Pretrained(None, None)
     with pytest.raises(ValueError, match="without a chat template"):
         bare.render_chat(message)
 
 
 def test_the_likeliest_tokens(pair):
     theirs, path = pair
-    ours = published.load(path)
+    ours = pretrained.load(path)
     found = ours.next_tokens("the lamp", 3)
     expected = theirs(ours.encode("the lamp")).logits[0, -1].softmax(dim=-1).topk(3)
     assert list(found.values()) == pytest.approx(expected.values.tolist(), rel=1e-4)
@@ -268,14 +268,14 @@ def test_what_is_no_such_file(tmp_path):
 
 def test_where_a_model_is_looked_for(tmp_path, monkeypatch):
     """A path that exists, then an installed package, then the hub."""
-    assert published.find(tmp_path) == tmp_path
+    assert pretrained.find(tmp_path) == tmp_path
     package = tmp_path / "brings_a_model"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "tiny.gguf").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(published.PACKAGES, "somebody/something", "brings_a_model")
-    monkeypatch.setattr(published, "fetch", lambda name: f"fetched {name}")
-    assert published.find("somebody/something") == package / "tiny.gguf"
-    monkeypatch.setitem(published.PACKAGES, "somebody/something", "not_installed_here")
-    assert published.find("somebody/something") == "fetched somebody/something"
+    monkeypatch.setitem(pretrained.PACKAGES, "somebody/something", "brings_a_model")
+    monkeypatch.setattr(pretrained, "fetch", lambda name: f"fetched {name}")
+    assert pretrained.find("somebody/something") == package / "tiny.gguf"
+    monkeypatch.setitem(pretrained.PACKAGES, "somebody/something", "not_installed_here")
+    assert pretrained.find("somebody/something") == "fetched somebody/something"
