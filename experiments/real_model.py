@@ -45,7 +45,8 @@ from torch import Tensor
 from helpers import pretrained
 from helpers.apps import story_model
 from helpers.apps.metrics import exact_match, f1_score, mean_facts, rouge
-from helpers.data import attraction, news, questions
+from helpers.data import attraction, news
+from helpers.data import questions as facts
 from helpers.generation import generate
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
 from helpers.interp.induction import prefix_matching_scores
@@ -411,11 +412,11 @@ def in_english(words: tuple[str, ...] | list[str]) -> str:
     """Words as a text: capitals, and no space before a mark."""
     names = {
         w
-        for group in (questions.FIRST, questions.LAST, questions.TOWNS)
+        for group in (facts.FIRST, facts.LAST, facts.TOWNS)
         for kind in group.values()
         for w in kind
     }
-    names |= set(questions.MONTHS) | set(questions.WEEKDAYS)
+    names |= set(facts.MONTHS) | set(facts.WEEKDAYS)
     text = " ".join(w.capitalize() if w in names else w for w in words)
     text = re.sub(r" ([.?])", r"\1", text)
     return re.sub(r"(^|[.?] )(\w)", lambda m: m[1] + m[2].upper(), text)
@@ -424,7 +425,7 @@ def in_english(words: tuple[str, ...] | list[str]) -> str:
 def asked(n: int, seed: int) -> list:
     """Questions with an answer, about known names."""
     generator = torch.Generator().manual_seed(seed)
-    return [questions.ask(generator) for _ in range(n)]
+    return [facts.ask(generator) for _ in range(n)]
 
 
 def replies(lm: Pretrained, prompts: list[str], most: int) -> list[str]:
@@ -438,7 +439,7 @@ def replies(lm: Pretrained, prompts: list[str], most: int) -> list[str]:
     return [said[i] for i in range(len(prompts))]
 
 
-def answers(lm: Pretrained, way: str, some: list[questions.Asked]) -> list[str]:
+def answers(lm: Pretrained, way: str, some: list[facts.Asked]) -> list[str]:
     """The answers to questions."""
     prompts = []
     for q in some:
@@ -450,7 +451,7 @@ def answers(lm: Pretrained, way: str, some: list[questions.Asked]) -> list[str]:
     return replies(lm, prompts, 10)
 
 
-def scores(pairs: list[tuple[str, questions.Asked]]) -> dict:
+def scores(pairs: list[tuple[str, facts.Asked]]) -> dict:
     """Exact match, F1; whether the answer is of the kind asked for, and in the right sentence."""
     kinds, sentence = [], []
     for said, q in pairs:

@@ -54,7 +54,7 @@ with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
         summarization,
     )
     from helpers.data import agreement, kannada, news, questions, recall, stories
-    from helpers.interp import ablation, hooks, induction
+    from helpers.interp import ablation, attribution, hooks, induction
     from helpers.tokens import Vocabulary, next_word_batch
     from helpers.viz import plotting
 
@@ -183,6 +183,13 @@ def valid_calls() -> None:
     cuts = SimpleNamespace(tokenizer=SimpleNamespace(encode=lambda text: encoding))
     pretrained.Pretrained.encode(cuts, "three short words")
     opened = models.LanguageModel(12, d_model, 2, 2).eval()
+    texts = torch.randint(12, (B, T_k))
+
+    def first(logits):
+        return logits[:, 0]
+
+    attribution.head_attribution(opened, texts, texts.flip(0), first)
+    attribution.head_effects(opened, texts, first, lambda layer, head, found: 0 * found, [(0, 1)])
     found = hooks.cache_activations(opened, torch.randint(12, (B, T_k)))
     with hooks.patch_from(opened, found, ["values"], layer=0, head=0, word=0):
         opened(torch.randint(12, (B, T_k)))

@@ -10,7 +10,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
-from helpers.decoding import next_token_probabilities
+from helpers.generation import next_token_probabilities
 from helpers.viz import drawings, explorables, tables
 
 SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.stem != "kit")
