@@ -1,8 +1,8 @@
 """One head, from the quiet start and with more steps: `python -m experiments.one_head_quiet`.
 
 `experiments.one_head` gives one head either five times as many steps or the quieter start. Here it
-gets both, from seeds that served for nothing else. Writes `helpers/stored/one_head_quiet.json`, two
-minutes of one core.
+gets both, from seeds that served for nothing else. Writes
+`helpers/results/stored/one_head_quiet.json`, two minutes of one core.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from experiments.one_head import MORE, RATE
 from experiments.two_heads import trial
 
 SEEDS = tuple(range(200, 208))
-FILE = Path(__file__).parent.parent / "helpers" / "stored" / "one_head_quiet.json"
+FILE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "one_head_quiet.json"
 
 
 def measure() -> dict:

@@ -1,10 +1,10 @@
 """How often a real parser finds the gap's subject: `python -m experiments.parser_errors`.
 
-The sentences are those of `data.agreement_batch`, with the right verb in the gap: once *lies* or
-*lie*, which may also be nouns, and once *is* or *are*, which may not. A parse is right if the first
-noun, and no other word, is the subject of that verb (*nsubj*, or *nsubjpass* where the parser reads
-a passive). Needs spaCy's small English pipeline. Writes `helpers/stored/parser_errors.json`, two
-minutes of one core.
+The sentences are those of `agreement.agreement_batch`, with the right verb in the gap: once *lies*
+or *lie*, which may also be nouns, and once *is* or *are*, which may not. A parse is right if the
+first noun, and no other word, is the subject of that verb (*nsubj*, or *nsubjpass* where the parser
+reads a passive). Needs spaCy's small English pipeline. Writes
+`helpers/results/stored/parser_errors.json`, two minutes of one core.
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ import spacy
 import torch
 from spacy.tokens import Doc
 
-from helpers import data, language
+from helpers.data import agreement
+from helpers.tokens import IGNORE_INDEX, PAD
+from helpers.viz import dependency_trees
 
 SENTENCES = 300
 """For each number of attractors and each verb."""
 SUBJECT = ("nsubj", "nsubjpass")
 OPENING = "The letters in the drawer under the lamp that hums lie unopened."
-FILE = Path(__file__).parent.parent / "helpers" / "stored" / "parser_errors.json"
+FILE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "parser_errors.json"
 
 
 def sentences(attractors: int, verbs: tuple[str, str], generator: torch.Generator):
     """Each sentence with the position of its verb."""
-    vocab = data.AGREEMENT_VOCABULARY
-    tokens, targets = data.agreement_batch(SENTENCES, attractors, generator)
+    vocab = agreement.AGREEMENT_VOCABULARY
+    tokens, targets = agreement.agreement_batch(SENTENCES, attractors, generator)
     for row, target in zip(tokens.tolist(), targets.tolist(), strict=True):
-        words = [vocab.words[i] for i in row if i != data.PAD]
-        gap = words.index(data.GAP)
-        [answer] = [vocab.words[i] for i in target if i != data.IGNORE]
-        words[gap] = verbs[data.ANSWERS.index(answer)]
+        words = [vocab.words[i] for i in row if i != PAD]
+        gap = words.index(agreement.GAP)
+        [answer] = [vocab.words[i] for i in target if i != IGNORE_INDEX]
+        words[gap] = verbs[agreement.ANSWERS.index(answer)]
         yield " ".join(words[:-1]).capitalize() + ".", gap
 
 
@@ -47,9 +49,9 @@ def finds_subject(doc: Doc, verb: int) -> bool:
 
 def measure() -> dict:
     """The fraction of right parses for each verb and number of attractors."""
-    parser = language.load_parser()
+    parser = dependency_trees.load_parser()
     right = {}
-    for verbs in (data.ANSWERS, ("is", "are")):
+    for verbs in (agreement.ANSWERS, ("is", "are")):
         generator = torch.Generator().manual_seed(0)
         right[" / ".join(verbs)] = [
             sum(finds_subject(parser(text), verb) for text, verb in sentences(n, verbs, generator))
