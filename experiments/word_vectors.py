@@ -1,4 +1,4 @@
-"""Word vectors of SmolLM2-135M-Instruct for lecture 2: `helpers/stored/word_vectors.json`.
+"""Word vectors of SmolLM2-135M-Instruct for lecture 2: `helpers/results/stored/word_vectors.json`.
 
     python -m experiments.word_vectors
 
@@ -24,11 +24,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from experiments.real_model import rounded
-from helpers import published
-from helpers.inside import record
-from helpers.published import Published
+from helpers import pretrained
+from helpers.interp.hooks import cache_activations
+from helpers.pretrained import Pretrained
 
-TABLE = Path(__file__).parents[1] / "helpers" / "stored" / "word_vectors.json"
+TABLE = Path(__file__).parents[1] / "helpers" / "results" / "stored" / "word_vectors.json"
 
 WORDS = ("letter", "violin", "anger", "pencil", "lamp", "green", "seven")
 SENSES = {
@@ -83,7 +83,7 @@ SENSES = {
 }
 
 
-def near(lm: Published, k: int = 6) -> dict:
+def near(lm: Pretrained, k: int = 6) -> dict:
     """The k nearest words of each of WORDS, with their cosines."""
     table = F.normalize(lm.model.embedding.weight.detach().float(), dim=-1)  # (vocab, d_model)
     pieces = [lm.tokenizer.decode([i], skip_special_tokens=False) for i in range(len(table))]
@@ -99,9 +99,9 @@ def near(lm: Published, k: int = 6) -> dict:
     return {"words": len(words), "nearest": found}
 
 
-def after_each_block(lm: Published, text: str) -> Tensor:
+def after_each_block(lm: Pretrained, text: str) -> Tensor:
     """The last token's embedding and its vector after each block, (1 + blocks, d_model)."""
-    found = record(lm.model, lm.encode(text))
+    found = cache_activations(lm.model, lm.encode(text))
     return torch.stack([found["stream", i][0, -1] for i in range(len(lm.model.blocks) + 1)])
 
 
@@ -116,7 +116,7 @@ def same_sense(vectors: Tensor, senses: list[str]) -> list[float]:
     return [right, cosines[same & other].mean().item(), cosines[~same].mean().item()]
 
 
-def senses(lm: Published) -> dict:
+def senses(lm: Pretrained) -> dict:
     """Each word's vectors, sentence by sentence."""
     found = {}
     for word, by_sense in SENSES.items():
@@ -141,11 +141,11 @@ def main() -> None:
     """Measure, and write the table."""
     torch.set_num_threads(1)
     start = time.process_time()
-    lm = published.load(published.find(published.SMOLLM2_NAME))
+    lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
     table = {
         "made_by": "experiments/word_vectors.py",
         "torch": torch.__version__.split("+")[0],
-        "file": published.find(published.SMOLLM2_NAME).name,
+        "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
         "near": rounded(near(lm)),
         "senses": rounded(senses(lm)),
     }
