@@ -226,7 +226,7 @@ def mask_is_kept(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=14),
-    section="nn.MultiheadAttention",
+    section="Multi-head attention in PyTorch",
     outcome=("copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights"),
     cases=cases,
     properties=(mask_is_kept,),
