@@ -8,6 +8,7 @@ gets both, from seeds that served for nothing else. Writes
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import torch
@@ -22,6 +23,7 @@ FILE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "one_he
 def measure() -> dict:
     """The accuracy on each question, and on both at once, for each seed."""
     torch.set_num_threads(1)
+    start = time.process_time()
     rows = [trial("one head", "quiet start", RATE, seed, MORE) for seed in SEEDS]
     return {
         "made_by": "experiments/one_head_quiet.py",
@@ -30,6 +32,8 @@ def measure() -> dict:
         "lr": RATE,
         "seeds": list(SEEDS),
         **{field: [r[field] for r in rows] for field in ("previous", "flagged", "both")},
+        "threads": 1,
+        "cpu_seconds": round(time.process_time() - start),
     }
 
 

@@ -10,6 +10,7 @@ reads a passive). Needs spaCy's small English pipeline. Writes
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import spacy
@@ -50,6 +51,7 @@ def finds_subject(doc: Doc, verb: int) -> bool:
 def measure() -> dict:
     """The fraction of right parses for each verb and number of attractors."""
     parser = dependency_trees.load_parser()
+    start = time.process_time()
     right = {}
     for verbs in (agreement.ANSWERS, ("is", "are")):
         generator = torch.Generator().manual_seed(0)
@@ -66,6 +68,7 @@ def measure() -> dict:
         "sentences": SENTENCES,
         "attractors": list(range(4)),
         "right": {verbs: [round(share, 3) for share in row] for verbs, row in right.items()},
+        "cpu_seconds": round(time.process_time() - start),
         "opening": {
             "words": [word.text for word in opening],
             "pos": [word.pos_ for word in opening],

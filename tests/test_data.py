@@ -439,7 +439,8 @@ def test_stored_tables_are_small_and_say_what_made_them():
         table = stored(name.removesuffix(".json"))
         assert table == json.loads(text)
         assert len(text) < 60_000
-        assert {"made_by", "torch", "threads", "cpu_seconds"} <= set(table)
+        assert {"made_by", "cpu_seconds"} <= set(table)
+        assert {"torch", "threads"} <= set(table) or "spacy" in table  # what computed it
 
 
 # ----------------------------------------------------------------------------- prose

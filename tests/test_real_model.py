@@ -28,7 +28,7 @@ def lm():
 
 @pytest.fixture(scope="module")
 def parity():
-    return stored("real_model")["parity"]
+    return stored("real_model_parity")
 
 
 def test_the_config_is_the_one_of_smollm2(lm):

@@ -24,21 +24,27 @@ AT_ONE_RATE = {
 """Lecture 8 shows it as a mistake: one rate for all, beside `story_models`, which was searched."""
 OPENED = {
     "inside",
+    "parser_errors",
     "real_model",
+    "real_model_parity",
     "word_vectors",
 }
-"""No comparison: what lectures 2, 12 and 13 open; 12 at the rate that `story_models` found."""
+"""No comparison: what lectures 2, 5, 12 and 13 open; 12 at the rate that `story_models` found."""
+POSSIBLE = {
+    "one_head_quiet",
+}
+"""That something can be learned: one setting in which it is, which no other rate can take back."""
 
 
 def test_every_other_table_holds_its_search():
     without = {p.stem for p in STORED.glob("*.json") if "search" not in json.loads(p.read_text())}
-    assert without == AT_ONE_RATE | OPENED
+    assert without == AT_ONE_RATE | OPENED | POSSIBLE
 
 
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.json")), ids=lambda path: path.stem)
 def test_stored_comparison_is_tuned(path):
     """Each model was searched over at least four rates, and ran at the one that this chose."""
-    if path.stem in AT_ONE_RATE | OPENED:
+    if path.stem in AT_ONE_RATE | OPENED | POSSIBLE:
         pytest.skip("shown as a mistake, or no comparison")
     assert untuned(results(path.stem)) == []
 
@@ -168,7 +174,7 @@ def test_a_close_grid_is_continued_as_well(peak):
 @pytest.mark.parametrize("path", sorted(STORED.glob("*.json")), ids=lambda path: path.stem)
 def test_nothing_is_missing_in_a_stored_comparison(path):
     """Today's rules would try no further rate, and choose no other one."""
-    if path.stem in AT_ONE_RATE | OPENED:
+    if path.stem in AT_ONE_RATE | OPENED | POSSIBLE:
         pytest.skip("shown as a mistake, or no comparison")
     found = results(path.stem)
     head, rows = found.head, [*found.search, *found.runs]
