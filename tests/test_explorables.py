@@ -506,3 +506,67 @@ def test_order_is_accessible_and_fits(play, width):
     page = play(order(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def draws(seed):
+    """The normal numbers of `kit.js` for a seed, one after the other."""
+    state, most = seed, 2**32 - 1
+
+    def uniform():
+        nonlocal state
+        state = (state + 0x6D2B79F5) & most
+        t = ((state ^ (state >> 15)) * (1 | state)) & most
+        t = ((t + ((t ^ (t >> 7)) * (61 | t) & most)) ^ t) & most
+        return (t ^ (t >> 14)) / 2**32
+
+    while True:
+        yield np.sqrt(-2 * np.log(1 - uniform())) * np.cos(2 * np.pi * uniform())
+
+
+def softness(d_k, scale, n_keys, n_draws, seed):
+    """Weights of the first query, and mean largest weight, entropy and Σ w(1 − w) over all."""
+    found = []
+    for draw in range(n_draws):
+        numbers = draws(1000 * seed + draw)
+        both = np.array([[next(numbers) for _ in range(1 + n_keys)] for _ in range(d_k)])
+        scores = both[:, 0] @ both[:, 1:] * scale
+        weights = np.exp(scores - scores.max())
+        found.append(weights / weights.sum())
+    weights = np.array(found)
+    entropy = -(weights * np.log(np.maximum(weights, 1e-300))).sum(axis=1)
+    reaction = (weights * (1 - weights)).sum(axis=1)
+    return found[0], [weights.max(axis=1).mean(), entropy.mean(), reaction.mean()]
+
+
+def scale_scores():
+    config = {"keys": 8, "draws": 20, "most": 8, "start": 6, "seed": 1}
+    table = (["d_k", "largest weight"], [[64, 0.85]])
+    return explorables.to_html("scale_scores", config, table=table, caption="Slide d_k.")
+
+
+def test_scale_scores_agrees_with_numpy(play):
+    page = play(scale_scores())
+    weight = page.locator(".stage table").nth(0).locator("td:nth-child(3)")
+    mean = page.locator(".stage table").nth(1).locator("td")
+
+    def assert_shown(d_k, scale, seed=1):
+        weights, means = softness(d_k, scale, 8, 20, seed)
+        np.testing.assert_allclose([float(t) for t in weight.all_inner_texts()], weights, atol=6e-3)
+        np.testing.assert_allclose([float(t) for t in mean.all_inner_texts()], means, atol=6e-3)
+
+    assert_shown(64, 1)
+    assert "d_k = 64, not divided" in page.locator("[role=status]").inner_text()
+    page.get_by_role("checkbox", name="divide by √d_k").check()
+    assert_shown(64, 1 / 8)
+    assert "several keys share the weight" in page.locator("[role=status]").inner_text()
+    page.get_by_role("slider", name="d_k").press("ArrowRight")
+    assert_shown(128, 128**-0.5)
+    page.get_by_role("button", name="Draw again").click()
+    assert_shown(128, 128**-0.5, seed=2)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_scale_scores_is_accessible_and_fits(play, width):
+    page = play(scale_scores(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -454,9 +454,11 @@ def as_wide_as_values(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=19),
-    section="A module that can be trained",
-    outcome="give the shape of every tensor in self-attention, also when values have another width "
-    "than keys, and recognise two wrong products that raise no error",
+    section="A head as a module",
+    outcome=(
+        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "products that raise no error"
+    ),
     cases=cases,
     properties=(as_wide_as_values,),
     drive=drive,

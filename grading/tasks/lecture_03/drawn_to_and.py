@@ -47,8 +47,11 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="What untrained weights show",
-    outcome="write one head as a module, and check it against others",
+    section="What untrained weights show, and what training changes",
+    outcome=(
+        "write one head as a module, check it against others, and read what a trained "
+        "one has learned"
+    ),
     hints=(
         "What does the head get of the word *and*?",
         "How could *meal* be given what *and* has?",

@@ -158,8 +158,10 @@ def within_the_values(args, result):
 TASK = task(
     plan("find the bug", points=8, minutes=10),
     section="Shapes, and products that look right",
-    outcome="give the shape of every tensor in self-attention, also when values have another width "
-    "than keys, and recognise two wrong products that raise no error",
+    outcome=(
+        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "products that raise no error"
+    ),
     cases=cases,
     properties=(within_the_values,),
     hints=(

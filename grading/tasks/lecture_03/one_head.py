@@ -254,9 +254,11 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=13),
-    section="All words at once",
-    outcome="give the shape of every tensor in self-attention, also when values have another width "
-    "than keys, and recognise two wrong products that raise no error",
+    section="All tokens at once",
+    outcome=(
+        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "products that raise no error"
+    ),
     cases=cases,
     properties=(rows_sum_to_one,),
     forbidden=(

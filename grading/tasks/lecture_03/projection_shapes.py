@@ -66,8 +66,10 @@ mistake(
 TASK = task(
     plan("predict", points=6, minutes=10),
     section="Shapes, and products that look right",
-    outcome="give the shape of every tensor in self-attention, also when values have another width "
-    "than keys, and recognise two wrong products that raise no error",
+    outcome=(
+        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "products that raise no error"
+    ),
     hints=(
         "Begin with one sentence: (8, 256) times (256, 32) is what? The batch stands in front.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",

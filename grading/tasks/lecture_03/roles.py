@@ -11,9 +11,10 @@ roles = {"b", "c", "e", "g"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
-    section="One word, three roles",
-    outcome="say what {term}`query`, {term}`key` and {term}`value` are each for, and which faults "
-    "of Lecture 2 they mend",
+    section="One token, three roles",
+    outcome=(
+        "say what query, key and value are each for, and which faults of Lecture 2 they repair"
+    ),
     reasons={
         "a": fails(
             "With one matrix for both, the score of i for j is the dot product of two vectors "

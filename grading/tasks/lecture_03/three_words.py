@@ -85,7 +85,7 @@ mistake(
 TASK = task(
     plan("predict", points=6, minutes=10),
     section="Three words by hand",
-    outcome="work from weights back to scores, and compute a {term}`context vector` by hand",
+    outcome="work from weights back to scores, and compute a context vector by hand",
     rtol=0.0,
     atol=0.06,
     hints=(

@@ -191,8 +191,10 @@ def both_means(args, result):
 TASK = task(
     plan("train", points=12, minutes=32),
     section="A head that learns to look something up",
-    outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
-    "read its map, and find the cause of its errors",
+    outcome=(
+        "write one head as a module, check it against others, and read what a trained "
+        "one has learned"
+    ),
     cases=cases,
     properties=(both_means,),
     drive=drive,
@@ -205,8 +207,8 @@ TASK = task(
         "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
         "Draw both, a wish that is on offer and one that is not, and choose between them with "
         "`torch.where`. Choose between the seeds and 8 by the same condition.",
-        "The model of the lecture is a head and an `nn.Linear` behind it, the readout. It needs "
-        "one change: its readout has nine answers. And `make_batch` is a function without "
+        "The model of the lecture is a head followed by an `nn.Linear`, the output layer. It needs "
+        "one change: its output layer has nine answers. And `make_batch` is a function without "
         "arguments: `lambda: …`, as in the lecture.",
     ),
 )

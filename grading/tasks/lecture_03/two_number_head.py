@@ -267,8 +267,10 @@ def right_number(args, result):
 TASK = task(
     plan("implement", points=14, minutes=32),
     section="A head that learns to look something up",
-    outcome="choose `W_query` and `W_key` by hand so that a head does what you want, or train it, "
-    "read its map, and find the cause of its errors",
+    outcome=(
+        "write one head as a module, check it against others, and read what a trained "
+        "one has learned"
+    ),
     cases=cases,
     properties=(right_number,),
     drive=drive,

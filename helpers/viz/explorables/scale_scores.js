@@ -24,9 +24,9 @@ lamplight.explorable("scale_scores", (stage, config) => {
     gradient: weights.reduce((sum, w) => sum + w * (1 - w), 0),
   });
 
-  const rows = all.map((k) => html("tr", {}, html("th", { scope: "row" }, `key ${k + 1}`),
+  const rows = all.map((k) => html("tr", {}, html("th", { scope: "row" }, String(k + 1)),
     html("td"), html("td")));
-  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["", "score", "weight"].map(
+  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["key", "score", "weight"].map(
     (name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows));
   const full = { top: 1, entropy: Math.log(keys), gradient: 1 - 1 / keys };
   const names = { top: "largest weight", entropy: `entropy (at most ${number(full.entropy)})`,
