@@ -26,15 +26,15 @@ lamplight.explorable("scale_scores", (stage, config) => {
 
   const rows = all.map((k) => html("tr", {}, html("th", { scope: "row" }, String(k + 1)),
     html("td"), html("td")));
-  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["key", "score", "weight"].map(
+  const above = (text) =>
+    html("caption", { style: "caption-side:top;text-align:left;color:inherit;padding:0" }, text);
+  const table = html("table", {}, above("One of the queries"), html("thead", {}, html("tr", {}, ...["key", "score", "weight"].map(
     (name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows));
   const full = { top: 1, entropy: Math.log(keys), gradient: 1 - 1 / keys };
   const names = { top: "largest weight", entropy: `entropy (at most ${number(full.entropy)})`,
     gradient: `reaction Σ w(1 − w) (at most ${number(full.gradient)})` };
   const meters = Object.fromEntries(Object.keys(names).map((n) => [n, html("td")]));
-  const means = html("table", {},
-    html("caption", { style: "caption-side:top;text-align:left;color:inherit;padding:0" },
-      `Mean of ${draws} random queries`),
+  const means = html("table", {}, above(`Mean of ${draws} random queries`),
     html("tbody", {}, ...Object.entries(meters).map(([n, cell]) =>
       html("tr", {}, html("th", { scope: "row", style: "white-space:normal" }, names[n]), cell))));
   const said = status();
