@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from helpers import generation
 from helpers.blocks import FeedForward
-from helpers.generation import generate, next_token_probabilities
 from helpers.gguf_weights import read_gguf
 from helpers.models import LanguageModel, TransformerModel
 from helpers.positions import LearnedPositions, PositionEncoding, RotaryPositions
@@ -311,7 +311,7 @@ class Pretrained:
         logits = self.model(self.encode(text), last_only=True)[0, -1]  # (vocab,)
         vocab = len(logits)
         require(1 <= k <= vocab, "k", k, f"a number from 1 to vocab = {vocab}")
-        top = next_token_probabilities(logits).topk(k)
+        top = generation.next_token_probabilities(logits).topk(k)
         tokens = [self.tokenizer.decode([i], skip_special_tokens=False) for i in top.indices]
         return dict(zip(tokens, top.values.tolist(), strict=True))
 
@@ -373,7 +373,7 @@ class Pretrained:
         generator: torch.Generator | None,
     ) -> Tensor:
         options = {"temperature": temperature, "generator": generator, "eos_id": self.eos_id}
-        return generate(self.model, self.encode(text), max_new_tokens, **options)
+        return generation.generate(self.model, self.encode(text), max_new_tokens, **options)
 
 
 def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Pretrained:
