@@ -504,6 +504,57 @@ def test_order_shuffles_a_bag_of_words(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_order_is_accessible_and_fits(play, width):
     page = play(order(), width=width)
+
+
+# ---- Lecture 1: the state fades, attention takes one step -------------------------------------
+
+
+def fading_state():
+    words = "The letters in the drawer under the lamp that hums ___".split()
+    config = {"words": words, "subject": 1, "w": 0.9, "bias": 1}
+    return explorables.to_html(
+        "fading_state", config, table=(["factor", "left"], [["0.9", 0.9**9]]), caption="Read on."
+    )
+
+
+def said_shares(page):
+    """What is left in the state, and the factor over 50 steps, from the status sentence."""
+    said = page.locator("p[role=status]").inner_text().replace("−", "-")
+    found = re.search(r"”, (\S+) of it is left.* multiplied by (\S+): ", said)
+    return [float(number) for number in found.groups()]
+
+
+@pytest.mark.parametrize("w", [0.5, 0.9, 1.0, 1.3])
+def test_fading_state_of_an_rnn_agrees_with_numpy(play, w):
+    page = play(fading_state())
+    page.get_by_label("Recurrent factor w").fill(str(w))
+    for _ in range(9):
+        page.get_by_role("button", name="Read the next word").click()
+    np.testing.assert_allclose(said_shares(page), np.power(w, [9, 50]), rtol=0.5, atol=5.1e-4)
+    if np.power(w, 50) > 1:
+        np.testing.assert_allclose(said_shares(page), np.power(w, [9, 50]), rtol=1e-3)
+    heights = page.locator(".stage rect").evaluate_all(
+        "all => all.map(r => +r.getAttribute('height'))"
+    )
+    np.testing.assert_allclose(heights[1:], 100 * np.minimum(1, w ** np.arange(10)), atol=1e-6)
+
+
+def test_fading_state_of_an_lstm_agrees_with_numpy(play):
+    page = play(fading_state())
+    page.get_by_role("button", name="LSTM").click()
+    page.get_by_label("Forget bias b").fill("3")
+    page.get_by_label("Words read").fill("11")
+    gate = 1 / (1 + np.exp(-3))
+    np.testing.assert_allclose(said_shares(page), [gate**9, gate**50], atol=5.1e-4)
+    page.get_by_label("Forget bias b").press("ArrowRight")
+    gate = 1 / (1 + np.exp(-3.5))
+    np.testing.assert_allclose(said_shares(page), [gate**9, gate**50], atol=5.1e-4)
+    assert not page.get_by_label("Recurrent factor w").is_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_fading_state_is_accessible_and_fits(play, width):
+    page = play(fading_state(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
