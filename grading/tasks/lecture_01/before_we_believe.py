@@ -46,7 +46,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="Agreement: who learns it, and when",
+    section="Agreement does not need attention",
     outcome="say which networks learn agreement, and why it is not the reason for attention",
     hints=(
         "Which of the choices could have suited one model more than another?",

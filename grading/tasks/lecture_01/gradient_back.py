@@ -270,7 +270,7 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=10, minutes=24),
-    section="The way back is long",
+    section="Vanishing and exploding gradients",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

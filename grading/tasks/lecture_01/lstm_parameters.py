@@ -49,9 +49,9 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
-    section="Gates",
-    outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
-    "every weight",
+    section="The LSTM cell",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
     hints=(
         "Count a plain `nn.RNN(30, 20)` first: W_x, W_h and two biases.",
         "What has to be computed from word and state at each step of an LSTM? i, f, g, and o, the "

@@ -38,9 +38,9 @@ mistake(
 
 TASK = task(
     plan("predict", points=4, minutes=6),
-    section="A network that reads one word at a time",
-    outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
-    "every weight",
+    section="Recurrent networks",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
     rtol=0.0,
     atol=0.006,
     hints=(

@@ -212,7 +212,7 @@ def forget_gates(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=13),
-    section="The way back is long",
+    section="Vanishing and exploding gradients",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

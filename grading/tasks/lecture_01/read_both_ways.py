@@ -236,9 +236,9 @@ def between(args, result):
 
 TASK = task(
     plan("implement", points=9, minutes=19),
-    section="A network that reads one word at a time",
-    outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
-    "every weight",
+    section="Bidirectional networks",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
     cases=cases,
     properties=(between,),
     hints=(

@@ -248,7 +248,7 @@ def where_it_is_cut(args, result):
 
 TASK = task(
     plan("find the bug", points=9, minutes=13),
-    section="Cutting the way short",
+    section="Truncated back-propagation through time",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

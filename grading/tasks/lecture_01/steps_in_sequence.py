@@ -74,8 +74,9 @@ mistake(
 
 TASK = task(
     plan("predict", points=7, minutes=13),
-    section="One step after another",
-    outcome="count sequential steps, and say which recurrences can run in parallel",
+    section="Sequential steps and path lengths",
+    outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
+    "by how many steps must wait",
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "
         "what it needs. What is the longest path?",

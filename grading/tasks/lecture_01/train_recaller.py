@@ -110,7 +110,7 @@ def after_training(args, result):
 
 TASK = task(
     plan("train", points=10, minutes=16),
-    section="Many facts, one state",
+    section="Many facts in one state",
     outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
     "what a {term}`forget gate` changes",
     cases=cases,

@@ -90,9 +90,9 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=10),
-    section="A network that reads one word at a time",
-    outcome="compute one step of a {term}`recurrent network` by hand, and give the shape of "
-    "every weight",
+    section="Recurrent networks",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
     hints=(
         "In `W @ v` the columns of W are as many as v has numbers, and the rows as many as come "
         "out.",

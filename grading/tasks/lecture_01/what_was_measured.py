@@ -11,7 +11,7 @@ what_was_measured = {"a", "e", "f", "g"}
 
 TASK = task(
     plan("choose", points=7, minutes=13),
-    section="What recurrence can and cannot do",
+    section="What attention adds",
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     reasons={

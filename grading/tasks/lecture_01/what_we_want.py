@@ -11,9 +11,9 @@ what_we_want = {"a", "b", "e", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=10),
-    section="What recurrence can and cannot do",
-    outcome="name three things that we want of a sequence model, and show which one a Markov "
-    "model misses",
+    section="What a sequence model needs",
+    outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
+    "by how many steps must wait",
     reasons={
         "a": holds(
             "Both sentences hold the same words, and they need different verbs. Who only counts "
@@ -46,7 +46,7 @@ TASK = task(
         ),
     },
     hints=(
-        "All this is in *What fails so far* and at the beginning of *A network that reads one word "
-        "at a time*.",
+        "All this is in *What a sequence model needs* and at the beginning of *Recurrent "
+        "networks*.",
     ),
 )

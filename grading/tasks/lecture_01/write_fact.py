@@ -171,7 +171,7 @@ def reads_back(args, result):
 
 TASK = task(
     plan("implement", points=12, minutes=32),
-    section="Many facts, one state",
+    section="Many facts in one state",
     outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
     "the size of the state",
     cases=cases,
