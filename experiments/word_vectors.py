@@ -145,6 +145,7 @@ def main() -> None:
     table = {
         "made_by": "experiments/word_vectors.py",
         "torch": torch.__version__.split("+")[0],
+        "threads": 1,
         "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
         "near": rounded(near(lm)),
         "senses": rounded(senses(lm)),

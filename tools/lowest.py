@@ -17,18 +17,19 @@ TOOLS = ("pytest", "nbval", "hypothesis", "jaxtyping", "beartype", "psutil", "py
 
 
 BEYOND = re.compile(
-    r"^ *(from|import) (axe_playwright_python|tokenizers|safetensors|transformers|test_p\w+ed)\b",
+    r"^ *(from|import) (axe_playwright_python|playwright|tokenizers|safetensors|transformers|gguf"
+    r"|nbformat|grading|experiments|tools|benchmarks|test_p\w+ed)\b",
     re.MULTILINE,
 )
-"""Left out: tests in a browser, and those whose reference is what Hugging Face has now."""
+"""Left out: tests of other packages and of pages, and those whose reference is Hugging Face's."""
+HELPERS = re.compile(r"^(from|import) helpers\b", re.MULTILINE)
 
 
 def tests() -> list[str]:
-    """The files of tests about the helpers: those that are named after a module or its errors."""
-    modules = {path.stem for path in (ROOT / "helpers").rglob("[!_]*.py")}
+    """The files of tests that import the helpers, and nothing of the course besides."""
     files = sorted((ROOT / "tests").glob("test_*.py"))
-    named = [p for p in files if p.stem.removeprefix("test_").removesuffix("_errors") in modules]
-    plain = [path for path in named if not BEYOND.search(path.read_text(encoding="utf-8"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    plain = [p for p, text in texts.items() if HELPERS.search(text) and not BEYOND.search(text)]
     return [path.relative_to(ROOT).as_posix() for path in plain]
 
 
