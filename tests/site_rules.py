@@ -166,7 +166,8 @@ def pictures(visited: Visit) -> list[str]:
               + ids.split(/\s+/).map(words).join(" ");
             const role = svg.getAttribute("role");
             // What can be moved in a drawing has a name of its own; the drawing groups it.
-            const plays = role === "group" && svg.querySelector("[role=slider]");
+            const plays = (role === "group" && svg.querySelector("[role=slider]"))
+              || (role === "application" && svg.hasAttribute("tabindex"));
             if (!(role === "img" || plays) || name.trim().split(/\s+/).length < 4)
               complaints.push("drawing without words: " + svg.outerHTML.slice(0, 80));
           }
