@@ -308,7 +308,7 @@ if __name__ == "__main__":
     gc.enable()
     send({"state": "ready"})
     names = notebook_space()
-    sys.path.append(os.getcwd())  # a notebook may import what it wrote
+    sys.path.append("")  # where it runs: a notebook may import what it wrote
     run_cells(job["cells"], job["skip"], names)
     for wanted in job["tasks"]:
         sweep()
