@@ -1,15 +1,16 @@
 /* The Tab key stops where there is something to do: not at buttons that copy (code can be selected),
-   and at a formula or an output only where it is too wide and scrolls. */
+   and at code, a formula or an output only where it is too wide and scrolls. The theme measures code
+   as soon as the page is there, which may be before its font is. */
 
 (() => {
   const set = () => {
     for (const button of document.querySelectorAll(".copybtn")) button.tabIndex = -1;
-    for (const box of document.querySelectorAll("div.math, div.cell_output .text_html"))
+    for (const box of document.querySelectorAll("pre, div.math, div.cell_output .text_html"))
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
   };
   addEventListener("load", () => {
-    set();
+    document.fonts.ready.then(set);
     addEventListener("resize", set);
     document.addEventListener("toggle", set, true); // of a fold
   });

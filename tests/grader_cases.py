@@ -383,7 +383,7 @@ CASES["magics"] = Trial(
                     "%matplotlib inline\n%load_ext autoreload\n!pip install torch \\\n  numpy\n"
                     "files = !ls\nwhere = %pwd\nnp.dot?\nprint('ok')",
                     "%%time\nimport warnings\nwarnings.warn('careful')\nprint('x' * 1000)",
-                    "%%bash\necho not python (",
+                    "%%bash\nfor i in 1 2; do echo $i; done",
                     "%%html\n<b>",
                     "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\ndisplay(3)",
                     "text = '''\n%not a magic\n!nor this\n'''\nassert '%not a magic\\n!n' in text",

@@ -58,7 +58,7 @@ def seeds():
 
 @pytest.mark.parametrize(("task", "seed"), list(seeds()))
 def test_right_answers_get_full_marks(task, seed):
-    sheet = sheet_of(task.name, seed)
+    sheet = sheet_of(task, seed)
     given = [sheet.right]
     if task.kind != "train":
         given += [judging.run(task, answer, sheet.cases) for answer in task.also_right]
@@ -86,7 +86,7 @@ def marked(task):
 
 @pytest.mark.parametrize("task", [marked(task) for task in TASKS], ids=by_name)
 def test_every_known_mistake_is_rejected_and_named(task, record_property):
-    tried, faults, sheet = 0, [], sheet_of(task.name)
+    tried, faults, sheet = 0, [], sheet_of(task)
     if task.kind == "written":
         return  # what is missing in a text, a person sees: the sentences are a guide for marking
     for number, mistake in enumerate(task.mistakes):
@@ -129,7 +129,7 @@ def test_arguments_have_names(task):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_constant_answers_are_rejected(task):
     """Zeros of the right shape, and the right answer to another input, earn nothing."""
-    sheet = sheet_of(task.name)
+    sheet = sheet_of(task)
     expected = sheet.right
     zeros = [copy.deepcopy(outcome) for outcome in expected]
     zeros = [judging.Outcome(_zeroed(outcome.value)) for outcome in zeros]
@@ -151,7 +151,7 @@ def _zeroed(value):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_inputs_changed_in_place_are_reported(task):
     """The model answer, but it leaves its first array argument changed."""
-    sheet = sheet_of(task.name)
+    sheet = sheet_of(task)
     places = [
         i for i, arg in enumerate(sheet.cases[0].args) if isinstance(arg, np.ndarray | torch.Tensor)
     ]

@@ -178,7 +178,7 @@ def test_in_a_task_to_find_bugs_only_what_was_mended_counts():
 )
 @pytest.mark.parametrize("seed", [PUBLIC_SEED, 1])
 def test_the_code_as_given_earns_nothing(task, seed):
-    sheet = sheet_of(task.name, seed)
+    sheet = sheet_of(task, seed)
     assert sheet.verdict(sheet.outcomes(0)).points == 0
 
 

@@ -26,7 +26,7 @@ def tasks_of(lecture):
 
 
 def sheets_of(lecture):
-    return [sheet_of(task.name) for task in tasks_of(lecture)]
+    return [sheet_of(task) for task in tasks_of(lecture)]
 
 
 def in_other_words(sheet):

@@ -8,7 +8,6 @@ comes with the sentences that may be said about it.
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 from grading import judge
 from grading.check import PUBLIC_SEED
 from grading.judge import STOPS, Outcome
-from grading.task import Task, load
+from grading.task import Task
 
 ELSEWHERE = Outcome(error=f"{STOPS} IndexError: index 7 is out of bounds for axis 0 with size 3")
 
@@ -71,10 +70,15 @@ class Sheet:
         return [i for i, (a, b) in enumerate(pairs) if not judge.same(self.task, a, b)]
 
 
-@functools.cache
-def sheet_of(name: str, seed: int = PUBLIC_SEED) -> Sheet:
+_SHEETS: dict[tuple[int, int], Sheet] = {}
+
+
+def sheet_of(task: Task, seed: int = PUBLIC_SEED) -> Sheet:
     """The sheet of a task, which all tests share."""
-    return Sheet(load(name), seed)
+    key = (id(task), seed)  # a task may hold lists, and has no hash
+    if key not in _SHEETS:
+        _SHEETS[key] = Sheet(task, seed)
+    return _SHEETS[key]
 
 
 def of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:

@@ -12,8 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 INSTALLS = re.compile(
-    r"^(?P<indent>\s*)(?:[%!]{1,2}\s*(?:python3? -m )?(?:pip3?|conda|mamba|uv|apt(?:-get)?)\b.*"
-    r"|!\s*(?:sudo|wget|curl|git)\b.*)$",
+    r"^(?P<indent>\s*)(?:[%!]{1,2}\s*(?:python3? -m )?(?:pip3?|conda|mamba|uv|apt(?:-get)?)\b"
+    r"|!\s*(?:sudo|wget|curl|git)\b)(?:.*\\\n)*.*$",
     re.MULTILINE,
 )
 """What would wait for a network that is off, or ask for a password."""
