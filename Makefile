@@ -108,7 +108,7 @@ grade-named:
 grade: grade-named .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
 ##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
 ##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
-##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that pages/instructors.md names:
+##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that pages/grading_situations.md names:
 ##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --participants TABLE,
 ##     --column NAME, --scale, --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
 	@sh tools/system.sh bwrap

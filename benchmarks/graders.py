@@ -9,7 +9,7 @@ goes into the course's own environment.
 
 Rounds of 25 submissions of each form are graded by each tool in turn, so that what else the machine
 does falls on all of them alike; otter-grader, the slowest, gets three of each round. What comes out
-stands in `benchmarks/graders.json`, and as tables for the page for instructors in
+stands in `benchmarks/graders.json`, and as tables for the grading reference in
 `benchmarks/graders.md`.
 """
 

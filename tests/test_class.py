@@ -48,6 +48,12 @@ IDS = {
 LECTURES = sorted((ROOT / "lectures").glob("*.ipynb"))
 
 
+def pages_about_grading():
+    """The pages for a lecturer who grades, one after the other."""
+    pages = sorted((ROOT / "pages").glob("grading*.md"))
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+
+
 def rows_of(path):
     """A table that the grader wrote."""
     return tables.read(path)[1]
@@ -1550,7 +1556,7 @@ def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
     done = graded(folder, out, tasks=GRADED, policy=policy)
     assert points_of(out)["ada"] == FULL + 3
     assert done.own == ["stable_softmax (1 ordinary cases)"]
-    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
+    text = pages_about_grading()
     code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def cases" in c)
     put(private / "cases" / "stable_softmax.py", code.encode(), LATER)
     graded(folder, out, tasks=GRADED, policy=policy)
@@ -2265,13 +2271,13 @@ def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
 # ------------------------------------------------------------------ written tasks
 
 
-def test_a_written_task_made_as_the_page_for_instructors_says_passes_the_proof(tmp_path):
+def test_a_written_task_made_as_the_page_says_passes_the_proof(tmp_path):
     """The code that stands there, in a folder of the lecturer's own, and a class that answers."""
     import test_grading as proof
 
     from grading.classroom.policy import own_tasks
 
-    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
+    text = pages_about_grading()
     code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "TASK" in c)
     put(tmp_path / "private" / "tasks" / "lecture_02" / "why_divide.py", code.encode(), LATER)
     [task] = own_tasks(tmp_path / "private")
@@ -2297,8 +2303,8 @@ def test_what_the_page_says_of_the_database_is_true(small):
     answers = made_class.HALF | {"essay": "essay = 'By cem.'"}  # which nobody has read
     put(small[0] / "cem" / "02_sheet.ipynb", sheet(answers), LATER + 9)
     again(small)
-    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
-    part = text.partition("\n### The database\n")[2].partition("\n## ")[0]
+    text = pages_about_grading()
+    part = text.partition("\n## The database\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", part, re.MULTILINE)
     with sqlite3.connect(out / "grades.sqlite") as base:
         there = {
@@ -2317,9 +2323,9 @@ def test_what_the_page_says_of_the_database_is_true(small):
     assert (task, times) == ("query_context", 1) and "sum of the first two" in message
 
 
-def test_every_option_and_file_that_the_page_names_is_there():
-    """What the page for instructors tells to type can be typed."""
-    text = (ROOT / "pages" / "instructors.md").read_text(encoding="utf-8")
+def test_every_option_and_file_that_the_pages_name_is_there():
+    """What the pages about grading tell you to type can be typed."""
+    text = pages_about_grading()
     made = "".join(path.read_text() for path in (ROOT / "grading" / "classroom").glob("*.py"))
     made += (ROOT / "tools" / "autograder.py").read_text()
     makefile = (ROOT / "Makefile").read_text()

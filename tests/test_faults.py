@@ -337,7 +337,7 @@ CODE_FAULTS = {
         "tests/test_documents.py::test_the_citation_has_the_version",
     ),
     "a limit of the sandbox in prose": (
-        "pages/instructors.md",
+        "pages/grading_reference.md",
         "60 s a cell",
         "90 s a cell",
         "tests/test_documents.py::test_limits_of_the_sandbox",

@@ -28,7 +28,8 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         page.read_text(encoding="utf-8")
         for page in [*tmp_path.glob("pages/*.md"), tmp_path / "index.md"]
     )
-    for page in ("instructors", "teaching", "examination"):
+    grading = ("grading", "grading_situations", "grading_reference")
+    for page in (*grading, "teaching", "examination"):
         assert page not in toc and not (tmp_path / "pages" / f"{page}.md").exists()
         assert f"{page}.md" not in pages
     assert "A good answer" not in pages

@@ -2,8 +2,8 @@
 
 TARGET is a new or an empty folder; `_build/student`, if none is named, is made anew each time.
 
-It is built from a copy in which the solutions are missing, and so are the page for instructors,
-the plans for teaching and the questions for an examination, so that neither a page nor the search
+It is built from a copy in which the solutions are missing, and so are the pages about grading,
+the teaching plans and the questions for an examination, so that neither a page nor the search
 holds any of them, and in whose notebooks `check` does not point at them. It does not make them
 secret: they stand in the public repository.
 """
@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
-LEFT_OUT |= {"pages/instructors.md", "pages/teaching.md", "pages/examination.md"}
+TEACHERS = ("grading", "grading_situations", "grading_reference", "teaching", "examination")
+LEFT_OUT |= {f"pages/{page}.md" for page in TEACHERS}
 IMPORT = '"from grading import check, progress\\n"'
 README = """# Lamplight, for students
 
@@ -39,7 +40,7 @@ PART = re.compile(r"  - caption: For instructors\n(?:    .*\n)+")
 ANSWERS = re.compile(r" +- file: solutions/.*\n +title: .*\n")
 EMPTY = re.compile(r" +sections:\n(?=(?: {0,6}\S|\Z))", re.MULTILINE)
 TEACH = re.compile(r"^There are \[teaching plans\].*?(?=Code: MIT)", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\[([^\]]*)\]\((?:pages/)?(?:instructors|teaching|examination)\.md[^)]*\)")
+LINK = re.compile(rf"\[([^\]]*)\]\((?:pages/)?(?:{'|'.join(TEACHERS)})\.md[^)]*\)")
 
 
 def copy(target: Path) -> None:
