@@ -5,7 +5,9 @@
   folded until the reader guesses or asks (`_static/predict.js`). Without JavaScript it is a native
   fold. Where there is no explanation, the fold holds the folded output and the paragraph after it.
 - An admonition with the class `dropdown`, such as *Fine print*, becomes a native fold.
-- Cells that only set up a notebook, folded and without output, are left out of the page.
+- Cells that only set up a notebook, folded and without output, become a fold that names what they
+  define, so that no function on a page comes from nowhere. It is not colored: that would make the
+  pages much heavier.
 - In a question for an examination the answer is folded.
 - Captions of figures in outputs are numbered, as in "Figure 7.3".
 - A style or script that several outputs bring along stands on the page once.
@@ -79,6 +81,16 @@ def cell_text(cell: nodes.Node) -> str:
     return "".join(raw.astext() for raw in cell.findall(nodes.raw))
 
 
+def summary_of(code: str) -> str:
+    """The line of a fold with code that only sets up: what it defines."""
+    names = re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)
+    more = f" and {len(names) - 6} more" if len(names) > 7 else ""
+    shown = ", ".join(names[:6] if more else names) + more
+    if "import " not in code:
+        return f"Show the code of {shown}" if shown else "Show the code"
+    return f"Show the imports, and {shown}" if shown else "Show the imports"
+
+
 def titled(node: nodes.Node, start: str) -> bool:
     """Whether a node is an admonition whose title begins so."""
     if not isinstance(node, nodes.admonition):
@@ -95,7 +107,7 @@ class Folds(SphinxTransform):
     def apply(self) -> None:
         """Change the page."""
         for section in list(self.document.findall(nodes.section)):
-            self.leave_out_setup(section)
+            self.fold_setup(section)
             self.box_predictions(section)
         for item in list(self.document.findall(nodes.list_item)):
             self.fold_answer(item)
@@ -124,13 +136,26 @@ class Folds(SphinxTransform):
                 item += fold
                 return
 
-    def leave_out_setup(self, section: nodes.section) -> None:
-        """Folded code without an output says nothing to those who read."""
+    def fold_setup(self, section: nodes.section) -> None:
+        """Neighbouring cells that only import and define become one fold."""
         if not LECTURE.match(self.env.docname):
             return
+        last = None
         for cell in list(section.children):
-            if is_cell(cell) and cell.get("hide_mode") == "input" and not part(cell, "output"):
-                section.remove(cell)
+            source = part(cell, "source") if is_cell(cell) else None
+            if not source or cell.get("hide_mode") != "input" or part(cell, "output"):
+                last = None
+                continue
+            code = source.astext()
+            if last is None:
+                last = FoldNode("", classes=["fold-code", "setup"])
+                last += nodes.literal_block("", "", language="none")
+                section.insert(section.index(cell), last)
+            block = last.children[0]
+            text = f"{block.astext()}\n\n\n{code}" if block.children else code
+            last.children[0] = nodes.literal_block(text, text, language="none")
+            last["summary"] = summary_of(text)
+            section.remove(cell)
 
     def box_predictions(self, section: nodes.section) -> None:
         """Group what belongs to each question."""

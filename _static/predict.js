@@ -1,4 +1,5 @@
-/* Predictions: a guess opens the result, is kept, and stands beside it. */
+/* Predictions: a guess opens the result, is kept, and stands beside it. Who only wants to read opens
+   all results at once, here and on every other page. */
 
 (() => {
   const KEY = "lamplight-guesses";
@@ -11,9 +12,33 @@
   };
   const element = (tag, text, properties = {}) =>
     Object.assign(document.createElement(tag), { textContent: text, ...properties });
+  const ALL = "lamplight-results";
   const page = location.pathname.match(/[^/]+\/[^/]+$/)?.[0] ?? "";
 
+  const openAll = (folds) => {
+    let all = null;
+    try {
+      all = localStorage.getItem(ALL);
+    } catch {} // storage is off
+    const button = element("button", "", { type: "button", className: "all-results" });
+    const set = (open) => {
+      for (const fold of folds) fold.open = open;
+      button.textContent = open ? "Fold the results of predictions" : "Show the results of all predictions";
+    };
+    button.addEventListener("click", () => {
+      const open = !folds.every((fold) => fold.open);
+      set(open);
+      try {
+        localStorage.setItem(ALL, open ? "shown" : "");
+      } catch {}
+    });
+    set(all === "shown");
+    (document.querySelector("article p:has(> a > img[src*=colab])") ?? folds[0].closest("section").querySelector("p")).append(button);
+  };
+
   const start = () => {
+    const folds = [...document.querySelectorAll(".prediction details.result")];
+    if (folds.length > 1) openAll(folds);
     for (const box of document.querySelectorAll(".prediction")) {
       const fold = box.querySelector("details.result"), key = `${page}#${box.id}`;
       const yours = element("p", "", { className: "your-guess", hidden: true });
@@ -42,7 +67,7 @@
         const form = element("form", "", { className: "free-guess" });
         form.dataset.lmSuppressShortcuts = "true";
         const field = element("input", "", { id: `${box.id}-guess`, autocomplete: "off" });
-        form.append(element("label", "My guess:", { htmlFor: field.id }), field, element("button", "Compare"));
+        form.append(element("label", "My guess:", { htmlFor: field.id }), field, element("button", "Show and compare"));
         form.addEventListener("submit", (event) => {
           event.preventDefault();
           if (field.value.trim()) keep(field.value.trim());

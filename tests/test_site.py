@@ -250,6 +250,36 @@ def test_a_prediction_keeps_its_result_until_one_guesses(browser):
     context.close()
 
 
+def test_all_results_are_shown_at_once_and_on_the_next_page_too(browser):
+    context = browser.new_context()
+    page = context.new_page()
+
+    def shown():
+        return page.locator(".prediction details.result").evaluate_all(
+            "folds => folds.map(fold => fold.open)"
+        )
+
+    page.goto((HTML / "lectures" / "04_masks.html").as_uri())
+    assert len(shown()) >= 4 and not any(shown())
+    page.get_by_role("button", name="Show the results of all predictions").click()
+    assert all(shown())
+    page.goto((HTML / "lectures" / "03_queries_keys_values.html").as_uri())
+    assert len(shown()) >= 4 and all(shown())
+    page.get_by_role("button", name="Fold the results of predictions").click()
+    assert not any(shown())
+    page.reload()
+    assert not any(shown())
+    context.close()
+
+
+def test_code_that_sets_up_is_folded_and_named():
+    """What a page calls can be read on the page, though in a fold."""
+    page = page_soup("lectures/01_limits_of_recurrence")
+    folds = {fold.summary.text: fold.pre.text for fold in page.select("details.setup")}
+    assert "def train_reader(" in folds["Show the code of train_reader"]
+    assert any("import torch" in code for line, code in folds.items() if "imports" in line)
+
+
 def test_figures_with_captions_are_numbered():
     """In each lecture from 1 on, without a gap."""
     for name in NOTEBOOKS:
