@@ -10,7 +10,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
-from helpers.generation import next_token_probabilities
+from helpers.generation import beam_search, next_token_probabilities
 from helpers.viz import drawings, explorables, tables
 
 SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.stem != "kit")
@@ -624,5 +624,92 @@ def test_scale_scores_agrees_with_numpy(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_scale_scores_is_accessible_and_fits(play, width):
     page = play(scale_scores(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- Lecture 9: greedy decoding and beams
+
+
+NEXT = torch.zeros(5, 5, dtype=torch.float64)
+"""Rows: after the start (0), A, B and X (1 to 3); columns: the next token, 4 is the end."""
+NEXT[0, [1, 2]] = torch.tensor([0.6, 0.4], dtype=torch.float64)
+NEXT[1, [1, 3, 4]] = torch.tensor([0.3, 0.45, 0.25], dtype=torch.float64)
+NEXT[2, [1, 4]] = torch.tensor([0.05, 0.95], dtype=torch.float64)
+NEXT[3, 4] = 1.0
+LONGEST = 5
+
+
+def beam_tree(last=0, depth=0):
+    """All continuations with their probabilities, as the explorable wants them."""
+    node = {"look": [0.2, 0.8] if last else [0.9, 0.1], "next": []}
+    for token, p in enumerate(NEXT[last].tolist()):
+        if p > 0:
+            below = [beam_tree(token, depth + 1)] if token < 4 and depth < LONGEST - 1 else []
+            node["next"].append([token, p, *below])
+    return node
+
+
+def translate():
+    words = {1: ["ಅ", "A", "first"], 2: ["ಬ", "B", "second"], 3: ["ಕ್ಸ", "X", "third"]}
+    words[4] = ["", "end", ""]
+    one = {"name": "one", "source": ["uno", "due"], "right": [2], "longest": LONGEST}
+    other = {**one, "name": "other", "right": [1, 3]}
+    examples = [{**each, "words": words, "tree": beam_tree()} for each in (one, other)]
+    table = (["source", "greedy"], [["uno due", "A X"]])
+    config = {"end": 4, "examples": examples}
+    return explorables.to_html("translate", config, table=table, caption="Write.")
+
+
+@pytest.mark.parametrize("power", [0, 1, 2])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_translate_agrees_with_the_helper(play, n, power):
+    page = play(translate())
+    page.get_by_role("slider", name="beams").fill(str(n))
+    page.get_by_role("slider", name="length penalty").fill(str(power))
+    page.get_by_role("button", name="To the end").click()
+    best, *_ = beam_search(
+        lambda tokens: NEXT.log()[tokens],
+        torch.tensor([0]),
+        LONGEST,
+        eos_id=4,
+        n_beams=n,
+        length_penalty=power,
+    )
+    text = " ".join("-ABX"[token] for token in best.tokens if token < 4)
+    said = page.locator("[role=status]").inner_text()
+    shown = re.search(r"“([^”]*)”, probability ([\d.e-]+), (right|wrong)", said)
+    assert shown[1] == text
+    assert float(shown[2]) == pytest.approx(np.exp(best.log_probability), rel=0.06)
+    assert shown[3] == ("right" if text == "B" else "wrong")
+
+
+def test_translate_steps_through_a_tree(play):
+    page = play(translate())
+    tree, lines = page.locator(".stage svg").nth(1), page.locator(".stage svg").nth(0)
+    assert "A on uno" in lines.get_attribute("aria-label")
+    assert tree.locator("rect").count() == 1
+    page.get_by_role("slider", name="beams").press("ArrowRight")
+    assert tree.locator("rect").count() == 2
+    page.get_by_role("button", name="Next token").press("Enter")
+    said = page.locator("[role=status]").inner_text()
+    assert said == "2 beams, step 2: “A X”, probability 0.27."
+    assert "A on uno, X on due" in lines.get_attribute("aria-label")
+    # After "B end" one place is left in the beam: two rows of two, and one of one.
+    page.get_by_role("button", name="Next token").click()
+    assert tree.locator("rect").count() == 5
+    said = page.locator("[role=status]").inner_text()
+    assert "“B”, probability 0.38, right. Greedy: “A X”, 0.27." in said
+    page.get_by_role("button", name="other").click()
+    page.get_by_role("button", name="To the end").click()
+    assert "“B”, probability 0.38, wrong" in page.locator("[role=status]").inner_text()
+    page.get_by_role("button", name="Start again").click()
+    assert tree.locator("rect").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_translate_is_accessible_and_fits(play, width):
+    page = play(translate(), width=width)
+    page.get_by_role("button", name="To the end").click()
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

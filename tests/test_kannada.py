@@ -16,6 +16,7 @@ from helpers.data.kannada import (
     VERBS,
     conjugate,
     encode,
+    gloss,
     is_held_out,
     plural,
     sentences,
@@ -48,6 +49,29 @@ def test_forms_are_those_of_the_grammars():
     for verb, forms in expected.items():
         found = [conjugate(verb, a, past) for past in (False, True) for a in ENDINGS]
         assert [transliterate(word) for word in found] == forms.split()
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("ನಾನು", "I"),
+        ("ಹೊಸ", "new"),
+        ("ಮರವು", "tree"),
+        ("ಮರವನ್ನು", "tree (object)"),
+        ("ಎಲೆಗಳನ್ನು", "leaves (object)"),
+        ("ನೋಡುತ್ತೇನೆ", "see (I)"),
+        ("ತೊಳೆಯುತ್ತಾಳೆ", "washes (she)"),
+        ("ಕರೆಯಿತು", "called (it)"),
+        (AND, "and"),
+    ],
+)
+def test_gloss_says_the_word_and_its_ending(word, said):
+    assert gloss(word) == said
+
+
+def test_every_word_of_the_fragment_has_a_gloss_of_its_own():
+    found = [gloss(word) for word in KANNADA.words[3:]]
+    assert len(set(found)) == len(found) == len(KANNADA.words) - 3
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ CASES = {
     kannada.words_of: [
         (lambda: kannada.words_of(torch.tensor([999])), "ids: got [999]; needed numbers from 0 to"),
     ],
+    kannada.gloss: [
+        (lambda: kannada.gloss("see"), "word: got 'see'; needed a Kannada word of the fragment"),
+    ],
     kannada.is_held_out: [
         (lambda: kannada.is_held_out("see", "cow"), "noun: got 'cow'; needed one of ['boy'"),
         (lambda: kannada.is_held_out("eat", "boy"), "verb: got 'eat'; needed one of ['see'"),

@@ -89,7 +89,6 @@ def test_lecture_takes_an_evening(path):
 
 
 OLD_FORM = {
-    "09_translation",
     "10_question_answering",
     "11_summarization",
     "12_inside",

@@ -111,6 +111,18 @@ def plural(noun: str) -> str:
     return PLURALS.get(noun, noun + "s")
 
 
+def gloss(word: str) -> str:
+    """A Kannada word in English, with what its ending says in brackets.
+
+    For instance "tree (object)" or "saw (he)".
+
+    Raises:
+        ValueError: if the word does not belong to the fragment.
+    """
+    require(word in _GLOSSES, "word", repr(word), "a Kannada word of the fragment")
+    return _GLOSSES[word]
+
+
 ENGLISH = Vocabulary(
     [*PRONOUNS, "the", *OWNERS, *ADJECTIVES, *NOUNS, *map(plural, NOUNS)]
     + [form for verb, (third, past, *_) in VERBS.items() for form in (verb, third, past)]
@@ -257,4 +269,23 @@ _KANNADA_OF = (
     | {plural(noun): forms[2] for noun, forms in NOUNS.items()}
     | ADJECTIVES
     | OWNERS
+)
+
+_PERSONS = {"1 sg": "I", "1 pl": "we", "3 sg m": "he", "3 sg f": "she", "3 pl": "they"}
+_GLOSSES = (
+    {word: "I" if pronoun == "i" else pronoun for pronoun, (word, _) in PRONOUNS.items()}
+    | {word: english for english, word in (ADJECTIVES | OWNERS).items()}
+    | {
+        form: (plural(noun) if several else noun) + (" (object)" if at % 2 else "")
+        for noun, forms in NOUNS.items()
+        for at, (form, several) in enumerate(zip(forms, (0, 0, 1, 1), strict=True))
+    }
+    | {
+        conjugate(verb, agreement, past): f"{spoken} ({_PERSONS.get(agreement, 'it')})"
+        for verb, (third, before, *_) in VERBS.items()
+        for agreement in ENDINGS
+        for past in (False, True)
+        for spoken in [before if past else third if agreement.startswith("3 sg") else verb]
+    }
+    | {AND: "and"}
 )

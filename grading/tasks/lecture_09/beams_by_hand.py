@@ -56,8 +56,7 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=8),
-    outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
-    "wrong",
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     hints=(
         "Draw the tree, and write the product at each of its ends.",
         "exp(½ · ln p) is the square root of p.",

@@ -244,8 +244,7 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=11, minutes=18),
-    outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
-    "wrong",
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     cases=cases,
     drive=drive,
     hints=(

@@ -281,7 +281,8 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=9, minutes=12),
-    outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
     cases=cases,
     hints=(
         "Which of the three projections gets `x`, and which get `memory`?",

@@ -66,7 +66,8 @@ mistake(
 
 TASK = task(
     plan("predict", points=6, minutes=8),
-    outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
     hints=(
         "Write down, for a translation of three words, what the decoder reads and what it is "
         "asked for.",

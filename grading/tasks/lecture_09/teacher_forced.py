@@ -176,8 +176,8 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=8, minutes=10),
-    outcome="shift inputs and targets for {term}`teacher forcing`, and recognise a model for which "
-    "this was forgotten",
+    outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
+    "which this was forgotten",
     cases=cases,
     hints=(
         "Write both rows of the example on paper, one below the other. What is asked for under the "

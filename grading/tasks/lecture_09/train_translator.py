@@ -146,8 +146,7 @@ def after_training(args, result):
 
 TASK = task(
     plan("train", points=12, minutes=20),
-    outcome="write greedily and by {term}`beam search`, and give a case where greedy choice is "
-    "wrong",
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     cases=cases,
     properties=(after_training,),
     drive=drive,

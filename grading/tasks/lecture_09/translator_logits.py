@@ -181,7 +181,8 @@ def cases(seed):
 
 TASK = task(
     plan("find the bug", points=12, minutes=15),
-    outcome="write {term}`cross-attention` with T_q ≠ T_k, and say which mask goes where",
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
     cases=cases,
     drive=drive,
     hints=(

@@ -11,8 +11,8 @@ what_lengths_show = {"b", "d", "e"}
 
 TASK = task(
     plan("choose", points=7, minutes=8),
-    outcome="say what an encoder-decoder without attention has to carry through one state, and "
-    "read a comparison of what is *learned* through it",
+    outcome="explain what an encoder-decoder without attention must carry through one vector, "
+    "and read a comparison of what was *learned* through it",
     reasons={
         "a": fails(
             "Look at the second table, one clause. All of them are nearly perfect there when they "

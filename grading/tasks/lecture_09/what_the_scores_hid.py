@@ -51,7 +51,8 @@ mistake(
 TASK = task(
     plan("written", points=5, minutes=13),
     section="What a score hides",
-    outcome="choose between exact match, BLEU and chrF, and say what each of them hides",
+    outcome="score an {term}`alignment` and a translation, and say what exact match, BLEU and "
+    "chrF each hide",
     hints=(
         "Put a wrong translation and its reference side by side. Which words differ, and who would "
         "notice what?",

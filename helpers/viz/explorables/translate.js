@@ -1,0 +1,96 @@
+/* Lecture 9: a translation, token by token, by greedy decoding or beams, with its alignment.
+   config: {end: id, examples: [{name, source: [word, …], right: [id, …], longest, words: {id:
+   [Kannada, Latin, gloss]}, tree: {look: [weight, …], next: [[id, probability, tree], …]}}, …]} */
+lamplight.explorable("translate", (stage, { end, examples }) => {
+  const { html, svg, set, number, slider, button, choose, status } = lamplight;
+  let one = examples[0], beams = 1, power = 0, step = 1;
+
+  /* Each row holds the four likeliest candidates of a step; the first ones are kept. As in
+     `helpers.generation.beam_search`, one that ends takes its place out of the beam. */
+  const search = (n) => {
+    const rows = [], ended = [];
+    let open = [{ ids: [], looks: [], total: 0, tree: one.tree, x: 1.5 }];
+    while (open.length) {
+      const pool = open.flatMap((from) => from.tree.next.map(([id, p, tree]) => ({
+        from, id, tree, ids: [...from.ids, id], looks: [...from.looks, from.tree.look],
+        total: from.total + Math.log(p),
+      }))).sort((a, b) => b.total - a.total);
+      const kept = pool.slice(0, n - ended.length);
+      const row = pool.slice(0, 4);
+      row.forEach((each, i) => { each.kept = i < kept.length; });
+      [...row].sort((a, b) => a.from.x - b.from.x || b.total - a.total).forEach((each, i) => { each.x = i; });
+      const over = (each) => each.id === end || each.ids.length === one.longest;
+      ended.push(...kept.filter(over));
+      open = kept.filter((each) => !over(each));
+      rows.push({ row, best: open[0] });
+    }
+    return { rows, ended };
+  };
+  const text = (ids) => ids.filter((id) => id !== end).map((id) => one.words[id][1]).join(" ");
+  const share = (total) => (+Math.exp(total).toPrecision(2)).toString();
+  const score = (each) => each.total / each.ids.length ** power;
+
+  const tree = svg("svg", { role: "img" }), lines = svg("svg", { role: "img" }), said = status();
+  const drawTree = (rows) => {
+    const at = (each, depth) => [52 + 100 * each.x, 50 * depth + 24];
+    tree.replaceChildren(svg("text", { x: 202, y: 26, "text-anchor": "middle" }, "⟨start⟩"));
+    set(tree, { viewBox: `0 0 406 ${50 * rows.length + 52}`, style: "max-width:30rem" });
+    rows.forEach(({ row }, i) => row.forEach((each) => {
+      const [x, y] = at(each, i + 1), [a, b] = at(each.from, i);
+      const color = each.id === end ? "#009e73" : "var(--lamp)";
+      tree.append(svg("g", { opacity: each.kept ? 1 : 0.55 },
+        svg("path", { d: `M${a} ${b + (i ? 18 : 8)}L${x} ${y - 17}`, stroke: "currentColor", opacity: each.kept ? 1 : 0.3 }),
+        each.kept && svg("rect", { x: x - 49, y: y - 17, width: 98, height: 35, rx: 5,
+          style: `fill:#e0902022;stroke:${color};stroke-width:2` }),
+        svg("text", { x, y: y - 3, "text-anchor": "middle" }, one.words[each.id][1]),
+        svg("text", { x, y: y + 13, "text-anchor": "middle" }, share(each.total))));
+    }));
+  };
+  const drawLines = ({ ids, looks }) => {
+    const high = Math.max(one.source.length, ids.length);
+    const y = (i, n) => 42 * (i + (high - n) / 2) + 20;
+    set(lines, { viewBox: `0 0 306 ${42 * high + 8}`, style: "max-width:26rem" });
+    lines.replaceChildren(...ids.flatMap((id, t) => looks[t].map((w, k) => svg("line", {
+      x1: 72, x2: 130, y1: y(k, one.source.length), y2: y(t, ids.length), "stroke-width": 7 * w, opacity: w,
+      style: `stroke:${t + 1 === ids.length ? "var(--lamp)" : "#0072b2"}`,
+    }))), ...one.source.map((word, k) => svg("text", { x: 66, y: y(k, one.source.length) + 4, "text-anchor": "end" }, word)),
+    ...ids.flatMap((id, t) => [
+      svg("text", { x: 136, y: y(t, ids.length) - 2 }, one.words[id][1]),
+      svg("text", { x: 136, y: y(t, ids.length) + 15, opacity: 0.8 },
+        svg("tspan", { lang: "kn" }, one.words[id][0]), ` ${one.words[id][2]}`)]));
+  };
+  const draw = () => {
+    const { rows, ended } = search(beams), greedy = search(1).ended[0];
+    step = Math.min(step, rows.length);
+    const name = beams === 1 ? "Greedy decoding" : `${beams} beams`;
+    const done = step === rows.length;
+    const best = done ? [...ended, greedy].reduce((a, b) => (score(b) > score(a) ? b : a))
+      : step ? rows[step - 1].best : { ids: [], looks: [] };
+    const right = best.ids.slice(0, -1).join() === one.right.join();
+    said.textContent = !step ? `${name}: press “Next token”.`
+      : done ? `${name}: “${text(best.ids)}”, probability ${share(best.total)}, ${right ? "right" : "wrong"}.`
+        + (beams > 1 ? ` Greedy: “${text(greedy.ids)}”, ${share(greedy.total)}.` : "")
+        : `${name}, step ${step}: “${text(best.ids)}”, probability ${share(best.total)}.`;
+    drawTree(rows.slice(0, step));
+    drawLines(best);
+    set(tree, { "aria-label": `Tree of candidates after ${step} steps. ${said.textContent}` });
+    const from = (looks) => one.source[looks.indexOf(Math.max(...looks))];
+    set(lines, { "aria-label": `Source ${one.source.join(" ")}. Largest attention weight: ${best.ids.map((id, t) =>
+      `${one.words[id][1]} on ${from(best.looks[t])}`).join(", ") || "none yet"}.` });
+  };
+  const go = (to) => () => { step = to(); draw(); };
+  stage.append(
+    choose("Translator", examples.map((e) => e.name), one.name, (name) => {
+      one = examples.find((e) => e.name === name);
+      step = 1;
+      draw();
+    }).element,
+    slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : String(v)) },
+      (v) => { beams = v; draw(); }).element,
+    slider("length penalty", { min: 0, max: 2, step: 0.5, value: 0, format: (v) => number(v, 1) },
+      (v) => { power = v; draw(); }).element,
+    html("div", { class: "row" }, button("Next token", go(() => step + 1)),
+      button("To the end", go(() => 99)), button("Start again", go(() => 0))),
+    said, html("div", { class: "row" }, html("div", { class: "grow" }, lines), html("div", { class: "grow", style: "flex-basis:22rem" }, tree)));
+  draw();
+});
