@@ -711,5 +711,86 @@ def test_translate_steps_through_a_tree(play):
 def test_translate_is_accessible_and_fits(play, width):
     page = play(translate(), width=width)
     page.get_by_role("button", name="To the end").click()
+
+
+# ---- Lecture 0: dot products, angles and softmax weights ----------------------------------------
+
+
+ARROWS = [["query", 2, 1], ["letters", 1.5, 1.5], ["lamp", -0.5, 1], ["hums", -1, -1]]
+
+
+def dot_products():
+    config = {"words": ARROWS, "temperature": 1}
+    table = (["word", "weight"], [[word[0], 0.3] for word in ARROWS[1:]])
+    return explorables.to_html("dot_products", config, table=table, caption="Drag.")
+
+
+def shown_products(page):
+    """Angles, dot products and weights of the words, (3, 3)."""
+    rows = page.locator(".stage tbody tr").all_inner_texts()
+    return [[float(t.strip("°").replace("−", "-")) for t in row.split("\t")[1:]] for row in rows]
+
+
+def products(vectors, temperature):
+    query, words = np.array(vectors[0]), np.array(vectors[1:])
+    scores = words @ query
+    cosines = scores / np.linalg.norm(words, axis=1) / np.linalg.norm(query)
+    weights = np.exp(scores / temperature)
+    return np.stack([np.degrees(np.arccos(cosines)), scores, weights / weights.sum()], axis=1)
+
+
+def test_dot_products_agree_with_numpy(play):
+    page = play(dot_products())
+    vectors = [list(map(float, arrow[1:])) for arrow in ARROWS]
+
+    def agrees(temperature):
+        wanted = products(vectors, temperature)
+        for column, digits in enumerate((0.51, 0.0051, 0.00051)):
+            shown = [row[column] for row in shown_products(page)]
+            np.testing.assert_allclose(shown, wanted[:, column], atol=digits)
+        return wanted
+
+    agrees(1)
+    said = page.locator("p[role=status]")
+    assert said.inner_text().startswith("2 × 1.5 + 1 × 1.5 = 4.50: at temperature 1.00, “letters”")
+    page.get_by_role("slider", name="hums").press("ArrowUp")
+    vectors[3][1] += 0.25
+    assert said.inner_text().startswith("2 × (−1) + 1 × (−0.75) = −2.75: ")
+    agrees(1)
+    page.get_by_role("slider", name="query").press("ArrowLeft")
+    vectors[0][0] -= 0.25
+    agrees(1)
+    assert "“hums”" in said.inner_text()  # the query moves, and the word that was chosen stays
+    page.get_by_role("slider", name="temperature").fill("2.5")
+    weight = agrees(2.5)[2, 2]
+    assert said.inner_text().endswith(f"at temperature 2.50, “hums” gets weight {weight:.3f}.")
+    page.get_by_role("button", name="Start again").click()
+    vectors[:] = [list(map(float, arrow[1:])) for arrow in ARROWS]
+    agrees(1)
+
+
+def test_the_shadow_on_the_query_is_the_projection(play):
+    page = play(dot_products())
+    page.get_by_role("radio", name="hums").check()
+    x, y = (
+        float(page.locator(".stage svg > line").first.get_attribute(name)) for name in ("x2", "y2")
+    )
+    query, word = np.array(ARROWS[0][1:]), np.array(ARROWS[3][1:])
+    foot = query * (word @ query) / (query @ query)
+    np.testing.assert_allclose([x / 46, -y / 46], foot, atol=1e-9)
+
+
+def test_an_arrow_of_length_zero_has_no_angle(play):
+    page = play(dot_products())
+    lamp = page.get_by_role("slider", name="lamp")
+    for key in ["ArrowRight"] * 2 + ["ArrowDown"] * 4:
+        lamp.press(key)
+    row = page.locator(".stage tbody tr").nth(1).inner_text().split("\t")
+    assert row[1:3] == ["–", "0.00"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_dot_products_is_accessible_and_fits(play, width):
+    page = play(dot_products(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -15,12 +15,15 @@ from notebook_rules import (
     ids_shared,
     lines_too_wide,
     numbers_not_shown,
+    times_stale,
 )
 
-from tools import address
+from tools import address, times
 
 EXECUTED = [p for p in address.notebooks() if p.parent.name != "exercises"]
-LECTURES = [p for p in EXECUTED if p.parent.name == "lectures" and not p.name.startswith("00")]
+WITH_WARM_UP = [p for p in EXECUTED if p.parent.name == "lectures"]
+LECTURES = [p for p in WITH_WARM_UP if not p.name.startswith("00")]
+"""Lecture 0 is a warm-up: it keeps all rules but those of an evening with core and *Deeper*."""
 
 
 @pytest.mark.parametrize("rule", EVERY_NOTEBOOK, ids=lambda rule: rule.__name__)
@@ -30,7 +33,7 @@ def test_notebook(path, rule):
 
 
 @pytest.mark.parametrize("rule", EVERY_LECTURE, ids=lambda rule: rule.__name__)
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_WARM_UP, ids=lambda path: path.stem)
 def test_lecture(path, rule):
     assert rule(nbformat.read(path, as_version=4)) == []
 
@@ -58,13 +61,13 @@ NOT_YET_SHOWN: set[str] = set()
 """Lectures with numbers in prose that no cell of the section shows; who mends one takes it out."""
 
 
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_WARM_UP, ids=lambda path: path.stem)
 def test_numbers_in_prose_are_those_of_the_outputs(path):
     complaints = numbers_not_shown(nbformat.read(path, as_version=4))
     assert bool(complaints) == (path.stem in NOT_YET_SHOWN), complaints
 
 
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_WARM_UP, ids=lambda path: path.stem)
 def test_no_lecture_counts_the_tasks_of_a_sheet(path):
     """A sheet counts its own; a number in a lecture goes stale with the next task."""
     cells = nbformat.read(path, as_version=4).cells
@@ -88,6 +91,13 @@ def test_lecture_takes_an_evening(path):
     assert bool(complaints) == (path.stem in NOT_YET), complaints
 
 
+def test_the_warm_up_takes_half_an_hour():
+    notebook = nbformat.read(ROOT / "lectures" / "00_before_you_start.ipynb", as_version=4)
+    assert times_stale(notebook) == []
+    whole, sections = times.parts(notebook)
+    assert whole.minutes <= 30 and sections == []
+
+
 OLD_FORM = {
     "10_question_answering",
     "11_summarization",
@@ -96,7 +106,7 @@ OLD_FORM = {
 """Lectures not yet rewritten; the one who rewrites a lecture takes its name out."""
 
 
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITH_WARM_UP, ids=lambda path: path.stem)
 def test_lecture_has_its_form(path):
     notebook = nbformat.read(path, as_version=4)
     complaints = [line for rule in IN_NEW_FORM for line in rule(notebook)]
