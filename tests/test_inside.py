@@ -1,12 +1,21 @@
 """What flows through a model is recorded and replaced; segments repeat; heads are scored."""
 
+import itertools
+
 import pytest
 import torch
 
 from helpers.apps.metrics import roc_auc
 from helpers.interp.hooks import NAMES, cache_activations, head_columns, patch, patch_from
-from helpers.interp.induction import prefix_matching_scores, repeated_segments
+from helpers.interp.induction import (
+    broken_turns,
+    prefix_matching_scores,
+    repeated_segments,
+    trained_copier,
+)
 from helpers.models import LanguageModel
+from helpers.results.comparison import results
+from helpers.results.store import stored
 from helpers.tokens import IGNORE_INDEX
 
 
@@ -143,3 +152,40 @@ def test_scores_of_perfect_heads():
     # What the second one looks at is the answer.
     found = (weights[:, 1] @ tokens[..., None].float())[..., 0].long()
     assert torch.equal(found[targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX])
+
+
+def test_a_broken_turn_asks_for_what_came_after_the_same_symbol():
+    tokens, targets = broken_turns(50, 8, 32, torch.Generator().manual_seed(0))
+    for text, asked in zip(tokens.tolist(), targets.tolist(), strict=True):
+        assert len(set(text[:8])) == 8 and text[8:] == text[4:8] + text[:4]
+        assert asked[15] == IGNORE_INDEX
+        after = {}
+        for at, (symbol, following) in enumerate(itertools.pairwise(text)):
+            known = after.get(symbol) == following
+            assert asked[at] == (following if known else IGNORE_INDEX)
+            after[symbol] = following
+
+
+def test_the_stored_copier_is_what_its_table_says():
+    from experiments import copier
+
+    table, model = stored("copier"), trained_copier()
+    measured = copier.measure(model)
+    for field in ("right", "other_lengths", "broken"):
+        assert measured[field] == pytest.approx(table[field], abs=0.01)
+    for off, by_way in table["without"].items():
+        assert measured["without"][off] == pytest.approx(by_way, abs=0.02)
+    for field in ("before", "matching"):
+        assert measured["heads"][field] == pytest.approx(table["heads"][field], abs=0.01)
+    assert table["lr"] == results("induction").rate("two layers", "random")
+
+
+def test_rounding_a_copier_twice_changes_nothing():
+    from experiments import copier
+
+    model = trained_copier()
+    before = [p.clone() for p in model.parameters()]
+    arrays = copier.rounded(model)
+    for old, new in zip(before, model.parameters(), strict=True):
+        assert torch.allclose(old, new, atol=1e-5)
+    assert arrays.keys() == stored("copier")["arrays"].keys()

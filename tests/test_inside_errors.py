@@ -26,6 +26,10 @@ def segments(batch=2, length=8, segment=(2, 4)):
     induction.repeated_segments(batch, length, 5, segment, torch.Generator())
 
 
+def broken(batch=2, segment=4):
+    return induction.broken_turns(batch, segment, 8, torch.Generator())
+
+
 def with_wide_values():
     model = language_model()
     model.blocks[0].attention = MultiHeadAttention(4, HEADS, d_k=2, d_v=3)
@@ -100,6 +104,12 @@ CASES = {
         (lambda: segments(segment=(2, 6)), "segment: got (2, 6); needed 1 <= least <= greatest"),
         (lambda: segments(segment=(0, 3)), "segment: got (0, 3); needed 1 <= least <= greatest"),
         (lambda: segments(length=4), "segment: got (2, 4); needed less than length = 4"),
+    ],
+    induction.broken_turns: [
+        (lambda: broken(batch=0), "batch: got 0; needed at least 1"),
+        (lambda: broken(segment=5), "segment: got 5; needed an even number from 4 to 8"),
+        (lambda: broken(segment=2), "segment: got 2; needed an even number from 4 to 8"),
+        (lambda: broken(segment=10), "segment: got 10; needed an even number from 4 to 8"),
     ],
     induction.prefix_matching_scores: [
         (

@@ -23,13 +23,15 @@ AT_ONE_RATE = {
 }
 """Lecture 8 shows it as a mistake: one rate for all, beside `story_models`, which was searched."""
 OPENED = {
+    "copier",
     "inside",
     "parser_errors",
     "real_model",
     "real_model_parity",
     "word_vectors",
 }
-"""No comparison: what lectures 2, 5, 12 and 13 open; 12 at the rate that `story_models` found."""
+"""No comparison: what lectures 2, 5, 12 and 13 open. Those of 12 were trained at the rates that
+`story_models` and `induction` found."""
 POSSIBLE = {
     "one_head_quiet",
 }

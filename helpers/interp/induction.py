@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from helpers.models import TransformerModel
+from helpers.positions import RotaryPositions
+from helpers.results.store import stored
 from helpers.tokens import IGNORE_INDEX
 from helpers.validation import require, require_dims, require_sizes
 
@@ -78,3 +82,44 @@ def prefix_matching_scores(
         for found, where in ((before, asked[:, 1:]), (matching, asked))
     ]
     return shares[0], shares[1]
+
+
+def broken_turns(
+    batch: int, segment: int, vocab: int, generator: torch.Generator
+) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"]]:
+    """Segments whose second turn begins in the middle, such as abcd cdab: tokens and targets.
+
+    Targets are the next symbols wherever the pair of this symbol and the next has come before;
+    elsewhere they are `IGNORE_INDEX`. In `repeated_segments` the next symbol is always the one
+    that was seen longest ago; here that is so in the second half of the second turn only.
+
+    Args:
+        batch: number of sequences.
+        segment: the length of a segment, even; T is twice as long.
+        vocab: number of symbols.
+        generator: where all choices come from.
+
+    Raises:
+        ValueError: if a size is below 1, `segment` is odd or below 4, or there are too few symbols.
+    """
+    require_sizes(batch=batch)
+    fits = segment >= 4 and segment % 2 == 0 and segment <= vocab
+    require(fits, "segment", segment, f"an even number from 4 to {vocab}")
+    turn = torch.rand(batch, vocab, generator=generator).argsort(dim=1)[:, :segment]
+    text = torch.cat([turn, turn.roll(segment // 2, dims=1)], dim=1)  # (batch, T)
+    targets = torch.full_like(text, IGNORE_INDEX)
+    targets[:, segment:-1] = text[:, segment + 1 :]
+    targets[:, segment + segment // 2 - 1] = IGNORE_INDEX  # the seam is new
+    return text, targets
+
+
+def trained_copier() -> TransformerModel:
+    """The model of two layers that `experiments/copier.py` trained, its weights in 8 bits."""
+    model = TransformerModel(32, 32, 32, 2, 2, 64, RotaryPositions()).eval()
+    arrays = stored("copier")["arrays"]
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            numbers = bytearray(base64.b64decode(arrays[name]["base64"]))
+            whole = torch.frombuffer(numbers, dtype=torch.int8).view(arrays[name]["shape"])
+            parameter.copy_(whole * arrays[name]["step"])
+    return model

@@ -285,8 +285,8 @@ def cases(seed):
 TASK = task(
     plan("implement", points=16, minutes=40),
     section="GPT-2 in your own modules",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     cases=cases,
     drive=drive,
     forbidden=("helpers.pretrained.llama",),

@@ -79,8 +79,8 @@ def cases(seed):
 TASK = task(
     plan("implement", points=5, minutes=5),
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     cases=cases,
     hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),
 )

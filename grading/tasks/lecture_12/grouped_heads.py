@@ -176,8 +176,8 @@ def cases(seed):
 TASK = task(
     plan("implement", points=10, minutes=15),
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     cases=cases,
     forbidden=("torch.nn.functional.scaled_dot_product_attention",),
     hints=(

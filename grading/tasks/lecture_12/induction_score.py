@@ -108,9 +108,8 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=8, minutes=10),
-    section="Copying what came before",
-    outcome="recognise an {term}`induction head`, score it, and say how two layers copy with one "
-    "head each",
+    section="Induction heads: copying what came before",
+    outcome="recognise an {term}`induction head`, score it, and explain how two layers copy",
     cases=cases,
     hints=(
         "Write the places 0 to 5 in a row for n = 3. Which word came after the earlier self of the "

@@ -145,9 +145,8 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=8, minutes=10),
-    section="Which heads does it need?",
-    outcome="say which heads a trained model needs for a job, with a control, three ways of "
-    "switching off and several seeds",
+    section="Ablation: which heads are needed",
+    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
     cases=cases,
     hints=(
         "Head 1 of heads with d_v numbers has the entries from d_v up to 2 · d_v.",

@@ -53,8 +53,8 @@ mistake(
 TASK = task(
     plan("predict", points=6, minutes=10),
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     hints=(
         "`W_query` is 64 × 64. How many rows has `W_key`, with two heads of width 8?",
         "A word leaves a key and a value, in each layer, for each head of keys and values.",

@@ -204,8 +204,8 @@ def which_are_wrong(args, result):
 TASK = task(
     plan("find the bug", points=10, minutes=15),
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     cases=cases,
     properties=(which_are_wrong,),
     drive=drive,

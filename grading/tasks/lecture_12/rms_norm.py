@@ -102,8 +102,8 @@ def cases(seed):
 TASK = task(
     plan("implement", points=5, minutes=6),
     section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without any download that the "
-    "loader is right",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
     cases=cases,
     forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
     hints=("`keepdim=True` keeps an axis of size 1, so that each vector is divided by its own.",),

@@ -120,7 +120,7 @@ def cases(seed):
 
 TASK = task(
     plan("implement", points=10, minutes=20),
-    section="Other weights",
+    section="Other weights, the same output",
     outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
     "say what an attention map does prove",
     cases=cases,

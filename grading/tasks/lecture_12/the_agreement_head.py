@@ -54,9 +54,8 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="Which heads does it need?",
-    outcome="say which heads a trained model needs for a job, with a control, three ways of "
-    "switching off and several seeds",
+    section="Ablation: which heads are needed",
+    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
     hints=(
         "What of a head is left when its mean is put in, and what when zeros are?",
         "A sentence that holds for one model and one kind of sentence has to say so.",
