@@ -169,9 +169,9 @@ def main() -> None:
     spoiled, repaired = spoiled_and_repaired(model, pairs)
     long = next(pair for pair in pairs if len(pair.source) == 7)
     examples = [
-        example(f"after {TRAINED} steps", translator(SEEDS[0], TRAINED), long),
-        example(f"after {STEPS} steps: beams help", model, repaired),
-        example(f"after {STEPS} steps: beams hurt", model, spoiled),
+        example("trained", translator(SEEDS[0], TRAINED), long),
+        example("half-trained: beams help", model, repaired),
+        example("half-trained: beams hurt", model, spoiled),
     ]
     table = {
         "made_by": "experiments/beams.py",

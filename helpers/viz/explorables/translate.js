@@ -69,7 +69,8 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     const right = best.ids.slice(0, -1).join() === one.right.join();
     said.textContent = !step ? `${name}: press “Next token”.`
       : done ? `${name}: “${text(best.ids)}”, probability ${share(best.total)}, ${right ? "right" : "wrong"}.`
-        + (beams > 1 ? ` Greedy: “${text(greedy.ids)}”, ${share(greedy.total)}.` : "")
+        + (beams === 1 ? "" : text(best.ids) === text(greedy.ids) ? " Greedy decoding writes the same."
+          : ` Greedy: “${text(greedy.ids)}”, ${share(greedy.total)}.`)
         : `${name}, step ${step}: “${text(best.ids)}”, probability ${share(best.total)}.`;
     drawTree(rows.slice(0, step));
     drawLines(best);
