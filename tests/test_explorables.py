@@ -4,12 +4,15 @@ import html
 import itertools
 import json
 import re
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
+from helpers.apps.metrics import rouge
+from helpers.data.news import FACT_WORDS, count_facts, tell_news, words_of
 from helpers.generation import beam_search, next_token_probabilities
 from helpers.viz import drawings, explorables, tables
 
@@ -792,5 +795,84 @@ def test_an_arrow_of_length_zero_has_no_angle(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_dot_products_is_accessible_and_fits(play, width):
     page = play(dot_products(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- Lecture 11: ROUGE against facts -----------------------------------------------------------
+
+
+NEWS = tell_news(1, torch.Generator().manual_seed(104))[0]
+SUMMARIES = {
+    "reference": NEWS.summary,
+    "false day": NEWS.summary.replace(NEWS.event.when, NEWS.other.when),
+    "nobody": "",
+    "capitals and marks": "Mara, of TURIN: bought; museum museum MUSEUM!",
+    "twice": f"{NEWS.summary} {NEWS.summary}",
+    "reversed": " ".join(reversed(words_of(NEWS.summary))),
+    "other words": "an entirely different sentence 123",
+}
+
+
+def rouge_and_facts():
+    config = {
+        "sentences": NEWS.sentences,
+        "reference": NEWS.summary,
+        "facts": vars(NEWS.event),
+        "words": sorted(FACT_WORDS),
+        "tries": {"False day": SUMMARIES["false day"]},
+    }
+    table = (["summary", "ROUGE-1"], [["false day", 0.875]])
+    return explorables.to_html("rouge_and_facts", config, table=table, caption="Tick.")
+
+
+def shown_scores(page):
+    """ROUGE-1, ROUGE-2 and ROUGE-L, and the four counts of facts."""
+    scores, facts = (page.locator(".stage table").nth(i).locator("td") for i in (0, 1))
+    return (
+        [float(text) for text in scores.all_inner_texts()],
+        [int(text) for text in facts.all_inner_texts()[::2]],
+    )
+
+
+def assert_measured(page, summary):
+    """The page shows what the course's own metrics say of a summary."""
+    scores, facts = shown_scores(page)
+    np.testing.assert_allclose(scores, list(rouge([summary], [NEWS]).values()), atol=5.1e-3)
+    assert facts == list(astuple(count_facts(summary, NEWS)))
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_rouge_and_facts_agrees_with_the_metrics_of_the_course(play, name):
+    page = play(rouge_and_facts())
+    page.get_by_label("Your summary").fill(SUMMARIES[name])
+    assert_measured(page, SUMMARIES[name])
+
+
+@pytest.mark.parametrize("ticked", [(0,), (1, 2), (2, 5), range(6)])
+def test_ticked_sentences_become_the_summary(play, ticked):
+    page = play(rouge_and_facts())
+    for i in ticked:
+        page.get_by_role("checkbox").nth(i).press("Space")
+    assert_measured(page, " ".join(NEWS.sentences[i] for i in ticked))
+
+
+def test_the_best_false_summary_is_remembered(play):
+    page = play(rouge_and_facts())
+    assert "Highest ROUGE-1 so far" in page.locator(".stage").inner_text()
+    area = page.get_by_label("Your summary")
+    area.fill("mara sold")
+    said = page.get_by_role("status").inner_text()
+    assert said == "ROUGE-1 is 0.00; 0 of 5 facts are kept, and 2 do not belong to the news."
+    assert "not the news: 0.88" in page.locator(".stage").inner_text()
+    page.get_by_role("button", name="False day").click()
+    assert page.get_by_role("status").inner_text().endswith("and 1 does not belong to the news.")
+    area.fill(NEWS.summary)
+    assert page.get_by_role("status").inner_text().startswith("ROUGE-1 is 1.00; 5 of 5")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_rouge_and_facts_is_accessible_and_fits(play, width):
+    page = play(rouge_and_facts(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

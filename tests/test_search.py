@@ -29,9 +29,10 @@ OPENED = {
     "real_model",
     "real_model_parity",
     "word_vectors",
+    "written_summaries",
 }
-"""No comparison: what lectures 2, 5, 12 and 13 open. Those of 12 were trained at the rates that
-`story_models` and `induction` found."""
+"""No comparison: what lectures 2, 5, 11, 12 and 13 open. Those of 12 were trained at the rates that
+`story_models` and `induction` found, those of 11 at the rates of `summaries`."""
 POSSIBLE = {
     "one_head_quiet",
 }

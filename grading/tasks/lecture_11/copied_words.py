@@ -120,7 +120,7 @@ def rows_sum_to_one(args, result):
 TASK = task(
     plan("implement", points=8, minutes=15),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its list does not hold",
+    "that its vocabulary does not hold",
     cases=cases,
     forbidden=functions_of("helpers.apps.summarization"),
     hints=(

@@ -137,7 +137,7 @@ def cases(seed):
 TASK = task(
     plan("implement", points=5, minutes=10),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its list does not hold",
+    "that its vocabulary does not hold",
     cases=cases,
     hints=(
         "Keep a dictionary of the unknown words of this text, beside the one that came in.",

@@ -134,7 +134,7 @@ def cases(seed):
 TASK = task(
     plan("find the bug", points=7, minutes=12),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its list does not hold",
+    "that its vocabulary does not hold",
     cases=cases,
     hints=(
         "Sum each row of the result in the first case. Then look at entry 3: where does it come "

@@ -46,7 +46,7 @@ mistake(
 TASK = task(
     plan("predict", points=4, minutes=6),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its list does not hold",
+    "that its vocabulary does not hold",
     hints=(
         "Which sequence asks, and which is looked at?",
         "Follow the axes of `gate * written + (1 - gate) * copied` through broadcasting.",

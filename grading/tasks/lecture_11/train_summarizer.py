@@ -119,7 +119,7 @@ def after_training(args, result):
 TASK = task(
     plan("train", points=10, minutes=20),
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its list does not hold",
+    "that its vocabulary does not hold",
     cases=cases,
     properties=(after_training,),
     drive=drive,

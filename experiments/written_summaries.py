@@ -1,0 +1,155 @@
+"""What summarizers write about the same texts: `python -m experiments.written_summaries`.
+
+A pretrained language model (SmolLM2-135M-Instruct, `helpers.pretrained`) beside the small models
+of lecture 11 and the lead. All are measured on the first `TEST` of the lecture's test texts.
+
+SmolLM2 is not trained here: it gets a prompt, in three ways (`PROMPTS`). All three are reported,
+so nothing is chosen. Decoding is greedy, and the first line of the reply counts. The small models
+are trained as in `experiments.summaries`, from the same three seeds and at the rates that were
+chosen there.
+
+Writes `helpers/results/stored/written_summaries.json`: for each summarizer the scores of
+`experiments.summaries.scores` and the length (one dictionary for each seed), and what it wrote
+about the first texts. A few minutes of one core.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from statistics import fmean
+
+import torch
+
+from experiments.real_model import replies, user
+from experiments.search import SEEDS
+from experiments.summaries import (
+    BATCH,
+    READINGS,
+    STEPS,
+    TEST_SEED,
+    TEXTS,
+    TRAINING_SEED,
+    WARMUP,
+    batch_of,
+    build,
+    news,
+    scores,
+)
+from helpers import pretrained
+from helpers.apps.summarization import (
+    choose_sentences,
+    sentence_batch,
+    some_rows,
+    write_summaries,
+)
+from helpers.data.news import SORTS, News, words_of
+from helpers.results.comparison import results
+from helpers.training import set_seed, train
+
+TABLE = Path(__file__).parents[1] / "helpers/results/stored/written_summaries.json"
+TEST, EXAMPLES, EXAMPLES_SEED, MOST_TOKENS = 60, 2, 3001, 40
+SHOWN = 4
+"""Of so many texts the summaries are stored."""
+
+ASKED = (
+    "Summarize only the latest event in one sentence: "
+    "who did what, in which city, and on which day."
+)
+PROMPTS = {
+    "chat": "the task, as a question of a user",
+    "chat, two examples": "the same, after two texts and their references as earlier turns",
+    "continuation, two examples": "no chat: two texts with their references, and a third text",
+}
+
+
+def news_english(text: str) -> str:
+    """A text with capitals, and no space before a mark."""
+    capitals = set(SORTS["who"]) | set(SORTS["where"]) | set(SORTS["when"])
+    text = " ".join(w.capitalize() if w in capitals else w for w in text.split())
+    text = re.sub(r" ([.,])", r"\1", text).replace('" ', '"', 1).replace(' "', '"')
+    return re.sub(r"(^|[.] )(\w)", lambda m: m[1] + m[2].upper(), text)
+
+
+def prompts_of(way: str, lm: pretrained.Pretrained, items: list[News]) -> list[str]:
+    """One prompt for each text."""
+    examples = [
+        (news_english(item.text), news_english(item.summary))
+        for item in news(EXAMPLES, EXAMPLES_SEED, "known")
+    ]
+    texts = [news_english(item.text) for item in items]
+    if way == "continuation, two examples":
+        before = "".join(f"{text}\nSummary: {summary}\n\n" for text, summary in examples)
+        return [f"{before}{text}\nSummary:" for text in texts]
+    turns = []
+    for text, summary in examples if way == "chat, two examples" else []:
+        turns += [user(f"{text}\n\n{ASKED}"), {"role": "assistant", "content": summary}]
+    return [lm.render_chat(*turns, user(f"{text}\n\n{ASKED}")) for text in texts]
+
+
+def measured(summaries: list[str], items: list[News]) -> dict:
+    """Scores and facts, words per summary, and words of it that its text does not hold."""
+    lengths = [sum(w.isalnum() for w in words_of(summary)) for summary in summaries]
+    new = [
+        sum(w.isalnum() for w in set(words_of(s)) - set(words_of(item.text)))
+        for s, item in zip(summaries, items, strict=True)
+    ]
+    more = {"words": round(fmean(lengths), 1), "new_words": round(fmean(new), 2)}
+    return scores(summaries, items) | more
+
+
+def smollm2(test: list[News]) -> dict[str, list[str]]:
+    """What the pretrained model writes, by prompt."""
+    lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
+    return {
+        f"SmolLM2, {way}": replies(lm, prompts_of(way, lm, test), MOST_TOKENS) for way in PROMPTS
+    }
+
+
+def small(kind: str, seed: int, test: list[News]) -> list[str]:
+    """The summaries of a small model, trained for `STEPS` steps."""
+    data = batch_of(kind, news(TEXTS, TRAINING_SEED, "mixed"))
+    generator, model = set_seed(seed), build(kind)
+    rate = results("summaries").rate(kind, STEPS[0])
+    train(model, lambda: some_rows(data, BATCH, generator), STEPS[0], rate, warmup=WARMUP)
+    if kind != "extractive":
+        return write_summaries(model, test, READINGS[kind])
+    with torch.no_grad():
+        logits = model(sentence_batch(test)[0])  # (batch, sentences, 2)
+    return choose_sentences(logits[..., 1] - logits[..., 0], test)
+
+
+def main() -> None:
+    """Measure all and write the table."""
+    torch.set_num_threads(1)
+    start = time.process_time()
+    test = news(TEST, TEST_SEED, "known")
+    written = {f"lead {k}": [[" ".join(item.sentences[:k]) for item in test]] for k in (1, 2)}
+    for kind in ("extractive", "plain", "copying"):
+        written[kind] = [small(kind, seed, test) for seed in SEEDS]
+    written |= {name: [said] for name, said in smollm2(test).items()}
+    found = {
+        name: {
+            "runs": [measured(some, test) for some in runs],
+            "examples": runs[0][:SHOWN],
+        }
+        for name, runs in written.items()
+    }
+    head = {
+        "made_by": "experiments/written_summaries.py",
+        "torch": torch.__version__.split("+")[0],
+        "threads": 1,
+        "cpu_seconds": round(time.process_time() - start),
+        "texts": TEST,
+        "file": pretrained.find(pretrained.SMOLLM2_NAME).name,
+        "asked": ASKED,
+        "prompts": PROMPTS,
+    }
+    table = head | {"found": found}
+    TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
