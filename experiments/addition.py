@@ -18,14 +18,14 @@ from __future__ import annotations
 import torch
 
 from experiments.search import search
-from grading.tasks.lecture_13.Adder import Adder
-from grading.tasks.lecture_13.fit import fit
-from grading.tasks.lecture_13.greedy_sums import greedy_sums
-from grading.tasks.lecture_13.inputs_and_targets import inputs_and_targets
-from grading.tasks.lecture_13.read_answers import read_answers
-from grading.tasks.lecture_13.right_by_carries import right_by_carries
-from grading.tasks.lecture_13.split_pairs import split_pairs
-from grading.tasks.lecture_13.sum_tokens import sum_tokens
+from grading.tasks.lecture_14.Adder import Adder
+from grading.tasks.lecture_14.fit import fit
+from grading.tasks.lecture_14.greedy_sums import greedy_sums
+from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
+from grading.tasks.lecture_14.read_answers import read_answers
+from grading.tasks.lecture_14.right_by_carries import right_by_carries
+from grading.tasks.lecture_14.split_pairs import split_pairs
+from grading.tasks.lecture_14.sum_tokens import sum_tokens
 from helpers.training import count_parameters, set_seed
 
 ORDERS = ("plain", "reversed")

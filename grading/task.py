@@ -12,7 +12,7 @@ from helpers.validation import require
 
 Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
-PROJECT = 13
+PROJECT = 14
 """The number under which the course's project is kept: a sheet without a lecture of its own."""
 
 

@@ -704,7 +704,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("submissions", type=Path, help="a folder, a zip, or one notebook")
     add("--out", type=Path, help="folder of results (SUBMISSIONS-graded)")
-    add("--lecture", type=int, help="whose sheet, 13 for the project (found in each notebook)")
+    add("--lecture", type=int, help="whose sheet, 14 for the project (found in each notebook)")
     add("--roster", type=Path, action="append", default=[], help="who is in the class")
     add("--policy", type=Path, help="the rules: class.toml")
     add(

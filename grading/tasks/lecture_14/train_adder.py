@@ -5,11 +5,11 @@ import functools
 import torch
 
 from grading.author import Case, mistake, plan, task
-from grading.tasks.lecture_13.Adder import Adder
-from grading.tasks.lecture_13.fit import fit
-from grading.tasks.lecture_13.inputs_and_targets import inputs_and_targets
-from grading.tasks.lecture_13.split_pairs import split_pairs
-from grading.tasks.lecture_13.sum_tokens import sum_tokens
+from grading.tasks.lecture_14.Adder import Adder
+from grading.tasks.lecture_14.fit import fit
+from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
+from grading.tasks.lecture_14.split_pairs import split_pairs
+from grading.tasks.lecture_14.sum_tokens import sum_tokens
 
 
 # %% the cell

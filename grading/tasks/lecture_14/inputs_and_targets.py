@@ -3,7 +3,7 @@
 import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.tasks.lecture_13.sum_tokens import sum_tokens
+from grading.tasks.lecture_14.sum_tokens import sum_tokens
 from helpers.tokens import IGNORE_INDEX
 
 
