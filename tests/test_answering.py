@@ -148,3 +148,15 @@ def test_scores_of_worked_examples(answer, wanted, exact, f1):
 
 def test_articles_inside_words_stay():
     assert normalized("The theatre, another  AN!") == ["theatre", "another"]
+
+
+def test_a_causal_reader_does_not_see_what_comes_later():
+    (context, question), _ = batch()
+    other = context.clone()
+    other[:, 20:] = context.roll(1, dims=0)[:, 20:]
+    question = question.clone()
+    question[:] = FACTS_VOCABULARY.ids["?"]  # so that no flag changes
+    for causal in (True, False):
+        reader = made(Reader, causal=causal)
+        before, after = (reader(c, question)[..., :20] for c in (context, other))
+        assert torch.allclose(before, after, atol=1e-6) == causal

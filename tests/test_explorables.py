@@ -11,7 +11,8 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 
-from helpers.apps.metrics import rouge
+from helpers.apps.metrics import exact_match, f1_score, rouge
+from helpers.apps.question_answering import best_spans, no_answer_margin
 from helpers.data.news import FACT_WORDS, count_facts, tell_news, words_of
 from helpers.generation import beam_search, next_token_probabilities
 from helpers.viz import drawings, explorables, tables
@@ -874,5 +875,106 @@ def test_the_best_false_summary_is_remembered(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_rouge_and_facts_is_accessible_and_fits(play, width):
     page = play(rouge_and_facts(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- Lecture 10: point at the answer ----------------------------------------------------------
+
+SPANS = {
+    "examples": [
+        {
+            "question": "what did ada hide in lima ?",
+            "context": "<none> ada hid a red key in lima .",
+            "span": [4, 5],
+            "start": [-2.0, 0.5, -1.0, 1.5, 2.0, 2.5, -3.0, 0.0, -4.0],
+            "end": [-1.0, 3.5, -2.0, -1.0, 0.5, 3.0, -2.0, 1.0, -5.0],
+        },
+        {
+            "question": "who hid the key in oslo ?",
+            "context": "<none> ada hid a red key in lima .",
+            "span": [0, 0],
+            "start": [2.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            "end": [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        },
+    ],
+    "margins": [-90, -20, 10, 40, -10, 15],
+    "right": "101000",
+    "answerable": "111001",
+}
+
+
+def point_at_span():
+    table = (["question", "answer"], [[e["question"], "?"] for e in SPANS["examples"]])
+    return explorables.to_html("point_at_span", SPANS, table=table, caption="Click.")
+
+
+def shown_numbers(text):
+    return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]
+
+
+def test_point_at_span_agrees_with_the_helpers(play):
+    page = play(point_at_span())
+    said = page.locator("p[role=status]")
+    for example in SPANS["examples"]:
+        page.get_by_role("button", name=example["question"]).click()
+        logits = torch.tensor([[example["start"], example["end"]]])
+        (first, last), best = (x[0].tolist() for x in best_spans(logits))
+        none, margin = logits[0, :, 0].sum().item(), no_answer_margin(logits).item()
+        words = example["context"].split()
+        assert shown_numbers(said.inner_text()) == pytest.approx([best, none, margin])
+        text = " ".join(words[first : last + 1])
+        says = "says “no answer”" if margin > 0 else f"answers “{text}”"
+        assert said.inner_text().endswith(f"so it {says}.")
+        page.get_by_role("button", name="Show the reader’s span").click()
+        assert said.inner_text().startswith(f"“{text}” scores")
+        wanted = " ".join(words[slice(example["span"][0], example["span"][1] + 1)])
+        wanted = wanted if example["span"][0] else ""
+        scores = [example["start"][first], example["end"][last], best]
+        assert shown_numbers(said.inner_text())[:3] == pytest.approx(scores)
+        marks = f"exact match {exact_match(text, wanted):d}, F1 {f1_score(text, wanted):.2f}"
+        assert marks in said.inner_text()
+
+
+def test_point_at_span_scores_what_is_clicked_and_refuses_illegal_spans(play):
+    page = play(point_at_span())
+    word = page.get_by_role("group", name="Passage").get_by_role("button")
+    said = page.locator("p[role=status]")
+    word.nth(5).click()
+    assert [word.nth(i).get_attribute("aria-disabled") for i in (4, 5, 6)] == [
+        "true",
+        "false",
+        "false",
+    ]
+    word.nth(1).click(force=True)
+    assert "illegal" in said.inner_text()
+    word.nth(7).click()
+    assert said.inner_text().startswith("“key in lima” scores 2.5 + 1.0 = 3.5; exact match 0")
+    assert f"F1 {f1_score('key in lima', 'red key'):.2f}" in said.inner_text()
+    word.nth(3).press("Enter")  # articles do not count
+    word.nth(3).press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert said.inner_text().startswith("“a red key” scores 1.5 + 3.0 = 4.5; exact match 1, F1 1")
+    word.nth(0).click()  # “no answer”, where there is one
+    assert said.inner_text().startswith("“No answer” scores −2.0 + −1.0 = −3.0; exact match 0")
+
+
+@pytest.mark.parametrize("threshold", [-20, -1.5, 0, 1, 12])
+def test_point_at_span_counts_exact_match_at_a_threshold(play, threshold):
+    page = play(point_at_span())
+    page.get_by_role("slider").fill(str(threshold))
+    none = np.array(SPANS["margins"]) / 10 > threshold
+    right, has = (np.array(list(SPANS[k])) == "1" for k in ("right", "answerable"))
+    hits = np.where(none, ~has, right)
+    expected = [hits.mean(), hits[has].mean(), hits[~has].mean()]
+    text = page.locator(".stage p:not([role])").inner_text()
+    np.testing.assert_allclose(shown_numbers(text)[1:], expected, atol=6e-3)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_point_at_span_is_accessible_and_fits(play, width):
+    page = play(point_at_span(), width=width)
+    page.get_by_role("group", name="Passage").get_by_role("button").nth(3).click()
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -26,13 +26,14 @@ OPENED = {
     "copier",
     "inside",
     "parser_errors",
+    "reader_tests",
     "real_model",
     "real_model_parity",
     "word_vectors",
     "written_summaries",
 }
-"""No comparison: what lectures 2, 5, 11, 12 and 13 open. Those of 12 were trained at the rates that
-`story_models` and `induction` found, those of 11 at the rates of `summaries`."""
+"""No comparison: what lectures 2, 5 and 10 to 13 open. Those of 10, 11 and 12 were trained at the
+rates of `question_answering`, of `summaries`, and of `story_models` and `induction`."""
 POSSIBLE = {
     "one_head_quiet",
 }
@@ -67,6 +68,8 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
     assert not set(story_models.MORE_SEEDS) & others
     for rows in found.head["more_seeds"].values():
         assert {len(values) for values in rows.values()} == {len(story_models.MORE_SEEDS)}
+    flagged = results("question_answering").rate("flag")
+    assert json.loads((STORED / "reader_tests.json").read_text())["rate"] == flagged
     found = results("order")
     for model, lr in order.MORE:
         assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model

@@ -82,9 +82,9 @@ class _Reader(nn.Module):
 class Reader(_Reader):
     """A transformer in which the context asks and the question is the memory.
 
-    Each block is a `DecoderBlock` without a causal mask: the words of the context look at each
-    other, then at the words of the question. These are embeddings and nothing else, a bag without
-    order: it is enough to know which words were asked.
+    Each block is a `DecoderBlock`, as a rule without a causal mask: the words of the context attend
+    to each other, then to the words of the question. These are embeddings and nothing else, a bag
+    without order: it is enough to know which words were asked.
 
     Args:
         vocab: number of different tokens.
@@ -94,6 +94,7 @@ class Reader(_Reader):
             of a trained vector, the mark, is added to the word. None for no flag.
         fixed: ids whose embeddings stay as they were drawn. With names among them, a name that was
             never met in training looks like any other.
+        causal: whether a word of the context sees only itself and the words before it.
 
     Raises:
         ValueError: if a size is below 1 or an id no token, and as `DecoderBlock`.
@@ -108,9 +109,12 @@ class Reader(_Reader):
         d_ff: int = 64,
         flag: Flag | None = occurs_in,
         fixed: Sequence[int] = (),
+        *,
+        causal: bool = False,
     ) -> None:
         super().__init__(vocab, d_model, d_model, flag, fixed)
         require_sizes(n_layers=n_layers)
+        self.causal = causal
         positions = RotaryPositions(base=30.0)  # contexts are short: much slower turns tell little
         self.blocks = nn.ModuleList(
             DecoderBlock(d_model, n_heads, d_ff, positions=positions) for _ in range(n_layers)
@@ -144,7 +148,8 @@ class Reader(_Reader):
         visible = question != PAD if visible is None else visible  # (batch, T_q)
         all_weights = []
         for block in self.blocks:
-            x = block(x, memory, real, visible[:, None, None], return_weights)
+            masks = real, visible[:, None, None]
+            x = block(x, memory, *masks, return_weights, causal=self.causal)
             if return_weights:
                 x, *weights = x
                 all_weights.append(tuple(weights))

@@ -134,7 +134,7 @@ def among(args, result):
 
 TASK = task(
     plan("implement", points=7, minutes=10),
-    outcome="let a reader say that a text has no answer, with a threshold chosen on data of its "
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
     "own",
     cases=cases,
     properties=(among,),

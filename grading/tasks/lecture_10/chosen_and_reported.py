@@ -49,8 +49,8 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="No answer",
-    outcome="let a reader say that a text has no answer, with a threshold chosen on data of its "
+    section="Questions without an answer",
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
     "own",
     hints=(
         "Ten questions, and ten thresholds to try. By what does one of them win?",

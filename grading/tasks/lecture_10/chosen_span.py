@@ -215,7 +215,7 @@ def legal(args, result):
 TASK = task(
     plan("implement", points=8, minutes=12),
     outcome="choose a span from two rows of logits, so that the end is never before the start and "
-    "filler is never chosen",
+    "padding is never chosen",
     cases=cases,
     properties=(legal,),
     hints=(

@@ -175,8 +175,8 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=10),
-    outcome="say which text must ask and which must be asked, when an answer is pointed at, and "
-    "what goes wrong the other way round",
+    outcome="say which text must make the queries when an answer is pointed at, and why its words "
+    "should see both sides",
     cases=cases,
     properties=(rows_sum_to_one,),
     hints=(
