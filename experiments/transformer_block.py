@@ -48,11 +48,12 @@ STACKS: dict[str, dict] = {
     "attention only": {"residual": False, "feed_forward": False},
     "attention only, aligned start": {"residual": False, "feed_forward": False},
     "one block": {"n_blocks": 1},
+    "one block, no feed-forward": {"n_blocks": 1, "feed_forward": False},
 }
-"""Switches of `Stack`."""
+"""Switches of `Stack`. The last one is for `experiments.block_without_network`."""
 
 TASKS: dict[str, tuple[str, ...]] = {
-    "sums": tuple(STACKS)[:-1],
+    "sums": tuple(STACKS)[:-2],
     "sums, no warm-up": ("pre-norm", "post-norm"),
     "facts": ("one block", "no feed-forward"),
     "facts, 1,000 steps": ("one block", "no feed-forward"),

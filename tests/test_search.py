@@ -9,11 +9,13 @@ import pytest
 import torch
 from conftest import ROOT
 
-from experiments import limits_of_recurrence, order, story_models, two_heads
+from experiments import limits_of_recurrence, order, order_opening, story_models, two_heads
 from experiments import search as module
 from experiments.search import plan, search
+from helpers.data.agreement import agreement_batch
 from helpers.results import comparison as reading
 from helpers.results.comparison import choose_rate, plot_rates, results
+from helpers.tokens import IGNORE_INDEX, PAD
 from helpers.training import set_seed
 
 STORED = Path(reading.__file__).parent / "stored"
@@ -95,6 +97,22 @@ def test_the_tied_control_adds_the_key_at_its_value_and_changes_nothing_else():
             tied.embedding.weight[:16] = 0.0  # no key, nothing to add
             plain.embedding.weight[:16] = 0.0
         torch.testing.assert_close(tied(tokens), plain(tokens))
+
+
+def test_an_opening_of_each_length_stands_before_the_whole_sentence_and_is_not_asked():
+    generator = torch.Generator().manual_seed(0)
+    plain = agreement_batch(300, (0, 3), generator, every_word=True)
+    opened = order_opening.put_opening(plain, generator)
+    lengths = set()
+    for tokens, targets, old_tokens, old_targets in zip(*opened, *plain, strict=True):
+        words, old = int((tokens != PAD).sum()), int((old_tokens != PAD).sum())
+        n = words - old  # words of the opening
+        lengths.add(n)
+        assert (tokens[:n] >= order_opening.WORDS).all() and (targets[:n] == IGNORE_INDEX).all()
+        torch.testing.assert_close(tokens[n:words], old_tokens[:old])
+        torch.testing.assert_close(targets[n:words], old_targets[:old])
+        assert (tokens[words:] == PAD).all() and (targets[words:] == IGNORE_INDEX).all()
+    assert lengths == set(range(order_opening.LONGEST_OPENING + 1))
 
 
 def test_the_flag_was_controlled_at_the_rates_that_were_chosen():

@@ -30,7 +30,7 @@ def three_relations_batch(batch, generator):
 
 # %% given
 class Reader(nn.Module):
-    """Embeddings, your heads, and a readout for three questions."""
+    """Embeddings, your heads, and an output layer for three questions."""
 
     def __init__(self, n_heads):
         """For 12 tokens of 52 symbols, in a width of 48."""
