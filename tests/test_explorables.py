@@ -15,6 +15,8 @@ from helpers.apps.metrics import exact_match, f1_score, rouge
 from helpers.apps.question_answering import best_spans, no_answer_margin
 from helpers.data.news import FACT_WORDS, count_facts, tell_news, words_of
 from helpers.generation import beam_search, next_token_probabilities
+from helpers.interp.induction import trained_copier
+from helpers.results.store import stored
 from helpers.viz import drawings, explorables, tables
 
 SCRIPTS = sorted(path.stem for path in explorables.FOLDER.glob("*.js") if path.stem != "kit")
@@ -976,5 +978,111 @@ def test_point_at_span_counts_exact_match_at_a_threshold(play, threshold):
 def test_point_at_span_is_accessible_and_fits(play, width):
     page = play(point_at_span(), width=width)
     page.get_by_role("group", name="Passage").get_by_role("button").nth(3).click()
+
+
+# ---- Lecture 12: patch the residual stream, and a copier that runs on what one types ----------
+
+
+def find_the_path():
+    """Two runs of three words and two streams; only the first has anything to find."""
+    words, layers = ["the", "letters", "hums"], ["before", "after"]
+    first = {
+        "words": words,
+        "from": "letter",
+        "own": 5.67,
+        "other": -5.41,
+        "grid": [[5.67, -5.41, 5.67], [5.66, 2.19, -4.0]],
+    }
+    control = {**first, "from": "books", "other": 5.5, "grid": [[5.67] * 3] * 2}
+    config = {
+        "layers": layers,
+        "verbs": ["lies", "lie"],
+        "runs": {"letter into letters": first, "control": control},
+    }
+    table = (["word", *layers], [[w, 0, 0] for w in words])
+    return explorables.to_html("find_the_path", config, table=table, caption="Find it.")
+
+
+def test_the_path_is_found_cell_by_cell(play):
+    page = play(find_the_path())
+    said, cells = page.locator("p[role=status]"), page.locator(".stage tbody button")
+    assert said.inner_text().startswith("This run says lie: the logit difference is 5.67.")
+    assert cells.all_inner_texts() == ["?"] * 6
+    cells.nth(2).click()  # letters, before
+    assert said.inner_text() == (
+        "Patched at “letters” before: the logit difference is −5.41, so the model now says lies."
+    )
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert "is 2.19, so the model still says lie." in said.inner_text()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Space")
+    assert said.inner_text().endswith("still says lie; nothing has moved.")
+    assert cells.all_inner_texts() == ["?", "5.7", "−5.4", "2.2", "?", "?"]
+    page.get_by_role("button", name="Show all").click()
+    assert cells.all_inner_texts() == ["5.7", "5.7", "−5.4", "2.2", "5.7", "−4.0"]
+    page.get_by_role("button", name="control").click()
+    assert cells.all_inner_texts() == ["?"] * 6
+    assert "In the other run, with “books”, it is 5.50" in said.inner_text()
+
+
+def induction_heads(text="abcdabcd"):
+    arrays = {name: [a["step"], a["base64"]] for name, a in stored("copier")["arrays"].items()}
+    table = (["head", "score"], [["(0, 0)", 0.85]])
+    config = {"arrays": arrays, "text": text}
+    return explorables.to_html("induction_heads", config, table=table, caption="Type.")
+
+
+@torch.no_grad()
+def run_copier(text):
+    """Attention maps (4, T, T) and probabilities (T, 32), by PyTorch."""
+    tokens = torch.tensor([[ord(letter) - ord("a") for letter in text]])
+    logits, weights = trained_copier().double()(tokens, return_weights=True)
+    return torch.cat([w[0] for w in weights]).numpy(), logits[0].softmax(dim=-1).numpy()
+
+
+@pytest.mark.parametrize("text", ["abcdabcd", "lamplighterlamplighterla", "abcdefghefghabcd", "q"])
+def test_the_copier_agrees_with_pytorch(play, text):
+    page = play(induction_heads())
+    page.get_by_label("Text of letters").fill(text)
+    maps, says = run_copier(text)
+    T = len(text)
+    last = [text.rfind(c, 0, t) for t, c in enumerate(text)]
+    asked = [t for t in range(T) if last[t] >= 0]
+    for head, name in enumerate(["(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)"]):
+        page.get_by_role("button", name=name).click()
+        rects = page.locator(".stage svg rect")
+        shown = rects.evaluate_all(
+            "all => all.slice(0, -1).map(r => +r.getAttribute('fill-opacity'))"
+        )
+        np.testing.assert_allclose(shown, maps[head][np.tril_indices(T)], atol=5.1e-3)
+        row = page.locator(".stage table tbody tr").nth(head)
+        scores = [float(cell) for cell in row.locator("td").all_inner_texts()]
+        wanted = [[maps[head][t, t - 1], maps[head][t, last[t] + 1]] for t in asked]
+        wanted = np.mean(wanted, axis=0) if asked else [0, 0]
+        np.testing.assert_allclose(scores, wanted, atol=5.1e-3)
+    said = page.locator("p[role=status]").inner_text()
+    assert float(re.search(r"probability (\S+)\)", said)[1]) == pytest.approx(
+        says[-1].max(), abs=6e-3
+    )
+    if text == "abcdabcd":
+        assert "attends most to symbol 5, a, the symbol after the last d" in said
+        assert "predicts a (" in said
+
+
+def test_the_copier_reads_letters_only_and_attends_from_any_of_them(play):
+    page = play(induction_heads())
+    page.get_by_label("Text of letters").fill("AB c1ab!")
+    page.get_by_label("Attend from symbol").fill("4")
+    said = page.locator("p[role=status]").inner_text()
+    assert said.startswith("From symbol 5, b, head (1, 0) attends most to symbol 3, c")
+    page.get_by_label("Text of letters").fill("")
+    assert page.locator("p[role=status]").inner_text().startswith("From symbol 1, a,")
+
+
+@pytest.mark.parametrize("make", [find_the_path, induction_heads])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_explorables_of_lecture_12_are_accessible_and_fit(play, make, width):
+    page = play(make(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

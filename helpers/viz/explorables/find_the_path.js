@@ -8,7 +8,7 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
 
   const body = html("tbody"), cells = [];
   const table = html("table", { style: "margin-top:.6rem" }, html("thead", {}, html("tr", {},
-    ...["", ...layers].map((name) => html("th", { scope: "col", style: "font-size:.85rem;white-space:normal" }, name)))), body);
+    ...["patched at", ...layers].map((name) => html("th", { scope: "col", style: "font-size:.85rem;white-space:normal" }, name)))), body);
   const build = () => {
     body.replaceChildren();
     cells.length = 0;

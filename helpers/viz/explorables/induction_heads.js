@@ -54,7 +54,7 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
     } });
   const from = slider("Attend from symbol", { min: 0, max: at, value: at, format: (v) => `${+v + 1}` }, (v) => { at = v; draw(); });
   const pick = choose("Head", heads, heads[head], (name) => { head = heads.indexOf(name); draw(); });
-  stage.append(html("label", {}, html("span", {}, "Text of letters "), input), pick.element, from.element, said,
+  stage.append(html("label", { style: "display:block;margin-bottom:.6rem" }, html("span", {}, "Text of letters "), input), pick.element, from.element, said,
     html("div", { class: "row" }, html("table", {}, html("thead", {}, html("tr", {},
       ...["head", "symbol before", "after the last same"].map((n) => html("th", { scope: "col", style: "white-space:normal" }, n)))), lights), map));
 
@@ -73,7 +73,7 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
       svg("rect", { x: S, y: S + at * S - 1, width: (at + 1) * S, height: S, fill: "none", stroke: "currentColor", "stroke-width": 1.5 }),
       ...letters.flatMap((c, t) => [sign(7, S + t * S + 11, c), sign(S + t * S + 7, 11, c)]));
     set(map, { viewBox: `0 0 ${(T + 1) * S} ${(T + 1) * S + 2}`, "aria-label": `Attention map of head ${heads[head]}` });
-    const why = at && top === at - 1 ? ", the symbol before" : last[at] >= 0 && top === last[at] + 1 ? `, the symbol after the last ${letters[at]}` : "";
+    const why = at && top === at - 1 ? ", the symbol before" : top && letters[top - 1] === letters[at] ? `, the symbol after ${top === last[at] + 1 ? "the last" : "an earlier"} ${letters[at]}` : "";
     const next = String.fromCharCode(97 + says[at].indexOf(p));
     said.textContent = `From symbol ${at + 1}, ${letters[at]}, head ${heads[head]} attends most to symbol ${top + 1}, `
       + `${letters[top]}${why} (weight ${number(row[top])}). The model predicts ${/[a-z]/.test(next) ? next : "none of a to z"} (probability ${number(p)}).`;
