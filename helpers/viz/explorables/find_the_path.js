@@ -49,7 +49,8 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
     run.words.forEach((_, w) => layers.forEach((_, i) => seen.add(`${i},${w}`)));
     draw();
   });
-  stage.append(which.element, html("div", { class: "row" }, table, html("div", { class: "grow" }, meter, said, all)));
+  stage.append(which.element, html("div", { class: "row", style: "flex-direction:row-reverse" },
+    html("div", { class: "grow" }, meter, said, all), table));
 
   const verb = (value) => verbs[+(value > 0)];
   const patch = (i, w) => { at = [i, w]; seen.add(`${i},${w}`); draw(); };
