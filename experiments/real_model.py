@@ -11,11 +11,11 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
     agreement    right verbs by number of attractors, their number, the subject's number, verb,
                  frame and kind; and the small models of lecture 8 beside it
     heads        of all 30 x 9 heads: previous-token score, prefix-matching score, share of
-                 attention on the first token, attention from the last word of the opening sentence
+                 attention on the first token, attention maps of a text that repeats itself
     effects      of all heads: ablation by zeros and by the mean, patching from a twin sentence
                  with the other subject, and its estimate by attribution patching
-    induction    loss on repeated random tokens, with the best induction heads removed and with
-                 others of the same layers removed
+    induction    loss on repeated random tokens, with the best induction heads ablated and with
+                 others of the same layers ablated, by zeros and by the mean
     lens         the verb's logit difference read from the residual stream after each block
     noise        what an error of the size of four bits' rounding does
     people       he or she after occupations
@@ -57,6 +57,7 @@ KEPT = ROOT / "build" / "experiments" / "real_model"
 TABLE = ROOT / "helpers" / "results" / "stored" / "real_model.json"
 PARITY = ROOT / "helpers" / "results" / "stored" / "real_model_parity.json"
 OPENING = "The letters in the drawer under the lamp that hums"
+TWICE = "The letters in the drawer. The letters in the drawer"
 N_HEADS, N_LAYERS = 9, 30
 
 
@@ -202,15 +203,15 @@ def heads(lm: Pretrained) -> dict:
     stacked = torch.stack(weights)  # (layers, n, heads, T, T)
     previous = stacked.diagonal(-1, dim1=-2, dim2=-1).mean(dim=(1, 3))  # (layers, heads)
     sink = stacked[..., 16:, 0].mean(dim=(1, 3))
-    _, own = lm.model(lm.encode(OPENING), return_weights=True, last_only=True)
+    _, own = lm.model(lm.encode(TWICE), return_weights=True, last_only=True)
     rows = torch.tril_indices(own[0].shape[-1], own[0].shape[-1])
     maps = torch.stack(own)[:, 0][..., rows[0], rows[1]]  # (layers, heads, T (T + 1) / 2)
     return {
         "previous": rounded(previous),
         "matching": rounded(matching),
         "sink": rounded(sink),
-        "opening": {
-            "tokens": lm.tokens(OPENING),
+        "twice": {
+            "tokens": lm.tokens(TWICE),
             "maps": [[in_signs(m) for m in row] for row in maps],
         },
     }
@@ -279,20 +280,17 @@ def induction(lm: Pretrained) -> dict:
     matching = torch.tensor(stored["matching"])  # (layers, heads)
     best = matching.flatten().topk(10).indices.tolist()
     best = [divmod(i, N_HEADS) for i in best]
-    tokens, lengths = repeated(lm, n=4, seed=1)
+    tokens, lengths = repeated(lm, n=16, seed=1)  # a mean of few would hold much of each
     chance, rows = random.Random(0), {}
 
     def halves(name: str, heads_: list) -> None:
-        with ablated(lm.model, heads_, "zero"):
-            loss = losses(lm, tokens)
         segment = int(lengths[0])
-        rows[name] = {
-            "heads": heads_,
-            "first": rounded(loss[: segment - 1].mean().item()),
-            "second": rounded(loss[segment:].mean().item()),
-        }
-        if not heads_:
-            rows[name]["by_position"] = rounded(loss, 2)
+        rows[name] = {"heads": heads_}
+        for way in ("zero", "mean"):
+            with ablated(lm.model, heads_, way):
+                loss = losses(lm, tokens)
+            first, second = loss[: segment - 1].mean().item(), loss[segment:].mean().item()
+            rows[name][way] = rounded({"first": first, "second": second})
 
     halves("none", [])
     halves("induction", best)
