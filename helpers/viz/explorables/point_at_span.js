@@ -49,18 +49,20 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
   };
 
   /* Margins of the questions: those with an answer upwards, those without downwards. */
-  const W = 340, at = (m) => ((Math.max(-20, Math.min(12, m)) + 20) / 32) * W;
-  const line = svg("line", { y1: 0, y2: 92, stroke: "currentColor", "stroke-width": 2 });
-  const picture = svg("svg", { viewBox: `0 0 ${W} 108`, style: `width:${W}px`, role: "img",
+  const W = 340, LOW = -24, HIGH = 20;
+  const at = (m) => ((m - LOW) / (HIGH - LOW)) * W;
+  const line = svg("line", { y1: 0, y2: 96, stroke: "currentColor", "stroke-width": 2 });
+  const picture = svg("svg", { viewBox: `0 0 ${W} 98`, style: `width:${W}px`, role: "img",
     "aria-label": "Histogram of margins: questions with an answer above, those without below; a line at the threshold." });
-  for (let bin = -20; bin < 12; bin += 1) for (const has of [1, 0]) {
+  for (let bin = LOW; bin < HIGH; bin += 2) for (const has of [1, 0]) {
     const n = margins.filter((m, i) => +answerable[i] === has
-      && Math.floor(Math.max(-20, Math.min(11.9, m / 10))) === bin).length;
-    picture.append(svg("rect", { x: at(bin), width: W / 32 - 1, height: n, y: has ? 46 - n : 46,
+      && 2 * Math.floor(Math.max(LOW, Math.min(HIGH - 1, m / 10)) / 2) === bin).length;
+    const height = Math.min(46, (460 * n) / margins.length);
+    picture.append(svg("rect", { x: at(bin), width: at(LOW + 2) - 1, height, y: has ? 48 - height : 48,
       fill: has ? "#0072b2" : "#e09020" }));
   }
-  picture.append(line, svg("text", { x: 0, y: 12 }, "has an answer"), svg("text", { x: 0, y: 88 }, "has none"));
-  const limit = slider("answer up to a margin of", { min: -20, max: 12, step: 0.5, value: 0, format: (v) => number(v, 1) },
+  picture.append(line, svg("text", { x: W, y: 14, "text-anchor": "end" }, "has an answer"), svg("text", { x: 0, y: 90 }, "has none"));
+  const limit = slider("answer up to a margin of", { min: LOW, max: HIGH, step: 0.5, value: 0, format: (v) => number(v, 1) },
     (v) => { threshold = v; draw(); });
   const scores = html("p", { style: "margin:.3rem 0" }), said = status();
   stage.append(name.element, passage, button("Show the reader’s span", () => { [first, last] = best(); draw(); }),
