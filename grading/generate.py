@@ -57,20 +57,19 @@ HOW_LINES = """\
 There are {n} tasks with {points} points. {core}
 A task of up to {one} minutes has one star, one of up to {two} has two.
 
-- Run the cells from the top. In a task, write your code between the docstring and the line with
-  `check`, and run the cell. It says *Right*, or which case fails, and mostly also which mistake it
-  was. What your code prints on that case is shown as well.
-- Try as often as you like. Hints unfold one after the other. When you have the points, and after
-  five tries, `check` says where the model answer stands.
-- A part that is right counts. Code: half of the points for ordinary cases, the other half for the
-  other kinds, such as batches or edges; without the ordinary cases there are none, and a task with
-  cases of one kind counts as a whole. A list: entry by entry. Letters: one that is wrong or missing
-  costs half, two cost all, so guessing does not pay. `check` tells of the
-  first thing that is wrong; there may be more.
-- Your function must not change its inputs. Rows, places and parts are counted from 0, as in Python.
+- Run the cells from top to bottom. In each task, write your code between the docstring and the line
+  with `check`, then run the cell. `check` says *Right*, or which case fails and usually which
+  mistake caused it. It also shows what your code printed on that case.
+- Try as often as you like. Hints unfold one after the other. After a full score, or after five
+  attempts, `check` tells you where to find the model answer.
+- Partial answers earn points. Code: half for ordinary cases and half for the other kinds of cases,
+  such as batches or edge cases; if ordinary cases fail, there are none, and a task with only one
+  kind of case counts as a whole. A list: entry by entry. Letters: one mistake costs half, two cost
+  everything, so guessing doesn't pay. `check` reports the first problem it finds.
+- Your function must not modify its inputs. Rows, positions and parts are counted from 0.
 - The points shown are for the public cases. A grader runs your functions on other cases of the same
   kind.
-- If you take the course in a class, hand in this one file, where your teacher says.
+- If you take the course in a class, hand in this one file where your teacher tells you.
 <!-- end of how this works -->"""
 HEADING = re.compile(r"^## (?:\d+\. )?(?=.*\n\s*<!-- task: )", re.MULTILINE)
 NUMBER = re.compile(r"(?:\d+|\?)<!-- (\w+) -->")
@@ -179,10 +178,14 @@ def _how_lines(tasks: Sequence[Task]) -> str:
     more = [task for task in tasks if task not in core]
     takes = f"takes about {workload.hours(workload.minutes(core))}"
     project = any(task.lecture == PROJECT for task in tasks)
-    said = f"The whole project {takes}." if project else f"All of them are the core, which {takes}."
+    said = (
+        f"The whole project {takes}."
+        if project
+        else f"All of them belong to the core, which {takes}."
+    )
     if more:
-        said = f"The core, {len(core)} tasks with {_points(core)} points, {takes}; what is marked"
-        said += f" *extra* takes {workload.hours(workload.minutes(more))} more."
+        said = f"The core, {len(core)} tasks with {_points(core)} points, {takes}; the tasks"
+        said += f" marked *extra* take {workload.hours(workload.minutes(more))} more."
     sizes = {"one": workload.ONE_STAR, "two": workload.TWO_STARS}
     return HOW_LINES.format(n=len(tasks), points=_points(tasks), core=said, **sizes)
 

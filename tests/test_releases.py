@@ -22,7 +22,7 @@ def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
         [code] = [cell.source for cell in cells if "keep_back" in cell.source]
         assert "\nkeep_back()\n" in code
         assert "Hints unfold one after the other.\n" in "".join(cell.source for cell in cells)
-        assert not any("where the model answer stands" in cell.source for cell in cells)
+        assert not any("where to find the model answer" in cell.source for cell in cells)
     assert "exercises/02" in toc and "file: pages/glossary" in toc
     pages = "".join(
         page.read_text(encoding="utf-8")

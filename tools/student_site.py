@@ -33,8 +33,8 @@ and the sheets of exercises.
 """
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
 POINTS_AT = re.compile(
-    r" When you have the points, and after\\n\",\s*\"  five tries, `check` says where the model "
-    r"answer stands\."
+    r" After a full score, or after five\\n\",\s*\"  attempts, `check` tells you where to find the "
+    r"model answer\."
 )
 PART = re.compile(r"  - caption: For instructors\n(?:    .*\n)+")
 ANSWERS = re.compile(r" +- file: solutions/.*\n +title: .*\n")

@@ -22,8 +22,8 @@ before_we_believe = (
 # %%
 
 mistake(
-    "It compares one shared rate with another shared rate. Each model needs its own, from a "
-    "grid, chosen on other data than the test's.",
+    "It compares one shared rate with another shared rate. Each model needs its own rate, chosen "
+    "from a grid on a validation set.",
     "I would train all of them with 0.001 too.",
 )
 mistake(
@@ -31,7 +31,7 @@ mistake(
     "I would train the RNN again, longer and larger.",
 )
 mistake(
-    "It does not say which result would bring the claim down.",
+    "It does not say which result would contradict the claim.",
     "I would try several seeds and a longer training.",
 )
 mistake(
@@ -39,8 +39,8 @@ mistake(
     "If nothing helps, an RNN cannot learn agreement.",
 )
 mistake(
-    "All three plans change the same thing. Rates, seeds, length of training and start are "
-    "different rivals.",
+    "All three plans change the same thing. Learning rate, seeds, length of training and "
+    "initialization are different explanations.",
     "I would try the rates 0.1, 0.03 and 0.001.",
 )
 

@@ -44,7 +44,7 @@ def in_one_product(W_h, states):
 
 
 @mistake(
-    "The factors stand in the wrong order. With matrices it counts: the last step is on the "
+    "The factors are in the wrong order. With matrices the order matters: the last step is on the "
     "left, the first on the right, next to what it is applied to."
 )
 def wrong_order(W_h, states):
@@ -71,7 +71,7 @@ mistake(
 )
 mistake(
     "There is a factor too many. From the first state to the last there are T − 1 steps; how the "
-    "first state came about plays no part.",
+    "first state was computed does not matter.",
     lambda W_h, states: gradient_back(W_h, np.concatenate([states[:1], states])),
 )
 mistake(
@@ -82,8 +82,8 @@ mistake(
 
 
 @mistake(
-    "The slopes were laid along the columns of W_h. Slope i belongs to number i of the new "
-    "state, which is row i of the matrix: it scales that row."
+    "The slopes were broadcast along the columns of W_h. Slope i belongs to component i of the "
+    "new state, which is row i of the matrix: it scales that row."
 )
 def columns(W_h, states):
     gradient = np.eye(len(W_h))
@@ -104,16 +104,16 @@ def entry_by_entry(W_h, states):
 
 
 @mistake(
-    "Rows and columns have changed places: row i is for number i of the last state, column j for "
-    "number j of the first."
+    "Rows and columns are swapped: row i is for component i of the last state, column j for "
+    "component j of the first."
 )
 def turned(W_h, states):
     return gradient_back(W_h, states).T
 
 
 mistake(
-    "W_h was turned around in the factors. Number i of the new state depends on number j of the "
-    "old one by W_h[i, j], so row i of the factor is row i of W_h.",
+    "W_h is transposed in the factors. Component i of the new state depends on component j of the "
+    "old one through W_h[i, j], so row i of the factor is row i of W_h.",
     lambda W_h, states: gradient_back(W_h.T, states),
 )
 mistake(
@@ -124,8 +124,8 @@ mistake(
 
 
 @mistake(
-    "All slopes were multiplied together, and all matrices. With matrices the order counts: the "
-    "slopes of each step stand between the W_h of this step and that of the next."
+    "All slopes were multiplied together, and all matrices. With matrices the order matters: the "
+    "slopes of each step belong between the W_h of this step and that of the next."
 )
 def slopes_first(W_h, states):
     slopes = np.prod(1 - states[1:] ** 2, axis=0)
@@ -142,15 +142,15 @@ def slope_is_the_state(W_h, states):
 
 @mistake(
     "With one word there is no step, but the result holds the factor of this word's state. Does "
-    "the product begin with a factor, before the loop? What must a product of none be?"
+    "the product begin with a factor, before the loop? What should the product of no factors be?"
 )
 def begins_with_the_last(W_h, states):
     return gradient_back(W_h, states) if len(states) > 1 else _factor(W_h, states[-1])
 
 
 @mistake(
-    "The factor of the first step was taken where there is none: with one word there is no step. "
-    "What must a product of no factors be?"
+    "The factor of a first step was used although there is no step: with one word the product has "
+    "no factors. What should a product of no factors be?"
 )
 def begins_with_the_first(W_h, states):
     gradient = _factor(W_h, states[1])
@@ -176,18 +176,18 @@ def diagonals(W_h, states):
 
 
 @mistake(
-    "Each factor is turned around: W_hᵀ, with the slopes along its columns. Back-propagation uses "
-    "it so, but then the last step stands on the right. In this order neither the matrix comes out "
-    "nor the matrix with rows and columns swapped."
+    "Each factor is transposed: W_hᵀ, with the slopes along its columns. Back-propagation uses "
+    "the factors in this form, but then the last step is on the right. In your order the result "
+    "is neither the matrix nor its transpose."
 )
 def turned_in_wrong_order(W_h, states):
     return wrong_order(W_h, states).T
 
 
 @mistake(
-    "The slopes were laid along the columns of W_h, and the factors stand in the wrong order. "
-    "Slope i belongs to number i of the new state, which is row i of W_h, and the last step is on"
-    " the left."
+    "The slopes were broadcast along the columns of W_h, and the factors are in the wrong order. "
+    "Slope i belongs to component i of the new state, which is row i of W_h, and the last step is "
+    "on the left."
 )
 def columns_in_wrong_order(W_h, states):
     gradient = np.eye(len(W_h))
@@ -197,18 +197,18 @@ def columns_in_wrong_order(W_h, states):
 
 
 mistake(
-    "W_h was turned around in the factors, and the factors stand in the wrong order. Row i of a "
-    "factor is row i of W_h, times slope i; the last step is on the left.",
+    "W_h is transposed in the factors, and the factors are in the wrong order. Row i of a factor "
+    "is row i of W_h, times slope i; the last step is on the left.",
     lambda W_h, states: wrong_order(W_h.T, states),
 )
 mistake(
-    "The slopes were taken at the states before the steps, and the factors stand in the wrong "
+    "The slopes were taken at the states before the steps, and the factors are in the wrong "
     "order. The slope of the step to h_t is 1 − h_t², and the last step is on the left.",
     lambda W_h, states: wrong_order(W_h, np.roll(states, 1, axis=0)),
 )
 mistake(
-    "This is the factor of the last step alone. Does each step multiply what the steps before it "
-    "have given, or begin anew?",
+    "This is the factor of the last step alone. Does each step multiply the result of the steps "
+    "before it, or does it start again?",
     lambda W_h, states: gradient_back(W_h, states[-2:]),
 )
 mistake(
@@ -233,8 +233,8 @@ def slopes_alone(W_h, states):
 
 
 @mistake(
-    "The product begins with zeros, so it stays 0. Begin with the matrix that changes nothing: "
-    "what must come out where there is no step?"
+    "The product begins with zeros, so it stays 0. Begin with the matrix that changes nothing. "
+    "What should the result be if there is no step?"
 )
 def begins_with_zeros(W_h, states):
     return np.zeros_like(W_h)

@@ -10,8 +10,8 @@ lstm_parameters = 4160
 # %%
 
 mistake(
-    "This is one gate's share, or a plain RNN. An LSTM has it four times: for the input gate, "
-    "the forget gate, the new content and the output gate.",
+    "This is the count for one gate, or for a plain RNN. An LSTM has four times as many: for the "
+    "input gate, the forget gate, the new content and the output gate.",
     1040,
 )
 mistake(
@@ -25,7 +25,7 @@ mistake(
     4080,
 )
 mistake(
-    "The matrices are counted, the biases are missing: two of 20 numbers for each of the four.",
+    "The matrices are counted, but the biases are missing: two of 20 numbers for each of the four.",
     4000,
 )
 mistake(
@@ -37,7 +37,7 @@ mistake(
     2560,
 )
 mistake(
-    "This is one gate's share, and with one bias. There are four such shares, and PyTorch keeps "
+    "This is the count for one gate, with one bias. An LSTM has four of these, and PyTorch keeps "
     "two biases in each.",
     1020,
 )
@@ -54,7 +54,7 @@ TASK = task(
     "give the shape of every weight",
     hints=(
         "Count a plain `nn.RNN(30, 20)` first: W_x, W_h and two biases.",
-        "What has to be computed from word and state at each step of an LSTM? i, f, g, and o, the "
-        "output gate. Each is computed as the RNN computes its state.",
+        "Which vectors does an LSTM compute from the word and the state at each step? They are i, "
+        "f, g, and o, the output gate. Each is computed in the same way as the RNN's state.",
     ),
 )

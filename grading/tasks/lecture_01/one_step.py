@@ -25,14 +25,13 @@ mistake(
 )
 mistake("The word is missing: W_x @ x has to be added before tanh.", [-0.96, -0.76])
 mistake(
-    "This is the logistic function of the right sums. The step of the lecture uses tanh, which "
-    "is 0 at 0.",
+    "This is the sigmoid of the right sums. The lecture's step uses tanh, which is 0 at 0.",
     [0.5, 0.73],
 )
 mistake("The old state was added as it is. It goes through W_h first.", [0.9, -0.76])
 mistake(
-    "Tanh was taken of W_x @ x + b alone, and W_h @ h was added afterwards. All three parts are "
-    "inside of tanh.",
+    "Tanh was taken of W_x @ x + b alone, and W_h @ h was added afterwards. All three terms are "
+    "inside tanh.",
     [-0.24, 1.0],
 )
 

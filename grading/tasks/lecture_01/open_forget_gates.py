@@ -51,22 +51,22 @@ def _set(lstm, value, first, last, which=(0, 1)):
 
 
 as_given(
-    "This is the code as given. The forget gates are what they were before the call, and other "
-    "numbers of the LSTM have changed."
+    "This is the code as given. The forget gates are unchanged after the call, and other "
+    "parameters of the LSTM have changed."
 )
 
 
 @mistake(
     "The right gates are changed now, and nothing else is. But they open as if the value were "
-    "twice as large. One bug is left."
+    "twice as large. There is still one bug."
 )
 def right_gate_twice(lstm, value):
     _set(lstm, value, 1, 2)
 
 
 @mistake(
-    "The amount would be right now. But the forget gates are what they were before the call: "
-    "something else was changed in their place. One bug is left."
+    "The amount would be right now. But the forget gates are unchanged: the function changed "
+    "something else instead. There is still one bug."
 )
 def right_sum_wrong_gate(lstm, value):
     _set(lstm, value, 2, 3, which=(0,))
@@ -128,9 +128,9 @@ def other_bias_emptied(lstm, value):
 
 
 @mistake(
-    "Every fourth number was set, as if the four numbers of a unit stood side by side: in a state "
-    "of one number that is the same. But all numbers of one gate stand together, and then those of "
-    "the next."
+    "Every fourth entry was set, as if the four entries of a unit were adjacent; with a state of "
+    "size 1 that is the same. But all entries of one gate come together, followed by those of the "
+    "next gate."
 )
 def unit_by_unit(lstm, value):
     with torch.no_grad():
@@ -139,15 +139,16 @@ def unit_by_unit(lstm, value):
 
 
 mistake(
-    "The LSTM is what it was before the call: nothing in it has changed. Was a copy changed? "
-    "clone() makes one, and so do torch.cat, a sum and other calculations.",
+    "Nothing in the LSTM has changed. Did you change a copy? clone() makes one, and so do "
+    "torch.cat, a sum and other calculations.",
     lambda lstm, value: None,
 )
 
 
 @mistake(
-    "The numbers are right, but the LSTM has new parameters. An optimizer that was made before the "
-    "call still holds the old ones. In place means: change the numbers in those that are there."
+    "The numbers are right, but the LSTM has new parameters. An optimizer that was made before "
+    "the call still holds the old ones. In place means that you change the numbers in the "
+    "existing parameters."
 )
 def new_parameters(lstm, value):
     changed = copy.deepcopy(lstm)
@@ -156,8 +157,8 @@ def new_parameters(lstm, value):
 
 
 @mistake(
-    "One of the two lines sets the forget gates now, the other one still sets something else. So "
-    "random numbers are left in the forget gates, and others of the LSTM have changed."
+    "One of the two lines sets the forget gates now, but the other one still sets something else. "
+    "So random numbers remain in the forget gates, and other parameters of the LSTM have changed."
 )
 def one_line_mended(lstm, value):
     _set(lstm, value, 1, 2, which=(0,))

@@ -63,55 +63,55 @@ def by_torch(x, left, right):
 
 
 mistake(
-    "The states from the right were joined in the order in which they were read: row 0 holds the "
-    "left state of the first word and the right state of the last one. Turn them back before you "
-    "join.",
+    "The states from the right were concatenated in the order in which they were read: row 0 "
+    "holds the left state of the first word and the right state of the last one. Flip them back "
+    "before you concatenate.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right)], dim=-1),
 )
 mistake(
-    "Both readers start at the first word. The second one reads from the end: turn the words "
-    "around for it, and its states back.",
+    "Both networks start at the first word. The second one reads from the end: flip the words for "
+    "it, and flip its states back.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x, *right)], dim=-1),
 )
 mistake(
-    "The states of the second reader were turned around, but it had read from the left. The "
-    "words must be turned around for it first.",
+    "The states of the second network were flipped, but it had read from the left. Flip the words "
+    "for it first.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x, *right).flip(0)], dim=-1),
 )
 mistake(
-    "The numbers of each word were turned around, not the order of the words. Words are axis 0 "
+    "The entries of each word vector were flipped, not the order of the words. Words are axis 0 "
     "of x.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(-1), *right).flip(0)], dim=-1),
 )
 mistake(
-    "The states from the right were turned around along their numbers, not along the words. Words "
-    "are axis 0: flip(0).",
+    "The states from the right were flipped along their entries, not along the words. Words are "
+    "axis 0: flip(0).",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(-1)], dim=-1),
 )
 mistake(
-    "The halves have changed places: the left reader's state comes first.",
+    "The halves are swapped: the state of the left network comes first.",
     lambda x, left, right: torch.cat([_read(x.flip(0), *right).flip(0), _read(x, *left)], dim=-1),
 )
 mistake(
-    "The states were joined along the words, one table below the other. Join them word by word, "
-    "along the last axis: torch.cat with dim=-1.",
+    "The states were concatenated along the words, one table below the other. Concatenate them "
+    "word by word, along the last axis: torch.cat with dim=-1.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(0)], dim=0),
 )
 mistake(
-    "torch.stack makes a new axis for the two readers. The two states of a word become one "
+    "torch.stack makes a new axis for the two networks. The two states of a word become one "
     "longer vector: torch.cat with dim=-1.",
     lambda x, left, right: torch.stack([_read(x, *left), _read(x.flip(0), *right).flip(0)], dim=-1),
 )
 mistake(
-    "These are the last states of both readers, one vector for the whole sentence. A row is "
-    "wanted for each word: what each reader had in its state after that word.",
+    "These are the last states of both networks, one vector for the whole sentence. The result "
+    "needs a row for each word: the state of each network after that word.",
     lambda x, left, right: torch.cat([_read(x, *left)[-1], _read(x.flip(0), *right)[-1]]),
 )
 
 
 @mistake(
     "Each word was read with a state of zeros. Carry h from one word to the next: W_h @ h is "
-    "what is missing, or h is set to zero inside of the loop."
+    "missing, or h is set to zero inside the loop."
 )
 def no_memory(x, left, right):
     return torch.cat([torch.tanh(x @ W_x.T + b) for W_x, _, b in (left, right)], dim=-1)
@@ -130,7 +130,7 @@ def no_tanh(x, left, right):
     return torch.cat([read(x, *left), read(x.flip(0), *right).flip(0)], dim=-1)
 
 
-@mistake("These are the states before each word. Take down h after the word was read.")
+@mistake("These are the states before each word. Store h after the word has been read.")
 def goes_on(x, left, right):
     def before(x, W_x, W_h, b):
         return torch.cat([torch.zeros(1, len(b), dtype=x.dtype), _read(x, W_x, W_h, b)[:-1]])
@@ -139,8 +139,8 @@ def goes_on(x, left, right):
 
 
 @mistake(
-    "The old state was multiplied with W_h the wrong way round: W_h @ h, or h @ W_h.T, but not h "
-    "@ W_h."
+    "The old state was multiplied by W_h in the wrong order: W_h @ h, or h @ W_h.T, but not h @ "
+    "W_h."
 )
 def by_columns(x, left, right):
     turned = [(W_x, W_h.T, b) for W_x, W_h, b in (left, right)]
@@ -148,8 +148,8 @@ def by_columns(x, left, right):
 
 
 edited(
-    "The reader from the right goes on with the last state of the one from the left. It begins "
-    "with a state of zeros of its own.",
+    "The network from the right continues with the last state of the one from the left. It should "
+    "start with a state of zeros.",
     "    halves = []\n",
     "    halves, h = [], None\n",
     "h = torch.zeros_like(b)",
@@ -158,14 +158,14 @@ edited(
 
 
 mistake(
-    "The numbers within each row were turned around as well, in the words and in the states: "
-    "np.flip without an axis turns all axes. Only the order of the words is to be turned, axis 0.",
+    "The entries within each row were flipped as well, in the words and in the states: np.flip "
+    "without an axis flips all axes. Flip only the order of the words, axis 0.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0, 1), *right).flip(0, 1)], 1),
 )
 
 
 @mistake(
-    "Every row holds the last state that its reader had. Where h is changed in place (h[:] = …, "
+    "Every row holds the last state of its network. If h is changed in place (h[:] = …, "
     "h.copy_(…)), the list holds the same tensor T times, and all of them change. Make a new h in "
     "each step, or keep a copy."
 )
@@ -175,9 +175,9 @@ def one_tensor(x, left, right):
 
 
 @mistake(
-    "All states from the left were laid out in a line, behind them all from the right, and the "
-    "line was cut into T rows. `view` and `reshape` do not bring together what belongs to a word. "
-    "Join the two tables along the last axis."
+    "All states from the left were put in one line, followed by all states from the right, and "
+    "the line was cut into T rows. `view` and `reshape` do not bring together the states of one "
+    "word. Concatenate the two tables along the last axis."
 )
 def cut_from_a_line(x, left, right):
     states = _read(x, *left), _read(x.flip(0), *right).flip(0)
@@ -185,8 +185,8 @@ def cut_from_a_line(x, left, right):
 
 
 @mistake(
-    "The reader from the right has not read the first word: its part of row 0 is still zero. A "
-    "range ends before its second number, also if it counts down."
+    "The network from the right has not read the first word: its part of row 0 is still zero. A "
+    "range ends before its second number, even when it counts down."
 )
 def first_word_not_read(x, left, right):
     joined = read_both_ways(x, left, right)
@@ -195,12 +195,12 @@ def first_word_not_read(x, left, right):
 
 
 mistake(
-    "A slice of a tensor takes no negative step: x[::-1] is for lists and NumPy. A tensor has a "
-    "method that turns an axis around.",
+    "Slices of tensors cannot have a negative step: x[::-1] works for lists and NumPy only. A "
+    "tensor has a method that reverses an axis.",
     lambda x, left, right: read_both_ways(x[::-1], left, right),
 )
 mistake(
-    "Both readers used the weights of `left`. The second one has its own, in `right`.",
+    "Both networks used the weights of `left`. The second one has its own, in `right`.",
     lambda x, left, right: read_both_ways(x, left, left),
 )
 
@@ -230,7 +230,7 @@ def cases(seed):
 def between(args, result):
     """States are values of tanh."""
     if abs(result).max() > 1 + 1e-9:
-        return "A state lies between −1 and 1, since tanh is the last thing that happens to it."
+        return "A state lies between −1 and 1, because tanh is applied last."
     return None
 
 
@@ -242,9 +242,9 @@ TASK = task(
     cases=cases,
     properties=(between,),
     hints=(
-        "Write the reader for one direction first, as the lecture's `read`: a loop over the rows "
+        "Write the network for one direction first, as the lecture's `read`: a loop over the rows "
         "of x that keeps every state.",
-        "For the other direction use the same function with the words turned around, "
-        "`x.flip(0)`. In which order do its states come out?",
+        "For the other direction use the same function with the words in reverse order, "
+        "`x.flip(0)`. In which order does it return its states?",
     ),
 )

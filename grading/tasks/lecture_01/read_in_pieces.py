@@ -82,7 +82,7 @@ mistake(
 )
 mistake(
     "The pieces are right now, and so are the numbers. But the gradient still goes back into "
-    "earlier pieces. By which way?",
+    "earlier pieces. Along which path?",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _h_only), dim=1),
 )
 
@@ -94,23 +94,23 @@ def c_only(lstm, x, every):
 
 
 mistake(
-    "The pieces are right, but they were joined along the batch. They belong one after the other "
-    "in time: cat with dim=1.",
+    "The pieces are right, but they were concatenated along the batch. They belong one after the "
+    "other in time: cat with dim=1.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both), dim=0),
 )
 
 
 @mistake(
-    "Nothing is cut off: the gradient goes back through all pieces, as without any. Detach both "
-    "parts of the state after each piece."
+    "Nothing is cut off: the gradient goes back through all pieces, as if the text were one "
+    "piece. Detach both parts of the state after each piece."
 )
 def never_cut(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, state)), dim=1)
 
 
 @mistake(
-    "Each piece begins with an empty state. The history is to be cut off for the gradient only: "
-    "hand the state on, detached."
+    "Each piece begins with an empty state. Only the gradient should be cut: pass the state on, "
+    "detached."
 )
 def state_dropped(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, None)), dim=1)
@@ -118,7 +118,7 @@ def state_dropped(lstm, x, every):
 
 @mistake(
     "The outputs are cut off as well (detached, or made under no_grad), so no loss can teach the "
-    "network anything. Only the state that is handed on to the next piece is detached."
+    "network anything. Detach only the state that is passed on to the next piece."
 )
 def outputs_cut_too(lstm, x, every):
     cut = _pieces(lstm, x, every, lambda out, state: (out.detach(), _both(out, state)[1]))
@@ -126,8 +126,8 @@ def outputs_cut_too(lstm, x, every):
 
 
 @mistake(
-    "The words were cut off, so the gradient reaches no word, not even in its own piece. It is "
-    "the state between two pieces that has to be detached."
+    "The words were cut off, so the gradient reaches no word, not even in its own piece. Detach "
+    "the state between two pieces instead."
 )
 def words_cut(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, _both, first=torch.Tensor.detach), dim=1)
@@ -148,9 +148,9 @@ edited(
 
 
 @mistake(
-    "The first piece is word 0 alone, and all later cuts stand one word too late. The words 0, "
-    "`every`, 2 · `every`, … are those with which a piece begins; does your cut come before such a "
-    "word, or after it?"
+    "The first piece is word 0 alone, and all later cuts come one word too late. The words 0, "
+    "`every`, 2 · `every`, … are those with which a piece begins; does your cut come before such "
+    "a word, or after it?"
 )
 def cut_after_the_first(lstm, x, every):
     state, outputs = None, []
@@ -163,7 +163,7 @@ def cut_after_the_first(lstm, x, every):
 
 
 @mistake(
-    "All cuts stand one word too early: the last word of each piece is taken as the first of the "
+    "All cuts come one word too early: the last word of each piece is taken as the first of the "
     "next. Words are counted from 0: which ones begin a piece?"
 )
 def cut_before_the_last(lstm, x, every):
@@ -185,13 +185,13 @@ def full_pieces_only(lstm, x, every):
 
 
 mistake(
-    "The pieces are joined in time now. But they are still pieces of something else: with more "
-    "texts than `every` the outputs have a wrong shape or the texts do not fit together, and one "
-    "text alone is read in one piece. Print the shape of `piece`.",
+    "The pieces are concatenated in time now. But they are still pieces of something else: with "
+    "more texts than `every` the outputs have a wrong shape or the texts do not fit together, and "
+    "one text alone is read in one piece. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=1),
 )
 mistake(
-    "h and c have changed places: the state that is handed on is the pair (h, c), in this order.",
+    "h and c are swapped: the state that you pass on is the pair (h, c), in this order.",
     lambda lstm, x, every: torch.cat(
         _pieces(lstm, x, every, lambda out, s: (out, (s[1].detach(), s[0].detach()))), dim=1
     ),
@@ -257,6 +257,6 @@ TASK = task(
     hints=(
         "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
         "should it be?",
-        "An LSTM hands on two vectors, h and c. On which of them can a gradient come back?",
+        "An LSTM passes on two vectors, h and c. Through which of them can a gradient flow back?",
     ),
 )

@@ -310,7 +310,7 @@ TASK = task(
     hints=(
         "For one sentence: make the list of the numbers of its nouns, from left to right. All "
         "three rules read this list and nothing else.",
-        "Which entry of this list does the first rule want, which the second? For the third, count "
-        "two things: the plural nouns and all nouns. What comes out if they are 1 and 2?",
+        "Which entry of this list does the first rule want, which the second? For the third, "
+        "count two things: the plural nouns and all nouns. What is the result if they are 1 and 2?",
     ),
 )

@@ -94,10 +94,10 @@ TASK = task(
     outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
     "give the shape of every weight",
     hints=(
-        "In `W @ v` the columns of W are as many as v has numbers, and the rows as many as come "
-        "out.",
-        "Each reader is a network of its own, with a W_x, a W_h and a state of its own size. For "
-        "the upper one, a “word” is what it reads at each place.",
+        "In `W @ v`, W has one column for each entry of v, and one row for each entry of the "
+        "result.",
+        "Each network has its own W_x, its own W_h and its own state size. For the third network, "
+        "the “word” is the concatenated vector that it reads at each position.",
         "In `x @ M` the rows of x are multiplied one by one: row t of the result is x[t] @ M.",
     ),
 )

@@ -34,11 +34,9 @@ def by_sentence(queries, x):
     return np.array([softmax(q @ words.T, axis=1) @ words for q, words in pairs])
 
 
-as_given(
-    "This is the code as given: what comes out of it is no average of the words of a sentence."
-)
+as_given("This is the code as given: its result is not an average of the words of a sentence.")
 mistake(
-    "Axis 0 is the batch: now the sentences share out the weight, and a sentence's result "
+    "Axis 0 is the batch: now the weight is divided among the sentences, and a sentence's result "
     "depends on the others. Softmax runs along the words.",
     lambda queries, x: softmax(queries @ x.swapaxes(1, 2), axis=0) @ x,
 )
@@ -68,12 +66,12 @@ mistake(
     lambda queries, x: softmax(queries @ x[0].T) @ x[0],
 )
 mistake(
-    "The axis is right now. But the scores are divided by √d besides, and the lecture's function "
+    "The axis is right now. But the scores are also divided by √d, and the lecture's function "
     "does not divide.",
     lambda queries, x: softmax(queries @ x.swapaxes(1, 2) / np.sqrt(x.shape[-1])) @ x,
 )
 mistake(
-    "This is the plain average of the words, whatever is asked. The queries must take part "
+    "This is the plain average of the words, whatever the query is. The queries must enter "
     "through their scores.",
     lambda queries, x: np.repeat(x.mean(axis=1, keepdims=True), queries.shape[1], axis=1),
 )
@@ -88,8 +86,8 @@ def divided_by_the_words(queries, x):
 
 
 @mistake(
-    "There is a softmax along the words now, but one along another axis comes before it and takes "
-    "its weights for scores. One softmax is enough."
+    "There is a softmax along the words now, but an earlier one along another axis feeds its "
+    "weights into it as scores. One softmax is enough."
 )
 def softmax_twice(queries, x):
     return softmax(softmax(queries @ x.swapaxes(1, 2), axis=1)) @ x
@@ -97,7 +95,7 @@ def softmax_twice(queries, x):
 
 @mistake(
     "The weights have the shape (batch, T, T_q), and reshape does not exchange these axes: it "
-    "leaves the numbers in their order and cuts them anew."
+    "keeps the numbers in their order and only regroups them."
 )
 def weights_reshaped(queries, x):
     weights = softmax(x @ queries.swapaxes(1, 2), axis=1)

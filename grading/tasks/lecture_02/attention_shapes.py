@@ -10,13 +10,13 @@ attention_shapes = [(3, 4, 6), (3, 4, 6), (3, 4, 5)]
 # %%
 
 mistake(
-    "Queries and words have changed places. Each of the 4 queries has a row, with an entry for "
-    "each of the 6 words.",
+    "Queries and words are swapped. Each of the 4 queries has a row, with an entry for each of "
+    "the 6 words.",
     [(3, 6, 4), (3, 6, 4), (3, 6, 5)],
 )
 mistake(
-    "Scores and weights are right. But there is one context vector for each word that asks, not "
-    "for each word that is looked at.",
+    "Scores and weights are right. But there is one context vector for each query, not for each "
+    "word that is attended to.",
     [(3, 4, 6), (3, 4, 6), (3, 6, 5)],
 )
 mistake(
@@ -25,8 +25,8 @@ mistake(
     [(3, 4, 6), (3, 4, 6), (3, 4, 6)],
 )
 mistake(
-    "This is right for one sentence. The batch of 3 stays in front of every shape: no sentence "
-    "looks at another one.",
+    "This is right for one sentence. The batch axis of 3 comes first in every shape: no sentence "
+    "attends to another one.",
     [(4, 6), (4, 6), (4, 5)],
 )
 mistake(
@@ -35,8 +35,8 @@ mistake(
     [(3, 4, 6), (3, 4), (3, 4, 5)],
 )
 mistake(
-    "Here the queries look at each other. They look at the words of x, of which each sentence "
-    "has 6.",
+    "Here the queries attend to each other. They should attend to the words of x, and each "
+    "sentence has 6.",
     [(3, 4, 4), (3, 4, 4), (3, 4, 5)],
 )
 mistake(
@@ -45,8 +45,8 @@ mistake(
     [(3, 5, 5), (3, 5, 5), (3, 4, 5)],
 )
 mistake(
-    "The context vectors are right. But in scores and weights queries and words have changed "
-    "places: each of the 4 queries has a row.",
+    "The context vectors are right. But in scores and weights, queries and words are swapped: "
+    "each of the 4 queries has a row.",
     [(3, 6, 4), (3, 6, 4), (3, 4, 5)],
 )
 

@@ -48,7 +48,7 @@ def all_words(x):
 
 
 @mistake(
-    "The triangle lies on the wrong side: each word takes itself and the words after it. Row i "
+    "The triangle is on the wrong side: each word takes itself and the words after it. Row i "
     "needs its entries in the columns 0 to i."
 )
 def words_to_come(x):
@@ -73,8 +73,8 @@ def not_divided(x):
 
 
 @mistake(
-    "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy lays "
-    "divisors of shape (T,) along the rows: which shape lays them down the columns?"
+    "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy broadcasts "
+    "divisors of shape (T,) along the rows: which shape broadcasts them down the columns?"
 )
 def divided_along_columns(x):
     weights = np.tri(len(x)) / np.arange(1, len(x) + 1)
@@ -92,8 +92,8 @@ def without_itself(x):
 
 
 @mistake(
-    "Softmax was taken of ones and zeros. A score of 0 is not a weight of 0, since e⁰ is 1: "
-    "later words still get a share. Their score would have to be −∞."
+    "Softmax was taken of ones and zeros. A score of 0 is not a weight of 0, since e⁰ is 1: later "
+    "words still get some weight. Their score would have to be −∞."
 )
 def zero_scores(x):
     exp = np.exp(np.tri(len(x)))
@@ -102,8 +102,8 @@ def zero_scores(x):
 
 
 @mistake(
-    "The weights are right, but then their columns were used: weights.T @ x. Each row is a "
-    "recipe, so the product is weights @ x."
+    "The weights are right, but then their columns were used: weights.T @ x. Each row holds the "
+    "weights of one word, so the product is weights @ x."
 )
 def transposed_product(x):
     _, weights = averages_so_far(x)
@@ -118,8 +118,8 @@ mistake(
 
 
 @mistake(
-    "np.triu keeps what lies on the diagonal and to the right of it: the words to come. The "
-    "words so far lie on the diagonal and to the left of it."
+    "np.triu keeps the diagonal and everything to the right of it, which are the words to come. "
+    "The words so far are on the diagonal and to the left of it."
 )
 def upper_triangle(x):
     weights = np.triu(np.ones((len(x), len(x)))) / np.arange(1, len(x) + 1)[:, None]
@@ -136,8 +136,8 @@ def counted_from_zero(x):
 
 
 @mistake(
-    "The weights are right. But weights * x multiplies entry by entry, and stops where the "
-    "shapes do not fit. The matrix product is written with @."
+    "The weights are right. But weights * x multiplies entry by entry, and raises an error if the "
+    "shapes do not match. The matrix product is written with @."
 )
 def entry_by_entry(x):
     _, weights = averages_so_far(x)
@@ -155,22 +155,23 @@ def width_for_length(x):
 
 
 mistake(
-    "The averages are right, but two results are wanted: the averages, then the weights.",
+    "The averages are right, but the function should return two results: the averages, then the "
+    "weights.",
     lambda x: averages_so_far(x)[0],
 )
 
 
 edited(
-    "No word counts itself here: the triangle ends one column too early. The average is over the "
-    "words up to this one, with it.",
+    "No word includes itself here: the triangle ends one column too early. The average is over "
+    "all words up to and including this one.",
     "np.ones((T, T)))",
     "np.ones((T, T)), -1)",
 )
 
 
 @mistake(
-    "The fractions ½, ⅓ and so on have become 0. A table of whole numbers, such as np.full((T, T), "
-    "0) or one with dtype=int, cuts off what stands behind the point, and so does //."
+    "The fractions ½, ⅓ and so on have become 0. A table of whole numbers, such as np.full((T, "
+    "T), 0) or one with dtype=int, drops everything after the decimal point, and so does //."
 )
 def whole_numbers(x):
     weights = np.zeros((len(x), len(x)))
@@ -180,7 +181,7 @@ def whole_numbers(x):
 
 @mistake(
     "The weights are right. But np.cumsum without an axis adds up all numbers of x in one line, "
-    "word after word, so the columns run into each other. The words stand along axis 0."
+    "word after word, so the columns run into each other. The words are along axis 0."
 )
 def summed_in_one_line(x):
     _, weights = averages_so_far(x)
@@ -188,8 +189,8 @@ def summed_in_one_line(x):
 
 
 @mistake(
-    "The weights are right. But what was added up are the numbers of each word, along axis 1. The "
-    "words stand along axis 0."
+    "The weights are right. But the sum runs over the entries of each word, along axis 1. The "
+    "words are along axis 0."
 )
 def summed_within_words(x):
     _, weights = averages_so_far(x)
@@ -197,8 +198,8 @@ def summed_within_words(x):
 
 
 @mistake(
-    "Each column was divided by its own sum, so the columns sum to 1. A row is a word's recipe: it "
-    "is the rows that must sum to 1."
+    "Each column was divided by its own sum, so the columns sum to 1. A row holds the weights of "
+    "one word, so the rows must sum to 1."
 )
 def columns_sum_to_one(x):
     weights = np.tri(len(x))

@@ -42,8 +42,8 @@ def by_loops(x):
 
 
 @mistake(
-    "This is right for one sentence. With more axes x.T turns all of them around: (2, 4, 3) "
-    "becomes (3, 4, 2). Only the last two may change places."
+    "This is right for one sentence. With more axes x.T reverses all of them: (2, 4, 3) becomes "
+    "(3, 4, 2). Exchange only the last two."
 )
 def all_axes_turned(x):
     weights = softmax(x @ x.T)
@@ -52,7 +52,7 @@ def all_axes_turned(x):
 
 @mistake(
     "Counted from the front, axes 1 and 2 are the last two only if there is exactly one axis for "
-    "the batch. Count from the back: the last axis is −1, whatever stands before."
+    "the batch. Count from the end: the last axis is −1, whatever comes before it."
 )
 def swapped_from_the_front(x):
     weights = softmax(x @ np.swapaxes(x, 1, 2))
@@ -69,8 +69,8 @@ def listed_axes(x):
 
 
 @mistake(
-    "Axis 1 holds the words that are looked at only if there is one sentence. With a batch in "
-    "front, axis 1 holds those that ask. Counted from the back it is −1 always."
+    "Axis 1 holds the keys only if there is one sentence. With a batch in front, axis 1 holds the "
+    "queries. Counted from the end, the axis of the keys is always −1."
 )
 def softmax_along_one(x):
     weights = softmax(x @ np.swapaxes(x, -2, -1), axis=1)
@@ -87,7 +87,7 @@ def one_sentence_only(x):
 
 
 @mistake(
-    "Here no word looks at itself. In self-attention it does: T words have T × T scores, the "
+    "Here no word attends to itself. In self-attention it does: T words have T × T scores, the "
     "diagonal included."
 )
 def without_itself(x):
@@ -96,8 +96,8 @@ def without_itself(x):
 
 
 @mistake(
-    "Softmax ran down the columns. A row belongs to the word that asks, and its weights must sum "
-    "to 1: take softmax along the last axis."
+    "Softmax ran down the columns. Each row belongs to a query, and its weights must sum to 1: "
+    "take softmax along the last axis."
 )
 def over_columns(x):
     weights = softmax(x @ np.swapaxes(x, -2, -1), axis=-2)
@@ -124,8 +124,8 @@ def overflowing(x):
 
 
 @mistake(
-    "The scores were divided by √d. Many formulas do that, and this lecture does not yet. What "
-    "the division is good for is a subject of Lecture 3."
+    "The scores were divided by √d. Many formulas do that, but this lecture does not yet. Lecture "
+    "3 explains why you divide."
 )
 def divided_by_root(x):
     weights = softmax(x @ np.swapaxes(x, -2, -1) / np.sqrt(x.shape[-1]))
@@ -133,8 +133,8 @@ def divided_by_root(x):
 
 
 @mistake(
-    "The scores were divided by the width d. Here they go into softmax as they are; and where "
-    "one divides, from Lecture 3 on, it is by the square root."
+    "The scores were divided by the width d. Here they go into softmax undivided; and from "
+    "Lecture 3 on, the divisor is the square root."
 )
 def divided_by_width(x):
     weights = softmax(x @ np.swapaxes(x, -2, -1) / x.shape[-1])
@@ -162,8 +162,8 @@ def shares_of_scores(x):
 
 
 @mistake(
-    "The weights are right, but their columns were used to mix the words. Row i is the recipe of "
-    "word i: weights @ x."
+    "The weights are right, but their columns were used for the average. Row i holds the weights "
+    "of word i: weights @ x."
 )
 def transposed_weights(x):
     _, weights = context_vectors(x)
@@ -171,8 +171,8 @@ def transposed_weights(x):
 
 
 @mistake(
-    "The vectors were brought to length 1 first, so these are cosines. A score is the plain dot "
-    "product, in which a long vector counts more."
+    "The vectors were normalized to length 1 first, so these are cosine similarities. A score is "
+    "the plain dot product, in which a long vector counts more."
 )
 def cosines(x):
     lengths = np.linalg.norm(x, axis=-1, keepdims=True)
@@ -198,8 +198,8 @@ def between_columns(x):
 
 
 @mistake(
-    "The context vectors are right. What you return beside them are the scores, before softmax; "
-    "the weights are wanted."
+    "The context vectors are right. But the second result is the scores, before softmax. Return "
+    "the weights."
 )
 def scores_returned(x):
     contexts, _ = context_vectors(x)
@@ -213,8 +213,8 @@ mistake(
 
 
 @mistake(
-    "With a batch, np.dot multiplies every sentence with every other one, so axes are added. Only "
-    "for one sentence is it the same as @, which keeps to each sentence."
+    "With a batch, np.dot multiplies every sentence with every other one, so axes are added. It "
+    "equals @ for one sentence only; @ multiplies each sentence with itself."
 )
 def every_pair_of_sentences(x):
     weights = softmax(np.dot(x, np.swapaxes(x, -2, -1)))
@@ -222,8 +222,8 @@ def every_pair_of_sentences(x):
 
 
 @mistake(
-    "reshape to (…, d, T) does not exchange rows and columns: it leaves the numbers in their order "
-    "and cuts them anew, so a column holds numbers of several words. Exchange the last two axes."
+    "reshape to (…, d, T) does not exchange rows and columns: it keeps the numbers in their order "
+    "and regroups them, so a column mixes numbers of several words. Exchange the last two axes."
 )
 def reshaped(x):
     weights = softmax(x @ x.reshape(*x.shape[:-2], x.shape[-1], x.shape[-2]))
@@ -240,8 +240,8 @@ def one_batch_axis_only(x):
 
 
 @mistake(
-    "One axis in front is seen to, two are not: the sentences of a batch were taken one by one, "
-    "and with two axes in front what is taken is a batch again."
+    "This handles one leading axis, but not two: it takes the sentences of a batch one by one, "
+    "and with two leading axes each of those is a batch again."
 )
 def sentence_by_sentence(x):
     if x.ndim == 2:
@@ -299,7 +299,7 @@ TASK = task(
     hints=(
         "The inner loop of `by_loop` computes `scores[i, j]` as the dot product of rows i and j of "
         "x. Which matrix product holds all these numbers?",
-        "`x.T` turns all axes around, also those of the batch. `np.swapaxes(x, -2, -1)` exchanges "
-        "the last two and leaves the others alone.",
+        "`x.T` reverses all axes, including the batch. `np.swapaxes(x, -2, -1)` exchanges the "
+        "last two and leaves the others alone.",
     ),
 )

@@ -66,8 +66,8 @@ def always(layer, x):
 
 
 mistake(
-    "Here the output must not change at all. That is invariance. Equivariance lets the rows move "
-    "with their words: compare with layer(x)[order].",
+    "Here the output must not change at all, which is invariance. Under equivariance the rows "
+    "move with their words: compare with layer(x)[order].",
     lambda layer, x: all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x)),
 )
 mistake(
@@ -103,7 +103,7 @@ def first_two_only(layer, x):
 
 
 mistake(
-    "layer(x[order])[order] reorders a second time. To put the rows back takes the inverse, "
+    "layer(x[order])[order] reorders a second time. To undo the reordering you need the inverse, "
     "np.argsort(order); or reorder the other side: layer(x)[order].",
     lambda layer, x: all(np.allclose(layer(x[order])[order], layer(x)) for order in _orders(x)),
 )
@@ -130,8 +130,8 @@ def first_order_only(layer, x):
 
 
 @mistake(
-    "Only one order was tried, drawn by chance, and some orders show nothing. Does your loop "
-    "return in its first round? Try many orders, and return True after the loop."
+    "Only one random order was tried, and some orders show nothing. Does your loop return in its "
+    "first round? Try many orders, and return True after the loop."
 )
 def one_order_by_chance(layer, x):
     order = np.random.permutation(len(x))  # noqa: NPY002
@@ -139,7 +139,7 @@ def one_order_by_chance(layer, x):
 
 
 @mistake(
-    "The rows were compared without regard to where they stand. A layer that gives right rows to "
+    "The rows were compared without regard to their positions. A layer that gives right rows to "
     "the wrong words passes that. Row by row, compare with layer(x)[order]."
 )
 def as_heaps(layer, x):
@@ -158,14 +158,14 @@ def sums_only(layer, x):
 
 
 mistake(
-    "True and False have changed places: True means that the layer is equivariant.",
+    "True and False are swapped: True means that the layer is equivariant.",
     lambda layer, x: not is_equivariant(layer, x),
 )
 
 
 @mistake(
-    "rng.shuffle(x) reorders x itself and does not tell how, so layer(x) cannot follow. Draw an "
-    "order, rng.permutation(len(x)), and take x[order]."
+    "rng.shuffle(x) reorders x itself and does not return the order, so layer(x) cannot follow. "
+    "Draw an order, rng.permutation(len(x)), and take x[order]."
 )
 def shuffled(layer, x):
     rng = np.random.default_rng(0)

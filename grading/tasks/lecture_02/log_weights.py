@@ -92,16 +92,16 @@ edited(
 )
 mistake(
     "Only the row's largest score was subtracted. The logarithm of a fraction is a difference, "
-    "and what stands below the fraction bar, the sum, is still missing.",
+    "and the logarithm of the denominator, the sum, is still missing.",
     lambda scores: scores - scores.max(axis=-1, keepdims=True),
 )
-mistake("These are the weights. Their logarithms are wanted.", lambda scores: softmax(scores))
+mistake("These are the weights. Return their logarithms.", lambda scores: softmax(scores))
 mistake(
-    "The sign is turned: a weight is at most 1, so its logarithm is at most 0.",
+    "The sign is wrong: a weight is at most 1, so its logarithm is at most 0.",
     lambda scores: -log_weights(scores),
 )
 mistake(
-    "These are logarithms to base 10. The natural logarithm, np.log, is wanted.",
+    "These are logarithms to base 10. Use the natural logarithm, np.log.",
     lambda scores: log_weights(scores) / np.log(10.0),
 )
 

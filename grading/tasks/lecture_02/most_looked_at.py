@@ -103,13 +103,13 @@ def largest_weight(x, k):
     return np.argsort(-received)[:k], received
 
 
-@mistake("Scores were summed. A word's attention is shared out by softmax first: sum the weights.")
+@mistake("Scores were summed. A word's attention is distributed by softmax first: sum the weights.")
 def scores_summed(x, k):
     received = (x @ x.T).sum(axis=0)
     return np.argsort(-received)[:k], received
 
 
-@mistake("What a word gives to itself was left out. It counts here like all the rest.")
+@mistake("The weight that a word gives to itself is missing. It counts here like all the others.")
 def from_others(x, k):
     weights = softmax(x @ x.T)
     received = weights.sum(axis=0) - weights.diagonal()
@@ -125,8 +125,8 @@ def as_many_as_columns(x, k):
 
 
 @mistake(
-    "The places are right. But `received` was put in order as well: its entry j must be what "
-    "word j receives."
+    "The places are right. But `received` was sorted as well: its entry j must be the total "
+    "weight that word j receives."
 )
 def received_in_order(x, k):
     places, received = by_slice(x, k)
@@ -143,8 +143,8 @@ def received_of_places(x, k):
 
 
 @mistake(
-    "The places are right. But in `received` their entries have become 0. Whoever strikes out what "
-    "was found to find the next must do so in a copy."
+    "The places are right. But in `received` their entries have become 0. If you remove each "
+    "maximum to find the next one, do it in a copy."
 )
 def struck_out(x, k):
     places, received = by_slice(x, k)
@@ -153,8 +153,8 @@ def struck_out(x, k):
 
 
 @mistake(
-    "The places are right. But in `received` their entries have become −∞. Whoever strikes out "
-    "what was found to find the next must do so in a copy."
+    "The places are right. But in `received` their entries have become −∞. If you remove each "
+    "maximum to find the next one, do it in a copy."
 )
 def struck_out_for_good(x, k):
     places, received = by_slice(x, k)
@@ -163,8 +163,8 @@ def struck_out_for_good(x, k):
 
 
 @mistake(
-    "A place is missing where k is the number of words or larger: all of them are wanted then. Was "
-    "the number of words made smaller by one?"
+    "A position is missing if k is at least the number of words: then all words belong in the "
+    "result. Is there an off-by-one error?"
 )
 def last_one_left_out(x, k):
     places, received = by_slice(x, k)
@@ -172,8 +172,8 @@ def last_one_left_out(x, k):
 
 
 @mistake(
-    "Where k is larger than the number of words, all words came in the order of the sentence. The "
-    "one that receives most must come first there too."
+    "If k is larger than the number of words, all words are returned in the order of the "
+    "sentence. The one that receives most must come first there too."
 )
 def all_in_text_order(x, k):
     places, received = by_slice(x, k)

@@ -37,12 +37,12 @@ mistake(
     "Attention needs no state, so it is cheaper.",
 )
 mistake(
-    "It does not see that the gates are fixed before the question comes, and for a number of "
-    "nouns.",
+    "It does not mention that the gates are fixed before the question comes, and for a fixed "
+    "number of nouns.",
     "Eight gates and attention do the same.",
 )
 mistake(
-    "It names nothing that is left open. The gates were set by hand, for one length.",
+    "It names no open question. The gates were set by hand, for one length.",
     "The figure proves that gates are enough.",
 )
 
@@ -51,7 +51,7 @@ TASK = task(
     section="Questions that nobody foresaw",
     outcome="say when attention beats a state of fixed size, and when a gate does as well",
     hints=(
-        "Of the nouns that were not kept, how many are answered rightly all the same?",
+        "For the nouns that were not stored, how many answers are correct by chance?",
         "Who chose the gates, and when?",
     ),
 )

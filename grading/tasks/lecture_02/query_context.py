@@ -22,8 +22,8 @@ mistake(
 mistake("This is the first vector alone. Work out the second score as well.", [1.0, 3.0])
 mistake("This is the second vector alone. Work out the first score as well.", [3.0, -1.0])
 mistake(
-    "Here the scores themselves served as weights. Softmax comes between: it makes of the scores "
-    "weights that sum to 1.",
+    "Here the scores themselves served as weights. Softmax comes in between: it turns the scores "
+    "into weights that sum to 1.",
     [200.0, 100.0],
 )
 mistake(
@@ -42,8 +42,8 @@ mistake(
     [0.5, 0.5],
 )
 mistake(
-    "This is the query. It only asks: what the context vector is made of are the vectors of the "
-    "words, each times its weight.",
+    "This is the query. It only determines the weights: the context vector is the average of the "
+    "words' vectors.",
     [20.0, 10.0],
 )
 mistake(
@@ -61,7 +61,7 @@ TASK = task(
     hints=(
         "Three operations: a dot product for each word, softmax, and then a sum in which each "
         "word's vector is multiplied by its weight.",
-        "You need no calculator. What does softmax make of two equal scores? And how much is left "
-        "for a score that lies 50 below, if e⁵⁰ has 22 digits?",
+        "You need no calculator. What weights does softmax give to two equal scores? And how much "
+        "is left for a score that is smaller by 50, if e⁵⁰ has 22 digits?",
     ),
 )

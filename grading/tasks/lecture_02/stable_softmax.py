@@ -65,8 +65,8 @@ mistake(
     lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)),
 )
 mistake(
-    "All the weight went to the largest score. That is argmax; softmax gives every score its "
-    "share.",
+    "All the weight went to the largest score. That is argmax; softmax gives every score some "
+    "weight.",
     lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
 )
 edited(
@@ -103,8 +103,8 @@ edited(
 
 
 @mistake(
-    "The largest absolute value of the row was subtracted. Of a row of scores near −1000 that "
-    "makes scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract the largest "
+    "The largest absolute value of the row was subtracted. In a row of scores near −1000 that "
+    "gives scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract the largest "
     "score, with its sign."
 )
 def absolute_maximum(scores):
@@ -142,8 +142,8 @@ def maxima_without_keepdims(scores):
 
 
 @mistake(
-    "Axis 1 is the last axis of a matrix only. Of three axes the last is axis 2, of one it is "
-    "axis 0. Counted from the back it is −1 always."
+    "Axis 1 is the last axis of a matrix only. With three axes the last is axis 2, with one it is "
+    "axis 0. Counted from the end it is always −1."
 )
 def along_axis_one(scores):
     exp = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -160,8 +160,8 @@ def along_axis_zero(scores):
 
 
 @mistake(
-    "NaN was replaced by 0, so some rows no longer sum to 1. Let none arise: subtract the row's "
-    "largest score before taking exponentials."
+    "NaN was replaced by 0, so some rows no longer sum to 1. Avoid NaN in the first place: "
+    "subtract the row's largest score before taking exponentials."
 )
 def nan_replaced(scores):
     with np.errstate(over="ignore", invalid="ignore"):
@@ -171,7 +171,7 @@ def nan_replaced(scores):
 
 @mistake(
     "The largest score was subtracted in the exponentials that are divided, but not in those of "
-    "the sum. Above and below the fraction bar the same exponentials must stand."
+    "the sum. Numerator and denominator must use the same exponentials."
 )
 def sum_not_shifted(scores):
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -40,24 +40,24 @@ mistake(
 
 
 @mistake(
-    "Times 100 the scores are far apart, but what is collected is 100 times too large: it is the "
-    "same vector that is looked at and collected. Keep the number itself on the first axis, and "
-    "be loud on a second one."
+    "With a factor of 100 the scores are far apart, but the collected numbers are 100 times too "
+    "large, because the same vector is attended to and collected. Keep the number itself on the "
+    "first axis, and put large values on a second one."
 )
 def louder(number):
     return [100 * number]
 
 
 mistake(
-    "With all numbers positive, everyone looks at the largest: that is the idea. But what is "
-    "collected is the moved number. Keep the number itself on the first axis, and put the moved "
-    "one on a second.",
+    "If all numbers are positive, every word attends to the largest: that is the idea. But now "
+    "the shifted number is collected. Keep the number itself on the first axis, and put the "
+    "shifted one on a second.",
     lambda number: [100 * (number + 11)],
 )
 mistake(
-    "The second axis is right in kind, but too quiet. The first axis takes part in the scores "
-    "too, and for negative numbers it pulls toward the smallest. Multiply the second by so much "
-    "that it decides alone.",
+    "The second axis is the right kind, but too small. The first axis contributes to the scores "
+    "too, and for negative numbers it favours the smallest. Scale the second axis up until it "
+    "alone decides.",
     lambda number: [number, number + 11],
 )
 mistake(
@@ -67,26 +67,26 @@ mistake(
     lambda number: [number, 100 * number],
 )
 mistake(
-    "This works for all numbers but −10, which gets 0 on the second axis. It asks with its first "
-    "axis alone then, and finds the smallest. Move a little farther up.",
+    "This works for all numbers but −10, which gets 0 on the second axis. Its query then has only "
+    "the first axis, and finds the smallest number. Shift a little further up.",
     lambda number: [number, 100 * (number + 10)],
 )
 mistake(
-    "Moving all numbers up is the idea. But −10 gets 0 on the second axis, so it asks with the "
-    "first axis alone. And next to the first axis, which pulls negative numbers toward the "
-    "smallest, the second is too quiet.",
+    "Shifting all numbers up is the idea. But −10 gets 0 on the second axis, so its query has "
+    "only the first axis. And compared with the first axis, which favours the smallest for "
+    "negative numbers, the second is too small.",
     lambda number: [number, number + 10],
 )
 mistake(
     "On the second axis all numbers are positive and grow, as they should. But two neighbours "
-    "differ by 1 there, as they do on the first axis, which pulls negative numbers the other "
-    "way. The second axis must be far louder than the first.",
+    "differ by 1 there, as they do on the first axis, which pulls negative numbers the other way. "
+    "The second axis must be far larger than the first.",
     lambda number: [number, number + 20],
 )
 mistake(
-    "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so "
-    "negative numbers still ask with the first axis. It must be large for all numbers, also for "
-    "−10.",
+    "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so the "
+    "queries of negative numbers still use the first axis. It must be large for all numbers, even "
+    "for −10.",
     lambda number: [number, np.exp(float(number))],
 )
 mistake(
@@ -95,7 +95,7 @@ mistake(
     lambda number: [number, number**2],
 )
 mistake(
-    "The absolute value does not grow with the number: −10 and 10 are the loudest of all. The "
+    "The absolute value does not grow with the number: −10 and 10 get the largest values. The "
     "second axis must grow all the way from −10 to 10.",
     lambda number: [number, 100 * abs(number)],
 )
@@ -106,35 +106,35 @@ mistake(
     lambda number: [number, *(50.0 * (other <= number) for other in range(-10, 11))],
 )
 mistake(
-    "The second axis falls as the number grows, so the smallest is the loudest, and 10 has a 0 "
-    "there. Turn it around, and leave no number without a loudness.",
+    "The second axis falls as the number grows, so the smallest number attracts most attention, "
+    "and 10 has a 0 there. Reverse it, and give every number a positive value.",
     lambda number: [number, 100 - 10 * number],
 )
 mistake(
     "With an axis for each number, every number finds itself. Here all must find the same one: "
-    "they need a common axis, on which the largest number is the loudest.",
+    "they need a common axis, on which the largest number has the largest value.",
     lambda number: [number, *(100.0 * (number == other) for other in range(-10, 11))],
 )
 mistake(
-    "The number farthest from zero is the loudest now, so −9 wins against 4. The second axis "
-    "must grow from −10 to 10.",
+    "The number farthest from zero attracts most attention now, so −9 wins against 4. The second "
+    "axis must grow from −10 to 10.",
     lambda number: [number, 100 * abs(number) + 100],
 )
 mistake(
-    "Everyone collects the smallest number: on the second axis the smallest is the loudest. Turn "
-    "it around.",
+    "Every word collects the smallest number, because on the second axis the smallest number has "
+    "the largest value. Reverse it.",
     lambda number: [number, 100 * (11 - number)],
 )
 mistake(
-    "The second axis is positive and grows, but a power is small for small numbers: among −1 "
-    "and 2 it is too quiet against the first axis when −1 asks. Let it grow by as much at each "
-    "step, from −10 on, and be loud.",
+    "The second axis is positive and grows, but a power is small for small numbers: for −1 and 2 "
+    "it is too small compared with the first axis when −1 is the query. Let it grow by the same "
+    "large amount at each step, from −10 on.",
     lambda number: [number, 2.0**number],
 )
 mistake(
-    "The second axis is positive and grows, but an exponential is tiny for negative numbers: among "
-    "−10 and −4 what it adds to the scores is small beside what the first axis adds. Let it grow "
-    "by as much at each step.",
+    "The second axis is positive and grows, but an exponential is tiny for negative numbers: for "
+    "−10 and −4 its contribution to the scores is small compared with that of the first axis. Let "
+    "it grow by the same amount at each step.",
     lambda number: [number, 100 * math.exp(number)],
 )
 
@@ -216,11 +216,11 @@ TASK = task(
     rtol=0.0,
     atol=0.01,
     hints=(
-        "In the lecture a long vector was a loud word. Who has a positive score with it turns to "
-        "it, who has a negative one turns away. Which number must be the loudest, and which sign "
-        "must all scores have?",
-        "The vector is looked at as a whole, and it is collected as a whole. Let the first axis "
-        "be what is collected, and a second axis decide who is looked at.",
+        "In the lecture a long vector was a loud word: words with a positive score attend to it, "
+        "and words with a negative score avoid it. Which number must be the loudest, and which "
+        "sign must all scores have?",
+        "The whole vector determines the scores, and the whole vector is collected. Let the first "
+        "axis be what is collected, and let a second axis decide the scores.",
         "On the second axis the score of i with j is the product aᵢ aⱼ. For which aᵢ does the "
         "largest aⱼ give the largest product? And how far apart must two scores be, so that the "
         "smaller one's weight can be neglected?",

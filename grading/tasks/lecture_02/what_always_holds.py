@@ -16,23 +16,24 @@ TASK = task(
     reasons={
         "a": fails(
             "Twice the vectors make four times the scores, so the weights change too: they "
-            "gather on the largest score."
+            "concentrate on the largest score."
         ),
         "b": holds(
-            "A score is a product of two vectors, so it stays when both turn around. The "
-            "weights stay with it, and the same mixture of turned vectors is the turned mixture."
+            "A score is a product of two vectors, so it does not change when both are negated. "
+            "The weights do not change either, and the average of the negated vectors is the "
+            "negated average."
         ),
         "c": fails(
             "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What "
             "it gets is taken from the others."
         ),
         "d": holds(
-            "Every weight is halved, since the sum below the fraction bar is twice as large, "
-            "and every vector is collected twice."
+            "Every weight is halved, because the denominator is twice as large, and every vector "
+            "is counted twice."
         ),
         "e": holds(
-            "Its scores stand in one row and one column: T + T numbers, one of them in both. "
-            "But a column reaches every row, so all context vectors may change."
+            "Its scores are in one row and one column: T + T numbers, one of them in both. But "
+            "the column affects every row, so all context vectors may change."
         ),
         "f": fails(
             "No weight is negative and they sum to 1, so a context vector is an average. An "

@@ -17,24 +17,27 @@ TASK = task(
     ),
     reasons={
         "a": fails(
-            "All weights of that map lie between 0.06 and 0.12. A recipe that is nearly even "
-            "gives nearly the plain average: it lies ten times nearer to that than to “chef”."
+            "All weights of that map lie between 0.06 and 0.12. Nearly uniform weights give "
+            "nearly the plain average: the result is ten times closer to the average than to "
+            "“chef”."
         ),
         "b": holds(
-            "All numbers in the table are positive, so every word's score with “meal” is "
-            "positive and doubles. A longer vector is louder for everyone, not only for “it”."
+            "All numbers in the table are positive, so every word's score with “meal” is positive "
+            "and doubles. A longer vector attracts more attention from every word, not only from "
+            "“it”."
         ),
         "c": fails(
             "A dot product sums over the columns, and a sum has no order. Nothing in the map "
-            "depends on which column stands where."
+            "depends on the order of the columns."
         ),
         "d": fails(
-            "The others look at “it” as well. They find another vector there, so their scores, "
+            "The others attend to “it” as well. They find another vector there, so their scores, "
             "their weights and their context vectors change too, if only a little."
         ),
         "e": holds(
-            "Smaller scores are closer together, and so are the weights. The order of the words "
-            "stays, but the recipe becomes more even, and the even one is the plain average."
+            "Smaller scores are closer together, and so are the weights. The ranking of the words "
+            "stays the same, but the weights become more uniform, and uniform weights give the "
+            "plain average."
         ),
         "f": holds(
             "What is collected is the whole vector of “voice”, also its music. The score "
