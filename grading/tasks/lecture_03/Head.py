@@ -456,7 +456,7 @@ TASK = task(
     plan("implement", points=10, minutes=19),
     section="A head as a module",
     outcome=(
-        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "give the shape of every tensor in self-attention, and recognize two wrong "
         "products that raise no error"
     ),
     cases=cases,

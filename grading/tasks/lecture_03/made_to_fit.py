@@ -159,7 +159,7 @@ TASK = task(
     plan("find the bug", points=8, minutes=10),
     section="Shapes, and products that look right",
     outcome=(
-        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "give the shape of every tensor in self-attention, and recognize two wrong "
         "products that raise no error"
     ),
     cases=cases,

@@ -256,7 +256,7 @@ TASK = task(
     plan("implement", points=10, minutes=13),
     section="All tokens at once",
     outcome=(
-        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "give the shape of every tensor in self-attention, and recognize two wrong "
         "products that raise no error"
     ),
     cases=cases,

@@ -67,7 +67,7 @@ TASK = task(
     plan("predict", points=6, minutes=10),
     section="Shapes, and products that look right",
     outcome=(
-        "give the shape of every tensor in self-attention, and recognise two wrong "
+        "give the shape of every tensor in self-attention, and recognize two wrong "
         "products that raise no error"
     ),
     hints=(
