@@ -32,7 +32,7 @@ lamplight.explorable("stack_depth", (stage, { stacks }) => {
     : `${(v / 10 ** Math.floor(Math.log10(v))).toFixed(0)}·10${raised(Math.floor(Math.log10(v)))}`;
   const [low, high] = scales[1];
   const similar = panel("cosine similarity", scales[0], [0, 0.5, 1]);
-  const gradient = panel("gradient", scales[1], [10 ** high, 10 ** Math.round((low + high) / 2), 10 ** low]);
+  const gradient = panel("gradient of x", scales[1], [10 ** high, 10 ** Math.round((low + high) / 2), 10 ** low]);
   const said = status();
   const norm = choose("Layer norm", ["pre-norm", "post-norm", "no norm"], state.norm,
     (v) => { state.norm = v; draw(); });
@@ -49,7 +49,7 @@ lamplight.explorable("stack_depth", (stage, { stacks }) => {
     const tokens = alike > 0.95 ? "the tokens have collapsed" : alike > 0.7 ? "the tokens are similar" : "the tokens stay apart";
     const back = first < 1e-5 ? "vanishes" : first > 10 ? "explodes" : "arrives";
     said.textContent = `After block ${state.depth} the mean cosine similarity is ${number(alike)}: ${tokens}. `
-      + `The gradient at the embedding is ${power(first)}: it ${back}.`;
+      + `The gradient of x at the embedding is ${power(first)}: it ${back}.`;
   };
   draw();
 });
