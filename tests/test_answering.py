@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments import reader_controls
 from helpers.apps.metrics import exact_match, f1_score, normalized
 from helpers.apps.question_answering import (
     Reader,
@@ -14,7 +15,7 @@ from helpers.apps.question_answering import (
     no_answer_margin,
     occurs_in,
 )
-from helpers.data.questions import FACTS_VOCABULARY, NAMES, reading_batch
+from helpers.data.questions import FACTS_VOCABULARY, NAMES, ask, reading_batch
 from helpers.tokens import PAD
 from helpers.training import train
 
@@ -160,3 +161,28 @@ def test_a_causal_reader_does_not_see_what_comes_later():
         reader = made(Reader, causal=causal)
         before, after = (reader(c, question)[..., :20] for c in (context, other))
         assert torch.allclose(before, after, atol=1e-6) == causal
+
+
+def test_a_blindfolded_reader_does_not_see_the_hidden_text():
+    (context, question), _ = batch()
+    others = context.clone(), question.roll(1, dims=0)
+    others[0][:, 1:] = torch.where(context[:, 1:] == PAD, PAD, FACTS_VOCABULARY.ids["key"])
+    for hidden in ("question", "passage"):
+        torch.manual_seed(0)
+        reader = reader_controls.Blindfolded(hidden).eval()
+        before = reader(context, question)
+        assert torch.equal(before, reader(context, others[1])) == (hidden == "question")
+        assert torch.equal(before, reader(others[0], question)) == (hidden == "passage")
+
+
+def test_cues_come_first_only_where_both_do():
+    generator = torch.Generator().manual_seed(0)
+    asked = [ask(generator) for _ in range(200)]
+    first = [reader_controls.cues_first(one) for one in asked]
+    assert 0.2 < sum(first) / len(first) < 0.5
+    for one, cues in zip(asked, first, strict=True):
+        start = max(i for i, w in enumerate(one.context[: one.span[0]]) if w in (".", "<none>"))
+        earlier = set(one.context[start + 1 : one.span[0]])
+        named = [set(one.context[a : b + 1]) for a, b in one.sentence.values()]
+        seen = [words for words in named if words <= set(one.question) and words <= earlier]
+        assert (len(seen) == 2) == cues
