@@ -77,7 +77,7 @@ lamplight.explorable("order", (stage, config) => {
       set(marks[n], { cx: 160 + WIDE * (i - j), cy: y(i - j) });
     });
     const told = `Query at ${i}, key at ${j}, i − j = ${number(i - j, 0)}: rotary score `
-      + `${number(score(i, j))}, ALiBi multiplies the weight by ${number(factor(i - j))}.`;
+      + `${number(score(i, j))}, ALiBi multiplies the weight by ${number(factor(i - j))} before softmax normalizes.`;
     set(dials, { "aria-label": "Dials of the pairs, with a blue hand for the query and an orange one for the key" });
     set(plot, { "aria-label": `Rotary score and ALiBi factor by distance. ${told}` });
     return told;
