@@ -19,9 +19,9 @@ ORDER = Path(__file__).with_name("order.json")
 """The names of each lecture's tasks as they follow in the notebook; written by `generate`."""
 
 PATIENCE = 1.0
-"""After so many seconds of looking for the cause, that is said; in a task to train, at once."""
+"""Seconds of search before `check` says that it looks for the cause; at once in a training task."""
 TRIES = 5
-"""After so many answers that are not right, the model answer is pointed at."""
+"""Wrong answers after which `check` points at the model answer."""
 
 _earned: dict[str, float] = {}
 """Points on the public cases, by task, in this session."""
@@ -34,7 +34,7 @@ ALL = "*"
 
 
 def check(name: str, answer: object = MISSING) -> None:
-    """Run the answer to a task on the public cases, and say what came of it.
+    """Run the answer to a task on the public cases, and print the verdict.
 
     Args:
         name: of the task, which is also the name of the answer.
@@ -87,7 +87,7 @@ def keep_back(*names: str) -> None:
 
 
 def _closure(task: Task, verdict: Verdict) -> str:
-    """Where the model answer stands, for whoever is done with a task, or stuck in it."""
+    """Where the model answer is, for a student who is done with a task or stuck in it."""
     if os.environ.get("LAMPLIGHT_QUIET") == "1" or _kept_back & {ALL, task.name}:
         return ""  # outputs are recorded: they stand beside the model answers
     done = verdict.points == task.points or verdict.review
@@ -100,8 +100,9 @@ def _closure(task: Task, verdict: Verdict) -> str:
     sheet = "of the project" if task.lecture == PROJECT else f"{task.lecture}"
     place = f'task {number} of "Model answers {sheet}" on the course\'s site'
     if done:
-        return f"To compare: {place}."
-    return f"After {_tries[task.name]} tries: the model answer, and why it is so, is {place}."
+        return f"To compare, see {place}."
+    tries = _tries[task.name]
+    return f"After {tries} attempts: you find the model answer with its reasons in {place}."
 
 
 def progress(lecture: int) -> None:

@@ -132,7 +132,9 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
         except NotPlain as error:
             return Outcome(error=f"{task.name} is {error}.")
     if not callable(answer):
-        return Outcome(error=f"{task.name} is {describe_type(answer)}, and a function is wanted.")
+        return Outcome(
+            error=f"{task.name} is {describe_type(answer)}, but it should be a function."
+        )
     args, drain, watch = _fresh(case.args), _Drain(), Watch()
     before, result, sentence, at = plain(args), None, "", ""
     try:
@@ -221,7 +223,7 @@ def judge(
             complaint = f"On case {number + 1} of {len(cases)}{note}: {complaint}"
         besides = _changed(task, outcome)
         if besides and not complaint.endswith(COPY):
-            complaint += f"\nBesides, {besides}, which may be why: {COPY}"
+            complaint += f"\nAlso, {besides}, which may be the cause: {COPY}"
         which = None
         if found is not None:
             complaint += f"\n{SAID[found.sure]} {task.mistakes[found.which].why}"
@@ -243,7 +245,7 @@ def _verdict(
 ) -> Verdict:
     """The verdict on an answer that is not right, with the points for what is right in it."""
     points = earned.of(task.points)
-    part = f"Part of the points: {earned.why}" if points else ""
+    part = f"Partial points: {earned.why}" if points else ""
     return Verdict(points, message, mistake, printed=printed, part=part)
 
 
@@ -327,7 +329,7 @@ def _complaint(
     if outcome.error:
         return f"{outcome.error}\n  in {outcome.at}" if outcome.at else outcome.error
     if outcome.value is None and task.kind != "predict":
-        return f"{task.name} returns None: is there a return, and has it been written?"
+        return f"{task.name} returns None. Is a return statement missing, or the code itself?"
     if task.score is not None:
         try:
             reached = float(task.score(case.args, outcome.value))
@@ -338,7 +340,7 @@ def _complaint(
             if broken and reached == 0:
                 return broken
             told, most, wanted = _told(task, reached)
-            wanted = f"It reaches {told}; {most} {wanted} is wanted."
+            wanted = f"It reaches {told}; the goal is {most} {wanted}."
             return f"{wanted} {broken}" if broken else wanted
         return None
     expected = _ours(task, MODEL, cases, number, known)
@@ -381,7 +383,7 @@ def _changed(task: Task, outcome: Outcome) -> str:
     return f"{' and '.join(changed)} {'were' if len(changed) > 1 else 'was'} changed in place"
 
 
-FORMS = ("a ", "an ", "None", "shape ", "numbers", "whole numbers", "truth values")
+FORMS = ("a ", "an ", "None", "shape ", "numbers", "whole numbers", "booleans")
 
 
 def _without_the_answer(sentence: str) -> str:
@@ -468,7 +470,7 @@ def _two_at_once(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome],
             fits.append(pair.whys)
     first = dict.fromkeys(fits[0]) if fits else ()
     both = [why for why in first if all(why in others for others in fits)]
-    said = {0: "", 1: "\nOf two things at once, this is one:", 2: "\nTwo things at once:"}
+    said = {0: "", 1: "\nThere seem to be two mistakes. One is this:", 2: "\nTwo mistakes:"}
     return " ".join([said[len(both)], *both])
 
 
@@ -523,7 +525,7 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
     reasons = {mistake.answer: mistake.why for mistake in task.mistakes}
     letters = outcome.value
     if outcome.error or not _are_texts(letters):
-        wanted = f'{task.name} = {{"a", "b"}}, the letters of what you choose, is wanted.'
+        wanted = f'Write the letters that you choose as a set: {task.name} = {{"a", "b"}}.'
         return Verdict(0, outcome.error or wanted)
     chosen, right = set(letters), set(task.reference)
     strange = chosen - set(reasons)
@@ -535,11 +537,11 @@ def _judge_choice(task: Task, outcome: Outcome) -> Verdict:
         return Verdict(task.points, "Right.")
     earned = parts.of_slips(len(wrong) + left_out, "letter")
     if not wrong:
-        hold = "option also holds" if left_out == 1 else "options also hold"
-        return _verdict(task, earned, f"What you chose is right; {left_out} more {hold}.")
+        hold = "option is right" if left_out == 1 else "options are right"
+        return _verdict(task, earned, f"Your choices are right, but {left_out} more {hold}.")
     said, more = f"({wrong[0]}) is not right: {reasons[wrong[0]]}", len(wrong) - 1 + left_out
     if more:
-        said += f"\nBesides, {more} more {'is' if more == 1 else 'are'} chosen or left out wrongly."
+        said += f"\n{more} more {'choice is' if more == 1 else 'choices are'} wrong or missing."
     return _verdict(task, earned, said)
 
 
@@ -550,7 +552,7 @@ def _are_texts(letters: object) -> bool:
 def _judge_text(task: Task, outcome: Outcome) -> Verdict:
     """What a person writes, a person reads."""
     if outcome.error or not isinstance(outcome.value, str) or not outcome.value.strip():
-        return Verdict(0, outcome.error or f"{task.name} is not written yet: a text is wanted.")
+        return Verdict(0, outcome.error or f"{task.name} is not written yet: write a text.")
     return Verdict(0, "A person reads this answer and gives the points.", review=True)
 
 

@@ -96,7 +96,7 @@ def of_code(
     said = f"right on {_listed(had, worth)}" + "; not yet on " * bool(missing)
     said += _listed(missing, worth)
     if not all(c for c, kind in zip(clean, kinds, strict=True) if whole[kind]):
-        return Earned(share * SLIP, f"{said}; half of it, since something was changed in place.")
+        return Earned(share * SLIP, f"{said}; half of that, because an input was changed in place.")
     return Earned(share, said + ".")
 
 
@@ -125,5 +125,7 @@ def of_entries(task: Task, got: object) -> Earned:
 
 def of_slips(slips: int, what: str) -> Earned:
     """What is earned where every entry is one of a few: guessing must not pay."""
-    said = f"one {what} is wrong or missing, which costs half; a second one costs the rest."
+    said = (
+        f"one {what} is wrong or missing, which costs half of the points; a second costs the rest."
+    )
     return Earned(max(Fraction(0), 1 - slips * SLIP), said)

@@ -1,6 +1,6 @@
 """The plain data that answers are made of, and what is different between two of them.
 
-An answer may hold numbers, strings, truth values, None, arrays and tensors, and lists, tuples,
+An answer may hold numbers, strings, booleans, None, arrays and tensors, and lists, tuples,
 sets and dictionaries of these. Everything else is refused by its exact type: a class of the
 student's own that equals everything must not be asked whether it equals the right answer.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from grading.tensors import is_tensor, torch_if_there
 
 SCALARS = (bool, int, float, str, type(None))
-KINDS = {"b": "truth values", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
+KINDS = {"b": "booleans", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 
 
 class NotPlain(TypeError):
@@ -62,7 +62,7 @@ def describe_type(value: object) -> str:
         return f"an array of shape {tuple(value.shape)}"
     if type(value) in (list, tuple, set, dict):
         return f"a {type(value).__name__} of {len(value)}"
-    names = {bool: "a truth value", int: "a whole number", float: "a number", str: "a text"}
+    names = {bool: "a boolean", int: "a whole number", float: "a number", str: "a text"}
     return names.get(type(value), f"an object of type {type(value).__name__}")
 
 
@@ -126,7 +126,7 @@ def _array_difference(
     at = f", most at {place}" if place else ""
     sentence += f"{at}: {_show(got[place])}; expected {_show(want[place])}."
     if 1 < want.size <= 16:
-        sentence += f"\n  came:     {_rounded(got)}\n  expected: {_rounded(want)}"
+        sentence += f"\n  got:      {_rounded(got)}\n  expected: {_rounded(want)}"
     return sentence
 
 

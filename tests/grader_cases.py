@@ -434,7 +434,7 @@ CASES["zoo"] = Trial(
 ZOO_SAYS = {
     "nan": "it is NaN",
     "inf": "inf",
-    "dtype": "holds truth values",
+    "dtype": "holds booleans",
     "shape": "has shape (2, 1); expected shape (2,)",
     "listed": "is a list of 2; expected an array of shape (2,)",
     "none": "returns None",

@@ -129,8 +129,8 @@ IN_PAIRS = [
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda x: 1 + x + x + x, f"\nTwo things at once: {PLUS} {TIMES}"),
-        (lambda x: 3 * np.roll(x, 1), f"\nOf two things at once, this is one: {TIMES}"),
+        (lambda x: 1 + x + x + x, f"\nTwo mistakes: {PLUS} {TIMES}"),
+        (lambda x: 3 * np.roll(x, 1), f"\nThere seem to be two mistakes. One is this: {TIMES}"),
         (lambda x: np.roll(x, 2), ""),  # they have nothing in common
         (lambda x: x[50], ""),  # an error alone
         (lambda x: 3 * x + (len(x) < 6), ""),  # one case is otherwise
@@ -140,20 +140,22 @@ IN_PAIRS = [
 def test_two_mistakes_at_once_are_named_where_no_single_one_is(answer, said):
     task = example(name="paired", pairs=lambda: iter(IN_PAIRS))
     message = grade(task, answer, 0).message
-    assert message.endswith(said) and ("two things" in message.lower()) == bool(said)
+    assert message.endswith(said) and ("two mistakes" in message.lower()) == bool(said)
     assert grade(task, answer, 0).message == message
-    assert "at once" not in grade(example(name="alone"), answer, 0).message
+    assert "two mistakes" not in grade(example(name="alone"), answer, 0).message
 
 
 def test_two_mistakes_in_a_training_loop_are_named():
     task = load("taught")
     pairs = {pair.whys: pair.answer for pair in task.pairs()}
     whys = [m.why for m in task.mistakes]
-    ours = [next(w for w in whys if words in w) for words in ("Filler is asked", "add up", "SGD")]
+    ours = [
+        next(w for w in whys if words in w) for words in ("Padding is a target", "add up", "SGD")
+    ]
     for which in ((0, 1), (1, 2)):
         both = tuple(ours[i] for i in which)
         message = grade(task, pairs[both], 0).message
-        assert message.endswith("\nTwo things at once: " + " ".join(both))
+        assert message.endswith("\nTwo mistakes: " + " ".join(both))
 
 
 # ------------------------------------------------------------------ what a call changes

@@ -327,7 +327,7 @@ def unfinished(x):
     ("answer", "sentence"),
     [
         (MISSING, "There is no doubled yet"),
-        (3, "a function is wanted"),
+        (3, "but it should be a function"),
         (lambda x: None, "returns None"),
         (unfinished, "not written yet"),
         (lambda x: x[5], "stops with IndexError"),
@@ -335,7 +335,7 @@ def unfinished(x):
         (endless, "stops with RecursionError"),
         (lambda x: (2 * x).tolist(), "is a list of 2; expected an array of shape (2,)"),
         (lambda x: 2 * x[:, None], "has shape (2, 1); expected shape (2,)"),
-        (lambda x: x > 0, "holds truth values"),
+        (lambda x: x > 0, "holds booleans"),
         (lambda x: 2 * x + np.nan, "it is NaN"),
         (lambda x: 2 * x + (x > 0), "differs from what was expected in 1 of 2 entries"),
         (lambda x: x**2, "What went wrong: Squared, not doubled."),
@@ -392,7 +392,7 @@ def test_a_changed_input_is_reported():
         return x
 
     message = grade(example(), wrong_and_in_place, 0).message
-    assert "Besides, `x` was changed in place" in message
+    assert "Also, `x` was changed in place" in message
 
 
 def test_other_precision_and_tensors_are_accepted():
@@ -437,7 +437,7 @@ def test_a_choice_names_each_wrong_option_and_counts_what_is_left_out():
     assert grade(task, {"a", "b"}, 0).points == 5
     assert grade(task, "ba", 0).points == 5
     assert grade(task, {"a", "b", "c"}, 0).message == "(c) is not right: Reason c."
-    assert "1 more option also holds" in grade(task, {"a"}, 0).message
+    assert "1 more option is right" in grade(task, {"a"}, 0).message
     assert "the options are a, b, c" in grade(task, {"z"}, 0).message
 
 
@@ -445,9 +445,9 @@ def test_ticking_every_option_shows_one_reason_only():
     options = tuple(Mistake(letter, f"Reason {letter}.") for letter in "abcde")
     task = example(kind="choose", reference={"b", "e"}, mistakes=options)
     said = grade(task, {"a", "b", "c", "d", "e"}, 0).message
-    assert said == "(a) is not right: Reason a.\nBesides, 2 more are chosen or left out wrongly."
+    assert said == "(a) is not right: Reason a.\n2 more choices are wrong or missing."
     said = grade(task, {"b", "d"}, 0).message
-    assert said == "(d) is not right: Reason d.\nBesides, 1 more is chosen or left out wrongly."
+    assert said == "(d) is not right: Reason d.\n1 more choice is wrong or missing."
 
 
 def loud(x):
@@ -506,7 +506,7 @@ def test_a_name_that_only_the_check_has_is_not_shown_beside_a_sentence():
 def test_a_score_is_reached_or_said():
     task = example(kind="train", score=lambda args, value: float(value), reach=0.9)
     assert grade(task, lambda x: 0.95, 0).points == 5
-    assert "reaches 0.500; at least 0.9" in grade(task, lambda x: 0.5, 0).message
+    assert "reaches 0.500; the goal is at least 0.9" in grade(task, lambda x: 0.5, 0).message
     assert grade(task, lambda x: float("nan"), 0).points == 0
     assert "cannot be scored" in grade(task, lambda x: "great", 0).message
 
@@ -517,7 +517,7 @@ def test_a_loss_is_told_in_nats_above_the_floor():
     right, wrong = (grade(task, lambda x, n=n: math.exp(-n), 0) for n in (0.02, 0.134))
     assert right.message == "Right. It reaches 0.020 nats above the floor; 0.06 was wanted."
     assert right.points == 5 and wrong.points == 0
-    assert "It reaches 0.134 nats above the floor; at most 0.06 is wanted." in wrong.message
+    assert "It reaches 0.134 nats above the floor; the goal is at most 0.06." in wrong.message
 
 
 def test_of_a_score_of_0_the_property_says_why():
@@ -566,13 +566,13 @@ def test_what_the_check_refuses_has_not_stopped():
 def test_a_score_is_told_apart_from_its_limit(reached, told):
     task = example(kind="train", score=lambda args, value: float(value), reach=0.95)
     wrong, right = (grade(task, lambda x, n=n: n, 0).message for n in (reached, 0.95))
-    assert f"It reaches {told}; at least 0.95 is wanted." in wrong
+    assert f"It reaches {told}; the goal is at least 0.95." in wrong
     assert "It reaches 0.950; 0.95 was wanted." in right
 
 
 def test_numbers_in_half_the_precision_are_shown_with_four_digits():
     got, want = np.array([0.1723, 0.5], np.float32), np.array([0.1723, 0.25], np.float32)
-    assert "came:     [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)
+    assert "got:      [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)
 
 
 def test_check_and_progress_speak(capsys, monkeypatch):

@@ -133,7 +133,7 @@ def test_one_slip_in_code_keeps_the_rest_and_says_which():
     verdict = grade(example(), lambda x: 2 * x if len(x) < 3 else x, 0)
     assert verdict.points == 4 and verdict.mistake == 0
     assert verdict.part == (
-        "Part of the points: right on ordinary cases (1/2 of the points); "
+        "Partial points: right on ordinary cases (1/2 of the points); "
         "not yet on batches (1/4 of the points), edge cases (1/4 of the points)."
     )
     assert "a batch of two" in verdict.message and "Not in a batch." in verdict.message
@@ -260,7 +260,7 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
     check("doubled", batchless)
     said = capsys.readouterr().out
     assert said.startswith("◐ doubled: 4 of 8 points\n")
-    assert "\nPart of the points: right on ordinary cases" in said
+    assert "\nPartial points: right on ordinary cases" in said
     progress(1)
     said = capsys.readouterr().out
     assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said
@@ -277,7 +277,7 @@ TO_MODEL = 'task 1 of "Model answers 1"'
 
 def test_the_model_answer_is_pointed_at_once_the_points_are_had(in_notebook, capsys):
     check("doubled", doubled)
-    assert f"To compare: {TO_MODEL}" in capsys.readouterr().out
+    assert f"To compare, see {TO_MODEL}" in capsys.readouterr().out
 
 
 def test_the_model_answer_is_pointed_at_after_some_tries_that_were_any(in_notebook, capsys):
@@ -287,7 +287,7 @@ def test_the_model_answer_is_pointed_at_after_some_tries_that_were_any(in_notebo
         check("doubled", batchless)
     assert TO_MODEL not in capsys.readouterr().out
     check("doubled", batchless)
-    assert f"After 5 tries: the model answer, and why it is so, is {TO_MODEL}" in (
+    assert f"After 5 attempts: you find the model answer with its reasons in {TO_MODEL}" in (
         capsys.readouterr().out
     )
 

@@ -28,7 +28,7 @@ EXAMPLE = Path(__file__).with_name("class.toml")
 VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
 """What Gradescope knows: https://gradescope-autograders.readthedocs.io/en/latest/specs/"""
 ARGUMENTS = (
-    "numbers, texts, truth values, arrays and tensors of numbers or truth values, and lists, "
+    "numbers, texts, booleans, arrays and tensors of numbers or booleans, and lists, "
     "tuples, sets and dictionaries of these"
 )
 """What a case may hold: it goes into the sandbox."""

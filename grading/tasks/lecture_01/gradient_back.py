@@ -212,7 +212,7 @@ mistake(
     lambda W_h, states: gradient_back(W_h, states[-2:]),
 )
 mistake(
-    "This is the factor of the first step alone. Does `return` stand inside of the loop?",
+    "This is the factor of the first step alone. Does `return` stand inside the loop?",
     lambda W_h, states: gradient_back(W_h, states[:2]),
 )
 

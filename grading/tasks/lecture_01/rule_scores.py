@@ -60,8 +60,8 @@ def _right(guesses, verbs):
 
 
 @mistake(
-    "The first two numbers have changed places. First comes the rule that goes by the first "
-    "noun, then the one that goes by the noun nearest to the gap, which is the last."
+    "The first two numbers are swapped. First comes the rule that goes by the first noun, then "
+    "the one that goes by the noun nearest to the gap, which is the last."
 )
 def nearest_to_the_start(sentences, verbs):
     first, nearest, majority = rule_scores(sentences, verbs)
@@ -107,8 +107,8 @@ def ties_are_plural(sentences, verbs):
 
 
 mistake(
-    "These are the shares of wrong answers. Either you count where the rule's verb differs from "
-    "the right one, or plural nouns get “lies”: letters lie, a letter lies.",
+    "These are error rates. Either you count the cases in which the rule's verb differs from the "
+    "right one, or plural nouns get “lies”: letters lie, a letter lies.",
     lambda sentences, verbs: [1 - share for share in rule_scores(sentences, verbs)],
 )
 
@@ -124,8 +124,7 @@ mistake(
     lambda sentences, verbs: _shares(_three, sentences, ["lie"] * len(verbs)),
 )
 mistake(
-    "Only the last sentence counts. Are the counters set to 0 inside of the loop? Set them "
-    "before it.",
+    "Only the last sentence counts. Are the counters set to 0 inside the loop? Set them before it.",
     lambda sentences, verbs: rule_scores(sentences[-1:], verbs[-1:]),
 )
 
@@ -151,9 +150,9 @@ def word_before_the_gap(sentences, verbs):
 
 
 @mistake(
-    "Each noun of NUMBER was looked for in the sentence. So the nouns come in the order of NUMBER, "
-    "not in that of the sentence; and in a text, *letter* is also found where *letters* stands. "
-    "Look the words of the sentence up in NUMBER, one after the other."
+    "Each noun of NUMBER was looked for in the sentence. So the nouns come in the order of "
+    "NUMBER, not in that of the sentence; and in a text, *letter* is also found where *letters* "
+    "is. Look the words of the sentence up in NUMBER, one after the other."
 )
 def found_in_the_text(sentences, verbs):
     guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in text]) for text in sentences]
@@ -161,9 +160,9 @@ def found_in_the_text(sentences, verbs):
 
 
 @mistake(
-    "The nouns come in the order of NUMBER, not in that of the sentence, and one that stands there "
+    "The nouns come in the order of NUMBER, not in that of the sentence, and one that is there "
     "twice is counted once. Go through the words of the sentence and look each up in NUMBER, not "
-    "the other way round."
+    "the other way around."
 )
 def found_among_the_words(sentences, verbs):
     words = [sentence.split() for sentence in sentences]
@@ -172,8 +171,8 @@ def found_among_the_words(sentences, verbs):
 
 
 @mistake(
-    "A noun that stands twice in a sentence was counted once, at its first place. A dictionary "
-    "has each key once; keep the numbers of the nouns in a list."
+    "A noun that is twice in a sentence was counted once, at its first position. A dictionary has "
+    "each key once; keep the numbers of the nouns in a list."
 )
 def each_noun_once(sentences, verbs):
     nouns = [dict.fromkeys(w for w in s.split() if w in NUMBER) for s in sentences]
@@ -196,7 +195,7 @@ def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
 
 @mistake(
     "Only the first sentence was counted, and divided by the number of all. Does `return` stand "
-    "inside of the loop?"
+    "inside the loop?"
 )
 def returned_too_early(sentences, verbs):
     return [share / len(verbs) for share in rule_scores(sentences[:1], verbs[:1])]
@@ -243,14 +242,14 @@ mistake(
     _third(lambda numbers: "lies" if "singular" in numbers else "lie"),
 )
 mistake(
-    "In the third rule the verbs have changed places: letters lie, a letter lies.",
+    "In the third rule the verbs are swapped: letters lie, a letter lies.",
     _third(lambda numbers: "lies" if numbers.count("plural") > len(numbers) / 2 else "lie"),
 )
 
 
 @mistake(
-    "The last two numbers have changed places. The rule of the nearest noun comes second, that of "
-    "the majority third."
+    "The last two numbers are swapped. The rule of the nearest noun comes second, that of the "
+    "majority third."
 )
 def majority_second(sentences, verbs):
     first, nearest, majority = rule_scores(sentences, verbs)

@@ -63,8 +63,8 @@ mistake(
     lambda length: _trained(length, steps=50, forget_bias=3.0),
 )
 mistake(
-    "The biases of the forget gates are far below 0. That shuts the gates, and the cell "
-    "state forgets at once. Turn the sign around.",
+    "The biases of the forget gates are far below 0. That shuts the gates, and the cell state "
+    "forgets at once. Change the sign.",
     lambda length: _trained(length, steps=50, forget_bias=-5.0),
 )
 

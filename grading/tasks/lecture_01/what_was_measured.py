@@ -37,7 +37,7 @@ TASK = task(
             "key and value together and another to look the key up."
         ),
         "f": holds(
-            "The figure shows it: from a state of 64 numbers over 128 to 256 the share of right "
+            "The figure shows it: from a state of 64 numbers over 128 to 256 the accuracy of the "
             "values rises."
         ),
         "g": holds(

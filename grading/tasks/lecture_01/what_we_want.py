@@ -20,8 +20,8 @@ TASK = task(
             "words cannot tell them apart: the first wish, order."
         ),
         "b": holds(
-            "With three words of context the subject stands outside. What is left are "
-            "attractors, and their numbers say nothing about the subject."
+            "With three words of context the subject is outside. What is left are attractors, and "
+            "their numbers say nothing about the subject."
         ),
         "c": fails(
             "It reaches the subject and is at one half all the same. Nearly no context of "

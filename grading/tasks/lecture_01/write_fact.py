@@ -55,7 +55,7 @@ mistake(
     lambda state, key, value: state + np.outer(value - state @ key, key) / np.linalg.norm(key),
 )
 mistake(
-    "Only the newest fact is kept. Change the state that comes in; do not begin anew.",
+    "Only the newest fact is kept. Change the state that comes in; do not begin again.",
     lambda state, key, value: np.outer(value, key) / (key @ key),
 )
 mistake(
@@ -74,8 +74,8 @@ mistake(
     lambda state, key, value: state + np.outer(state @ key - value, key) / (key @ key),
 )
 mistake(
-    "Rows and columns have changed places: a state of shape (d_v, d_k) takes np.outer(value, "
-    "key), with the value first.",
+    "Rows and columns are swapped: a state of shape (d_v, d_k) takes np.outer(value, key), with "
+    "the value first.",
     lambda state, key, value: state + np.outer(key, value - state @ key) / (key @ key),
 )
 

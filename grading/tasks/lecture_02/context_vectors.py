@@ -61,7 +61,7 @@ def swapped_from_the_front(x):
 
 @mistake(
     "(0, 2, 1) lists three axes, so there must be exactly three. Exchange the last two, counted "
-    "from the back, and the rest may be anything: np.swapaxes does that."
+    "from the end, and the rest may be anything: np.swapaxes does that."
 )
 def listed_axes(x):
     weights = softmax(x @ np.transpose(x, (0, 2, 1)))

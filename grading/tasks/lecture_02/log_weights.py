@@ -153,8 +153,8 @@ mistake(
     lambda scores: log_weights(scores) / np.log(2.0),
 )
 edited(
-    "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them along the "
-    "rows instead of down the columns, or cannot fit them at all.",
+    "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
+    "along the rows instead of down the columns, or cannot fit them at all.",
     "sum(axis=-1, keepdims=True)",
     "sum(axis=-1)",
 )
@@ -162,7 +162,7 @@ edited(
 
 @mistake(
     "Axis 1 is the last axis of a matrix only. With a batch in front it is another one: of three "
-    "axes the last is axis 2. Counted from the back it is −1 always."
+    "axes the last is axis 2. Counted from the end it is −1 always."
 )
 def along_axis_one(scores):
     shifted = scores - scores.max(axis=1, keepdims=True)

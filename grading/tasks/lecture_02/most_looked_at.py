@@ -45,8 +45,8 @@ as_given(
 
 
 @mistake(
-    "One of the two bugs is mended. With the other one still there, each word receives the same "
-    "as all the others, whatever the words are."
+    "One of the two bugs is fixed. With the other one still there, each word receives the same as "
+    "all the others, whatever the words are."
 )
 def axis_as_given(x, k):
     received = softmax(x @ x.T).sum(axis=1)
@@ -55,8 +55,8 @@ def axis_as_given(x, k):
 
 
 @mistake(
-    "One of the two bugs is mended: the sums are right now. The other one shows in this case "
-    "only. For 3 words and k = 8, which places should come back?"
+    "One of the two bugs is fixed: the sums are right now. The other one shows in this case only. "
+    "For 3 words and k = 8, which positions should come back?"
 )
 def length_as_given(x, k):
     received = softmax(x @ x.T).sum(axis=0)
@@ -88,15 +88,15 @@ def in_text_order(x, k):
     return np.sort(places), received
 
 
-@mistake("This is what a word receives on average. The sum over all words that look is wanted.")
+@mistake("This is what a word receives on average. Return the sum over all queries.")
 def mean_received(x, k):
     places, received = by_slice(x, k)
     return places, received / len(x)
 
 
 @mistake(
-    "This is the largest weight that a word gets from any one word. The sum over all words that "
-    "look is wanted."
+    "This is the largest weight that a word gets from any one word. Return the sum over all "
+    "queries."
 )
 def largest_weight(x, k):
     received = softmax(x @ x.T).max(axis=0)
@@ -125,7 +125,7 @@ def as_many_as_columns(x, k):
 
 
 @mistake(
-    "The places are right. But `received` was sorted as well: its entry j must be the total "
+    "The positions are right. But `received` was sorted as well: its entry j must be the total "
     "weight that word j receives."
 )
 def received_in_order(x, k):
@@ -134,8 +134,8 @@ def received_in_order(x, k):
 
 
 @mistake(
-    "The places are right. But `received` must have an entry for each word of the sentence, not "
-    "only for those that were chosen."
+    "The positions are right. But `received` must have an entry for each word of the sentence, "
+    "not only for those that were chosen."
 )
 def received_of_places(x, k):
     places, received = by_slice(x, k)
@@ -143,7 +143,7 @@ def received_of_places(x, k):
 
 
 @mistake(
-    "The places are right. But in `received` their entries have become 0. If you remove each "
+    "The positions are right. But in `received` their entries have become 0. If you remove each "
     "maximum to find the next one, do it in a copy."
 )
 def struck_out(x, k):
@@ -153,7 +153,7 @@ def struck_out(x, k):
 
 
 @mistake(
-    "The places are right. But in `received` their entries have become −∞. If you remove each "
+    "The positions are right. But in `received` their entries have become −∞. If you remove each "
     "maximum to find the next one, do it in a copy."
 )
 def struck_out_for_good(x, k):
@@ -181,7 +181,7 @@ def all_in_text_order(x, k):
 
 
 mistake(
-    "Both results are right, but they come back in the wrong order: first the places, then the "
+    "Both results are right, but they come back in the wrong order: first the positions, then the "
     "sums.",
     lambda x, k: by_slice(x, k)[::-1],
 )
@@ -240,7 +240,7 @@ TASK = task(
     drive=drive,
     hints=(
         "Print `received` for a sentence of your own. Can these numbers tell the words apart?",
-        "The second bug shows only if more places are asked for than there are words. What does "
-        "`order[n]` do then?",
+        "The second bug shows only if more positions are asked for than there are words. What "
+        "does `order[n]` do then?",
     ),
 )

@@ -124,16 +124,16 @@ def smallest_subtracted(scores):
 
 
 edited(
-    "The maxima are right. But the sums of the rows lost their axis, so NumPy lays them along "
-    "the rows instead of down the columns, or cannot fit them at all.",
+    "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
+    "along the rows instead of down the columns, or cannot fit them at all.",
     "sum(axis=-1, keepdims=True)",
     "sum(axis=-1)",
 )
 
 
 @mistake(
-    "The sums are right. But the maxima of the rows lost their axis, so NumPy lays them along "
-    "the rows instead of down the columns, or cannot fit them at all."
+    "The sums are right. But the maxima of the rows lost their axis, so NumPy broadcasts them "
+    "along the rows instead of down the columns, or cannot fit them at all."
 )
 def maxima_without_keepdims(scores):
     with np.errstate(over="ignore", invalid="ignore"):
@@ -151,8 +151,8 @@ def along_axis_one(scores):
 
 
 @mistake(
-    "The sums run along axis 0, which is the last one only if there is no other. Counted from "
-    "the back the last axis is −1, however many there are."
+    "The sums run along axis 0, which is the last one only if there is no other. Counted from the "
+    "end the last axis is −1, however many there are."
 )
 def along_axis_zero(scores):
     exp = np.exp(scores - scores.max(axis=0, keepdims=True))

@@ -95,8 +95,8 @@ class WithBias(InParts):
 
 
 @mistake(
-    "d_v need not be given. Then it is None, and the values shall be as wide as queries and "
-    "keys: say so before you use it."
+    "d_v is optional. If it is None, the values have the same width as queries and keys: set it "
+    "before you use it."
 )
 class NoneAdded(InParts):
     def __init__(self, d_model, d_k, d_v=None):
@@ -198,7 +198,7 @@ class ByRootOfEmbedding(InParts):
 
 
 @mistake(
-    "The scores are divided by the embedding size. It is the root of d_k that they are to be "
+    "The scores are divided by the embedding size. It is the root of d_k that they must be "
     "divided by."
 )
 class ByEmbedding(InParts):
@@ -225,7 +225,7 @@ class NotDivided(InParts):
 
 
 @mistake(
-    "softmax(dim=1) is right for one sentence. Behind a batch, axis 1 holds the words that ask. "
+    "softmax(dim=1) is right for one sentence. After a batch axis, axis 1 holds the queries. "
     "Count from the end."
 )
 class AlongDimOne(InParts):
@@ -235,8 +235,8 @@ class AlongDimOne(InParts):
 
 
 @mistake(
-    "All axes of k were turned around, also those of the batch. Only the last two are to change "
-    "places."
+    "All axes of k were reversed, also those of the batch. Only the last two are to change "
+    "positions."
 )
 class AllAxesTurned(InParts):
     def scores(self, x, q, k):
@@ -265,8 +265,7 @@ class Untrainable(InParts):
 
 
 @mistake(
-    "The weights come back though nobody asked for them. Return them only if return_weights is "
-    "true."
+    "The weights are returned although return_weights is false. Return them only if it is true."
 )
 class AlwaysBoth(InParts):
     def forward(self, x, return_weights=False):
@@ -325,7 +324,7 @@ class ChunksByRootOfKeys(EqualThirds):
 
 @mistake(
     "The values begin where the keys begin, so the two overlap, and the last outputs of the layer "
-    "are not used. The values come behind queries *and* keys."
+    "are not used. The values come after queries *and* keys."
 )
 class ValuesOverlap(InParts):
     def project(self, x):
@@ -357,8 +356,8 @@ class ByKeys(InParts):
 
 
 @mistake(
-    "Softmax runs along axis −2, the words that ask. Each of them has a row, so the weights along "
-    "the last axis must sum to 1."
+    "Softmax runs along axis −2, the queries. Each of them has a row, so the weights along the "
+    "last axis must sum to 1."
 )
 class DownTheColumns(InParts):
     def weights(self, scores):
@@ -367,8 +366,8 @@ class DownTheColumns(InParts):
 
 
 @mistake(
-    "The keys were brought into the turned shape, but not turned: `view` and `reshape` leave the "
-    "numbers in their order, so a column is no key. Exchange the last two axes."
+    "The keys were reshaped to the transposed shape, but not transposed: `view` and `reshape` "
+    "keep the numbers in their order, so a column is not a key. Exchange the last two axes."
 )
 class Reshaped(InParts):
     def scores(self, x, q, k):

@@ -51,8 +51,8 @@ as_given(
     "sum to 1."
 )
 mistake(
-    "Projections and axis are right. One bug is left: the weights change if the words get more "
-    "zeros at their end, though no product does.",
+    "Projections and axis are right. There is still one bug: the weights change if the words get "
+    "more zeros at their end, though no product does.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1]),
 )
 mistake(
@@ -67,15 +67,16 @@ mistake(
 
 
 @mistake(
-    "Projections and divisor are right. One bug is left: print the sums of the rows of the weights."
+    "Projections and divisor are right. There is still one bug: print the sums of the rows of the "
+    "weights."
 )
 def axis_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=1)
 
 
 @mistake(
-    "Axis and divisor are right. One bug is left: the result stays the same whatever W_key and "
-    "W_value are."
+    "Axis and divisor are right. There is still one bug: the result stays the same whatever W_key "
+    "and W_value are."
 )
 def projection_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_query, math.sqrt(W_query.shape[-1]))
@@ -99,8 +100,8 @@ def values_asked(x, W_query, W_key, W_value):
 
 
 mistake(
-    "The projections are right. Two bugs are left: the rows of the weights do not sum to 1, and "
-    "the scores change if the words get more zeros at their end.",
+    "The projections are right. There are still two bugs: the rows of the weights do not sum to "
+    "1, and the scores change if the words get more zeros at their end.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1], dim=1),
 )
 mistake(
@@ -131,7 +132,7 @@ def root_only_and_axis_left(x, W_query, W_key, W_value):
 
 
 @mistake(
-    "The divisor is right. Two bugs are left: the result stays the same whatever W_key and "
+    "The divisor is right. There are still two bugs: the result stays the same whatever W_key and "
     "W_value are, and the rows of the weights do not sum to 1."
 )
 def only_divisor(x, W_query, W_key, W_value):
@@ -139,15 +140,16 @@ def only_divisor(x, W_query, W_key, W_value):
 
 
 mistake(
-    "The rows of the weights sum to 1 now. Two bugs are left: the result stays the same whatever "
-    "W_key and W_value are, and the scores change if the words get more zeros at their end.",
+    "The rows of the weights sum to 1 now. There are still two bugs: the result stays the same "
+    "whatever W_key and W_value are, and the scores change if the words get more zeros at their "
+    "end.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_query, W_query, x.shape[-1]),
 )
 
 
 @mistake(
     "Softmax runs along the batch now: one sentence's weights depend on the other sentences. It "
-    "runs along the words that are looked at, the last axis."
+    "runs along the keys, the last axis."
 )
 def along_the_batch(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=0)
@@ -155,7 +157,8 @@ def along_the_batch(x, W_query, W_key, W_value):
 
 @mistake(
     "The softmax is written by hand, and the sums of its rows have lost their axis, so they are "
-    "laid along the rows instead of down the columns, or do not fit at all. Write keepdim=True."
+    "broadcast along the rows instead of down the columns, or do not fit at all. Write "
+    "keepdim=True."
 )
 def sums_without_axis(x, W_query, W_key, W_value):
     scores = (x @ W_query) @ (x @ W_key).mT / math.sqrt(W_key.shape[-1])

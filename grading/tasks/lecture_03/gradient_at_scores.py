@@ -97,8 +97,8 @@ def sum_along_columns(scores, wanted):
 
 
 @mistake(
-    "The sums of the rows have lost their axis, so NumPy lays them along the rows instead of "
-    "down the columns, or cannot fit them at all. Write keepdims=True."
+    "The sums of the rows have lost their axis, so NumPy broadcasts them along the rows instead "
+    "of down the columns, or cannot fit them at all. Write keepdims=True."
 )
 def without_keepdims(scores, wanted):
     weights = softmax(scores)
@@ -106,8 +106,8 @@ def without_keepdims(scores, wanted):
 
 
 mistake(
-    "The sign is turned around. Loss is the sum of weights times wanted, so where `wanted` is "
-    "above the row's mean, a larger score makes it larger.",
+    "The sign is wrong. Loss is the sum of weights times wanted, so where `wanted` is above the "
+    "row's mean, a larger score makes it larger.",
     lambda scores, wanted: -gradient_at_scores(scores, wanted),
 )
 
@@ -121,7 +121,7 @@ def weight_forgotten(scores, wanted):
 
 
 mistake(
-    "The formula is right, but the scores stand in it in place of the weights. Take the softmax "
+    "The formula is right, but the scores stand in it instead of the weights. Take the softmax "
     "first.",
     lambda scores, wanted: scores * (wanted - (scores * wanted).sum(axis=-1, keepdims=True)),
 )
@@ -156,8 +156,8 @@ mistake(
 
 
 mistake(
-    "The weight stands in front of `wanted` only. What is taken off for the other weights counts "
-    "with this score's weight, too.",
+    "The weight multiplies `wanted` only. The term that you subtract for the other weights must "
+    "also be multiplied by this score's weight.",
     lambda scores, wanted: (
         softmax(scores) * wanted - (softmax(scores) * wanted).sum(axis=-1, keepdims=True)
     ),
@@ -209,8 +209,8 @@ mistake(
     lambda scores, wanted: softmax(scores) * (wanted - wanted.sum(axis=-1, keepdims=True)),
 )
 mistake(
-    "`wanted` plays no part: w (1 − w) is how a weight changes with its own score. The loss counts "
-    "each weight with its `wanted`, and a score changes all weights of its row.",
+    "`wanted` does not matter: w (1 − w) is how a weight changes with its own score. The loss "
+    "counts each weight with its `wanted`, and a score changes all weights of its row.",
     lambda scores, wanted: softmax(scores) * (1 - softmax(scores)),
 )
 mistake(

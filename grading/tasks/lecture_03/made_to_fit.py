@@ -46,9 +46,9 @@ as_given(
 
 
 @mistake(
-    "The softmax is right now: each row of the weights sums to 1. One bug is left. Take k with "
-    "the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns the "
-    "keys?"
+    "The softmax is right now: each row of the weights sums to 1. There is still one bug. Take k "
+    "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns "
+    "the keys?"
 )
 def only_softmax_mended(q, k, v):
     scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
@@ -56,8 +56,8 @@ def only_softmax_mended(q, k, v):
 
 
 mistake(
-    "The scores are right now. One bug is left: the columns of the weights sum to 1, and the "
-    "rows do not.",
+    "The scores are right now. There is still one bug: the columns of the weights sum to 1, and "
+    "the rows do not.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
 mistake(
@@ -73,8 +73,8 @@ mistake(
 
 
 @mistake(
-    "Each query was compared with the key at its own place only. It must be compared with every "
-    "key: q @ k.T."
+    "Each query was compared with the key at its own position only. It must be compared with "
+    "every key: q @ k.T."
 )
 def entry_by_entry(q, k, v):
     scores = (q * k).sum(axis=1, keepdims=True) * np.ones((1, len(k)))
@@ -112,9 +112,8 @@ mistake(
     lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
 mistake(
-    "The rows sum to 1 now. But they belong to the words that are looked at, not to those that "
-    "ask: either the keys stand in front in the product, or the map was turned around after a "
-    "softmax down its columns.",
+    "The rows sum to 1 now. But they belong to the keys, not to the queries: either the keys come "
+    "first in the product, or the map was transposed after a softmax down its columns.",
     lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
 )
 

@@ -93,18 +93,18 @@ def multiplied(x, W_query, W_key, W_value):
 
 
 mistake(
-    "Softmax ran along axis −2, the words that ask. Each of them has a row, so the weights along "
-    "the last axis must sum to 1.",
+    "Softmax ran along axis −2, the queries. Each of them has a row, so the weights along the "
+    "last axis must sum to 1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=-2),
 )
 mistake(
-    "axis=1 is right for one sentence. Behind a batch, axis 1 is that of the words that ask, or "
+    "axis=1 is right for one sentence. After a batch axis, axis 1 is that of the queries, or "
     "another one of the batch. Count from the end: axis −1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=1),
 )
 mistake(
-    "x was multiplied with the matrices turned around. They have the shape (d_model, d_k), so "
-    "the product is x @ W_query. (It is nn.Linear that keeps its weight the other way round.)",
+    "x was multiplied by the transposed matrices. They have the shape (d_model, d_k), so the "
+    "product is x @ W_query. (nn.Linear is what stores its weight transposed.)",
     lambda x, W_query, W_key, W_value: one_head(x, W_query.T, W_key.T, W_value.T),
 )
 
@@ -118,7 +118,7 @@ def weights_turned(x, W_query, W_key, W_value):
 
 
 mistake(
-    "Queries and keys have changed places: the row belongs to the word that asks, with W_query.",
+    "Queries and keys are swapped: the row belongs to the query, with W_query.",
     lambda x, W_query, W_key, W_value: _with(x, W_key, W_query, W_value),
 )
 mistake(
@@ -152,8 +152,8 @@ def divided_after_softmax(x, W_query, W_key, W_value):
 
 
 @mistake(
-    "k.T turns all axes around, also those of the batch. np.swapaxes(k, -2, -1) exchanges the "
-    "last two and leaves the others alone."
+    "k.T reverses all axes, also those of the batch. np.swapaxes(k, -2, -1) exchanges the last "
+    "two and leaves the others alone."
 )
 def all_axes_turned(x, W_query, W_key, W_value):
     q, k, v = x @ W_query, x @ W_key, x @ W_value
@@ -166,7 +166,7 @@ mistake(
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[::-1],
 )
 mistake(
-    "The context vectors are right, but the weights are to be returned too: `return contexts, "
+    "The context vectors are right, but the weights must be returned too: `return contexts, "
     "weights`.",
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[0],
 )
@@ -200,7 +200,7 @@ def by_dot(x, W_query, W_key, W_value):
 
 
 @mistake(
-    "The scores have too many axes behind a batch: a query was paired with the keys of all "
+    "The scores have too many axes after a batch axis: a query was paired with the keys of all "
     "sentences, as np.dot, np.inner and np.tensordot do. @ takes sentence by sentence."
 )
 def scores_by_dot(x, W_query, W_key, W_value):
@@ -210,8 +210,8 @@ def scores_by_dot(x, W_query, W_key, W_value):
 
 
 @mistake(
-    "The keys were brought into the turned shape, but not turned: reshape leaves the numbers in "
-    "their order, so a column is no key. np.swapaxes(k, -2, -1) exchanges the axes."
+    "The keys were reshaped to the transposed shape, but not transposed: reshape keeps the "
+    "numbers in their order, so a column is not a key. np.swapaxes(k, -2, -1) exchanges the axes."
 )
 def reshaped(x, W_query, W_key, W_value):
     q, k, v = x @ W_query, x @ W_key, x @ W_value
@@ -269,7 +269,7 @@ TASK = task(
     hints=(
         "Three products come first, one with each matrix. After them it is the attention of "
         "Lecture 2, but for one divisor.",
-        "`x.T` turns all axes around, also those of the batch. `np.swapaxes(k, -2, -1)` exchanges "
-        "the last two and leaves the others alone.",
+        "`x.T` reverses all axes, also those of the batch. `np.swapaxes(k, -2, -1)` exchanges the "
+        "last two and leaves the others alone.",
     ),
 )

@@ -53,8 +53,8 @@ mistake(
     instead(at3=(5, 8)),
 )
 mistake(
-    "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the other "
-    "way round, (d_out, d_in).",
+    "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the other way "
+    "around, (d_out, d_in).",
     instead(at5=(256, 32)),
 )
 mistake(
@@ -71,7 +71,7 @@ TASK = task(
         "products that raise no error"
     ),
     hints=(
-        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch stands in front.",
+        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch comes first.",
         "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
     ),
 )

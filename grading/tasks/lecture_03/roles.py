@@ -38,7 +38,7 @@ TASK = task(
             "same scores for every X."
         ),
         "f": fails(
-            "Softmax makes each row sum to 1, whatever is on offer. At the seed swap everyone "
+            "Softmax makes each row sum to 1, whatever the keys are. At the seed swap everyone "
             "goes home with a full bag."
         ),
         "g": holds(
@@ -46,9 +46,9 @@ TASK = task(
             "same vector, they have the same query, and so the same row."
         ),
         "h": fails(
-            "They were random: all queries pointed almost the same way, and every word looked "
-            "most at *meal*. Over a thousand seeds *it* did so less often than an even share "
-            "would."
+            "They were random: all queries pointed almost the same way, and every word attended "
+            "most to *meal*. Over a thousand seeds *it* did so less often than a uniformly random "
+            "choice would."
         ),
     },
     hints=(

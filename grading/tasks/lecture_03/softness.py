@@ -87,7 +87,7 @@ def averaged_twice(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w).mean())
 
 
-@mistake("The entropies of all rows were added up. The mean over the queries is wanted.")
+@mistake("The entropies of all rows were added up. Return the mean over the queries.")
 def summed(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).sum())
@@ -95,7 +95,7 @@ def summed(q, k, divisor):
 
 @mistake(
     "The rows were averaged first, and the entropy taken of that. Take the entropy of each row, "
-    "then the mean: rows that are sharp at different places have a soft mean."
+    "then the mean: rows that are sharp at different positions have a soft mean."
 )
 def of_the_mean_row(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
@@ -114,12 +114,12 @@ def down_the_columns(q, k, divisor):
 mistake("The divisor was not used.", lambda q, k, divisor: softness(q, k, 1.0))
 mistake(
     "The scores were divided by the root of the divisor. `divisor` is what they are divided by, "
-    "as it is: whoever calls the function has taken the root.",
+    "as it is: anyone who calls the function has taken the root.",
     lambda q, k, divisor: softness(q, k, np.sqrt(divisor)),
 )
 
 
-@mistake("The first number is the standard deviation. The variance is wanted.")
+@mistake("The first number is the standard deviation. Return the variance.")
 def deviation(q, k, divisor):
     variance, entropy, top = softness(q, k, divisor)
     return np.sqrt(variance), entropy, top
@@ -200,13 +200,13 @@ def top_score(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=-1).mean(), scores.max(axis=-1).mean()
 
 
-@mistake("The first two numbers have changed places: first the variance, then the entropy.")
+@mistake("The first two numbers are swapped: first the variance, then the entropy.")
 def entropy_first(q, k, divisor):
     variance, entropy, top = softness(q, k, divisor)
     return entropy, variance, top
 
 
-@mistake("The last two numbers have changed places: the entropy is the second of three.")
+@mistake("The last two numbers are swapped: the entropy is the second of three.")
 def top_second(q, k, divisor):
     variance, entropy, top = softness(q, k, divisor)
     return variance, top, entropy
@@ -233,8 +233,8 @@ def over_the_table(q, k, divisor):
 
 
 mistake(
-    "The scores were divided by √d_k, whatever `divisor` is. Whoever calls the function says what "
-    "they are divided by.",
+    "The scores were divided by √d_k, whatever `divisor` is. Anyone who calls the function says "
+    "what they are divided by.",
     lambda q, k, divisor: softness(q, k, np.sqrt(q.shape[-1])),
 )
 mistake(
@@ -298,7 +298,7 @@ TASK = task(
     hints=(
         "All three are read off two tables, the divided scores and the weights, both of shape "
         "(T_q, T_k).",
-        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 in place of each 0. What is "
+        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 instead of each 0. What is "
         "its logarithm there?",
     ),
 )

@@ -50,7 +50,7 @@ mistake(
 )
 mistake(
     "Here the dot product of the *second* key is 0, not that of the first as in the lecture. So "
-    "the first one is to be found, too.",
+    "the first one must be found, too.",
     [0.0, 24.0, 12.0, 24.0],
 )
 mistake(
@@ -63,8 +63,8 @@ mistake(
     *([*first_two, 12.0, 24.0] for first_two in ((-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))),
 )
 mistake(
-    "Both signs are turned around. The larger the score, the larger the weight: the first word "
-    "has less weight than the second, whose score is 0, and the third has more.",
+    "Both signs are wrong. The larger the score, the larger the weight: the first word has less "
+    "weight than the second, whose score is 0, and the third has more.",
     [11.1, -12.9, 12.0, 24.0],
 )
 mistake(

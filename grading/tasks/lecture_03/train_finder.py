@@ -111,7 +111,7 @@ mistake(
 )
 mistake(
     "Where the wish is on offer, all name the seeds in their *own* jar. So that was the right "
-    "answer in your training swaps: take the seeds at the place of the wanted jar, "
+    "answer in your training swaps: take the seeds at the position of the wanted jar, "
     "`seeds.gather(1, where)`.",
     lambda table: _trained(table, own=True),
 )

@@ -123,7 +123,7 @@ def own_jar(n):
 
 @mistake(
     "Here the label asks, and the wish is asked: everybody looks for those who wish for the own "
-    "jar. It is the other way round."
+    "jar. It is the other way around."
 )
 def who_wants_mine(n):
     W_query, W_key, W_value = two_number_head(n)
@@ -131,14 +131,14 @@ def who_wants_mine(n):
 
 
 mistake(
-    "All wishes were turned into the same query. Row n + i of W_query is the query of whoever "
+    "All wishes were turned into the same query. Row n + i of W_query is the query of anyone who "
     "wishes for label i.",
     lambda n: _matrices(np.ones((n, 2)) * 10_000, _circle(n)),
 )
 
 
 @mistake(
-    "W_value does not collect the number. It stands in the last place of x, so only the last row "
+    "W_value does not collect the number. It is in the last position of x, so only the last row "
     "of W_value is not 0."
 )
 def label_collected(n):
@@ -147,7 +147,7 @@ def label_collected(n):
 
 
 mistake(
-    "The queries point away from the keys that they wish for. Turn the sign around.",
+    "The queries point away from the keys that they wish for. Change the sign.",
     lambda n: _matrices(-10_000 * _circle(n), _circle(n)),
 )
 
@@ -164,15 +164,15 @@ def one_hot(n):
 
 mistake(
     "The directions are right, and a query of this length would give a lead of 20 if neighbours "
-    "stood at a right angle. On a circle they stand closer, the more labels the closer, and the "
+    "were at a right angle. On a circle they stand closer, the more labels the closer, and the "
     "lead shrinks with the angle. Make the queries much longer.",
     lambda n: _matrices(20 * np.sqrt(2) * _circle(n), _circle(n)),
 )
 
 
 @mistake(
-    "The matrices hold whole numbers, so what stands behind the point was cut off: of the cosines "
-    "and sines only −1, 0 and 1 are left. Fill arrays of floating-point numbers."
+    "The matrices hold whole numbers, so everything after the decimal point was dropped: of the "
+    "cosines and sines only −1, 0 and 1 are left. Fill arrays of floating-point numbers."
 )
 def whole_numbers(n):
     W_query, W_key, W_value = two_number_head(n)

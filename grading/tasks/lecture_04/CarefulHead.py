@@ -117,7 +117,7 @@ as_given(
 
 
 @mistake(
-    "The mask is right now. Two bugs are left, and both are near the dropout: one shows in "
+    "The mask is right now. There are still two bugs, and both are near the dropout: one shows in "
     "evaluation, the other in the sums of the rows in training."
 )
 class OnlyMaskMended(_MadeEven, _NeverStops):
@@ -125,16 +125,16 @@ class OnlyMaskMended(_MadeEven, _NeverStops):
 
 
 @mistake(
-    "Dropout stops in evaluation now. Two bugs are left: one shows in the sums of the rows in "
-    "training, the other when the head moves to another device."
+    "Dropout stops in evaluation now. There are still two bugs: one shows in the sums of the rows "
+    "in training, the other when the head moves to another device."
 )
 class OnlyFlagMended(_LeftBehind, _MadeEven):
     """Wrong: the mask stays behind, and rows sum to 1 again."""
 
 
 @mistake(
-    "In training the weights are right now. Two bugs are left: one shows in evaluation, the "
-    "other when the head moves to another device."
+    "In training the weights are right now. There are still two bugs: one shows in evaluation, "
+    "the other when the head moves to another device."
 )
 class OnlySumMended(_LeftBehind, _NeverStops):
     """Wrong: the mask stays behind, and dropout does not stop."""
@@ -149,17 +149,17 @@ class LeftBehind(_LeftBehind):
 
 
 @mistake(
-    "One bug is left: dropout goes on in evaluation. `F.dropout` cannot see the module's flag, "
-    "and its argument `training` is True unless one says otherwise."
+    "There is still one bug: dropout goes on in evaluation. `F.dropout` cannot see the module's "
+    "flag, and its argument `training` is True unless one says otherwise."
 )
 class NeverStops(_NeverStops):
     """Wrong: dropout does not stop."""
 
 
 @mistake(
-    "One bug is left: after dropout each row is divided by its sum. That looks tidy, but the "
-    "division by 1 − p has kept the expected value already, and a row of which nothing is left "
-    "becomes 0/0. After dropout a row need not sum to 1."
+    "There is still one bug: after dropout each row is divided by its sum. That looks tidy, but "
+    "the division by 1 − p has kept the expected value already, and a row of which nothing is "
+    "left becomes 0/0. After dropout a row need not sum to 1."
 )
 class MadeEven(_MadeEven):
     """Wrong: after dropout the rows sum to 1 again."""
@@ -171,7 +171,7 @@ class NoDropout(_Head):
         return weights
 
 
-@mistake("Dropout acts in evaluation and not in training: the flag is turned around.")
+@mistake("Dropout acts in evaluation and not in training: the flag is inverted.")
 class TurnedAround(_Head):
     def _drop(self, weights):
         return F.dropout(weights, self.dropout, not self.training)
@@ -239,8 +239,8 @@ class OneForAll(_Head):
 
 
 @mistake(
-    "The mask has become a parameter. Even with `requires_grad=False` it stands among the "
-    "parameters of the head. A buffer moves with the module and is none."
+    "The mask has become a parameter. Even with `requires_grad=False` it is among the parameters "
+    "of the head. A buffer moves with the module and is none."
 )
 class TrainedMask(_Head):
     def _keep(self, mask):
@@ -248,9 +248,9 @@ class TrainedMask(_Head):
 
 
 @mistake(
-    "One bug is left: after dropout each row is made to sum to 1 again, with care for rows of "
-    "which nothing is left. But the division by 1 − p has kept the expected value already. After "
-    "dropout a row need not sum to 1."
+    "There is still one bug: after dropout each row is made to sum to 1 again, with care for rows "
+    "of which nothing is left. But the division by 1 − p has kept the expected value already. "
+    "After dropout a row need not sum to 1."
 )
 class MadeEvenWithCare(_Head):
     def _drop(self, weights):

@@ -38,30 +38,31 @@ def by_sentence(q, k, v, is_filler):
 
 
 as_given(
-    "This is the code as given. The context vectors are made of the values of the filler alone."
+    "This is the code as given. The context vectors are made of the values of the padding alone."
 )
 mistake(
-    "Without a mask the filler takes part. It has to be hidden.",
+    "Without a mask the padding takes part. It has to be hidden.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
 )
 edited(
-    "A mask of numbers is *added* to the scores, so the filler's are 1 below the others now. "
-    "That makes it quieter and does not hide it. Hand over truth values, or 0 and −∞.",
+    "A mask of numbers is *added* to the scores, so the padding's are 1 below the others now. "
+    "That makes it quieter and does not hide it. Pass booleans, or 0 and −∞.",
     "~is_filler",
     "(~is_filler).to(q.dtype)",
 )
 
 
 @mistake(
-    "The filler hands over zeros now, but it still takes its share of the weight, and the words "
-    "lack it. Hide it before softmax."
+    "The padding passes on zeros now, but it still takes some of the weight, and the words lack "
+    "it. Hide it before softmax."
 )
 def silent_filler(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k, v.masked_fill(is_filler[..., None], 0.0))
 
 
 @mistake(
-    "A key of zeros has the score 0, and a score of 0 is not nothing: the filler keeps a share."
+    "A key of zeros has the score 0, and a score of 0 is not nothing: the padding keeps some "
+    "weight."
 )
 def keys_of_zero(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k.masked_fill(is_filler[..., None], 0.0), v)
@@ -69,7 +70,7 @@ def keys_of_zero(q, k, v, is_filler):
 
 mistake(
     "A mask of numbers was multiplied with −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
-    "where the filler is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
+    "where the padding is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(
         q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
     ),
@@ -81,7 +82,7 @@ mistake(
 
 
 @mistake(
-    "The new axis stands behind the keys, so the mask lies along the queries. It belongs between "
+    "The new axis comes after the keys, so the mask lies along the queries. It belongs between "
     "batch and keys: (batch, 1, T_k)."
 )
 def along_queries(q, k, v, is_filler):
@@ -89,7 +90,7 @@ def along_queries(q, k, v, is_filler):
 
 
 mistake(
-    "The truth values are right now. But a mask of shape (batch, T_k) is laid over (T_q, T_k): "
+    "The booleans are right now. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
     "the axis for the queries must stay, (batch, 1, T_k).",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler),
 )

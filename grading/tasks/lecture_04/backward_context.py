@@ -70,23 +70,23 @@ as_given(
     "comes out as the mean of all three values."
 )
 mistake(
-    "Hidden words are hidden rightly now. But the window is one word too wide: it counts the "
-    "word itself, so it begins window − 1 places earlier.",
+    "The hidden words are right now. But the window is one word too wide: it counts the word "
+    "itself, so it begins window − 1 positions earlier.",
     lambda q, k, v, window: backward_context(q, k, v, window + 1),
 )
 mistake(
-    "The window is right now. But where a hidden score lies far above the visible ones, softmax "
-    "has rounded their shares to 0 before you divide, and 0/0 is NaN.",
+    "The window is right now. But if a hidden score is far above the visible ones, softmax has "
+    "rounded their weights to 0 before you divide, and 0/0 is NaN.",
     lambda q, k, v, window: _renormalised(q, k, v, window),
 )
 mistake(
-    "A small number below the fraction bar avoids 0/0, but the shares that softmax has rounded "
-    "away do not come back: such a row loses its weight. Hide the scores before softmax.",
+    "A small number in the denominator avoids 0/0, but the shares that softmax has rounded away "
+    "do not come back: such a row loses its weight. Hide the scores before softmax.",
     lambda q, k, v, window: _renormalised(q, k, v, window, 1e-9),
 )
 mistake(
-    "A small number below the fraction bar avoids NaN, but shares that softmax has rounded to 0 "
-    "do not come back. And the window is one word too wide.",
+    "A small number in the denominator avoids NaN, but shares that softmax has rounded to 0 do "
+    "not come back. And the window is one word too wide.",
     lambda q, k, v, window: _renormalised(q, k, v, window + 1, 1e-9),
 )
 mistake(
@@ -111,8 +111,8 @@ def no_maximum(q, k, v, window):
 
 
 mistake(
-    "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have a share. Their scores "
-    "go to −∞.",
+    "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have some weight. Their "
+    "scores go to −∞.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), 0.0),
 )
 mistake(
@@ -126,8 +126,8 @@ mistake(
     lambda q, k, v, window: _hidden(q, k, v, ~_band(len(q), window)),
 )
 mistake(
-    "The mask is turned on its side: each word sees itself and what comes next. Rows ask, "
-    "columns are looked at.",
+    "The mask is transposed: each word sees itself and what comes next. Each row is a query, each "
+    "column a key.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window).T),
 )
 mistake(
@@ -156,8 +156,8 @@ edited(
 
 
 @mistake(
-    "For the first words the window begins before the text. A negative place in a slice counts "
-    "from the end, so they see nobody, or not all that they should. Begin at 0 at the earliest."
+    "For the first words the window begins before the text. A negative position in a slice counts "
+    "from the end, so they see no words, or too few. Begin at 0 at the earliest."
 )
 def before_the_text(q, k, v, window):
     mask = np.zeros((len(q), len(q)), dtype=bool)
@@ -167,8 +167,8 @@ def before_the_text(q, k, v, window):
 
 
 @mistake(
-    "The first words have nobody to look at, and 0/0 is NaN: their window begins before the text, "
-    "and a negative place in a slice counts from the end. Begin at 0 at the earliest."
+    "The first words have no visible keys, and 0/0 is NaN: their window begins before the text, "
+    "and a negative position in a slice counts from the end. Begin at 0 at the earliest."
 )
 def before_the_text_by_hand(q, k, v, window):
     found = []

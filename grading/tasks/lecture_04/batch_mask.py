@@ -51,7 +51,7 @@ def additive(lengths, T, side):
 
 
 mistake(
-    "This is the causal mask alone: filler before a word can be seen.",
+    "This is the causal mask alone: padding before a word can be seen.",
     lambda lengths, T, side: _causal(T).expand(len(lengths), T, T),
 )
 mistake(
@@ -73,29 +73,29 @@ def either(lengths, T, side):
 
 
 mistake(
-    "One place of filler counts as a word. With filler on the right, a sentence of length n has "
-    "the places 0 to n − 1.",
+    "One position of padding counts as a word. With padding on the right, a sentence of length n "
+    "has the positions 0 to n − 1.",
     lambda lengths, T, side: _causal(T) & _words(lengths + 1, T, side)[:, None],
 )
 mistake(
-    "The filler is looked for on the right, also where it stands on the left.",
+    "The padding is looked for on the right, also where it is on the left.",
     lambda lengths, T, side: batch_mask(lengths, T, "right"),
 )
 mistake(
-    "The two sides have changed places: `side` is where filler stands.",
+    "The two sides are swapped: `side` is where padding is.",
     lambda lengths, T, side: batch_mask(lengths, T, "left" if side == "right" else "right"),
 )
 mistake(
-    "The rows of the filler are empty, but its columns are open. Rows ask, columns are looked "
-    "at, and filler must not be looked at: the new axis belongs before the keys, `words[:, None, "
-    ":]`.",
+    "The rows of the padding are empty, but its columns are open. Each row is a query, each "
+    "column a key, and padding must not be looked at: the new axis belongs before the keys, "
+    "`words[:, None, :]`.",
     lambda lengths, T, side: _causal(T) & _words(lengths, T, side)[:, :, None],
 )
 
 
 @mistake(
-    "The columns of the filler are hidden, which is right, but so are its rows. Here a place of "
-    "filler is a query like others: it may look at earlier words."
+    "The columns of the padding are hidden, which is right, but so are its rows. Here a position "
+    "of padding is a query like any other: it may look at earlier words."
 )
 def rows_too(lengths, T, side):
     words = _words(lengths, T, side)
@@ -113,7 +113,7 @@ mistake(
 
 
 @mistake(
-    "For filler on the left the whole mask was flipped, and with it the triangle. Only the "
+    "For padding on the left the whole mask was flipped, and with it the triangle. Only the "
     "padding mask turns around: time still runs from left to right."
 )
 def triangle_moved(lengths, T, side):
@@ -122,14 +122,14 @@ def triangle_moved(lengths, T, side):
 
 
 edited(
-    "With filler on the left, the n words are the last ones: they begin at T − n, not at n.",
+    "With padding on the left, the n words are the last ones: they begin at T − n, not at n.",
     "places = places.flip(0)",
     "return torch.ones(T, T, dtype=torch.bool).tril() & (places >= lengths[:, None])[:, None, :]",
 )
 
 
 @mistake(
-    "An empty sentence with filler on the left counts as full. The last n of a list, words[-n:], "
+    "An empty sentence with padding on the left counts as full. The last n of a list, words[-n:], "
     "are all of it for n = 0, because −0 is 0. Say where they begin, counted from the front."
 )
 def last_n(lengths, T, side):
@@ -163,13 +163,13 @@ def hidden_for_the_next(lengths, T, side):
 
 
 mistake(
-    "One word counts as filler. With filler on the right, a sentence of length n has the places 0 "
-    "to n − 1, and with filler on the left the last n.",
+    "One word counts as padding. With padding on the right, a sentence of length n has the "
+    "positions 0 to n − 1, and with padding on the left the last n.",
     lambda lengths, T, side: _causal(T) & _words(lengths - 1, T, side)[:, None],
 )
 mistake(
-    "With filler on the right all is right. With filler on the left the first word counts as "
-    "filler: the place T − n is a word already.",
+    "With padding on the right all is right. With padding on the left the first word counts as "
+    "padding: the position T − n is a word already.",
     lambda lengths, T, side: (
         _causal(T) & _words(lengths - (1 if side == "left" else 0), T, side)[:, None]
     ),
@@ -216,9 +216,9 @@ TASK = task(
     properties=(who_sees_what,),
     forbidden=functions_of("helpers.masks"),
     hints=(
-        "Make `words` of shape (batch, T) first: True where a word stands.",
-        "`torch.arange(T) < lengths[:, None]` is (batch, T). With filler on the left, the words "
-        "are the last n places: which are these numbers?",
+        "Make `words` of shape (batch, T) first: True where a word is.",
+        "`torch.arange(T) < lengths[:, None]` is (batch, T). With padding on the left, the words "
+        "are the last n positions: which are these numbers?",
         "Which axis must be added to `words`, so that it says something about keys and holds for "
         "every query?",
     ),

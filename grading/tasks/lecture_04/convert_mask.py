@@ -39,7 +39,7 @@ def by_numpy(mask, source, target):
 
 
 @mistake(
-    'The mask is turned around whatever comes in. Of the sources only "blocks" means the '
+    'The mask is inverted whatever the source is. Of the sources only "blocks" means the '
     "opposite of “may attend”."
 )
 def always_turned(mask, source, target):
@@ -49,7 +49,7 @@ def always_turned(mask, source, target):
 
 @mistake(
     "An additive mask was read the wrong way round: what was blocked is now visible. The 0 means "
-    "“may attend”. (And as a truth value −∞ is True, because it is not 0.)"
+    "“may attend”. (And as a boolean −∞ is True, because it is not 0.)"
 )
 def by_truth(mask, source, target):
     keeps = ~mask if source == "blocks" else mask.bool()
@@ -57,8 +57,8 @@ def by_truth(mask, source, target):
 
 
 @mistake(
-    "0 times ∞ is NaN, so multiplying a mask by −∞ spoils the places that should be 0. Write −∞ "
-    "into the blocked places with `masked_fill` or `torch.where`."
+    "0 times ∞ is NaN, so multiplying a mask by −∞ spoils the positions that should be 0. Write "
+    "−∞ into the blocked positions with `masked_fill` or `torch.where`."
 )
 def multiplied(mask, source, target):
     keeps = _keeps(mask, source)
@@ -84,7 +84,7 @@ def one_for_visible(mask, source, target):
 
 
 @mistake(
-    "The blocked places are right. What may be seen should stay as it is, so 0 is added there, "
+    "The blocked positions are right. What may be seen should stay as it is, so 0 is added there, "
     "not 1."
 )
 def one_and_minus_infinity(mask, source, target):
@@ -110,8 +110,8 @@ mistake(
 
 
 @mistake(
-    'From "blocks" to "blocks" the mask comes out inverted. It has to be turned around twice or '
-    "not at all: ask for the source, and then, apart from it, for the target."
+    'From "blocks" to "blocks" the mask is inverted. It must be inverted twice or not at all: '
+    "check the source first, and then, separately, the target."
 )
 def turned_once(mask, source, target):
     if (source, target) == ("blocks", "blocks"):

@@ -62,8 +62,8 @@ def one_number_at_a_time(layer, x):
 
 
 @mistake(
-    "Two kinds of layers slip through. Some look only at how the numbers of a row differ, so "
-    "move them by different amounts. And where NaN stands, `>` is False."
+    "Two kinds of layers slip through. Some look only at how the numbers of a row differ, so move "
+    "them by different amounts. And where NaN is, `>` is False."
 )
 def as_in_the_lecture(layer, x):
     found, before = [], layer(x)
@@ -125,12 +125,11 @@ mistake(
     lambda layer, x: [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))],
 )
 mistake(
-    "The two numbers of each pair have changed places: first the output, then the row on which "
-    "it depends.",
+    "The two numbers of each pair are swapped: first the output, then the row on which it depends.",
     lambda layer, x: [(j, i) for i, j in future_leaks(layer, x)],
 )
 mistake(
-    "Only rows one place ahead were tried. A layer may look farther.",
+    "Only rows one position ahead were tried. A layer may look farther.",
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == i + 1],
 )
 mistake(
@@ -162,7 +161,7 @@ def with_a_sign(layer, x):
 
 
 mistake(
-    "Places are counted from 0 here.",
+    "Positions are counted from 0 here.",
     lambda layer, x: [(i + 1, j + 1) for i, j in future_leaks(layer, x)],
 )
 
@@ -217,7 +216,7 @@ mistake(
 )
 mistake(
     "One layer gives the same for a row that is doubled, negated, or read backwards, so such a "
-    "change does not show. Put new random numbers in the place of the row.",
+    "change does not show. Replace the row by new random numbers.",
     lambda layer, x: _pairs(_table(layer, x, lambda row: row)),
 )
 
@@ -333,7 +332,7 @@ TASK = task(
     properties=(first_difference,),
     drive=drive,
     hints=(
-        "The test of the lecture changes everything from a place on. Here row j alone must "
+        "The test of the lecture changes everything from a position on. Here row j alone must "
         "change: which outputs are compared, and what goes into the list?",
         "Two layers are hard to catch. One looks only at how the numbers of a row differ from each "
         "other. What must a change of that row look like, so that it is noticed?",

@@ -10,7 +10,7 @@ keys_seen = [2, 3, 4]
 # %%
 
 mistake(
-    "This counts the two places of filler, too. The padding mask hides them from every query.",
+    "This counts the two positions of padding, too. The padding mask hides them from every query.",
     [4, 5, 6],
 )
 mistake(
@@ -24,8 +24,8 @@ mistake(
     [4, 4, 4],
 )
 mistake(
-    "Here the first query is taken to be the one at place 0, at the filler. The queries are the "
-    "last three places, so their rows are the last three of the square.",
+    "Here the first query is taken to be the one at position 0, at the padding. The queries are "
+    "the last three positions, so their rows are the last three of the square.",
     [0, 0, 1],
 )
 mistake(
@@ -34,7 +34,7 @@ mistake(
     [6, 6, 6],
 )
 mistake(
-    "Here one of the two places of filler is counted, or each query sees one word ahead.",
+    "Here one of the two positions of padding is counted, or each query sees one word ahead.",
     [3, 4, 5],
 )
 
@@ -43,8 +43,8 @@ TASK = task(
     section="Padding",
     outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     hints=(
-        "Number the places: 0 and 1 are filler, 2 to 5 are words. At which places stand the three "
-        "queries?",
-        "The query at place 3 sees places up to 3. Which of these are words?",
+        "Number the positions: 0 and 1 are padding, 2 to 5 are words. At which positions are the "
+        "three queries?",
+        "The query at position 3 sees positions up to 3. Which of these are words?",
     ),
 )

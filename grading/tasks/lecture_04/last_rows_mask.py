@@ -33,7 +33,7 @@ def by_places(T_q, T_k):
 
 mistake(
     "The diagonal begins in the upper left corner, as in PyTorch's `is_causal`. But the queries "
-    "are the last places: the newest one, in the last row, sees all keys.",
+    "are the last positions: the newest one, in the last row, sees all keys.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(),
 )
 mistake(
@@ -58,7 +58,7 @@ def upper(T_q, T_k):
 
 mistake(
     "The diagonal was moved to the wrong side. With more keys than queries there are earlier "
-    "places that all queries see, so it moves to the right.",
+    "positions that all queries see, so it moves to the right.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_q - T_k),
 )
 
@@ -72,7 +72,7 @@ def square(T_q, T_k):
 
 
 mistake(
-    "Queries and keys have changed places: rows ask, columns are looked at.",
+    "Queries and keys are swapped: each row is a query, each column a key.",
     lambda T_q, T_k: last_rows_mask(T_q, T_k).T,
 )
 mistake(
@@ -80,20 +80,20 @@ mistake(
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool),
 )
 mistake(
-    "This is the mask in the additive convention. Truth values are wanted, True where a query "
-    "may attend.",
+    "This is the mask in the additive convention. Booleans are wanted, True where a query may "
+    "attend.",
     lambda T_q, T_k: torch.zeros(T_q, T_k).masked_fill(~last_rows_mask(T_q, T_k), -torch.inf),
 )
 mistake(
-    "The ones and zeros are right, but they are numbers. A mask of this course holds truth "
-    "values: dtype=torch.bool.",
+    "The ones and zeros are right, but they are numbers. A mask of this course holds booleans: "
+    "dtype=torch.bool.",
     lambda T_q, T_k: last_rows_mask(T_q, T_k).float(),
 )
 
 
 mistake(
     "Of the square, the rows from T_q on are left, and these are T_k − T_q. The queries are the "
-    "last T_q places.",
+    "last T_q positions.",
     lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[T_q:],
 )
 mistake(
@@ -132,7 +132,8 @@ TASK = task(
     properties=(counts,),
     forbidden=functions_of("helpers.masks"),
     hints=(
-        "Draw the full square for T_k = 3 first. Which of its rows belong to the last two places?",
+        "Draw the full square for T_k = 3 first. Which of its rows belong to the last two "
+        "positions?",
         "`torch.tril` keeps what lies on a diagonal and below it. Its argument `diagonal` says how "
         "many columns to the right that diagonal is moved. With T_q = T_k it is 0.",
     ),

@@ -12,31 +12,32 @@ masked_row = [1 / 8, 2 / 8, 5 / 8, 0.0]
 # %%
 
 mistake(
-    "This is the row without a mask. The word at place 2 may not see place 3, which comes later.",
+    "This is the row without a mask. The word at position 2 may not see position 3, which comes "
+    "later.",
     [1 / 15, 2 / 15, 5 / 15, 7 / 15],
 )
 mistake(
     "The hidden word was crossed out after softmax, and the row sums to less than 1. Its "
-    "exponential must be missing from the sum below the fraction bar, too.",
+    "exponential must be missing from the sum in the denominator, too.",
     [1 / 15, 2 / 15, 5 / 15, 0.0],
 )
 mistake(
-    "The hidden score was set to 0, and e⁰ is 1: the hidden word still has a share. Its score "
+    "The hidden score was set to 0, and e⁰ is 1: the hidden word still has some weight. Its score "
     "goes to −∞, so that its exponential is 0.",
     [1 / 9, 2 / 9, 5 / 9, 1 / 9],
 )
 mistake(
-    "This is one place too few. Places are counted from 0, and under a causal mask a word sees "
-    "itself, too: place 2 sees places 0, 1 and 2.",
+    "This is one position too few. Positions are counted from 0, and under a causal mask a word "
+    "sees itself, too: position 2 sees positions 0, 1 and 2.",
     [1 / 3, 2 / 3, 0.0, 0.0],
 )
 mistake(
-    "The right words are visible, but they do not share alike: the scores still count. Each gets "
-    "its exponential divided by the sum of the visible ones.",
+    "The right words are visible, but their weights should differ: the scores still matter. Each "
+    "gets its exponential divided by the sum of the visible ones.",
     [1 / 3, 1 / 3, 1 / 3, 0.0],
 )
 mistake(
-    "Here the mask is turned around: the word sees what it must not see, and not what it may.",
+    "Here the mask is inverted: the word sees what it must not see, and not what it may.",
     [0.0, 0.0, 0.0, 1.0],
 )
 mistake(
@@ -60,7 +61,7 @@ TASK = task(
     section="The causal mask",
     outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     hints=(
-        "Which of the four words may the word at place 2 see?",
+        "Which of the four words may the word at position 2 see?",
         "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "
         "sum of what is left.",
     ),

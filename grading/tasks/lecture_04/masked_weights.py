@@ -73,16 +73,15 @@ mistake(
 
 
 @mistake(
-    "With a finite number such as −1e9 in the place of −∞, all scores of a row in which "
-    "everything is masked are equal: the row becomes uniform, without any error. Its weights "
-    "must be 0."
+    "With a finite number such as −1e9 instead of −∞, all scores of a row in which everything is "
+    "masked are equal: the row becomes uniform, without any error. Its weights must be 0."
 )
 def finite(scores, mask):
     return _plain(scores.masked_fill(~mask, -1e9))
 
 
 @mistake(
-    "Replacing NaN afterwards mends the weights, but the backward pass still runs through −∞ − "
+    "Replacing NaN afterwards fixes the weights, but the backward pass still runs through −∞ − "
     "(−∞), and after an addition nothing stops it. Let the NaN never arise."
 )
 def patched_additive(scores, mask):
@@ -170,8 +169,7 @@ mistake(
     lambda scores, mask: _exponentials(scores, mask),
 )
 mistake(
-    "The mask is turned around: in this course True means “may attend”, so −∞ goes where it is "
-    "False.",
+    "The mask is inverted: in this course True means “may attend”, so −∞ goes where it is False.",
     lambda scores, mask: masked_weights(scores, ~mask),
 )
 mistake(
@@ -197,8 +195,8 @@ def where_afterwards_detached(scores, mask):
 
 
 @mistake(
-    "The sums of the rows have lost their axis, so they are laid along the rows instead of down "
-    "the columns, or do not fit at all. Write keepdim=True."
+    "The sums of the rows have lost their axis, so they are broadcast along the rows instead of "
+    "down the columns, or do not fit at all. Write keepdim=True."
 )
 def sums_without_axis(scores, mask):
     exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
@@ -206,8 +204,8 @@ def sums_without_axis(scores, mask):
 
 
 @mistake(
-    "The lost axis of the sums was put back at place 1, as `[:, None]` does. That is right for one "
-    "table only: with axes in front it belongs to the end. Write keepdim=True, or [..., None]."
+    "The lost axis of the sums was put back at position 1, as `[:, None]` does. That is right for "
+    "one table only: with axes in front it belongs to the end. Write keepdim=True, or [..., None]."
 )
 def axis_at_place_one(scores, mask):
     exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
@@ -312,7 +310,7 @@ TASK = task(
         "number keeps exp in bounds, if some scores are hidden? A hidden one may be the largest.",
         "Write −∞ over the hidden scores first: its exponential is 0. In which rows is the largest "
         "score then −∞, and what would you rather subtract there?",
-        "The sum of an empty row is 0. Which number below the fraction bar gives weights of 0, and "
-        "no NaN, neither forward nor backward?",
+        "The sum of an empty row is 0. Which number in the denominator gives weights of 0, and no "
+        "NaN, neither forward nor backward?",
     ),
 )

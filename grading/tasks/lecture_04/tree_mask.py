@@ -75,15 +75,15 @@ mistake(
     lambda parents: tree_mask(parents) & ~torch.eye(len(parents), dtype=torch.bool),
 )
 mistake(
-    "The mask is turned on its side: each token sees what grows out of it. Rows ask, columns are "
-    "looked at.",
+    "The mask is transposed: each token sees what grows out of it. Each row is a query, each "
+    "column a key.",
     lambda parents: tree_mask(parents).T,
 )
 
 
 @mistake(
-    "This is the causal mask: each token sees everything that stands earlier in the list, also "
-    "other continuations, which in its own text were never written."
+    "This is the causal mask: each token sees everything that is earlier in the list, also other "
+    "continuations, which in its own text were never written."
 )
 def causal(parents):
     return torch.ones(len(parents), len(parents), dtype=torch.bool).tril()
@@ -122,7 +122,7 @@ def with_siblings(parents):
 
 
 @mistake(
-    "−1 says that there is no parent. As an index it means the last place, so tokens without a "
+    "−1 says that there is no parent. As an index it means the last position, so tokens without a "
     "parent see the last one."
 )
 def last_is_the_parent(parents):
@@ -134,7 +134,7 @@ def last_is_the_parent(parents):
 
 @mistake(
     "Each token sees itself and its parent, and no farther: the parent's parent belongs to its "
-    "text, too. And −1 says that there is no parent, while as an index it means the last place."
+    "text, too. And −1 says that there is no parent, while as an index it means the last position."
 )
 def parent_at_the_index(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)
@@ -143,7 +143,10 @@ def parent_at_the_index(parents):
     return mask
 
 
-@mistake("Whose parent stands at place 0 does not see it. Only −1 says that there is none.")
+@mistake(
+    "A token whose parent is at position 0 does not see its parent. Only −1 means that there is "
+    "no parent."
+)
 def place_0_forgotten(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)
     for i, parent in enumerate(parents):
@@ -153,7 +156,7 @@ def place_0_forgotten(parents):
 
 
 @mistake(
-    "Each token sees everything that stands before its parent. Some of that belongs to other "
+    "Each token sees everything that comes before its parent. Some of that belongs to other "
     "continuations: follow the parents instead."
 )
 def up_to_the_parent(parents):
@@ -170,7 +173,7 @@ mistake(
 
 
 edited(
-    "A token sees what its parent sees, but not itself: its own place was written over.",
+    "A token sees what its parent sees, but not itself: its own position was written over.",
     "mask[i] |= mask[parent]",
     "mask[i] = mask[parent]",
 )
@@ -178,7 +181,7 @@ edited(
 
 @mistake(
     "Within a tree each token sees all of it, also what comes later. If a token gets its parent's "
-    "row itself, and not a copy, what is written for it stands in its parent's row, too."
+    "row itself, and not a copy, what is written for it is in its parent's row, too."
 )
 def rows_shared(parents):
     rows = []

@@ -53,7 +53,7 @@ TASK = task(
         ),
     },
     hints=(
-        "Most of these were measured in *What a leak does to training*, *Why the mask matters in "
-        "training* and *When not to mask*.",
+        "Most of these were measured in *What a leak does to training*, *Teacher forcing* and "
+        "*When not to mask*.",
     ),
 )

@@ -162,8 +162,8 @@ class ByWidth(InParts):
 
 
 @mistake(
-    "The scores are divided by the root of the number of heads. Under the root stands the width "
-    "of one head, d_k."
+    "The scores are divided by the root of the number of heads. Under the root is the width of "
+    "one head, d_k."
 )
 class ByNumber(InParts):
     def _divisor(self, q):
@@ -210,13 +210,13 @@ class OnlyOutput(InParts):
         return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
 
 
-@mistake("The values are made from `query`. What is looked at hands over its values: `key`.")
+@mistake("The values are made from `query`. What is looked at passes on its values: `key`.")
 class ValuesOfQueries(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(key), self.W_value(query)
 
 
-@mistake("`query` and `key` have changed places.")
+@mistake("`query` and `key` are swapped.")
 class QueriesOfKeys(InParts):
     def _project(self, query, key):
         return self.W_query(key), self.W_key(query), self.W_value(query)
@@ -231,7 +231,7 @@ class MaskForgotten(InParts):
         return scores.softmax(dim=-1)
 
 
-@mistake("The mask is turned around: here True means “may attend”, so −∞ goes where it is False.")
+@mistake("The mask is inverted: here True means “may attend”, so −∞ goes where it is False.")
 class MaskTurned(InParts):
     def _weigh(self, scores, mask):
         return masked_softmax(scores, ~mask)

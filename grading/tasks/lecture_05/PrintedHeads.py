@@ -163,8 +163,8 @@ class ByWidth(InParts):
 
 
 @mistake(
-    "Projections and mask are right. But under the root stands the number of heads; it should be "
-    "the width of one."
+    "Projections and mask are right. But under the root is the number of heads; it should be the "
+    "width of one."
 )
 class ByNumber(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -173,8 +173,8 @@ class ByNumber(InParts):
 
 
 @mistake(
-    "Projections and divisor are right. But the mask is turned around: True means “may attend”, "
-    "so −∞ goes where it is False."
+    "Projections and divisor are right. But the mask is inverted: True means “may attend”, so −∞ "
+    "goes where it is False."
 )
 class TurnedAround(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -301,8 +301,8 @@ TASK = task(
     properties=(as_the_statement_says,),
     drive=drive,
     hints=(
-        "One of these lines stood in print: see *Two defects in print*, under *Deeper* in the "
-        "lecture.",
+        "One of these lines comes from a printed program: see *Two defects in print*, under "
+        "*Deeper* in the lecture.",
         "One shows if you run the module with a mask and with one that hides nothing, and compare.",
         "One makes the scores too small as soon as there is more than one head.",
     ),

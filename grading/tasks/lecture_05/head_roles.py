@@ -73,7 +73,7 @@ edited(
 edited(
     "The heads stay off: from the second on, several are off at once, and so the model comes "
     "back. Was the old weight put back, and was it a copy? `detach()`, `.data` and `state_dict()` "
-    "share the memory of the weight, and what is written into it stands in them, too.",
+    "share the memory of the weight, and what is written into it is in them, too.",
     "without_head(whole, head, model.heads.n_heads)",
     "without_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
@@ -104,8 +104,8 @@ edited(
     "int(falls.argmax())",
 )
 edited(
-    "This is the question that is answered *best* without the head. The one that suffers most is "
-    "wanted.",
+    "This is the question that is answered *best* without the head. Return the one that suffers "
+    "most.",
     "int(falls.argmax()) if",
     "int((before - falls).argmax()) if",
 )
@@ -116,13 +116,13 @@ edited(
     "int((before - falls).argmin()) if",
 )
 edited(
-    "Places at which nothing is asked (−100) are counted, as wrong ones. That makes all falls "
+    "Positions at which nothing is asked (−100) are counted, as wrong ones. That makes all falls "
     "smaller.",
     "asked.double().sum(dim=(0, 2))",
     "asked.double().numel() * 3",
 )
 edited(
-    "Places and questions are mixed up: the first T logits belong to question 0, the next T to "
+    "Positions and questions are mixed up: the first T logits belong to question 0, the next T to "
     "question 1.",
     "argmax(dim=-1).unflatten(1, (3, -1))",
     "argmax(dim=-1).unflatten(1, (-1, 3)).transpose(1, 2)",

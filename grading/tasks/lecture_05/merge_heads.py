@@ -72,8 +72,8 @@ mistake(
 )
 
 edited(
-    "With one sentence this is right. With more, the words have changed places with the "
-    "*sentences*, and the join mixes numbers of several sentences. Leave axis 0 where it is.",
+    "With one sentence this is right. With more, the words are swapped with the *sentences*, and "
+    "the join mixes numbers of several sentences. Leave axis 0 where it is.",
     "1, 2",
     "0, 2",
 )

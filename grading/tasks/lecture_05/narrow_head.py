@@ -122,7 +122,7 @@ def wrong_vectors(W_query, W_key, d):
 
 
 mistake(
-    "Queries and keys have changed places.",
+    "Queries and keys are swapped.",
     lambda W_query, W_key, d: narrow_head(W_query, W_key, d)[::-1],
 )
 

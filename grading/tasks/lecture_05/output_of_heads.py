@@ -10,13 +10,13 @@ output_of_heads = [19.0, 8.0]
 # %%
 
 mistake(
-    "What the heads collect is right, 4 and 5. But the matrix is turned on its side: its first "
-    "*row* says what head 0 adds to the two outputs.",
+    "What the heads collect is right, 4 and 5. But the matrix is transposed: its first *row* says "
+    "what head 0 adds to the two outputs.",
     [14.0, 12.0],
 )
 mistake(
-    "The heads have changed places: 4 was collected by head 0, so it meets the first row of the "
-    "matrix, and 5 by head 1.",
+    "The heads are swapped: 4 was collected by head 0, so it meets the first row of the matrix, "
+    "and 5 by head 1.",
     [17.0, 10.0],
 )
 mistake(

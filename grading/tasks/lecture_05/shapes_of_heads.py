@@ -25,7 +25,7 @@ mistake(
     _but(s1=(6, 10)),
 )
 mistake(
-    "Only the scores are wrong: rows ask, columns are looked at, so T_q comes first.",
+    "Only the scores are wrong: each row is a query, each column a key, so T_q comes first.",
     _but(s4=(2, 3, 7, 5)),
 )
 mistake(

@@ -44,16 +44,16 @@ mistake(
     lambda x, n_heads: x.unflatten(-1, (n_heads, -1)),
 )
 mistake(
-    "Each head gets every n-th number of a row. It should get a piece: the first d numbers "
-    "belong to head 0, the next d to head 1. In the `view`, the heads stand before their width.",
+    "Each head gets every n-th number of a row. It should get a piece: the first d numbers belong "
+    "to head 0, the next d to head 1. In the `view`, the heads come before their width.",
     lambda x, n_heads: x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2),
 )
 mistake(
-    "The content is right, but the heads stand in front of the batch. Batch comes first.",
+    "The content is right, but the heads come before the batch. Batch comes first.",
     lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1)),
 )
 mistake(
-    "Words and numbers have changed places in the end. The shape is (batch, n_heads, T, d).",
+    "Words and numbers are swapped in the end. The shape is (batch, n_heads, T, d).",
     lambda x, n_heads: split_heads(x, n_heads).transpose(-2, -1),
 )
 mistake(
@@ -66,7 +66,7 @@ mistake(
     lambda x, n_heads: split_heads(x, n_heads).flip(1),
 )
 mistake(
-    "Number and width of the heads have changed places: `n_heads` says how many there are.",
+    "Number and width of the heads are swapped: `n_heads` says how many there are.",
     lambda x, n_heads: split_heads(x, x.shape[-1] // n_heads),
 )
 

@@ -68,7 +68,7 @@ def by_hand(state, x, mask, n_heads):
 
 
 @mistake(
-    "The mask was handed over as it is. In `nn.MultiheadAttention` True *blocks*: convert it, "
+    "The mask was passed on as it is. In `nn.MultiheadAttention` True *blocks*: convert it, "
     "`masks.to_blocking(mask)`."
 )
 def mask_as_it_is(state, x, mask, n_heads):
@@ -76,14 +76,14 @@ def mask_as_it_is(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=mask, average_attn_weights=False)
 
 
-@mistake("The mask was not handed over: it goes into `attn_mask`.")
+@mistake("The mask was not passed on: it goes into `attn_mask`.")
 def mask_forgotten(state, x, mask, n_heads):
     return _module(state, x.shape[-1], n_heads)(x, x, x, average_attn_weights=False)
 
 
 @mistake(
-    "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Hand over truth "
-    "values, with True for what is blocked."
+    "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Pass booleans, "
+    "with True for what is blocked."
 )
 def ones_added(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads)
@@ -177,7 +177,7 @@ def other_precision(state, x, mask, n_heads):
 
 
 mistake(
-    "All heads were treated as one: hand over `num_heads`.",
+    "All heads were treated as one: pass `num_heads`.",
     lambda state, x, mask, n_heads: through_torch(state, x, mask, 1),
 )
 
@@ -233,8 +233,7 @@ TASK = task(
     drive=drive,
     forbidden=("helpers.attention.MultiHeadAttention",),
     hints=(
-        "The section *PyTorch's own* does this once, with a module of ours in the place of "
-        "`state`.",
+        "The section *PyTorch's own* does this once, with a module of ours instead of `state`.",
         "`torch.cat` puts the three matrices below each other. The new module has the precision "
         "float32, and `x` has float64: `.double()`.",
         "Two defaults of that module are not ours: what True means in a mask, and what is done to "

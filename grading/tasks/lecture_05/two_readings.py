@@ -33,7 +33,7 @@ mistake(
     "Another head looks at the same word.",
 )
 mistake(
-    "Its measurement comes out alike under both explanations.",
+    "Its measurement is the same under both explanations.",
     "I would switch the head off with other sentences, too.",
 )
 mistake(
@@ -46,7 +46,7 @@ TASK = task(
     section="Ablating a head",
     outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
     hints=(
-        "Who else could look at the word before?",
+        "Who else could look at the previous word?",
         "What happens to a head's output before anybody reads it?",
     ),
 )

@@ -32,7 +32,7 @@ TASK = task(
         ),
         "e": fails(
             "In some seeds of the stored table both heads looked at the flag, and nobody at the "
-            "place before. Having two heads is not the same as using them."
+            "position before. Having two heads is not the same as using them."
         ),
         "f": holds(
             "A product with joined columns is a sum: each head adds its own piece, and the "
@@ -40,7 +40,7 @@ TASK = task(
         ),
         "g": fails(
             "Equal weights bring the mean of all values, which tells what is in the text. What "
-            "comes after may need it. Switch the head off and measure."
+            "comes after may need it. Ablate the head and measure."
         ),
     },
     hints=(

@@ -24,9 +24,9 @@ TASK = task(
             "The test passes, though words of the two halves never meet."
         ),
         "c": holds(
-            "Who may meet whom now depends on the piece of the text in which a word stands, and "
-            "with more words than heads a piece holds more than one. In most orders "
-            "some words come into other pieces, and the outputs do more than move along."
+            "Who may meet whom now depends on the piece of the text in which a word is, and with "
+            "more words than heads a piece holds more than one. In most orders some words come "
+            "into other pieces, and the outputs do more than move along."
         ),
         "d": fails(
             "The permutation test runs without a mask, so a mask that is ignored makes no "
@@ -34,17 +34,17 @@ TASK = task(
         ),
         "e": fails("The shapes are right in all three wrong programs of the lecture."),
         "f": holds(
-            "A wrong divisor treats all places alike and looks nowhere else than the right one. "
-            "Only a comparison with a second way to compute it notices, or the size of the "
+            "A wrong divisor treats all positions alike and looks nowhere else than the right "
+            "one. Only a comparison with a second way to compute it notices, or the size of the "
             "scores."
         ),
         "g": fails(
-            "Both tests are about places. A shared projection treats all words alike, and "
+            "Both tests are about positions. A shared projection treats all words alike, and "
             "neither test notices that a head is blind for a part of each word."
         ),
     },
     hints=(
         "For each mistake ask two things. Does a number of a later word come into an earlier row? "
-        "And does the place of a word make a difference that it should not make?",
+        "And does the position of a word make a difference that it should not make?",
     ),
 )

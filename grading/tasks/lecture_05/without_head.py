@@ -95,7 +95,7 @@ mistake(
     lambda W_out, head, n_heads: without_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
 edited(
-    "Rows were set to 0. What a head hands over meets the *columns* of W_out; its rows are the "
+    "Rows were set to 0. What a head passes on meets the *columns* of W_out; its rows are the "
     "outputs.",
     "changed[:, head",
     "changed[head",
@@ -120,7 +120,7 @@ edited(
 )
 edited(
     "One column too many was set to zero: the first one of the next head. The end of a slice does "
-    "not belong to it, so it is the place where the next head begins.",
+    "not belong to it, so it is the position where the next head begins.",
     "(head + 1) * d_v",
     "(head + 1) * d_v + 1",
 )

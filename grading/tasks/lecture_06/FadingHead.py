@@ -266,8 +266,7 @@ class WithoutItself(FadingHead):
 
 @mistake(
     "The context vector of the word before was mixed with the new value as if it stood for one "
-    "word. It stands for all words so far: their weights together are more than 1. Keep that sum, "
-    "too."
+    "word. It is for all words so far: their weights together are more than 1. Keep that sum, too."
 )
 class MixedWithOne:
     def __init__(self, slope):

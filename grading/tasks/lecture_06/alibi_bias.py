@@ -77,8 +77,8 @@ mistake(
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads).flip(0), T_q, T_k),
 )
 mistake(
-    "The queries were taken for the first T_q words. They are the last ones: query i stands at "
-    "place T_k − T_q + i.",
+    "The queries were taken for the first T_q words. They are the last ones: query i is at "
+    "position T_k − T_q + i.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads), T_q, T_k, at=0),
 )
 
@@ -117,14 +117,14 @@ def squared(n_heads, T_q, T_k):
 
 
 mistake(
-    "These slopes are 8/n, 16/n, … That is what stands in the exponent, with a minus: the slope "
-    "is 2 to the power of it.",
+    "These slopes are 8/n, 16/n, … That is what is in the exponent, with a minus: the slope is 2 "
+    "to the power of it.",
     lambda n_heads, T_q, T_k: _bias(8.0 * torch.arange(1, n_heads + 1) / n_heads, T_q, T_k),
 )
 
 
 @mistake(
-    "These are the factors by which *weights* fade. Asked is what is added to the *scores*, "
+    "These are the factors by which *weights* fade. You need what is added to the *scores*, "
     "before softmax."
 )
 def factors(n_heads, T_q, T_k):
@@ -132,7 +132,7 @@ def factors(n_heads, T_q, T_k):
 
 
 mistake(
-    "Queries and keys have changed places: the shape is (heads, T_q, T_k).",
+    "Queries and keys are swapped: the shape is (heads, T_q, T_k).",
     lambda n_heads, T_q, T_k: alibi_bias(n_heads, T_q, T_k).mT,
 )
 
@@ -160,7 +160,10 @@ def a_penalty(args, result):
         return "Something is above 0. A penalty is subtracted, so nothing may be."
     own = bias[:, np.arange(T_q), np.arange(T_k - T_q, T_k)]
     if abs(own).max() > 1e-9:
-        return "A query has a penalty at its own place. The queries are the last T_q of T_k places."
+        return (
+            "A query has a penalty at its own position. The queries are the last T_q of T_k "
+            "positions."
+        )
     return None
 
 
@@ -175,6 +178,6 @@ TASK = task(
     hints=(
         "Three steps: the slopes, of shape (heads,); the distances, of shape (T_q, T_k); their "
         "product, of shape (heads, T_q, T_k).",
-        "With `T_q = 1` the only query stands at place T_k − 1, at the end.",
+        "With `T_q = 1` the only query is at position T_k − 1, at the end.",
     ),
 )

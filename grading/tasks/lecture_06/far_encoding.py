@@ -56,8 +56,8 @@ mistake(
     lambda: PositionEncoding(),
 )
 mistake(
-    "Sinusoidal codes can be computed for any place. But as in the lecture's shift, what "
-    "training finds on 16 places does not hold beyond them.",
+    "Sinusoidal codes can be computed for any position. But as in the lecture's shift, what "
+    "training finds on 16 positions does not hold beyond them.",
     lambda: SinusoidalPositions(),
 )
 mistake(

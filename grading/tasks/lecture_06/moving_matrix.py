@@ -48,13 +48,13 @@ def by_diagonals(n, d_model):
 
 
 mistake(
-    "This moves n places in the other direction. Codes are rows and stand on the left of M; for "
-    "columns the matrix would be the transpose. And in each pair the sine comes first. Compute "
+    "This moves n positions in the other direction. Codes are rows and stand on the left of M; "
+    "for columns you would need the transpose. And in each pair the sine comes first. Compute "
     "sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
     lambda n, d_model: moving_matrix(n, d_model).T,
 )
 mistake(
-    "This moves by one place, whatever n is. The angle is n times the speed.",
+    "This moves by one position, whatever n is. The angle is n times the speed.",
     lambda n, d_model: moving_matrix(1, d_model),
 )
 mistake(
@@ -122,14 +122,14 @@ mistake(
     lambda n, d_model: moving_matrix(max(n, 0), d_model),
 )
 edited(
-    "Sine and cosine have changed places in the blocks. With n = 0 nothing moves, so the matrix "
-    "must be the unit matrix then.",
+    "Sine and cosine are swapped in the blocks. With n = 0 nothing moves, so the matrix must be "
+    "the identity matrix then.",
     "[[cos, -sin], [sin, cos]]",
     "[[sin, -cos], [cos, sin]]",
 )
 edited(
     "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
-    "radian a place.",
+    "radian a position.",
     "n * 10_000 ** (-2 * i / d_model)",
     "n * 10_000 ** (-2 * (i + 1) / d_model)",
 )

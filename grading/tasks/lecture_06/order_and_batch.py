@@ -89,7 +89,7 @@ def one_order(layer, x):
 
 
 @mistake(
-    "Only the first two words changed places. A layer that treats the last word in its own way "
+    "Only the first two words changed positions. A layer that treats the last word in its own way "
     "passes that. Try many random orders of all words."
 )
 def first_two_only(layer, x):
@@ -110,7 +110,7 @@ def shifts_only(layer, x):
 
 
 @mistake(
-    "Here an output must not move at all. But if words change places, so do their outputs: "
+    "Here an output must not move at all. But if words change positions, so do their outputs: "
     "compare layer(x[:, order]) with layer(x)[:, order]."
 )
 def must_not_change(layer, x):
@@ -150,8 +150,8 @@ def every_order(layer, x):
 
 
 @mistake(
-    "Only sentence 0 was tried alone. It stands first in both cases, so it has the same number: "
-    "a code for each sentence passes that. Try every sentence alone."
+    "Only sentence 0 was tried alone. It is first in both cases, so it has the same number: a "
+    "code for each sentence passes that. Try every sentence alone."
 )
 def first_sentence_only(layer, x):
     batch = not _same(layer(x[:1])[0], layer(x)[0])
@@ -160,7 +160,7 @@ def first_sentence_only(layer, x):
 
 @mistake(
     "This finds a code for the number of the sentence, but not that a sentence depends on its "
-    "company: a layer that subtracts the mean of the batch treats all places alike."
+    "company: a layer that subtracts the mean of the batch treats all positions alike."
 )
 def sentences_swapped(layer, x):
     out = layer(x)
@@ -182,11 +182,11 @@ mistake(
     lambda layer, x: {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))},
 )
 mistake(
-    "True and False have changed places: True means that the layer minds it.",
+    "True and False are swapped: True means that the layer minds it.",
     lambda layer, x: {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)},
 )
 mistake(
-    "Both tests are right, but each result stands under the other's name.",
+    "Both tests are right, but each result is under the other's name.",
     lambda layer, x: {"order": _minds_batch(layer, x), "batch": _minds_order(layer, x)},
 )
 

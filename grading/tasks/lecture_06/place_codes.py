@@ -62,8 +62,8 @@ def _speeds(d_model):
 
 
 @mistake(
-    "All sines stand on the left and all cosines on the right. Some programs do so, but here "
-    "they stand in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
+    "All sines are on the left and all cosines on the right. Some programs do so, but here they "
+    "stand in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
 )
 def two_halves(places, d_model):
     angles = places[:, None] * _speeds(d_model)
@@ -71,7 +71,7 @@ def two_halves(places, d_model):
 
 
 mistake(
-    "Sine and cosine have changed places: in each pair the sine comes first.",
+    "Sine and cosine are swapped: in each pair the sine comes first.",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model), sin_at=1),
 )
 mistake(
@@ -103,24 +103,24 @@ def a_speed_for_each_feature(places, d_model):
 
 
 mistake(
-    "The rows were coded as the places 0, 1, 2, … The places are given, and may come in any "
+    "The rows were coded as the positions 0, 1, 2, … The positions are given, and may come in any "
     "order and with gaps.",
     lambda places, d_model: place_codes(torch.arange(len(places)), d_model),
 )
 mistake(
-    "Every hand is one step ahead. Place 0 is a place too: there all sines are 0 and all cosines "
-    "are 1.",
+    "Every hand is one step ahead. Position 0 is a position too: there all sines are 0 and all "
+    "cosines are 1.",
     lambda places, d_model: place_codes(places + 1, d_model),
 )
 mistake(
     "All hands turn at the same speed. Hand i turns by 10000 to the power of −2i / d_model for "
-    "each place.",
+    "each position.",
     lambda places, d_model: _coded(places, d_model, torch.ones(d_model // 2, dtype=torch.float64)),
 )
 
 edited(
     "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
-    "radian a place.",
+    "radian a position.",
     "torch.arange(d_model // 2,",
     "torch.arange(1, d_model // 2 + 1,",
 )
@@ -132,14 +132,15 @@ edited(
 )
 
 
-@mistake("This has a column for each place. A row for each place is wanted: shape (T, d_model).")
+@mistake(
+    "This has a column for each position. A row for each position is wanted: shape (T, d_model)."
+)
 def columns(places, d_model):
     return place_codes(places, d_model).T
 
 
 edited(
-    "The codes were put into a tensor of whole numbers, which cuts off what stands behind the "
-    "point.",
+    "The codes were put into a tensor of whole numbers, which cuts off what comes after the point.",
     "codes = torch.zeros(len(places), d_model, dtype=torch.float64)",
     "codes = torch.zeros(len(places), d_model, dtype=torch.int64)",
 )
@@ -186,8 +187,8 @@ TASK = task(
     forbidden=("helpers.positions.sinusoidal_codes",),
     atol=1e-4,
     hints=(
-        "First the angles alone, of shape (T, d_model / 2): place times speed. "
-        "`places[:, None]` has the shape (T, 1).",
+        "First the angles alone, of shape (T, d_model / 2): position times speed. `places[:, "
+        "None]` has the shape (T, 1).",
         "`codes[:, 0::2]` are the columns 0, 2, 4, … and can be assigned to.",
     ),
 )

@@ -11,12 +11,12 @@ quarter_turns = [-13.0, -13.0, 13.0]
 
 mistake(
     "All three have the wrong sign. Either this turns the other way: a quarter turn takes (a, b) "
-    "to (−b, a), and so (1, 0) to (0, 1). Or query and key have changed places.",
+    "to (−b, a), and so (1, 0) to (0, 1). Or query and key are swapped.",
     [13.0, 13.0, -13.0],
 )
 mistake(
-    "The first two are right. But three places to the right is not three places to the left: the "
-    "query is then turned three quarters *less* than the key.",
+    "The first two are right. But three positions to the right is not three positions to the "
+    "left: the query is then turned three quarters *less* than the key.",
     [-13.0, -13.0, -13.0],
 )
 mistake(
@@ -24,11 +24,11 @@ mistake(
     [11.0, 11.0, 11.0],
 )
 mistake(
-    "Here only the query was turned. The key is turned by its own place, too.",
+    "Here only the query was turned. The key is turned by its own position, too.",
     [-11.0, -11.0, -13.0],
 )
 mistake(
-    "Here only the key was turned. The query is turned by its own place, too.",
+    "Here only the key was turned. The query is turned by its own position, too.",
     [13.0, 13.0, -11.0],
 )
 mistake(
@@ -43,7 +43,7 @@ TASK = task(
     outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
     "on distance alone",
     hints=(
-        "Four quarter turns change nothing, so place 6 turns as place 2 does.",
+        "Four quarter turns change nothing, so position 6 turns as position 2 does.",
         "After the first score you need not turn anything twice: what is different in the second, "
         "and what in the third?",
     ),

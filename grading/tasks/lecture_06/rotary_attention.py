@@ -63,7 +63,7 @@ def from_the_end(q, k, v):
 
 as_given(
     "This is the code as given: the query of the statement's example does not get the context "
-    "vector that stands there."
+    "vector that is there."
 )
 mistake(
     "The values are right now. But from a query to a key it is as far as if the queries were the "
@@ -71,13 +71,13 @@ mistake(
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
 )
 mistake(
-    "The places are right now. But the values are still turned: what a word hands over must not "
-    "depend on where it stands.",
+    "The positions are right now. But the values are still turned: what a word passes on must not "
+    "depend on where it is.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0)),
 )
 mistake(
     "The queries are turned as if they were new words after all keys. They are among the T_k "
-    "words: with one query and ten keys, it stands at place 9.",
+    "words: with one query and ten keys, it is at position 9.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2]), _turn(k, 0), v),
 )
 mistake(
@@ -85,28 +85,29 @@ mistake(
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v),
 )
 mistake(
-    "Nothing is turned any more, so order plays no part. Queries and keys need it.",
+    "Nothing is turned any more, so order does not matter. Queries and keys need it.",
     lambda q, k, v: _attend(q, k, v),
 )
 mistake(
-    "The values are right now. But the first query was put at the last place, T_k − 1, and the "
-    "others behind it. It is the *last* query that stands there.",
+    "The values are right now. But the first query was put at the last position, T_k − 1, and the "
+    "others after it. It is the *last* query that is there.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - 1), _turn(k, 0), v),
 )
 mistake(
-    "The values are right now. But the queries stand one place too far to the right: places are "
-    "counted from 0. Where must the first query stand if there are as many queries as keys?",
+    "The values are right now. But the queries are one position too far to the right: positions "
+    "are counted from 0. What is the position of the first query if there are as many queries as "
+    "keys?",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2] + 1), _turn(k, 0), v),
 )
 mistake(
     "The values are right now. But it is the keys that were moved to the right, and not the "
-    "queries. The keys are all T_k words, from place 0 on.",
+    "queries. The keys are all T_k words, from position 0 on.",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, k.shape[-2] - q.shape[-2]), v),
 )
 
 
 @mistake(
-    "Both bugs are mended. But there is a causal mask besides, and here every query may look at "
+    "Both bugs are fixed. But there is a causal mask besides, and here every query may look at "
     "all words."
 )
 def masked(q, k, v):
@@ -116,8 +117,8 @@ def masked(q, k, v):
 
 
 @mistake(
-    "The values are turned, and the context vectors turned back. That makes what a word hands "
-    "over depend on its distance. Rotary positions leave the values as they are."
+    "The values are turned, and the context vectors turned back. That makes what a word passes on "
+    "depend on its distance. Rotary positions leave the values as they are."
 )
 def turned_back(q, k, v):
     T_q, T_k = q.shape[-2], k.shape[-2]
@@ -157,7 +158,7 @@ def among_the_values(args, result):
         return None
     low, high = v.min(axis=-2, keepdims=True), v.max(axis=-2, keepdims=True)
     if ((out < low - 1e-6) | (out > high + 1e-6)).any():
-        return "A context vector leaves the range of the values: it is no average of them."
+        return "A context vector leaves the range of the values: it is not an average of them."
     return None
 
 
@@ -169,8 +170,8 @@ TASK = task(
     cases=cases,
     properties=(among_the_values,),
     hints=(
-        "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: at which place "
-        "does this one word stand?",
+        "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: what is the "
+        "position of this one word?",
         "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
         "encoding turn?",
     ),

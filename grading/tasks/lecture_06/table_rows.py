@@ -29,12 +29,12 @@ mistake(
     [960, 12, 40, 15],
 )
 mistake(
-    "12 to 20 are numbers of words, not places. Each text begins at place 0, so the rows before "
-    "the twelfth are reached by all texts.",
+    "12 to 20 are numbers of words, not positions. Each text begins at position 0, so the rows "
+    "before the twelfth are reached by all texts.",
     [960, 9, 40, 15],
 )
 mistake(
-    "Places are counted from 0: the 20 words of the longest text stand at the places 0 to 19.",
+    "Positions are counted from 0: the 20 words of the longest text are at the positions 0 to 19.",
     [960, 21, 40, 15],
 )
 mistake(
@@ -44,7 +44,7 @@ mistake(
     [960, 20, 20, 15],
 )
 mistake(
-    "The last piece does not begin at place 0: it begins at 25, and it too must end within the "
+    "The last piece does not begin at position 0: it begins at 25, and it too must end within the "
     "table.",
     [960, 20, 40, 40],
 )
@@ -59,7 +59,7 @@ TASK = task(
     outcome="say what each encoding costs, and where a learned one ends",
     hints=(
         "Write down the numbers of the first and the last row that a text of 20 words uses.",
-        "What does `embed` add to the word at place t, and what does training do with a row that "
-        "no word ever used?",
+        "What does `embed` add to the word at position t, and what does training do with a row "
+        "that no word ever used?",
     ),
 )

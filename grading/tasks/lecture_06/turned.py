@@ -87,7 +87,7 @@ def pairs_taken_apart(x, places):
 
 
 mistake(
-    "This turns the other way. (1, 0) at place 2 must become (cos 2, sin 2), which is (−0.42, "
+    "This turns the other way. (1, 0) at position 2 must become (cos 2, sin 2), which is (−0.42, "
     "0.91). Which of the two lines has the minus?",
     lambda x, places: turned(x, -places),
 )
@@ -144,7 +144,7 @@ def codes_multiplied(x, places):
 
 
 mistake(
-    "All pairs turn by the same angle. Pair i turns by place · 10000 to the power of −2i / d_k.",
+    "All pairs turn by the same angle. Pair i turns by position · 10000 to the power of −2i / d_k.",
     lambda x, places: _by(x, places[:, None].double()),
 )
 
@@ -165,13 +165,13 @@ def exponent_doubled(x, places):
 
 
 mistake(
-    "The words were turned as if they stood at the places 0, 1, 2, … The places are given.",
+    "The words were turned as if they were at the positions 0, 1, 2, … The positions are given.",
     lambda x, places: turned(x, torch.arange(x.shape[-2])),
 )
 
 mistake(
     "The pairs were counted from 1, so each turns as the next one should. Pair 0 turns by 1 "
-    "radian a place.",
+    "radian a position.",
     lambda x, places: _by(x, _angles(places, x.shape[-1]) * 10_000 ** (-2 / x.shape[-1])),
 )
 
@@ -202,7 +202,7 @@ def lengths_are_kept(args, result):
         return "A vector has changed its length, and a turn changes no length."
     at_zero = np.asarray(args[1]) == 0
     if abs(out - x)[..., at_zero, :].max(initial=0.0) > 1e-3:
-        return "At place 0 nothing is turned, but a vector there has changed."
+        return "At position 0 nothing is turned, but a vector there has changed."
     return None
 
 

@@ -16,7 +16,7 @@ TASK = task(
     "say where in the model each one enters",
     reasons={
         "a": fails(
-            "Queries and keys are made anew in every layer, and they are turned there. Before "
+            "Queries and keys are made again in every layer, and they are turned there. Before "
             "the first layer there is nothing to turn yet."
         ),
         "b": holds(
@@ -33,7 +33,7 @@ TASK = task(
         ),
         "e": fails(
             "In the lecture one causal layer was no better than a coin. To the question mark, "
-            "which stands last, the mask hides nothing, so it sees a bag."
+            "which is last, the mask hides nothing, so it sees a bag."
         ),
         "f": fails(
             "Nothing was trained at rows that no text reached: they stay bit for bit as they "
@@ -42,11 +42,12 @@ TASK = task(
         "g": holds("It adds one number to each score, and there are T² of them in a head."),
         "h": fails(
             "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
-            "places did not find it in the lecture: accuracy fell at 2×."
+            "positions did not find it in the lecture: accuracy fell at 2×."
         ),
     },
     hints=(
-        "For (b) and (d): of which vector is a value made, and does the place stand in it?",
+        "For (b) and (d): from which vector is a value computed, and does this vector contain the "
+        "position?",
         "(e), (f) and (h) were measured in the lecture, each in a cell of its own.",
     ),
 )

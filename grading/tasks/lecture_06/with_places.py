@@ -38,8 +38,8 @@ def by_word(x):
 
 
 as_given = as_given(
-    "This is the code as given: both words of the example come out alike, though they stand at "
-    "two places."
+    "This is the code as given: both words of the example are the same, though they are at two "
+    "positions."
 )
 
 mistake(
@@ -57,9 +57,9 @@ mistake(
 
 @mistake(
     "The codes came to other words than theirs: they were laid out as if the words of a sentence "
-    "lay one behind the other, but in (T, batch, d_model) the first words of all sentences do. "
-    "`reshape` and `view` exchange no axes: they keep the numbers in a row and cut them up anew. "
-    "Use `transpose`, or give the codes an axis of size 1 where the sentences stand."
+    "lay one after the other, but in (T, batch, d_model) the first words of all sentences do. "
+    "`reshape` and `view` exchange no axes: they keep the numbers in a row and regroup them. Use "
+    "`transpose`, or give the codes an axis of size 1 for the sentences."
 )
 def reshaped(x):
     T, batch, d_model = x.shape
@@ -67,12 +67,12 @@ def reshaped(x):
 
 
 mistake(
-    "The codes of the places are there, and those of the sentences still are too. What depends "
+    "The codes of the positions are there, and those of the sentences still are too. What depends "
     "on the number of the sentence must go.",
     lambda x: with_places(as_given(x)),
 )
 mistake(
-    "All words got the code of place 0, wherever they stand. So order still plays no part.",
+    "All words got the code of position 0, wherever they stand. So order still does not matter.",
     lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
 )
 mistake(
@@ -80,14 +80,14 @@ mistake(
     lambda x: sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)[:, None].expand(x.shape),
 )
 mistake(
-    "The first word got the code of place 1. Places are counted from 0.",
+    "The first word got the code of position 1. Positions are counted from 0.",
     lambda x: x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None],
 )
 
 
 @mistake(
     "The words were counted through the whole batch, so the same place has another code in each "
-    "sentence. Each sentence begins at place 0."
+    "sentence. Each sentence begins at position 0."
 )
 def one_count_for_all(x):
     T, batch, d_model = x.shape
@@ -119,7 +119,7 @@ def same_for_all_sentences(args, result):
     if abs(added - added[:, :1]).max() > 1e-6:
         return "The same place got different codes in different sentences of the batch."
     if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
-        return "All words of a sentence got the same code, so order still plays no part."
+        return "All words of a sentence got the same code, so order still does not matter."
     return None
 
 
@@ -131,7 +131,8 @@ TASK = task(
     cases=cases,
     properties=(same_for_all_sentences,),
     hints=(
-        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are alike?",
+        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are "
+        "similar?",
         "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "
         "reads them.",
     ),

@@ -75,7 +75,7 @@ edited(
     'if self.norm == "post":',
     "if True:",
 )
-edited("Pre-norm and post-norm have changed places.", '== "post"', '!= "post"')
+edited("Pre-norm and post-norm are swapped.", '== "post"', '!= "post"')
 edited(
     "Post-norm: what attention found is normalised before it is added. The norm reads the sum.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
@@ -90,8 +90,8 @@ edited(
     "x + self.norm_feed_forward(self.feed_forward(x))",
 )
 edited(
-    "Post-norm: the second residual connection starts at the x of the beginning. It starts at what "
-    "the first norm put out.",
+    "Post-norm: the second residual connection starts at the x of the beginning. It starts at "
+    "what the first norm output.",
     POST,
     "            start = x\n" + POST,
     "self.norm_feed_forward(x + self.feed_forward(x))",
@@ -103,26 +103,26 @@ edited(
     "self.norm_feed_forward(self.feed_forward(x))",
 )
 edited(
-    "Post-norm: what attention found takes the place of the stream. Is it added?",
+    "Post-norm: what attention found replaces the residual stream. Is it added?",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "self.norm_attention(self.attention(x, mask=mask))",
 )
 edited(
-    "Pre-norm: the stream itself was normalised. Only what a part *reads* goes through the norm; "
-    "what it writes is added to x as it was.",
+    "Pre-norm: the residual stream itself was normalised. Only what a part *reads* goes through "
+    "the norm; what it writes is added to x as it was.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
 )
 edited(
-    "Pre-norm: the stream itself was normalised, in front of both parts. What a part writes is "
-    "added to the stream as it was before the norm.",
+    "Pre-norm: the residual stream itself was normalised, in front of both parts. What a part "
+    "writes is added to the residual stream as it was before the norm.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "x = self.norm_feed_forward(x)\n        return x + self.feed_forward(x)",
 )
 edited(
-    "Pre-norm: what the parts put out is normalised. It is what they *read* that goes through a "
+    "Pre-norm: what the parts output is normalised. It is what they *read* that goes through a "
     "norm.",
     "self.attention(self.norm_attention(x), mask=mask)",
     "self.norm_attention(self.attention(x, mask=mask))",
@@ -130,19 +130,19 @@ edited(
     "self.norm_feed_forward(self.feed_forward(x))",
 )
 edited(
-    "Pre-norm: a residual connection is missing. What attention found takes the place of the "
+    "Pre-norm: a residual connection is missing. What attention found replaces the residual "
     "stream.",
     "x = x + self.attention(self.norm_attention(x)",
     "x = self.attention(self.norm_attention(x)",
 )
 edited(
-    "Pre-norm: what feed-forward computed takes the place of the stream. Is it added?",
+    "Pre-norm: what feed-forward computed replaces the residual stream. Is it added?",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.feed_forward(self.norm_feed_forward(x))",
 )
 edited(
     "Pre-norm: the second residual connection starts at the x of the beginning, so what attention "
-    "found is lost from the stream.",
+    "found is lost from the residual stream.",
     PRE,
     "        start = x\n" + PRE,
     "return x + self.feed_forward(self.norm_feed_forward(x))",
@@ -150,7 +150,7 @@ edited(
 )
 edited(
     "In both orders the second residual connection starts at the x of the beginning. By then, "
-    "something has been added to the stream.",
+    "something has been added to the residual stream.",
     POST,
     "            start = x\n" + POST,
     "self.norm_feed_forward(x + self.feed_forward(x))",
@@ -161,31 +161,31 @@ edited(
     "return start + self.feed_forward(self.norm_feed_forward(x))",
 )
 edited(
-    "Pre-norm: feed-forward reads the stream from before attention.",
+    "Pre-norm: feed-forward reads the residual stream from before attention.",
     PRE,
     "        start = x\n" + PRE,
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return x + self.feed_forward(self.norm_feed_forward(start))",
 )
 edited(
-    "Pre-norm: only the queries go through the norm. Keys and values read the stream as it is; "
-    "give attention one thing to read.",
+    "Pre-norm: only the queries go through the norm. Keys and values read the residual stream as "
+    "it is; give attention one thing to read.",
     "self.attention(self.norm_attention(x), mask=mask)",
     "self.attention(self.norm_attention(x), x, mask=mask)",
 )
 edited(
-    "Pre-norm: feed-forward reads the stream without a norm.",
+    "Pre-norm: feed-forward reads the residual stream without a norm.",
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.feed_forward(x)",
 )
 edited(
-    "Pre-norm: a norm stands at the end of the block. The one at the end of the whole stack is not "
-    "a block's affair.",
+    "Pre-norm: a norm is at the end of the block. The one at the end of the whole stack is not a "
+    "block's affair.",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.norm_feed_forward(x + self.feed_forward(self.norm_feed_forward(x)))",
 )
 edited(
-    "One norm serves both parts: the same one stands under both names, or is used twice. Each part "
+    "One norm serves both parts: the same one is under both names, or is used twice. Each part "
     "has a norm of its own.",
     "self.norm_feed_forward = Norm(d_model)",
     "self.norm_feed_forward = self.norm_attention",
@@ -277,7 +277,7 @@ TASK = task(
     drive=drive,
     forbidden=("helpers.blocks.TransformerBlock",),
     hints=(
-        "The six equations of *The block in six lines* are the post-norm half. Write them first.",
+        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write them first.",
         "In pre-norm, what does a part read, and what is its result added to?",
     ),
 )

@@ -49,12 +49,12 @@ edited(
     "self.up_proj(x)",
 )
 edited(
-    "The ReLU stands at the end, so nothing below 0 can ever be added to the stream.",
+    "The ReLU is at the end, so nothing below 0 can ever be added to the residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(self.up_proj(x)))",
 )
 edited(
-    "There is a second ReLU, at the end: nothing below 0 can ever be added to the stream.",
+    "There is a second ReLU, at the end: nothing below 0 can ever be added to the residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(F.relu(self.up_proj(x))))",
 )
@@ -87,8 +87,8 @@ edited(
     "self.up_proj(x).softmax(dim=-1)",
 )
 edited(
-    "The maximum was taken over the numbers of a word, and it stands in the place of all of them. "
-    "A ReLU looks at each number alone.",
+    "The maximum was taken over the entries of a word, and it replaces all of them. A ReLU acts "
+    "on each number separately.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.up_proj(x))",
 )
@@ -161,5 +161,5 @@ TASK = task(
     properties=(which_layer,),
     drive=drive,
     forbidden=("helpers.blocks.FeedForward",),
-    hints=("Without what stands between them, two linear layers would be one.",),
+    hints=("Without what is between them, two linear layers would be one.",),
 )

@@ -201,7 +201,7 @@ class OtherDropped(InParts):
 
 @mistake(
     "In evaluation all is right. But dropout acts after the additions, so it also drops what was "
-    "in the stream before. Drop what a part adds, and then add."
+    "in the residual stream before. Drop what a part adds, and then add."
 )
 class StreamDropped(InParts):
     def forward(self, X, mask):
@@ -245,13 +245,13 @@ class TurnedAround(InParts):
         return F.dropout(x, self.dropout, training=not self.training)
 
 
-@mistake("The dropout behind attention is mended. The other one still acts in evaluation.")
+@mistake("The dropout after attention is fixed. The other one still acts in evaluation.")
 class OneSideMended(InParts):
     def _fed(self, x):
         return F.dropout(self.feed_forward(x), self.dropout)
 
 
-@mistake("The dropout behind feed-forward is mended. The other one still acts in evaluation.")
+@mistake("The dropout after feed-forward is fixed. The other one still acts in evaluation.")
 class OtherSideMended(InParts):
     def _attended(self, X, mask):
         return F.dropout(self.attention(X, mask=mask), self.dropout)
@@ -265,7 +265,7 @@ class PreNorm(InParts):
         return T3 + self._fed(self.norm_feed_forward(T3))
 
 
-@mistake("The last norm is missing: H is what it puts out.")
+@mistake("The last norm is missing: H is what it outputs.")
 class NoLastNorm(InParts):
     def _last(self, T5):
         return T5
@@ -372,7 +372,10 @@ def what_is_seen(args, result):
         if not result[f"drops {name} in training"]:
             return f"In training, nothing is dropped of what comes from {name}."
     if result["drops the stream in training"]:
-        return "In training, numbers of the stream itself are dropped, or of what a norm reads."
+        return (
+            "In training, numbers of the residual stream itself are dropped, or of what a norm "
+            "reads."
+        )
     return None
 
 
@@ -387,8 +390,8 @@ TASK = task(
     properties=(what_is_seen,),
     drive=drive,
     hints=(
-        "Write the six equations of *The block in six lines* beside the lines "
-        "of `forward`, and compare what each one reads.",
+        "Write the six equations of *Pre-norm and post-norm* beside the lines of `forward`, and "
+        "compare what each one reads.",
         "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
         "A function has to be told, and a module finds the answer in `self.training`.",
     ),

@@ -54,14 +54,14 @@ class ByAppending(nn.Module):
 
 
 edited(
-    "The blocks stand in a plain list or tuple: PyTorch does not see them there, and would train "
+    "The blocks are in a plain list or tuple: PyTorch does not see them there, and would train "
     "none of them. `nn.ModuleList` is a list that it sees.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
     "[Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)]",
 )
 edited(
-    "`nn.Sequential` hands on one thing from block to block, and each block wants two. Go through "
-    "the blocks one by one.",
+    "`nn.Sequential` passes on one thing from block to block, and each block wants two. Go "
+    "through the blocks one by one.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
     "nn.Sequential(*(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)))",
     "        for block in self.blocks:\n            x = block(x, mask)",
@@ -70,7 +70,7 @@ edited(
 
 
 @mistake(
-    "All blocks are one and the same: it stands in the list several times. Make a new one for each "
+    "All blocks are one and the same: it is in the list several times. Make a new one for each "
     "layer."
 )
 class OneBlock(Stack):
@@ -80,13 +80,13 @@ class OneBlock(Stack):
 
 
 edited(
-    "The norm at the end is missing. In pre-norm nothing else normalises the stream.",
+    "The norm at the end is missing. In pre-norm nothing else normalises the residual stream.",
     'Norm(d_model) if norm == "pre" else nn.Identity()',
     "nn.Identity()",
 )
 edited(
-    "There is a norm at the end of post-norm, too. Its last block has normalised the stream "
-    "already.",
+    "There is a norm at the end of post-norm, too. Its last block has normalised the residual "
+    "stream already.",
     'Norm(d_model) if norm == "pre" else nn.Identity()',
     "Norm(d_model)",
 )
@@ -100,7 +100,7 @@ edited(
 )
 edited(
     "There is a norm at the end of post-norm, and none at the end of pre-norm. Which of the two "
-    "leaves the stream in any size?",
+    "leaves the residual stream in any size?",
     'norm == "pre"',
     'norm == "post"',
 )
@@ -110,7 +110,7 @@ edited(
     "return x",
 )
 edited(
-    "The norm stands behind each block. It belongs behind the last one.",
+    "The norm comes after each block. It belongs after the last one.",
     "x = block(x, mask)",
     "x = self.norm(block(x, mask))",
     "return self.norm(x)",
@@ -206,8 +206,8 @@ TASK = task(
     drive=drive,
     forbidden=("helpers.blocks.TransformerStack",),
     hints=(
-        "How does PyTorch learn of the parameters of modules that stand in a list?",
-        "In which of the two kinds has nothing normalised the stream when it leaves the last "
-        "block?",
+        "How does PyTorch learn of the parameters of modules that are in a list?",
+        "In which of the two kinds has nothing normalised the residual stream when it leaves the "
+        "last block?",
     ),
 )

@@ -205,15 +205,15 @@ def which_are_wrong(args, result):
 
 
 mistake(
-    "Queries and keys have changed places. Which of the three stands on top in `in_proj_weight`?",
+    "Queries and keys are swapped. Which of the three is on top in `in_proj_weight`?",
     _put(("W_key", "W_query", "W_value")),
 )
 mistake(
     "The three pieces of `in_proj` were taken in another order than they stand in.",
     _put(("W_value", "W_query", "W_key")),
 )
-mistake("Keys and values have changed places.", _put(("W_query", "W_value", "W_key")))
-mistake("Queries and values have changed places.", _put(("W_value", "W_key", "W_query")))
+mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
+mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
 mistake(
     "The rows of `in_proj` were dealt out in turn. The three matrices stand below each other, "
     "each as a whole.",
@@ -234,7 +234,7 @@ mistake(
     _changed(_turned_out),
 )
 mistake(
-    "The two norms have changed places. Their shapes are the same, so nothing complains.",
+    "The two norms are swapped. Their shapes are the same, so nothing complains.",
     _changed(_norms_swapped),
 )
 mistake("Both norms have got the numbers of `norm1`.", _changed(_one_norm))

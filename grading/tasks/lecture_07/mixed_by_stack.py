@@ -40,8 +40,8 @@ def one_word_at_a_time(weights, residual):
 
 
 mistake(
-    "The layers act in the wrong order. In a product of matrices, the one that stands next to X "
-    "acts first.",
+    "The layers act in the wrong order. In a product of matrices, the one that is next to X acts "
+    "first.",
     lambda weights, residual: mixed_by_stack(weights[::-1], residual),
 )
 mistake(
@@ -126,8 +126,8 @@ def adds_the_input(weights, residual):
 
 
 @mistake(
-    "The unit matrix has as many rows as there are layers. It is the words that it gives back: "
-    "which of the three sizes is their number?"
+    "The identity matrix has as many rows as there are layers. It is the words that it gives "
+    "back: which of the three sizes is their number?"
 )
 def as_large_as_layers(weights, residual):
     mixed = np.eye(len(weights))

@@ -56,8 +56,8 @@ mistake(
     _version(True, True, True),
 )
 mistake(
-    "The deviation is right now, and that is not all. Where does eps stand in the equation, "
-    "and what does the shift meet there?",
+    "The deviation is right now, and that is not all. Where does eps are in the equation, and "
+    "what does the shift meet there?",
     _version(outside=True, shifted=True),
 )
 mistake(
@@ -76,8 +76,8 @@ mistake(
     _version(counted=True),
 )
 mistake(
-    "What is left: eps is added to the deviation. Compare with the equation, and with what "
-    "stands under its root.",
+    "What is left: eps is added to the deviation. Compare with the equation, and with what is "
+    "under its root.",
     _version(outside=True),
 )
 mistake(
@@ -102,7 +102,7 @@ def not_rooted(x, weight, bias, eps):
 
 
 @mistake(
-    "`std` is a root already, and another root was taken of it. Under the root stands the variance."
+    "`std` is a root already, and another root was taken of it. Under the root is the variance."
 )
 def rooted_twice(x, weight, bias, eps):
     deviation = x.std(dim=-1, keepdim=True, correction=0)
@@ -216,7 +216,7 @@ TASK = task(
         "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm. Then "
         "print each line of the code.",
         "`std` has an argument `correction`. The lecture says what it does if it is not given.",
-        "The equation has a fraction and a root. Which of the two does eps belong to, and what "
-        "stands outside of both?",
+        "The equation has a fraction and a root. Which of the two does eps belong to, and what is "
+        "outside of both?",
     ),
 )

@@ -168,26 +168,26 @@ def does_it_add_up(args, result):
 
 
 mistake(
-    "The contributions are right. But the stream leaves the stack as it is, in any size: what "
-    "has a pre-norm stack at its end?",
+    "The contributions are right. But the residual stream leaves the stack as it is, in any size: "
+    "what has a pre-norm stack at its end?",
     _changed(no_last=True),
 )
 mistake(
-    "This is post-norm: the stream itself is normalised, twice in each block.",
+    "This is post-norm: the residual stream itself is normalised, twice in each block.",
     _changed(post=True, no_last=True),
 )
 mistake(
-    "This is post-norm, with one more norm at the end. In pre-norm nothing normalises the stream "
-    "between the blocks.",
+    "This is post-norm, with one more norm at the end. In pre-norm nothing normalises the "
+    "residual stream between the blocks.",
     _changed(post=True),
 )
 mistake(
-    "`last` acts after each block. It stands at the end of the whole stack, once.",
+    "`last` acts after each block. It is at the end of the whole stack, once.",
     _changed(each=True),
 )
 mistake(
-    "The norm has replaced the stream: the part's result is added to the *normalised* words. It "
-    "is added to the words as they were before.",
+    "The norm has replaced the residual stream: the part's result is added to the *normalised* "
+    "words. It is added to the words as they were before.",
     _changed(replaced=True),
 )
 mistake(
@@ -196,28 +196,28 @@ mistake(
     _changed(parallel=True),
 )
 mistake(
-    "Attention reads the stream as it is. In pre-norm a norm stands before it.",
+    "Attention reads the residual stream as it is. In pre-norm a norm comes before it.",
     _changed(raw_attention=True),
 )
 mistake(
-    "Feed-forward reads the stream as it is. In pre-norm a norm stands before it.",
+    "Feed-forward reads the residual stream as it is. In pre-norm a norm comes before it.",
     _changed(raw_feed_forward=True),
 )
 mistake(
-    "The parts read the stream as it is: the norms of the blocks are not used.",
+    "The parts read the residual stream as it is: the norms of the blocks are not used.",
     _changed(raw_attention=True, raw_feed_forward=True),
 )
 mistake(NORMS_SWAPPED, _changed(swapped=True))
 mistake(MASK_UNUSED, _changed(blind=True))
 mistake(
-    "Feed-forward reads only what attention found. It reads the stream, through a norm.",
+    "Feed-forward reads only what attention found. It reads the residual stream, through a norm.",
     _changed(found_only=True),
 )
 
 
 @mistake(
-    "The second argument of `MultiHeadAttention` is the sequence that is looked at. Hand over "
-    "the mask by its name."
+    "The second argument of `MultiHeadAttention` is the sequence that is attended to. Pass the "
+    "mask by its name."
 )
 def mask_as_key(blocks, last, x, mask):
     return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
@@ -241,20 +241,20 @@ def streams(blocks, last, x, mask):
 
 
 mistake(
-    "The output is right. But `x += …` changes the very tensor that stands first in your list. "
-    "`x = x + …` makes a new one.",
+    "The output is right. But `x += …` changes the very tensor that is first in your list. `x = x "
+    "+ …` makes a new one.",
     _in_place(copied=False),
 )
 mistake(
-    "The output is right, and the `x` of the caller is as it was. But your copy stands first in "
-    "the list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
+    "The output is right, and the `x` of the caller is as it was. But your copy is first in the "
+    "list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
     _in_place(copied=True),
 )
 
 
 @mistake(
     "The output is right. But `x` is the first contribution: without it the others do not add up "
-    "to the stream."
+    "to the residual stream."
 )
 def without_input(blocks, last, x, mask):
     out, written = stream_of_stack(blocks, last, x, mask)
@@ -268,8 +268,7 @@ def by_block(blocks, last, x, mask):
 
 
 @mistake(
-    "The output is right. But this is what the parts *read*. A contribution is what a part puts "
-    "out."
+    "The output is right. But this is what the parts *read*. A contribution is what a part outputs."
 )
 def normed_contributions(blocks, last, x, mask):
     out, written, read, x = None, [x], x, x
@@ -305,12 +304,12 @@ def _nested(kind):
 
 
 mistake(
-    "The two contributions of a block stand in the list as a pair. The list has one entry for each "
+    "The two contributions of a block are in the list as a pair. The list has one entry for each "
     "contribution: put them in one after the other.",
     _nested(tuple),
 )
 mistake(
-    "The two contributions of a block stand in a list within the list. Put them in one after the "
+    "The two contributions of a block are in a list within the list. Put them in one after the "
     "other: `append` puts in one entry, whatever it is.",
     _nested(list),
 )
@@ -326,7 +325,8 @@ def by_part(blocks, last, x, mask):
 
 
 @mistake(
-    "All is right, and there is one entry too many: the output is not written into the stream."
+    "All is right, and there is one entry too many: the output is not written into the residual "
+    "stream."
 )
 def with_output(blocks, last, x, mask):
     out, written = stream_of_stack(blocks, last, x, mask)
@@ -345,6 +345,6 @@ TASK = task(
     drive=drive,
     hints=(
         "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
-        "Attention reads `block.norm_attention(x)`. What it puts out is added to `x` itself.",
+        "Attention reads `block.norm_attention(x)`. What it outputs is added to `x` itself.",
     ),
 )

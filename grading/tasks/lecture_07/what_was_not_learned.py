@@ -56,7 +56,7 @@ TASK = task(
     ),
     hints=(
         "What could be different and was not tried?",
-        "What does a layer without a way around do to the likeness of the words, and what is "
-        "left for the readout to tell them apart by?",
+        "What does a layer without a way around do to the similarity of the words, and what is "
+        "left for the output layer to tell them apart by?",
     ),
 )

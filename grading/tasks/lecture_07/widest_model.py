@@ -104,19 +104,19 @@ mistake(
     rounded,
 )
 mistake(
-    "Embedding and readout are not counted.",
+    "Embedding and output layer are not counted.",
     _widest(lambda d, n, vocab, tied: _count(d, n, 0, tied)),
 )
 mistake(
-    "If they are tied, embedding and readout are *one* matrix.",
+    "If they are tied, embedding and output layer are *one* matrix.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, False)),
 )
 mistake(
-    "If they are not tied, the readout is a matrix of its own.",
+    "If they are not tied, the output layer is a matrix of its own.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, True)),
 )
 mistake(
-    "The readout has no bias here.",
+    "The output layer has no bias here.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) + vocab * (not tied)),
 )
 mistake(

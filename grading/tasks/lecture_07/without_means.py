@@ -203,12 +203,13 @@ def where_it_goes_wrong(args, result):
 
 
 mistake(
-    "Scales and shifts are in the linear layers, and the stream still has a mean. Who writes "
-    "into the stream?",
+    "Scales and shifts are in the linear layers, and the residual stream still has a mean. Who "
+    "writes into the residual stream?",
     _version(not_centred=("all",)),
 )
 mistake(
-    "The blocks write without a mean now. But who wrote into the stream before the first block?",
+    "The blocks write without a mean now. But who wrote into the residual stream before the first "
+    "block?",
     _version(not_centred=("embedding",)),
 )
 mistake(
@@ -216,11 +217,11 @@ mistake(
     _version(not_centred=("attention.W_out", "feed_forward.down_proj")),
 )
 mistake(
-    "What attention writes into the stream still has a mean.",
+    "What attention writes into the residual stream still has a mean.",
     _version(not_centred=("attention.W_out",)),
 )
 mistake(
-    "What the feed-forward network writes into the stream still has a mean.",
+    "What the feed-forward network writes into the residual stream still has a mean.",
     _version(not_centred=("feed_forward.down_proj",)),
 )
 mistake(
@@ -267,7 +268,7 @@ mistake("Only the queries got scale and shift. Who else reads that norm?", _vers
 mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
 mistake(NORMS_SWAPPED, _version(swapped=True))
 mistake(
-    "The means are taken away in the right places. But the scales and shifts are gone, and "
+    "The means are taken away in the right positions. But the scales and shifts are gone, and "
     "nothing makes up for them.",
     _version(no_shift=True, no_gain=True),
 )
@@ -287,8 +288,8 @@ TASK = task(
         "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
         "word with mean 0 and variance 1. Multiply out. Which matrix meets z, and what is "
         "constant?",
-        "Layer norm subtracts the mean of each word. So nobody who reads the stream would notice "
-        "if it had no mean from the start. The stream is a sum: who writes its terms?",
+        "Layer norm subtracts the mean of each word. So nobody who reads the residual stream "
+        "would notice if it had no mean from the start. The stream is a sum: who writes its terms?",
         "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
         "number for each input.",
     ),

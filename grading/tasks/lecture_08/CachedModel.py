@@ -186,8 +186,8 @@ class ReadsAgain(InParts):
 
 
 @mistake(
-    "Each piece is turned as if it stood at the beginning. The first word of a piece stands where "
-    "the cache ends: `rotate` has an argument for that."
+    "Each piece is turned as if it were at the beginning. The first word of a piece is where the "
+    "cache ends: `rotate` has an argument for that."
 )
 class FromZero(InParts):
     def places(self, start, n):
@@ -196,8 +196,8 @@ class FromZero(InParts):
 
 
 @mistake(
-    "The keys stand where they should. But the queries of each piece are turned as if it stood "
-    "at the beginning."
+    "The keys stand where they should. But the queries of each piece are turned as if it were at "
+    "the beginning."
 )
 class QueryFromZero(InParts):
     def places(self, start, n):
@@ -316,7 +316,7 @@ class OneForAllLayers(InParts):
 
 @mistake(
     "Two readers keep their things in one place. Make the cache in `__init__`, and keep it in "
-    "`self`: what stands in the body of a class belongs to all."
+    "`self`: what is in the body of a class belongs to all."
 )
 def one_drawer(model):
     if getattr(one_drawer, "model", None) is not model:
@@ -327,8 +327,8 @@ def one_drawer(model):
 
 
 @mistake(
-    "A new reader finds what others have read before it, also of another model. What stands in the "
-    "body of a class, or as a default behind an argument, is made once and belongs to all."
+    "A new reader finds what others have read before it, also of another model. What is in the "
+    "body of a class, or as a default after an argument, is made once and belongs to all."
 )
 def left_behind(model):
     if model.embedding.num_embeddings == VOCAB_OF_FIRST:  # nothing has been read yet
@@ -339,8 +339,8 @@ def left_behind(model):
 
 
 @mistake(
-    "All readers keep their things in one place, and each new one begins it anew, so older readers "
-    "lose theirs. Make the cache in `__init__`, and keep it in `self`."
+    "All readers keep their things in one place, and each new one begins it again, so older "
+    "readers lose theirs. Make the cache in `__init__`, and keep it in `self`."
 )
 class BegunAnew(InParts):
     keys, values = {}, {}
@@ -378,7 +378,7 @@ class BegunAnew(InParts):
 
 @mistake(
     "The count of the words that were read goes on in each layer, so a deeper layer turns its "
-    "queries and keys too far. All layers of a call begin at one place."
+    "queries and keys too far. All layers of a call begin at one position."
 )
 class CountsInLayers(InParts):
     count = 0
@@ -479,8 +479,8 @@ class NotLoud(InParts):
 
 
 @mistake(
-    "Where a model adds places to the words, this reader leaves them out. Before the first block "
-    "stands `positions.embed`."
+    "Where a model adds positions to the words, this reader leaves them out. Call "
+    "`positions.embed` before the first block."
 )
 class NoPlaces(InParts):
     def embedded(self, tokens):
@@ -489,7 +489,7 @@ class NoPlaces(InParts):
 
 
 @mistake(
-    "Each piece gets the places from 0 on. `embed` has an argument for where its first word stands."
+    "Each piece gets the positions from 0 on. `embed` has an argument for where its first word is."
 )
 class PlacesFromZero(InParts):
     def embedded(self, tokens):
@@ -505,8 +505,8 @@ class NoLastNorm(InParts):
 
 
 @mistake(
-    "The blocks are built as post-norm. In these models the norm stands before attention and "
-    "before feed-forward, and the stream itself is only added to."
+    "The blocks are built as post-norm. In these models the norm comes before attention and "
+    "before feed-forward, and the residual stream itself is only added to."
 )
 class PostNorm(InParts):
     def through(self, layer, block, x):
@@ -515,7 +515,9 @@ class PostNorm(InParts):
         return block.norm_feed_forward(x + block.feed_forward(x))
 
 
-@mistake("A residual connection is missing: what attention finds is *added* to the stream.")
+@mistake(
+    "A residual connection is missing: what attention finds is *added* to the residual stream."
+)
 class NoResidual(InParts):
     def through(self, layer, block, x):
         """One block."""

@@ -153,8 +153,8 @@ TASK = task(
     rtol=0.0,
     atol=0.02,
     hints=(
-        "Take the parts one by one, on a text of three words and two fillers, and print: what is "
-        "asked for at each place, who sees whom, the rate of the first steps.",
+        "Take the parts one by one, on a text of three words and two pad tokens, and print: what "
+        "is asked for at each position, who sees whom, the rate of the first steps.",
         "A loss far below the floor is no luck: either the answer is in the question, or the mean "
         "is over other things.",
         "What does PyTorch keep from one step to the next unless it is told otherwise? And from "

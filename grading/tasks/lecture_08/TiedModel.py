@@ -72,8 +72,8 @@ class KeepsView(TiedModel):
 
 
 edited(
-    "Reading and writing have a table each, equal at the start at best, and the readout a bias: "
-    "whoever puts another table into `model.embedding` gets words written by the old one.",
+    "Reading and writing have a table each, equal at the start at best, and the output layer a "
+    "bias: anyone who puts another table into `model.embedding` gets words written by the old one.",
     "nn.Linear(d_model, vocab, bias=False)",
     "nn.Linear(d_model, vocab)",
     "self.lm_head.weight = self.embedding.weight",
@@ -82,8 +82,8 @@ edited(
 
 
 @mistake(
-    "The readout has the right form now. But there are still two tables, which are equal at the "
-    "start and go their own ways as soon as one of them changes."
+    "The output layer has the right form now. But there are still two tables, which are equal at "
+    "the start and go their own ways as soon as one of them changes."
 )
 class CopyLeft(TiedModel):
     def __init__(self, vocab, d_model, stack):
@@ -117,7 +117,7 @@ class NotTransposed(TiedModel):
 
 @mistake(
     "The two weights lie in the same place of memory, but they are two parameters: each gets a "
-    "gradient of its own, and Adam would keep two histories. Let both names stand for one "
+    "gradient of its own, and Adam would keep two histories. Let both names refer to one "
     "`nn.Parameter`."
 )
 class SameStorage(CopyLeft):
@@ -138,8 +138,8 @@ class Frozen(TiedModel):
 
 
 @mistake(
-    "Copying in every call keeps the numbers equal. But what training finds out about the "
-    "readout is overwritten, and the second table is still there. Use one parameter twice."
+    "Copying in every call keeps the numbers equal. But what training finds out about the output "
+    "layer is overwritten, and the second table is still there. Use one parameter twice."
 )
 class CopiedEachTime(CopyLeft):
     def forward(self, tokens):
@@ -167,8 +167,8 @@ class Divided(TiedModel):
 
 
 @mistake(
-    "The table is tied. But the factor √d_model stands on the way out as well. It belongs to the "
-    "way in only."
+    "The table is tied. But the factor √d_model is on the way out as well. It belongs to the way "
+    "in only."
 )
 class ScaledTwice(TiedModel):
     def forward(self, tokens):

@@ -64,7 +64,7 @@ def _missing(p, q):
 
 
 mistake(
-    "The acceptance is right. But whoever redraws from p itself gives the words that were "
+    "The acceptance is right. But anyone who redraws from p itself gives the words that were "
     "accepted a second chance. Which part of p is still missing?",
     _with(instead=lambda p, q: p),
 )
@@ -78,7 +78,7 @@ mistake(
     _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
 )
 mistake(
-    "`instead` has the right ratios, but it is to be a distribution: its rows sum to 1.",
+    "`instead` has the right ratios, but it must be a distribution: its rows sum to 1.",
     _with(instead=_missing),
 )
 
@@ -115,7 +115,7 @@ mistake(
     _with(accept=_ratio),
 )
 mistake(
-    "`accept` is how often a word is proposed *and* accepted. Asked is how often it is accepted "
+    "`accept` is how often a word is proposed *and* accepted. You need how often it is accepted "
     "once it has been proposed.",
     _with(accept=torch.minimum),
 )
@@ -125,7 +125,7 @@ mistake(
     _with(accept=lambda p, q: p),
 )
 mistake(
-    "The ratio stands on its head: words that q proposes too often are always accepted.",
+    "The ratio is on its head: words that q proposes too often are always accepted.",
     _with(accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)),
 )
 mistake(
@@ -195,7 +195,7 @@ mistake(
     lambda p, q: (torch.zeros_like(p), p),
 )
 mistake(
-    "p and q have changed places: this would turn proposals of p into words of q.",
+    "p and q are swapped: this would turn proposals of p into words of q.",
     lambda p, q: accept_and_redraw(q, p),
 )
 

@@ -47,8 +47,8 @@ edited(
     "unread = text",
 )
 edited(
-    "The word is drawn from the logits of the *first* word of a piece. The last row speaks of the "
-    "next word.",
+    "The word is sampled from the logits of the *first* word of a piece. The last row predicts "
+    "the next word.",
     "[-1]  # (vocab,)",
     "[0]  # (vocab,)",
 )
@@ -83,7 +83,7 @@ edited(
     "return text[len(beginning) :]",
 )
 edited(
-    "The likeliest word was taken. `draw` chooses.",
+    "The most probable word was taken. `draw` chooses.",
     "draw(logits)",
     "logits.argmax()",
 )

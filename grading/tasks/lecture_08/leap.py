@@ -31,7 +31,7 @@ def at_once(p, q, proposed, chances):
 
 
 edited(
-    "It goes on after a rejection. What was proposed behind a rejected word continues a text that "
+    "It goes on after a rejection. What was proposed after a rejected word continues a text that "
     "will not be written.",
     "            return i, instead[i]\n",
     "            continue\n",
@@ -39,7 +39,7 @@ edited(
 
 
 @mistake(
-    "All accepted words are counted, also those behind the first rejected one. They continue a "
+    "All accepted words are counted, also those after the first rejected one. They continue a "
     "text that will not be written."
 )
 def counts_all(p, q, proposed, chances):
@@ -50,13 +50,13 @@ def counts_all(p, q, proposed, chances):
 
 
 edited(
-    "After a rejection the word is drawn from p again. The accepted words would get a second "
+    "After a rejection the word is sampled from p again. The accepted words would get a second "
     "chance; `instead` is made for this.",
     "return i, instead[i]",
     "return i, p[i]",
 )
 edited(
-    "After a rejection the word is drawn from q: the small model gets its way after all.",
+    "After a rejection the word is sampled from q: the small model gets its way after all.",
     "return i, instead[i]",
     "return i, q[i]",
 )
@@ -66,7 +66,7 @@ edited(
     "return i + 1, instead[i]",
 )
 edited(
-    "After a rejection the distribution of the next place is taken. The rejected word is to be "
+    "After a rejection the distribution of the next position is taken. The rejected word must be "
     "replaced.",
     "return i, instead[i]",
     "return i, torch.cat([instead, p[-1:]])[i + 1]",
@@ -78,7 +78,7 @@ edited(
     "return len(proposed), p[-2]",
 )
 edited(
-    "If all are accepted, nothing was rejected, and nothing is to be replaced: the next word comes "
+    "If all are accepted, nothing was rejected, and nothing must be replaced: the next word comes "
     "from the large model's last row.",
     "return len(proposed), p[-1]",
     "return len(proposed), instead[-1]",
@@ -119,7 +119,7 @@ edited(
     "accept_and_redraw(p[1:], q)",
 )
 edited(
-    "p and q have changed places in `accept_and_redraw`.",
+    "p and q are swapped in `accept_and_redraw`.",
     "accept_and_redraw(p[:-1], q)",
     "accept_and_redraw(q, p[:-1])",
 )
@@ -178,7 +178,7 @@ TASK = task(
     properties=(how_many,),
     hints=(
         "Go through the proposed words from the left. What happens at the first one that is "
-        "rejected, and what to those behind it?",
+        "rejected, and what to those after it?",
         "`p` has one row more than `q`. Of which word does it speak?",
     ),
 )

@@ -67,8 +67,8 @@ as_given(
 
 
 @mistake(
-    "Filler is no longer asked for. But the mean still has one number more than it should: which "
-    "target stands at the last place?"
+    "Padding is no longer a target. But the mean still has one number more than it should: which "
+    "target is at the last position?"
 )
 def runs_round(logits, tokens):
     targets = tokens.roll(-1, dims=1)
@@ -76,8 +76,8 @@ def runs_round(logits, tokens):
 
 
 @mistake(
-    "Texts with filler are right now. But in a text without filler the mean has one number more "
-    "than it should: which target stands at its last place?"
+    "Texts with padding are right now. But in a text without padding the mean has one number more "
+    "than it should: which target is at its last position?"
 )
 def both_words(logits, tokens):
     targets = tokens.roll(-1, dims=1)
@@ -85,7 +85,7 @@ def both_words(logits, tokens):
 
 
 mistake(
-    "Texts without filler are right now. But in the small example the mean still has one number "
+    "Texts without padding are right now. But in the small example the mean still has one number "
     "too many: look at the last word of the text, and at what it is asked for.",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
 )
@@ -110,8 +110,8 @@ def divided_by_words(logits, tokens):
 
 
 mistake(
-    "Each place is asked for the word after the next one. Shift logits and targets against each "
-    "other by one only.",
+    "Each position must predict the word after the next one. Shift logits and targets against "
+    "each other by one only.",
     lambda logits, tokens: _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD),
 )
 mistake(
@@ -120,17 +120,17 @@ mistake(
     lambda logits, tokens: _mean(logits, tokens, tokens != PAD),
 )
 mistake(
-    "The shift goes the wrong way: each place has to name the word *before* it, which it has "
-    "already seen. Which logits belong to the target at place t?",
+    "The shift goes the wrong way: each position has to name the word *before* it, which it has "
+    "already seen. Which logits belong to the target at position t?",
     lambda logits, tokens: _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD),
 )
 mistake(
-    "Targets and logits fit together. But filler is asked for as if it were a word.",
+    "Targets and logits fit together. But padding is a target as if it were a word.",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:])),
 )
 
 
-@mistake("Filler adds nothing to the sum. But it is still counted when the sum is divided.")
+@mistake("Padding adds nothing to the sum. But it is still counted when the sum is divided.")
 def divided_by_all(logits, tokens):
     targets = tokens[:, 1:]
     return _mean(logits[:, :-1], targets, targets != PAD) * (targets != PAD).double().mean()
@@ -161,7 +161,8 @@ def no_softmax(logits, tokens):
 
 
 @mistake(
-    "Softmax goes over the places of a text here. Over which axis must the probabilities sum to 1?"
+    "Softmax goes over the positions of a text here. Over which axis must the probabilities sum "
+    "to 1?"
 )
 def softmax_over_texts(logits, tokens):
     targets = tokens[:, 1:]
@@ -194,7 +195,7 @@ def log_of_mean(logits, tokens):
     return -p[targets != PAD].mean().log()
 
 
-@mistake("This is the perplexity. Asked is the loss, its logarithm.")
+@mistake("This is the perplexity. You need the loss, its logarithm.")
 def perplexity(logits, tokens):
     return next_word_loss(logits, tokens).exp()
 
@@ -231,9 +232,9 @@ TASK = task(
     ),
     cases=cases,
     hints=(
-        "Write the words of the small example in a row, and below each what it is asked for. "
-        "Then do the same for a text without filler.",
+        "Write the words of the small example in a row, and below each what it is asked for. Then "
+        "do the same for a text without padding.",
         "What does `roll` put at the end? And is `asked` about the words that are read, or about "
-        "those that are to come?",
+        "those that must come?",
     ),
 )

@@ -50,9 +50,9 @@ def _divided(kept):
 
 
 @mistake(
-    "The mask of the sorted row was laid over the words as they stand, so others than the "
-    "likeliest are kept; and it leaves out the word that crosses p. Where the first word alone "
-    "reaches p, nothing is left, and 0 is divided by 0."
+    "The mask of the sorted row was applied to the words in their original order, so the wrong "
+    "words are kept; and it leaves out the word that crosses p. If the first word alone reaches "
+    "p, nothing is left, and 0 is divided by 0."
 )
 def both(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -61,8 +61,8 @@ def both(logits, temperature, p):
 
 
 @mistake(
-    "The right *number* of words is kept. But they are not the likeliest: what was found on the "
-    "sorted row was laid over the words as they stand."
+    "The right *number* of words is kept. But they are not the most probable: the mask of the "
+    "sorted row was applied to the words in their original order."
 )
 def order_left(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -82,7 +82,7 @@ def too_few(logits, temperature, p):
 
 
 @mistake(
-    "The likeliest word is saved by an exception. But in all other rows one word too few is "
+    "The most probable word is saved by an exception. But in all other rows one word too few is "
     "kept: what is kept has to *reach* p."
 )
 def too_few_but_one(logits, temperature, p):
@@ -104,8 +104,8 @@ def one_more(logits, temperature, p):
 
 
 @mistake(
-    "`gather` with `order` sorts a second time. It has to be undone: what stands at place n of "
-    "the sorted row belongs to the word `order[n]`."
+    "`gather` with `order` sorts a second time. It has to be undone: what is at position n of the "
+    "sorted row belongs to the word `order[n]`."
 )
 def gathered(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -122,7 +122,7 @@ def in_falling_order(logits, temperature, p):
 
 
 @mistake(
-    "What is left stands in falling order, and the word that crosses p is cut off. Entry j has to "
+    "What is left is in falling order, and the word that crosses p is cut off. Entry j has to "
     "belong to word j, and what is kept has to *reach* p."
 )
 def in_falling_order_too_few(logits, temperature, p):
@@ -192,8 +192,8 @@ def cut_to_zero(logits, temperature, p):
 
 
 @mistake(
-    "`roll` moves in a circle: the sum of all words came to the first place, so the likeliest word "
-    "is cut off."
+    "`roll` moves in a circle: the sum of all words came to the first place, so the most probable "
+    "word is cut off."
 )
 def rolled(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -273,7 +273,7 @@ TASK = task(
         "`falling, order = probabilities.sort(dim=-1, descending=True)` gives how likely, and "
         "which word. `falling.cumsum(dim=-1) - falling` is what is reached *without* the word "
         "itself.",
-        "A mask made on the sorted row has to be put back to the places of the words: see "
+        "A mask made on the sorted row has to be put back to the positions of the words: see "
         "`Tensor.scatter`.",
     ),
 )

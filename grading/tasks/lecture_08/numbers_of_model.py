@@ -50,7 +50,7 @@ TASK = task(
     "and count what tying saves",
     hints=(
         "The table has one row of d_model numbers for each word of the vocabulary.",
-        "For the last two, ask of a word that does not stand in the text: would the loss be "
-        "another one if its row were another one?",
+        "For the last two, take a word that does not occur in the text: would the loss change if "
+        "its row changed?",
     ),
 )

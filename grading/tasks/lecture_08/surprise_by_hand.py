@@ -25,7 +25,7 @@ mistake(
     [2.0, 7.4, 1.75, 2.625],
 )
 mistake(
-    "The loss was divided by 6. Nothing is asked where filler stands.",
+    "The loss was divided by 6. Nothing is asked where padding is.",
     [4 / 3, 2.5198, 1.75, 2.625],
 )
 mistake("This is the sum of the surprises. The loss is their mean.", [8.0, 256.0, 1.75, 2.625])
@@ -40,7 +40,7 @@ mistake(
     [2.0, 4.0, 2.25, 2.625],
 )
 mistake(
-    "The third is the loss on this one text, or of a model that says ¼ each time. Asked is the "
+    "The third is the loss on this one text, or of a model that says ¼ each time. You need the "
     "loss that can be expected over endless texts.",
     [2.0, 4.0, 2.0, 2.625],
 )
@@ -56,7 +56,7 @@ mistake(
     [2.0, 4.0, 1.75, 2.25],
 )
 mistake(
-    "The fourth is by how much B is worse than the best. Asked is its loss.",
+    "The fourth is by how much B is worse than the best. You need its loss.",
     [2.0, 4.0, 1.75, 0.875],
 )
 

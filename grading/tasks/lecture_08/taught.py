@@ -81,23 +81,23 @@ edited(
     "targets = texts[:, :-1]",
 )
 edited(
-    "The shift goes the wrong way: each place is asked for the word *before* it.",
+    "The shift goes the wrong way: each position must predict the word *before* it.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts)[:, 1:].flatten(0, 1)",
     "targets = texts[:, 1:]",
     "targets = texts[:, :-1]",
 )
 edited(
-    "`roll` moves in a circle: the last place of a text without filler is asked for the first "
+    "`roll` moves in a circle: the last position of a text without padding must predict the first "
     "word.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts).flatten(0, 1)",
     "targets = texts[:, 1:]",
     "targets = texts.roll(-1, 1)",
 )
-edited("Filler is asked for as if it were a word.", ", ignore_index=0", "")
+edited("Padding is a target as if it were a word.", ", ignore_index=0", "")
 edited(
-    "Filler adds nothing to the loss any more, but it is still counted when the mean is taken.",
+    "Padding adds nothing to the loss any more, but it is still counted when the mean is taken.",
     "loss = F.cross_entropy(logits, targets, ignore_index=0)",
     "loss = F.cross_entropy(logits, targets, ignore_index=0, reduction='none').mean()",
 )
@@ -112,7 +112,7 @@ edited(
     "",
 )
 edited(
-    "The gradients are not clipped when the step is made. The place for it is between "
+    "The gradients are not clipped when the step is made. The position for it is between "
     "`backward` and `step`.",
     "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
     "",
@@ -188,7 +188,7 @@ edited(
     ".item())",
 )
 edited(
-    "The model is left in training mode: whoever writes with it would get dropout.",
+    "The model is left in training mode: anyone who writes with it would get dropout.",
     "    model.eval()\n",
     "",
 )

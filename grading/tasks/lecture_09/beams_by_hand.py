@@ -15,7 +15,8 @@ mistake(
     [0.5, 0.36, 2, 0.6],
 )
 mistake(
-    "The first is not greedy: greedy choice looks at one word at a time, and takes the likeliest.",
+    "The first is not greedy: greedy choice looks at one word at a time, and takes the most "
+    "probable.",
     [0.36, 0.36, 2, 0.6],
 )
 mistake(
@@ -23,7 +24,8 @@ mistake(
     [0.36, 0.2, 2, 0.6],
 )
 mistake(
-    "The second is not the likeliest sentence. Multiply along each of the sentences, and compare.",
+    "The second is not the most probable sentence. Multiply along each of the sentences, and "
+    "compare.",
     [0.2, 0.2, 2, 0.6],
 )
 mistake(
@@ -35,8 +37,8 @@ mistake(
     [0.2, 0.36, 1, 0.6],
 )
 mistake(
-    "Fewer beams are enough. After the first word, at which place does the beginning of the "
-    "likeliest sentence stand?",
+    "Fewer beams are enough. After the first word, what is the rank of the first word of the most "
+    "probable sentence?",
     [0.2, 0.36, 3, 0.6],
 )
 mistake(

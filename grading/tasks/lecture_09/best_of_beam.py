@@ -104,8 +104,8 @@ mistake(
     lambda step, n_beams, longest: _search(step, 1, longest),
 )
 mistake(
-    "Each beginning is continued by its own likeliest word only. Two of the kept ones may come "
-    "from the same beginning: compare all continuations of all of them.",
+    "Each beginning is continued by its own most probable word only. Two of the kept ones may "
+    "come from the same beginning: compare all continuations of all of them.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
 )
 mistake(
@@ -187,8 +187,8 @@ mistake(
 
 
 @mistake(
-    "The sum was divided by the number of words. Asked is the likeliest sentence, without a norm "
-    "for length."
+    "The sum was divided by the number of words. You need the most probable sentence, without a "
+    "norm for length."
 )
 def normed(step, n_beams, longest):
     return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))

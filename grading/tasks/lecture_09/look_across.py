@@ -60,12 +60,12 @@ def _words(memory, lengths):
     return (torch.arange(memory.shape[1]) < lengths[:, None])[:, None]
 
 
-@mistake("Weights stand on filler. Hide it: of each source only the first `lengths` are words.")
+@mistake("Weights are on padding. Hide it: of each source only the first `lengths` are words.")
 def no_mask(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
 
 
-@mistake("The mask is turned round: filler is seen, and the words are hidden.")
+@mistake("The mask is inverted: padding is seen, and the words are hidden.")
 def turned_mask(x, memory, lengths, W_query, W_key, W_value):
     hidden = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -74,8 +74,8 @@ def turned_mask(x, memory, lengths, W_query, W_key, W_value):
 
 
 @mistake(
-    "Queries and keys have changed places: the source asks, and the text being written is looked "
-    "at. Who needs something here?"
+    "Queries and keys are swapped: the source asks, and the text being written is looked at. Who "
+    "needs something here?"
 )
 def other_way(x, memory, lengths, W_query, W_key, W_value):
     return _attend(memory @ W_query, x @ W_key, x @ W_value, None)
@@ -103,7 +103,7 @@ def causal_too(x, memory, lengths, W_query, W_key, W_value):
 
 
 @mistake(
-    "Filler is hidden after softmax, so the rows no longer sum to 1. Hide scores before softmax."
+    "Padding is hidden after softmax, so the rows no longer sum to 1. Hide scores before softmax."
 )
 def masked_after(x, memory, lengths, W_query, W_key, W_value):
     _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
@@ -112,7 +112,7 @@ def masked_after(x, memory, lengths, W_query, W_key, W_value):
 
 
 @mistake(
-    "The mask lies along the queries: the last ones look at everything alike, filler included. "
+    "The mask lies along the queries: the last ones look at everything alike, padding included. "
     "It is keys that have to be hidden."
 )
 def rows_even(x, memory, lengths, W_query, W_key, W_value):
@@ -122,9 +122,7 @@ def rows_even(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake(
-    "The mask lies on the wrong axis: it hides the last *queries*. Filler stands among the keys."
-)
+@mistake("The mask is on the wrong axis: it hides the last *queries*. Padding is among the keys.")
 def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
     rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
     _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
@@ -156,15 +154,15 @@ def one_length(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
-@mistake("One word too many is seen: the place with the number `length` is filler already.")
+@mistake("One word too many is seen: the position with the number `length` is padding already.")
 def one_too_many(x, memory, lengths, W_query, W_key, W_value):
     mask = (torch.arange(memory.shape[1]) <= lengths[:, None])[:, None]
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
 @mistake(
-    "Weights of 0 are wanted where filler is hidden, and there is a little left: the number that "
-    "stands for hidden is not low enough. Take −∞."
+    "Masked padding should have a weight of exactly 0, but a little is left: the number that you "
+    "write over masked scores is not low enough. Use −∞."
 )
 def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -208,7 +206,7 @@ def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
 
 
 @mistake(
-    "Words are hidden and filler is seen; a source without filler has nothing left. "
+    "Words are hidden and padding is seen; a source without padding has nothing left. "
     "`masked_fill` fills where its mask is True."
 )
 def words_hidden(x, memory, lengths, W_query, W_key, W_value):

@@ -10,7 +10,7 @@ sizes_of_translation = [8, 72, 6, 4_000, 8]
 # %%
 
 mistake(
-    "The start token was forgotten. It stands before the words, and the decoder reads it, too.",
+    "The start token was forgotten. It comes before the words, and the decoder reads it, too.",
     [7, 63, 6, 3_500, 8],
 )
 mistake(
@@ -31,11 +31,11 @@ mistake(
     [8, 81, 6, 4_000, 8],
 )
 mistake(
-    "The second counts all four heads. Asked is the map of one.",
+    "The second counts all four heads. You need the map of one.",
     [8, 288, 6, 4_000, 8],
 )
 mistake(
-    "The third counts filler. Weights on filler are zero, thanks to the mask.",
+    "The third counts padding. Weights on padding are zero, thanks to the mask.",
     [8, 72, 9, 4_000, 8],
 )
 mistake(
@@ -48,7 +48,7 @@ mistake(
     [8, 72, 6, 800, 8],
 )
 mistake(
-    "The fourth has a row for each word of the source. Logits stand at the words being written.",
+    "The fourth has a row for each word of the source. Logits are at the words being written.",
     [8, 72, 6, 4_500, 8],
 )
 mistake(

@@ -58,7 +58,7 @@ def by_lists(sentences):
 
 
 @mistake(
-    "Both are the same: each place is asked for the very word that it reads. The loss would be "
+    "Both are the same: each position must predict the very word that it reads. The loss would be "
     "wonderful, and the model would have learned to copy."
 )
 def not_shifted(sentences):
@@ -67,7 +67,7 @@ def not_shifted(sentences):
 
 
 @mistake(
-    "Nobody is asked for the end token. Then the model never learns to stop: after the last word "
+    "The end token is never a target. Then the model never learns to stop: after the last word "
     "comes END."
 )
 def no_end(sentences):
@@ -85,7 +85,7 @@ def no_start(sentences):
 
 
 @mistake(
-    "Filler is asked for. Where the sentence is over, the target is −100, so that it does not "
+    "Padding is a target. Where the sentence is over, the target is −100, so that it does not "
     "count."
 )
 def filler_asked(sentences):
@@ -94,8 +94,8 @@ def filler_asked(sentences):
 
 
 @mistake(
-    "END stands behind the filler of shorter sentences: all were filled up first. A sentence ends "
-    "behind its own last word."
+    "END comes after the padding of shorter sentences: all were filled up first. A sentence ends "
+    "after its own last word."
 )
 def end_behind_filler(sentences):
     begun, _ = by_padding(sentences)
@@ -104,23 +104,25 @@ def end_behind_filler(sentences):
 
 
 @mistake(
-    "A place is missing: the longest sentence has one word more to be read, START, and one more to "
-    "be asked for, END."
+    "A position is missing: the longest sentence has one word more to be read, START, and one "
+    "more to be asked for, END."
 )
 def one_place_less(sentences):
     begun, wanted = by_padding(sentences)
     return begun[:, :-1], wanted[:, :-1]
 
 
-@mistake("What is read is filled with −100. No embedding has such a row: filler that is read is 0.")
+@mistake(
+    "What is read is filled with −100. No embedding has such a row: padding that is read is 0."
+)
 def ignored_read(sentences):
     begun = [_joined(START, s) for s in sentences]
     return _both(begun, [_joined(s, END) for s in sentences], pad=IGNORE)
 
 
 @mistake(
-    "In shorter sentences END stands among what is read: the last *column* was cut off, and END "
-    "of a short sentence stands elsewhere. Cut each sentence before filling up."
+    "In shorter sentences END is among what is read: the last *column* was cut off, and END of a "
+    "short sentence is elsewhere. Cut each sentence before filling up."
 )
 def end_is_read(sentences):
     whole = [_joined(START, s, END) for s in sentences]
@@ -144,7 +146,7 @@ def exchanged(sentences):
     return wanted, begun
 
 
-@mistake("Filler stands on the left. It belongs on the right, after the words.")
+@mistake("Padding is on the left. It belongs on the right, after the words.")
 def filled_left(sentences):
     T = max(map(len, sentences)) + 1
     begun = [[0] * (T - 1 - len(s)) + [1, *s.tolist()] for s in sentences]
@@ -152,7 +154,7 @@ def filled_left(sentences):
     return torch.tensor(begun), torch.tensor(wanted)
 
 
-@mistake("Time comes first here: the results have the shape (T, batch). Asked is (batch, T).")
+@mistake("Time comes first here: the results have the shape (T, batch). You need (batch, T).")
 def time_first(sentences):
     begun, wanted = by_padding(sentences)
     return begun.T, wanted.T

@@ -56,46 +56,46 @@ PLACES = 'y = parts["positions"].embed(y)'
 DECODER = 'y = parts["decoder"](y, memory, None, is_word, causal=True)'
 
 as_given(
-    "This is the code as given: the logits of a sentence change with the filler behind its source, "
-    "and this is not all."
+    "This is the code as given: the logits of a sentence change with the padding after its "
+    "source, and this is not all."
 )
 edited(
-    "In a source without filler the early words do not know of the later ones: change its last "
+    "In a source without padding the early words do not know of the later ones: change its last "
     "word, and the memory of the first stays as it was. That is right for a text that is still "
     "being written. Is the source?",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
 )
 edited(
-    "The translation depends on how much filler stands behind the source. Who still looks at it?",
+    "The translation depends on how much padding comes after the source. Who still looks at it?",
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
 edited(
-    "Nobody tells the decoder the places of its words: its first block sees a bag of the earlier "
-    "ones. What does the source have that the target has not?",
+    "The decoder's words have no positional encoding: its first block sees the earlier words as a "
+    "bag. What does the source have that the target has not?",
     PLACES,
     "y = 1.0 * y",
 )
 edited(
-    "The encoder's mask is right, and two bugs are left: filler of the source is seen by somebody, "
-    "and the places of the target's words are told to nobody.",
+    "The encoder's mask is right, and there are still two bugs: some part still attends to the "
+    "padding of the source, and the target words have no positional encoding.",
     PLACES,
     "y = 1.0 * y",
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
 edited(
-    "Filler is hidden everywhere now. Two bugs are left, one on each side: who sees the source "
-    "only up to itself, and what does the target lack?",
+    "Padding is hidden everywhere now. There are still two bugs, one on each side: who sees the "
+    "source only up to itself, and what does the target lack?",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
     PLACES,
     "y = 1.0 * y",
 )
 edited(
-    "The order of both texts is known now. Two bugs are left: a mask that should not be there, and "
-    "one that is missing.",
+    "The order of both texts is known now. There are still two bugs: a mask that should not be "
+    "there, and one that is missing.",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
     DECODER,
@@ -107,25 +107,25 @@ edited(
     'y = parts["decoder"](y, memory, None, is_word)',
 )
 edited(
-    "The mask is upside down: filler is seen, and the words are not. True means “may attend”.",
+    "The mask is inverted: padding is seen, and the words are not. True means “may attend”.",
     "source != 0",
     "source == 0",
 )
 edited(
-    "Places were added to the *memory*, which has them already from the words of the source. It is "
-    "the text being written that has none.",
+    "Positions were added to the *memory*, which has them already from the words of the source. "
+    "It is the text being written that has none.",
     PLACES,
     'memory = parts["positions"].embed(memory)',
 )
 edited(
     "Id 0 is hidden in the text being written, too. There all counts as words, as the statement "
-    "says: only the source has filler.",
+    "says: only the source has padding.",
     DECODER,
     "own = (begun != 0)[:, None, None, :]\n    "
     'y = parts["decoder"](y, memory, own, is_word, causal=True)',
 )
 edited(
-    "The encoder looks at filler now. It needs the mask of its words, and that one only.",
+    "The encoder looks at padding now. It needs the mask of its words, and that one only.",
     ENCODER,
     'memory = parts["encoder"](x)',
 )

@@ -41,7 +41,7 @@ mistake(
     "The fourth is exact match. Half of the words agree, so F1 is more than that.",
     [1, 0.8, 0, 0, 0.45],
 )
-mistake("The last one is the sum. Asked is the mean over the four.", [1, 0.8, 0, 0.5, 2.3])
+mistake("The last one is the sum. You need the mean over the four.", [1, 0.8, 0, 0.5, 2.3])
 mistake(
     "The last one leaves out the question without an answer. It counts like every other.",
     [1, 0.8, 0, 0.5, 0.766667],
@@ -51,7 +51,7 @@ mistake(
     [1, 0.8, 0, 0.5, 0.767],
 )
 mistake(
-    "The last one is the mean exact match. Asked is the mean F1.",
+    "The last one is the mean exact match. You need the mean F1.",
     [1, 0.8, 0, 0.5, 0.25],
 )
 

@@ -85,7 +85,7 @@ edited(
     "~says_none & span_right & has_answer",
 )
 mistake(
-    "The number of right answers came. Asked is the threshold that reaches it.",
+    "The number of right answers came. You need the threshold that reaches it.",
     lambda margins, span_right, has_answer: max(
         torch.where(margins > t, ~has_answer, span_right & has_answer).sum().item()
         for t in margins.tolist()
@@ -100,12 +100,12 @@ mistake(
     ),
 )
 mistake(
-    "This is a place in the *sorted* margins. Asked is the margin that stands there.",
+    "This is a position in the *sorted* margins. You need the margin that is there.",
     lambda margins, span_right, has_answer: (
         margins.sort().values.tolist().index(best_threshold(margins, span_right, has_answer))
     ),
 )
-mistake("The threshold is always 0 here. It is to be chosen.", lambda m, s, h: 0.0)
+mistake("The threshold is always 0 here. It must be chosen.", lambda m, s, h: 0.0)
 
 
 def cases(seed):

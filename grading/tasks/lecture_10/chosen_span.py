@@ -68,53 +68,54 @@ def end_first(start, end, n_words, longest):
 
 
 @mistake(
-    "Where the end came before the start, the two were exchanged. A good place to end need not be "
-    "a good place to begin. Compare sums of legal spans."
+    "Where the end came before the start, the two were exchanged. A good position to end need not "
+    "be a good position to begin. Compare sums of legal spans."
 )
 def exchanged(start, end, n_words, longest):
     return tuple(sorted(one_by_one(start, end, n_words, longest)))
 
 
 edited(
-    "Filler was chosen, or could be: only the first `n_words` places hold words.",
+    "Padding was chosen, or could be: only the first `n_words` positions hold words.",
     "range(1, n_words)",
     "range(1, len(start))",
     "min(first + longest, n_words)",
     "min(first + longest, len(start))",
 )
 edited(
-    "Place 0 is no word of the text: it stands for “no answer” and belongs to no span.",
+    "Position 0 is not a word of the text: it is for “no answer” and belongs to no span.",
     "range(1, n_words)",
     "range(n_words)",
 )
 edited(
-    "Spans may have one word more than `longest` here. From place 3 to place 5 there are three "
-    "words.",
+    "Spans may have one word more than `longest` here. From position 3 to position 5 there are "
+    "three words.",
     "first + longest",
     "first + longest + 1",
 )
 edited(
-    "Spans may have one word less than `longest` here. From place 3 to place 5 there are three "
-    "words.",
+    "Spans may have one word less than `longest` here. From position 3 to position 5 there are "
+    "three words.",
     "first + longest",
     "first + max(longest - 1, 1)",
 )
 edited(
-    "Spans of `longest` words are never tried: `range` stops before its end. From place 3 to place "
-    "5 there are three words.",
+    "Spans of `longest` words are never tried: `range` stops before its end. From position 3 to "
+    "position 5 there are three words.",
     "first + longest",
     "first + longest - 1",
 )
 edited(
-    "The first place of filler counts as a word. Words stand at the places 1 to `n_words` − 1.",
+    "The first position of padding counts as a word. Words are at the positions 1 to `n_words` − "
+    "1.",
     "range(1, n_words)",
     "range(1, n_words + 1)",
     "min(first + longest, n_words)",
     "min(first + longest, n_words + 1, len(start))",
 )
 edited(
-    "The last word is in no span. Words stand at the places 1 to `n_words` − 1, and `range` stops "
-    "before its end.",
+    "The last word is in no span. Words are at the positions 1 to `n_words` − 1, and `range` "
+    "stops before its end.",
     "range(1, n_words)",
     "range(1, n_words - 1)",
     "min(first + longest, n_words)",
@@ -128,8 +129,8 @@ edited(
 
 
 @mistake(
-    "A span may end before it begins here, as long as it is short. The last word stands at the "
-    "first one's place or behind it."
+    "A span may end before it begins here, as long as it is short. The last word is at the first "
+    "one's position or after it."
 )
 def either_way(start, end, n_words, longest):
     places = range(1, n_words)
@@ -143,7 +144,7 @@ edited(
     "n_words",
 )
 edited(
-    "A span must have two words at least here. Start and end may be one place.",
+    "A span must have two words at least here. Start and end may be one position.",
     "range(first, min",
     "range(first + 1, min",
 )
@@ -154,15 +155,15 @@ edited(
     "start[first] * end[last]",
 )
 mistake(
-    "The second number is the place *after* the last word. It should be the last word's own.",
+    "The second number is the position *after* the last word. It should be the last word's own.",
     lambda start, end, n_words, longest: (
         (span := by_list(start, end, n_words, longest))[0],
         span[1] + 1,
     ),
 )
 mistake(
-    "The places are counted from the first word, as if place 0 were cut off. The first word stands "
-    "at place 1.",
+    "The positions are counted from the first word, as if position 0 were cut off. The first word "
+    "is at position 1.",
     lambda start, end, n_words, longest: tuple(
         place - 1 for place in by_list(start, end, n_words, longest)
     ),
@@ -220,6 +221,6 @@ TASK = task(
     properties=(legal,),
     hints=(
         "Two loops are enough: over first words, and over the last words that go with each.",
-        "In the example, write down the sums of all spans that begin at place 2.",
+        "In the example, write down the sums of all spans that begin at position 2.",
     ),
 )

@@ -32,13 +32,14 @@ def by_counting(context, question):
 
 
 edited(
-    "Filler of the context counts as a word of the question, because the question has filler, too.",
+    "Padding of the context counts as a word of the question, because the question has padding, "
+    "too.",
     " & (context != 0)",
     "",
 )
 edited(
-    "This says which words of the *question* stand in the context: the result has a place for each "
-    "word of the question. Which axis has to go?",
+    "This says which words of the *question* are in the context: the result has a position for "
+    "each word of the question. Which axis has to go?",
     "any(dim=-1) & (context != 0)",
     "any(dim=1) & (question != 0)",
 )
@@ -52,16 +53,15 @@ def first_question(context, question):
 
 
 @mistake(
-    "A word counts if it stands in *any* question of the batch. Each context has a question of its "
-    "own."
+    "A word counts if it is in *any* question of the batch. Each context has a question of its own."
 )
 def any_question(context, question):
     return torch.isin(context, question[question != 0])
 
 
 @mistake(
-    "Words are compared place by place, the first with the first. A word of the question may stand "
-    "anywhere in the context."
+    "Words are compared position by position, the first with the first. A word of the question "
+    "may occur anywhere in the context."
 )
 def same_place(context, question):
     found = torch.zeros_like(context, dtype=torch.bool)
@@ -70,7 +70,7 @@ def same_place(context, question):
     return found
 
 
-@mistake("Only a word's first place in the context is marked. Mark all of them.")
+@mistake("Only a word's first position in the context is marked. Mark all of them.")
 def first_place(context, question):
     found = row_by_row(context, question)
     for b, row in enumerate(context.tolist()):
@@ -81,7 +81,7 @@ def first_place(context, question):
 
 
 mistake(
-    "The answer is the wrong way round: True stands at words that the question has not.",
+    "The answer is the wrong way round: True is at words that the question has not.",
     lambda context, question: ~flagged(context, question) & (context != 0),
 )
 mistake(
@@ -109,7 +109,7 @@ def booleans(args, result):
     """One truth value for each word of the context."""
     context = args[0].numpy()
     if result.shape == context.shape and result[context == 0].any():
-        return "A place of filler is marked."
+        return "A position of padding is marked."
     return None
 
 
@@ -122,6 +122,6 @@ TASK = task(
     hints=(
         "Compare each word of the context with each word of the question: a table (batch, T_c, "
         "T_q). New axes make the two shapes fit.",
-        "Filler equals filler. Is it a word?",
+        "Padding equals padding. Is it a word?",
     ),
 )

@@ -43,40 +43,38 @@ def row_by_row(context, question, is_filler, W):
     return out
 
 
-as_given(
-    "This is the code as given. Of whose places are these the probabilities? Look at the shape."
-)
+as_given("This is the code as given. Which text do these positions belong to? Look at the shape.")
 edited(
-    "The context asks now. But filler still gets a share of the probability, and may be chosen.",
+    "The context asks now. But padding still gets a share of the probability, and may be chosen.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
 )
 edited(
-    "The two numbers of each *word* sum to 1 here. It is the places that compete: each of the two "
-    "rows must sum to 1.",
+    "The two numbers of each *word* sum to 1 here. It is the positions that compete: each of the "
+    "two rows must sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
 edited(
-    "The context asks now, and the rest is as given: filler takes part, and the two numbers of a "
-    "word sum to 1 in place of a row.",
+    "The context asks now, and the rest is as given: padding takes part, and the two numbers of a "
+    "word sum to 1 instead of a row.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
 edited(
-    "Filler gets the logit 0 here, and 0 is an ordinary logit. It has to be −∞.",
+    "Padding gets the logit 0 here, and 0 is an ordinary logit. It has to be −∞.",
     "-torch.inf",
     "0.0",
 )
 edited(
-    "Only filler can be chosen here: the mask is upside down.",
+    "Only padding can be chosen here: the mask is inverted.",
     "(is_filler[:, None]",
     "(~is_filler[:, None]",
 )
 edited(
-    "The filler was set to zero after softmax, so the rest no longer sums to 1. Hide it before.",
+    "The padding was set to zero after softmax, so the rest no longer sums to 1. Hide it before.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
     "logits.softmax(dim=-1)",
@@ -99,8 +97,8 @@ def _logits(context, question, W):
 
 
 mistake(
-    "Filler is hidden. But softmax lets the two numbers of one word compete, and it is the places "
-    "that should: along which axis?",
+    "Padding is hidden. But softmax lets the two numbers of one word compete, and it is the "
+    "positions that should: along which axis?",
     lambda context, question, is_filler, W: (
         _logits(context, question, W)
         .masked_fill(is_filler[:, None], -torch.inf)
@@ -109,7 +107,7 @@ mistake(
     ),
 )
 mistake(
-    "The words are hidden and the filler is not: `is_filler` is True at filler.",
+    "The words are hidden and the padding is not: `is_filler` is True at padding.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
     ),
@@ -125,13 +123,13 @@ mistake(
     ),
 )
 mistake(
-    "Each place got a sigmoid of its own. The places compete for one answer: softmax.",
+    "Each position got a sigmoid of its own. The positions compete for one answer: softmax.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W).sigmoid().masked_fill(is_filler[:, None], 0)
     ),
 )
 mistake(
-    "All is right but the order of the axes: the two rows are to stand before the places.",
+    "All is right but the order of the axes: the two rows must come before the positions.",
     lambda context, question, is_filler, W: pointed(context, question, is_filler, W).mT,
 )
 mistake(
@@ -166,7 +164,7 @@ def rows_sum_to_one(args, result):
     if result.shape != (batch, 2, T_c):
         return f"The shape is {result.shape}. Wanted is (batch, 2, T_c) = {(batch, 2, T_c)}."
     if (result[:, 0][args[2].numpy()] > 1e-9).any():
-        return "A place of filler has a probability above 0."
+        return "A position of padding has a probability above 0."
     sums = result.sum(axis=-1)
     if not np.allclose(sums, 1):
         return f"A row sums to {sums.flat[np.abs(sums - 1).argmax()]:.3f}, not to 1."
@@ -182,6 +180,6 @@ TASK = task(
     hints=(
         "Attention returns a row for each query. Which text do you want rows of?",
         "Three things can be checked on the result: its shape, which axis sums to 1, and what "
-        "filler has.",
+        "padding has.",
     ),
 )

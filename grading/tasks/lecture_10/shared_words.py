@@ -62,7 +62,7 @@ edited(
     "sum(word in theirs for word in ours)",
 )
 edited(
-    "A word that stands twice in both counts once only. Words are counted as bags, not as sets.",
+    "A word that is twice in both counts once only. Words are counted as bags, not as sets.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "len(set(ours) & set(theirs))",
 )

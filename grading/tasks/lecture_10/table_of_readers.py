@@ -162,16 +162,16 @@ def _good(place):
 
 
 mistake(
-    "Of the rates that count as equal this takes the smallest. Asked is the one in the middle.",
+    "Of the rates that count as equal this takes the smallest. You need the one in the middle.",
     _good(lambda n: 0),
 )
 mistake(
-    "Of the rates that count as equal this takes the largest. Asked is the one in the middle.",
+    "Of the rates that count as equal this takes the largest. You need the one in the middle.",
     _good(lambda n: n - 1),
 )
 mistake(
-    "Of two rates in the middle this takes the larger. Asked is the smaller one: counted from 0, "
-    "the middle of four is place 1.",
+    "Of two rates in the middle this takes the larger. You need the smaller one: counted from 0, "
+    "the middle of four is position 1.",
     _good(lambda n: n // 2),
 )
 mistake(
@@ -180,8 +180,8 @@ mistake(
     lambda search, runs, equal: _table(search, runs, equal, none="left out"),
 )
 mistake(
-    "The mean over *all* rates is reported. Asked is the one at the reader's own rate: nobody uses "
-    "a reader at a rate that does not suit it.",
+    "The mean over *all* rates is reported. You need the one at the reader's own rate: nobody "
+    "uses a reader at a rate that does not suit it.",
     lambda search, runs, equal: [
         (name, rate, fmean(row["test"] for row in runs if row["model"] == name))
         for name, rate, _ in sorted(
@@ -191,7 +191,7 @@ mistake(
     ],
 )
 mistake(
-    "The best seed is reported. Asked is the mean over seeds: who tries again until it is good "
+    "The best seed is reported. You need the mean over seeds: who tries again until it is good "
     "reports luck.",
     lambda search, runs, equal: _table(search, runs, equal, report=max),
 )
@@ -222,10 +222,10 @@ def last_seed(search, runs, equal):
     return _table(list(last.values()), runs, equal)
 
 
-edited("The lines are right, and the worst reader stands first.", "-line[2]", "line[2]")
+edited("The lines are right, and the worst reader is first.", "-line[2]", "line[2]")
 edited("The lines are right, and not in order: the best mean comes first.", "-line[2]", "line[0]")
 edited(
-    "The rates that count as equal stand in the order of the rows, which is any order. Sort them "
+    "The rates that count as equal are in the order of the rows, which is any order. Sort them "
     "before you take the one in the middle.",
     "in sorted(tried) if",
     "in tried if",
@@ -390,8 +390,8 @@ TASK = task(
     hints=(
         "For one reader: a dictionary from each rate to the list of its validations, then to their "
         "mean.",
-        "Write the rates that count as equal in a list, in rising order. In a list of one, two, "
-        "three and four, which place is wanted?",
+        "Write the rates that count as equal in a list, in rising order. Which position do you "
+        "need in a list of one, two, three and four?",
         "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
     ),
 )

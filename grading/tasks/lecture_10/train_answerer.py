@@ -56,9 +56,7 @@ def untrained(contexts, questions, spans):
     return RecurrentReader(285)
 
 
-@mistake(
-    "It answers with the *last* word first: starts and ends have changed places in the targets."
-)
+@mistake("It answers with the *last* word first: starts and ends are swapped in the targets.")
 def exchanged(contexts, questions, spans):
     return _trained(contexts, questions, spans.flip(1), 120)
 
@@ -71,7 +69,9 @@ def first_word_twice(contexts, questions, spans):
     return _trained(contexts, questions, spans[:, :1].expand(-1, 2), 300, fixed=NAMES)
 
 
-@mistake("It points one place too far to the left, as if place 0 were the first word of the text.")
+@mistake(
+    "It points one position too far to the left, as if position 0 were the first word of the text."
+)
 def shifted(contexts, questions, spans):
     return _trained(contexts, questions, spans - 1, 200)
 

@@ -16,15 +16,15 @@ TASK = task(
     "controls",
     reasons={
         "a": fails(
-            "The second reader has as many numbers to train as the first, and one input more than "
-            "the third. Compare these three rows."
+            "The second reader has as many parameters as the first, and one input more than the "
+            "third. Compare these three rows."
         ),
         "b": holds(
             "Then marks on any words would do, and the gain would come from the additional input. "
             "That is what a control is for."
         ),
         "c": fails(
-            "Each of the two cues stands in two sentences, and one sentence has both. Count the "
+            "Each of the two cues is in two sentences, and one sentence has both. Count the "
             "sentences of a text in which something is marked."
         ),
         "d": holds(

@@ -50,13 +50,13 @@ def wrong_axis(weights, sentence, k):
 
 
 edited(
-    "The attention of a sentence is the sum over its words here, so that long sentences win. Asked "
-    "is the mean for each word.",
+    "The attention of a sentence is the sum over its words here, so that long sentences win. You "
+    "need the mean for each word.",
     "scores / sentence.bincount(minlength=n)",
     "scores",
 )
 edited(
-    "The sentences come in the order of their scores. In a summary they stand in the order of the "
+    "The sentences come in the order of their scores. In a summary they are in the order of the "
     "text.",
     "sorted(best.tolist())",
     "best.tolist()",
@@ -97,7 +97,7 @@ def without_diagonal(weights, sentence, k):
 
 
 @mistake(
-    "These are the places of words. Add up what the words of each sentence receive, and return "
+    "These are the positions of words. Add up what the words of each sentence receive, and return "
     "numbers of sentences."
 )
 def words_not_sentences(weights, sentence, k):
@@ -106,7 +106,7 @@ def words_not_sentences(weights, sentence, k):
 
 
 @mistake(
-    "This takes the sentence of the word that receives most. Asked is the mean over all words of "
+    "This takes the sentence of the word that receives most. You need the mean over all words of "
     "a sentence."
 )
 def by_best_word(weights, sentence, k):
@@ -116,7 +116,7 @@ def by_best_word(weights, sentence, k):
     return sorted(sorted(range(n), key=lambda i: -best[i])[:k])
 
 
-@mistake("The two bugs of order and length are mended, and the sums run along the given axis.")
+@mistake("The two bugs of order and length are fixed, and the sums run along the given axis.")
 def only_the_end(weights, sentence, k):
     n = int(sentence.max()) + 1
     scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=1))

@@ -36,16 +36,16 @@ def by_loop(weights, source, n_words):
 
 
 edited(
-    "A word that stands there several times has the weight of one of its places only. All its "
-    "places count, added up.",
+    "A word that is there several times has the weight of one of its places only. All its places "
+    "count, added up.",
     "empty.scatter_add(-1, at, weights)",
     "empty.scatter(-1, at, weights)",
 )
 
 
 @mistake(
-    "A word that stands there several times has the *mean* of its places. Then a row no longer "
-    "sums to 1: add the weights up."
+    "A word that is there several times has the *mean* of its places. Then a row no longer sums "
+    "to 1: add the weights up."
 )
 def averaged(weights, source, n_words):
     places = torch.nn.functional.one_hot(source, n_words).to(weights.dtype)
@@ -53,8 +53,8 @@ def averaged(weights, source, n_words):
 
 
 @mistake(
-    "A word that stands there several times has the *largest* of its weights. Then a row no "
-    "longer sums to 1: add them up."
+    "A word that is there several times has the *largest* of its weights. Then a row no longer "
+    "sums to 1: add them up."
 )
 def largest(weights, source, n_words):
     at = source[:, None, :].expand_as(weights)
@@ -94,7 +94,7 @@ def counts_only(weights, source, n_words):
     return by_product(even, source, n_words)
 
 
-@mistake("The last two axes stand in each other's place.")
+@mistake("The last two axes are swapped.")
 def turned(weights, source, n_words):
     return by_product(weights, source, n_words).transpose(1, 2)
 

@@ -101,12 +101,12 @@ mistake(
     ],
 )
 edited(
-    "The four numbers are right, and strayed and invented stand in each other's place.",
+    "The four numbers are right, and strayed and invented are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [kept, lost, invented, strayed]",
 )
 edited(
-    "The four numbers are right, and kept and lost stand in each other's place.",
+    "The four numbers are right, and kept and lost are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [lost, kept, strayed, invented]",
 )

@@ -30,7 +30,7 @@ def in_two_steps(words, ids):
 
 
 @mistake(
-    "An unknown word that stands there twice got two ids. It is one word: its copies have to find "
+    "An unknown word that is there twice got two ids. It is one word: its copies have to find "
     "each other."
 )
 def each_time_anew(words, ids):
@@ -69,7 +69,7 @@ def by_alphabet(words, ids):
 
 
 @mistake(
-    "The number behind the list grew with *each* unknown word, also where it was met before. Count "
+    "The number after the list grew with *each* unknown word, also where it was met before. Count "
     "the different ones."
 )
 def grows_each_time(words, ids):
@@ -84,7 +84,7 @@ def grows_each_time(words, ids):
 
 
 edited(
-    "The first unknown word got the last id of the list, which is another word's. Behind the list "
+    "The first unknown word got the last id of the list, which is another word's. After the list "
     "is len(ids).",
     "len(ids) + len(unknown)",
     "max(ids.values(), default=0) + len(unknown)",
@@ -107,7 +107,7 @@ def by_place(words, ids):
 
 @mistake(
     "The unknown words were added to the list that came in. Then they are known in the next text, "
-    "which should begin anew."
+    "which should begin again."
 )
 def list_grows(words, ids):
     return [ids.setdefault(word, len(ids)) for word in words]
@@ -141,6 +141,6 @@ TASK = task(
     cases=cases,
     hints=(
         "Keep a dictionary of the unknown words of this text, beside the one that came in.",
-        "How many unknown words have been met so far? That many ids behind the list are taken.",
+        "How many unknown words have been met so far? That many ids after the list are taken.",
     ),
 )

@@ -30,8 +30,8 @@ def by_minus_infinity(logits, gate, copied):
 
 
 as_given(
-    "This is the code as given. In the first case a row of the result does not sum to 1, and words "
-    "behind the list are *written*."
+    "This is the code as given. In the first case a row of the result does not sum to 1, and "
+    "words after the list are *written*."
 )
 
 
@@ -45,14 +45,14 @@ def gate_turned(logits, gate, copied):
 
 
 edited(
-    "The words behind the list are written: a logit of 0 is not a probability of 0. Softmax first, "
-    "then the new places.",
+    "The words after the list are written: a logit of 0 is not a probability of 0. Softmax first, "
+    "then the new positions.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra)).softmax(dim=-1)",
 )
 edited(
-    "The new places stand before the list, so that every word's probability has moved to another "
-    "id. They belong behind it.",
+    "The new positions come before the list, so that every word's probability has moved to "
+    "another id. They belong after it.",
     "(0, extra)",
     "(extra, 0)",
 )
@@ -81,7 +81,7 @@ edited(
 
 
 edited(
-    "Words behind the list have a small probability of being written: the logit that was put there "
+    "Words after the list have a small probability of being written: the logit that was put there "
     "is low, and not −∞.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra), value=-5.0).softmax(dim=-1)",
@@ -95,7 +95,7 @@ edited(
 )
 
 
-@mistake("Behind the list all of `copied` stands, and not its share 1 − gate.")
+@mistake("After the list all of `copied` is, and not its share 1 − gate.")
 def whole_behind(logits, gate, copied):
     found = mixed(logits, gate, copied)
     n = logits.shape[-1]

@@ -102,7 +102,7 @@ def length_only(summary, reference):
 
 
 @mistake(
-    "Each word was looked for after the last one found, the first fitting place taken at once. "
+    "Each word was looked for after the last one found, the first fitting position taken at once. "
     "A word taken too late can cost several others: leaving it out may give a longer run."
 )
 def greedy(summary, reference):
@@ -115,8 +115,8 @@ def greedy(summary, reference):
 
 
 @mistake(
-    "A word was used several times in the run. Each place of the reference serves once. (Or are "
-    "all rows of your table one and the same list, as in `[[0] * m] * n`?)"
+    "A word was used several times in the run. Each position of the reference serves once. (Or "
+    "are all rows of your table one and the same list, as in `[[0] * m] * n`?)"
 )
 def reused(summary, reference):
     row = [0] * (len(reference) + 1)

@@ -10,7 +10,8 @@ scores_by_hand = [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 7]
 # %%
 
 mistake(
-    "The first two are the other way round: recall is the share of the *reference* that was found.",
+    "The first two are the other way around: recall is the share of the *reference* that was "
+    "found.",
     [6 / 6, 6 / 8, 6 / 7, 2 / 6, 2 / 8, 4 / 7],
 )
 mistake(
@@ -30,7 +31,7 @@ mistake(
 )
 mistake(
     "The first five are right. The last is ROUGE-1 of the third summary. ROUGE-L asks for the "
-    "longest run in the same order, and *on monday* stands at the wrong end.",
+    "longest run in the same order, and *on monday* is at the wrong end.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 6 / 7],
 )
 mistake(
@@ -50,7 +51,7 @@ TASK = task(
     hints=(
         "For the second summary: the reference has one *a* and one *ship*. How many words can the "
         "two have in common?",
-        "For the third: strike out as few words as possible until what remains stands in both, in "
-        "the same order.",
+        "For the third: strike out as few words as possible until what remains is in both, in the "
+        "same order.",
     ),
 )

@@ -63,12 +63,12 @@ edited(
 )
 
 
-@mistake("Filler was counted as a part of sentence 0.")
+@mistake("Padding was counted as a part of sentence 0.")
 def filler_in_first(x, sentence, n):
     return sentence_vectors(x, sentence.clamp(min=0), n)
 
 
-@mistake("Filler was counted as a part of the last sentence: an index of −1 is the last one.")
+@mistake("Padding was counted as a part of the last sentence: an index of −1 is the last one.")
 def filler_in_last(x, sentence, n):
     return sentence_vectors(x, sentence % n, n)
 
@@ -87,14 +87,14 @@ def first_text(x, sentence, n):
     return sentence_vectors(x, sentence[:1].expand_as(sentence), n)
 
 
-@mistake("Each sentence has its largest entries. Asked is the mean.")
+@mistake("Each sentence has its largest entries. You need the mean.")
 def largest(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None])[..., None]
     top = x[:, None].masked_fill(~here, -torch.inf).amax(dim=2)
     return torch.where(here.any(dim=2), top, 0.0)
 
 
-@mistake("This is the first word of each sentence. Asked is the mean over its words.")
+@mistake("This is the first word of each sentence. You need the mean over its words.")
 def first_word(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None]).to(x.dtype)
     first = here * (here.cumsum(dim=-1) == 1)

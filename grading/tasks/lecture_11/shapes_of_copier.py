@@ -10,7 +10,7 @@ shapes_of_copier = [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 1
 # %%
 
 mistake(
-    "The first has its last two axes in each other's place: queries are the words of the summary.",
+    "The first has its last two axes swapped: queries are the words of the summary.",
     [(8, 2, 48, 10), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
 )
 mistake(
@@ -23,23 +23,23 @@ mistake(
     [(8, 2, 10, 48), (8, 10, 48), (8, 1), (8, 10, 115), (8, 10, 118)],
 )
 mistake(
-    "The first two are right. The gate belongs to the steps of the summary, not to the places of "
-    "the text.",
+    "The first two are right. The gate belongs to the steps of the summary, not to the positions "
+    "of the text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 48, 1), (8, 10, 115), (8, 10, 118)],
 )
 mistake(
-    "The first three are right. The readout has a column for each word of the list. What is behind "
-    "the list cannot be written.",
+    "The first three are right. The output layer has a column for each word of the list. What is "
+    "after the list cannot be written.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 118), (8, 10, 118)],
 )
 mistake(
-    "The first four are right. In the mixture there are also places for the unknown words of a "
+    "The first four are right. In the mixture there are also positions for the unknown words of a "
     "text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 115)],
 )
 mistake(
-    "The first four are right. The mixture has an entry for each *word*, not one for each place of "
-    "the text besides.",
+    "The first four are right. The mixture has an entry for each *word*, not one for each "
+    "position of the text besides.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 163)],
 )
 

@@ -38,7 +38,8 @@ def train_summarizer(source, target, asked):
 
 NOTHING = (
     "It writes hardly anything that belongs to the news, as a model that knows nothing. Has it "
-    "been trained before it is returned, and is what is asked for at each place the *next* word?"
+    "been trained before it is returned, and is what is asked for at each position the *next* "
+    "word?"
 )
 
 

@@ -110,15 +110,17 @@ def through_the_course(weights, config, tokens):
 
 
 edited(
-    "The last norm is missing, the one between the last block and the readout.",
+    "The last norm is missing, the one between the last block and the output layer.",
     'rms_norm(x, weights["norm.weight"], eps) @',
     "x @",
 )
 edited(
-    "Attention reads the stream without its norm.", 'rms_norm(x, get("input_layernorm"), eps)', "x"
+    "Attention reads the residual stream without its norm.",
+    'rms_norm(x, get("input_layernorm"), eps)',
+    "x",
 )
 edited(
-    "The feed-forward network reads the stream without its norm.",
+    "The feed-forward network reads the residual stream without its norm.",
     'rms_norm(x, get("post_attention_layernorm"), eps)',
     "x",
 )
@@ -133,12 +135,12 @@ edited(
     "x = gated_feed_forward(",
 )
 edited(
-    "`gate_proj` and `up_proj` have changed places. Their shapes are the same.",
+    "`gate_proj` and `up_proj` are swapped. Their shapes are the same.",
     'get("mlp.gate_proj"), get("mlp.up_proj")',
     'get("mlp.up_proj"), get("mlp.gate_proj")',
 )
 edited(
-    "The readout is the embedding. In this file the two are not tied.",
+    "The output layer is the embedding. In this file the two are not tied.",
     'weights["lm_head.weight"]',
     'weights["embed_tokens.weight"]',
 )
@@ -153,24 +155,24 @@ edited(
     'project(h, "k", heads[1])',
 )
 edited(
-    "The values are turned, too. Places decide who looks at whom, not what is handed over.",
+    "The values are turned, too. Positions decide who looks at whom, not what is passed on.",
     'grouped_heads(q, k, project(h, "v", heads[1]))',
     'grouped_heads(q, k, turned(project(h, "v", heads[1]), base))',
 )
 edited(
-    "The rotation has a base of its own. It stands in the config.",
+    "The rotation has a base of its own. It is in the config.",
     'config["rope_theta"]',
     "10_000.0",
 )
-edited("eps stands in the config, too.", 'config["rms_norm_eps"]', "1e-12")
+edited("eps is in the config, too.", 'config["rms_norm_eps"]', "1e-12")
 edited(
     "The contexts of the heads were joined in the wrong order: for each word, head after head.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.permute(1, 2, 0).flatten(1)",
 )
 edited(
-    "The heads were joined without exchanging their axis with that of the words: what stands in a "
-    "row belongs to several words.",
+    "The heads were joined without exchanging their axis with that of the words: what is in a row "
+    "belongs to several words.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.reshape(len(tokens), -1)",
 )
@@ -200,7 +202,7 @@ edited(
 
 
 edited(
-    "The norm before attention and the one before the feed-forward network have changed places.",
+    "The norm before attention and the one before the feed-forward network are swapped.",
     "input_layernorm",
     "post_attention_layernorm_",
     'get("post_attention_layernorm")',
@@ -220,7 +222,7 @@ edited(
 )
 
 
-@mistake("Only the logits behind the last word came back. All places are asked for.")
+@mistake("Only the logits after the last word came back. All positions are asked for.")
 def last_only(weights, config, tokens):
     return foreign_logits(weights, config, tokens)[-1:]
 
@@ -291,7 +293,8 @@ TASK = task(
     drive=drive,
     forbidden=("helpers.pretrained.llama",),
     hints=(
-        "Begin with no layer at all: embedding, last norm, readout. Then attention, then the rest.",
+        "Begin with no layer at all: embedding, last norm, output layer. Then attention, then the "
+        "rest.",
         "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
         "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
     ),

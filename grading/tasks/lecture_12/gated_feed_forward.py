@@ -27,7 +27,7 @@ def by_linear(x, gate, up, down):
 
 INSIDE = "F.silu(x @ gate.T) * (x @ up.T)"
 edited(
-    "SiLU stands at the wrong one of the two: it belongs to the gate.",
+    "SiLU is at the wrong one of the two: it belongs to the gate.",
     INSIDE,
     "(x @ gate.T) * F.silu(x @ up.T)",
 )
@@ -58,7 +58,7 @@ def not_turned(x, gate, up, down):
     return (F.silu(x @ gate) * (x @ up)) @ down
 
 
-@mistake("x was added. The residual connection stands outside.")
+@mistake("x was added. The residual connection is outside.")
 def with_residual(x, gate, up, down):
     return x + gated_feed_forward(x, gate, up, down)
 

@@ -102,7 +102,7 @@ edited(
 
 
 edited(
-    "The mask lets each query see one word too many: the one behind it.",
+    "The mask lets each query see one word too many: the one after it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] + 1).bool()",
 )
@@ -119,7 +119,7 @@ edited(
 
 
 edited(
-    "The mask is turned round: each query sees only its own word and those behind it.",
+    "The mask is inverted: each query sees only its own word and those after it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).triu(k.shape[1] - q.shape[1]).bool()",
 )

@@ -44,7 +44,7 @@ mistake(
     _at(0),
 )
 mistake("These are the weights on the word *before* the same one.", _at(-1))
-mistake("These are the weights on the word two places behind the same one.", _at(2))
+mistake("These are the weights on the word two positions after the same one.", _at(2))
 mistake(
     "These are the weights on the word just before: a previous-token head has the highest score.",
     lambda weights, n: weights.diagonal(-1, dim1=-2, dim2=-1)[:, -n:].mean(dim=-1),
@@ -61,12 +61,12 @@ edited(
     ".mean()",
 )
 edited(
-    "Query and key have changed places: axis -2 is who looks, axis -1 what is looked at.",
+    "Query and key are swapped: axis -2 is who looks, axis -1 what is looked at.",
     "1 - n",
     "n - 1",
 )
 mistake(
-    "Divided by all places. Only those of the second copy are asked.",
+    "Divided by all positions. Only those of the second copy are asked.",
     lambda weights, n: induction_score(weights, n) / 2,
 )
 
@@ -88,7 +88,7 @@ def without_first(weights, n):
     return weights[:, at, at - n + 1].mean(dim=1)
 
 
-@mistake("The last word was left out. Behind its earlier self stands the second copy: count it.")
+@mistake("The last word was left out. After its earlier self is the second copy: count it.")
 def without_last(weights, n):
     at = torch.arange(n, 2 * n - 1) if n > 1 else torch.arange(n, 2 * n)
     return weights[:, at, at - n + 1].mean(dim=1)
@@ -112,8 +112,8 @@ TASK = task(
     outcome="recognise an {term}`induction head`, score it, and explain how two layers copy",
     cases=cases,
     hints=(
-        "Write the places 0 to 5 in a row for n = 3. Which word came after the earlier self of the "
-        "word at 4?",
-        "For the word at place i, look at key i − n + 1.",
+        "Write the positions 0 to 5 in a row for n = 3. Which word came after the earlier self of "
+        "the word at 4?",
+        "For the word at position i, look at key i − n + 1.",
     ),
 )

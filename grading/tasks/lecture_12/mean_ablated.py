@@ -39,12 +39,13 @@ def by_difference(found, W_out, n_heads, head):
 MEAN = "found[..., own].mean(dim=0)"
 edited("The head was replaced by zeros. Its mean is asked for.", MEAN, "0.0")
 edited(
-    "The mean goes over sentences and places. Each place has its own mean.",
+    "The mean goes over sentences and positions. Each position has its own mean.",
     MEAN,
     "found[..., own].mean(dim=(0, 1))",
 )
 edited(
-    "The mean goes over the places of each sentence. Take it over sentences, place by place.",
+    "The mean goes over the positions of each sentence. Take it over sentences, position by "
+    "position.",
     MEAN,
     "found[..., own].mean(dim=1, keepdim=True)",
 )
@@ -101,7 +102,7 @@ edited(
 
 
 @mistake(
-    "Numbers of the *output* were replaced. Behind `W_out` each number is a sum over all heads: "
+    "Numbers of the *output* were replaced. After `W_out` each number is a sum over all heads: "
     "replace before."
 )
 def behind_the_projection(found, W_out, n_heads, head):

@@ -74,8 +74,8 @@ as_given(
 )
 OUT = 'theirs[f"{from_}attn.c_proj.{kind}"].t()'
 PIECES = '("query", "key", "value")'
-edited("Keys and values have changed places.", PIECES, '("query", "value", "key")')
-edited("Queries and keys have changed places.", PIECES, '("key", "query", "value")')
+edited("Keys and values are swapped.", PIECES, '("query", "value", "key")')
+edited("Queries and keys are swapped.", PIECES, '("key", "query", "value")')
 edited(
     "Queries, keys and values are not turned. GPT-2 stores W of x @ W, nn.Linear its transpose.",
     "piece.t() for",
@@ -92,7 +92,7 @@ edited(
 )
 
 
-@mistake("The two norms of each block have changed places: `ln_1` stands before attention.")
+@mistake("The two norms of each block are swapped: `ln_1` comes before attention.")
 def norms_swapped(theirs, n_layers):
     return _swapped_norms(read_gpt2(theirs, n_layers))
 
@@ -212,6 +212,6 @@ TASK = task(
     hints=(
         "Write down for each line the shape that comes and the shape that is needed. Where the two "
         "are square, the shape says nothing.",
-        "In which order do queries, keys and values stand, and what stands before attention?",
+        "In which order do queries, keys and values stand, and what comes before attention?",
     ),
 )

@@ -59,7 +59,7 @@ edited(
     "x.var(dim=-1, keepdim=True, unbiased=False)",
 )
 edited(
-    "An axis was counted from the front. Vectors lie along the *last* one, whatever stands before.",
+    "An axis was counted from the front. Vectors lie along the *last* one, whatever comes before.",
     SQUARES,
     "(x * x).mean(dim=min(1, x.dim() - 1), keepdim=True)",
 )
@@ -68,8 +68,8 @@ edited("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_squar
 
 edited("Multiplied by the root, instead of divided.", "x / torch", "x * torch")
 edited(
-    "The mean lost its axis, so that it is laid along the wrong one, or does not fit. Keep it: "
-    "`keepdim=True`.",
+    "The mean lost its axis, so that it is broadcast along the wrong one, or does not fit. Keep "
+    "it: `keepdim=True`.",
     SQUARES,
     "(x * x).mean(dim=-1)",
 )

@@ -42,7 +42,7 @@ mistake(
 
 @mistake(
     "The context is another one: the change must be orthogonal to each column of the values. (Of "
-    "the rows of `Vt` only those *behind* the number of columns are, and only if none is cut off.)"
+    "the rows of `Vt` only those *after* the number of columns are, and only if none is cut off.)"
 )
 def in_other_order(weights, values):
     return weights.roll(1)
@@ -70,9 +70,9 @@ def direction_only(weights, values):
 
 
 @mistake(
-    "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal to "
-    "the values and to a column of ones; such rows of `Vt` stand behind as many as there are "
-    "columns, and only if none was cut off. And nothing is to be multiplied afterwards."
+    "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal "
+    "to the values and to a column of ones; such rows of `Vt` come after as many as there are "
+    "columns, and only if none was cut off. And nothing must be multiplied afterwards."
 )
 def doubled(weights, values):
     return 2 * same_output(weights, values)

@@ -47,8 +47,8 @@ mistake(
     "Head 3 of layer 1 is where transformers do agreement.",
 )
 mistake(
-    "It concludes from what is not needed that it is not used. What stands in two places is "
-    "needed in neither.",
+    "It concludes from what is not needed that it is not used. What is in two positions is needed "
+    "in neither.",
     "All other heads have nothing to do with agreement.",
 )
 

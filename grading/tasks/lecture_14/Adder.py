@@ -73,15 +73,16 @@ class _With(Adder):
 
 
 @mistake(
-    "Later tokens change the logits of earlier places: nothing keeps the model from reading the "
-    "answer that it is asked for. In training the loss would fall to 0, and writing would fail."
+    "Later tokens change the logits of earlier positions: nothing keeps the model from reading "
+    "the answer that it is asked for. In training the loss would fall to 0, and writing would "
+    "fail."
 )
 class NotCausal(_With):
     causal = False
 
 
 @mistake(
-    "The mask is the wrong way round: each place sees what comes *after* it. True means: may "
+    "The mask is the wrong way round: each position sees what comes *after* it. True means: may "
     "attend."
 )
 class WrongWay(_With):
@@ -93,7 +94,7 @@ class WrongWay(_With):
 
 
 @mistake(
-    "The places do not count: with two digits exchanged, what is written behind `=` stays the "
+    "The positions do not count: with two digits exchanged, what is written after `=` stays the "
     "same. 12 + 34 and 21 + 34 would have one answer."
 )
 class NoPositions(_With):
@@ -101,16 +102,16 @@ class NoPositions(_With):
 
 
 @mistake(
-    "The vectors of the tokens are multiplied before the places are added. Here both tables start "
-    "alike, so that a place is as loud as a token: add them as they are."
+    "The vectors of the tokens are multiplied before the positions are added. Here both tables "
+    "start alike, so that a position is as loud as a token: add them as they are."
 )
 class Louder(_With):
     scale = 3.0
 
 
 @mistake(
-    "There are other numbers to train than in the parts named: is every part there, and only "
-    "once? An embedding of 12, a table of 3n + 2 places, the stack, a readout to 12."
+    "There are other parameters than in the parts named: is every part there, and only once? An "
+    "embedding of 12, a table of 3n + 2 positions, the stack, an output layer to 12."
 )
 class TooLong(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
@@ -139,7 +140,8 @@ class Probabilities(_With):
 
 
 @mistake(
-    "Only the logits of the last place come back. In training every place of the answer is asked."
+    "Only the logits of the last position come back. In training every position of the answer is "
+    "asked."
 )
 class LastOnly(_With):
     def forward(self, tokens, return_weights=False):
@@ -160,7 +162,7 @@ class OneMap(_With):
 
 @mistake(
     "The two tables do not start alike: PyTorch begins with tokens of size 1, and the course with "
-    "places of size 0.02, so that order is hardly heard at first. Let both start at 0.3."
+    "positions of size 0.02, so that order is hardly heard at first. Let both start at 0.3."
 )
 class UsualStart(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
@@ -266,7 +268,7 @@ TASK = task(
     properties=(first_fact,),
     drive=drive,
     hints=(
-        "`LearnedPositions(…).embed(x)` adds the vectors of the places to x.",
+        "`LearnedPositions(…).embed(x)` adds the vectors of the positions to x.",
         "`TransformerStack` is told `causal=True` when it is called, and `return_weights=True`.",
     ),
 )

@@ -97,7 +97,7 @@ def best_on_average(trial, models, rates, search_seeds, seeds):
 
 
 edited(
-    "The rate with the *smallest* validation was taken. It is a share of right answers.",
+    "The rate with the *smallest* validation was taken. It is an accuracy of the answers.",
     "-math.inf, None",
     "math.inf, None",
     "if mean > best:",
@@ -122,7 +122,7 @@ edited(
 
 edited(
     "A training that failed (NaN) won: NaN is neither larger nor smaller than anything, so it "
-    "passes a comparison written the other way round.",
+    "passes a comparison written the other way around.",
     "if mean > best:",
     "if not mean <= best:",
 )
@@ -136,7 +136,7 @@ def mean_only(trial, models, rates, search_seeds, seeds):
     return found
 
 
-@mistake("The best of all seeds stands there instead of each.")
+@mistake("The best of all seeds is there instead of each.")
 def best_seed(trial, models, rates, search_seeds, seeds):
     found = compared(trial, models, rates, search_seeds, seeds)
     for row in found.values():
@@ -216,7 +216,8 @@ TASK = task(
     cases=cases,
     drive=drive,
     hints=(
-        "For one model: a list of mean validations, one for each rate; the place of the largest.",
+        "For one model: a list of mean validations, one for each rate; the position of the "
+        "largest.",
         "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
     ),
 )

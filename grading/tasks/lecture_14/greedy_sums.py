@@ -60,7 +60,7 @@ edited(
     "newest = model(questions)[:, -1]",
 )
 edited(
-    "The logits of the first place were taken. The last place speaks of the next token.",
+    "The logits of the first place were taken. The last position predicts the next token.",
     "[:, -1]",
     "[:, 0]",
 )
@@ -87,7 +87,7 @@ edited(
     "return tokens[:, 2 * n + 2 :]",
 )
 edited(
-    "The new digit was put in front. It belongs behind the text.",
+    "The new digit was put in front. It belongs after the text.",
     "[tokens, newest[:, None]]",
     "[newest[:, None], tokens]",
 )
@@ -99,7 +99,7 @@ def first_only(model, questions, n):
     return torch.cat([questions, tokens[:, 2 * n + 2 :].expand(len(questions), -1)], dim=1)
 
 
-@mistake("The digits were drawn by chance. Greedy writing takes the likeliest.")
+@mistake("The digits were drawn by chance. Greedy writing takes the most probable.")
 def drawn(model, questions, n):
     model.eval()
     tokens = questions

@@ -62,18 +62,18 @@ edited(
     '"zero"',
 )
 edited(
-    "All heads of the layer were switched off at once.",
+    "All heads of the layer were ablated at once.",
     "[(layer, head)]",
     "[(layer, h) for h in range(n_heads)]",
 )
 edited(
-    "Nothing is switched off while the shares are measured: the measurement must stand within the "
+    "Nothing is ablated while the shares are measured: the measurement must stand within the "
     "block of `with`.",
     "                drops[layer, head] = whole - shares()",
     "                pass\n            drops[layer, head] = whole - shares()",
 )
 edited(
-    "The head is switched off in the first layer, whichever layer is meant.",
+    "The head is ablated in the first layer, whichever layer is meant.",
     "[(layer, head)]",
     "[(0, head)]",
 )
@@ -83,18 +83,18 @@ edited(
     "return right.all(dim=1, keepdim=True).expand_as(right).double().mean(dim=0)",
 )
 edited(
-    "All digits together have one number. Each place of the answer has its own.",
+    "All digits together have one number. Each position of the answer has its own.",
     "return right.double().mean(dim=0)",
     "return right.double().mean().expand(n + 1)",
 )
 edited(
-    "Each place is compared with the token that it *reads*. What it says is about the next one.",
+    "Each position is compared with the token that it *reads*. What it says is about the next one.",
     "== tokens[:, -(n + 1) :]",
     "== tokens[:, -(n + 2) : -1]",
 )
 
 
-@mistake("Without each head the others are missing: all were switched off but one.")
+@mistake("Without each head the others are missing: all were ablated but one.")
 def the_others(model, tokens, n, n_layers, n_heads):
     every = [(i, h) for i in range(n_layers) for h in range(n_heads)]
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
@@ -161,8 +161,8 @@ TASK = task(
     cases=cases,
     drive=drive,
     hints=(
-        "Write a function that measures the share of right digits at each place of the answer. "
-        "Call it once as the model is, and once for each head within `with ablated(…)`.",
-        "Logits at place i speak of token i + 1. Which places speak of the last n + 1 tokens?",
+        "Write a function that measures the accuracy of the digits at each position of the "
+        "answer. Call it once as the model is, and once for each head within `with ablated(…)`.",
+        "Logits at position i predict token i + 1. Which positions predict the last n + 1 tokens?",
     ),
 )

@@ -29,8 +29,8 @@ def by_mask(tokens, n):
 
 
 @mistake(
-    "Each place is asked for the token that it reads: there is no shift. A model that copies would "
-    "have no loss."
+    "Each position must predict the token that it reads: there is no shift. A model that copies "
+    "would have no loss."
 )
 def not_shifted(tokens, n):
     inputs = tokens[:, :-1]
@@ -40,24 +40,24 @@ def not_shifted(tokens, n):
 
 
 edited(
-    "The question is asked for as well. Its digits are drawn at random: nobody can learn them, and "
-    "the loss would mostly be about them.",
+    "The question is asked for as well. Its digits are sampled at random: nobody can learn them, "
+    "and the loss would mostly be about them.",
     "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
     "    targets[:, :0] = IGNORE_INDEX",
 )
 edited(
-    "The answer's first digit is not asked for. It is the target at the place of `=`, 2n + 1.",
+    "The answer's first digit is not asked for. It is the target at the position of `=`, 2n + 1.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n + 2] = IGNORE_INDEX",
 )
 edited(
-    "One place too many is asked: the token behind b's last digit is always `=`, and not a part of "
-    "the answer.",
+    "One position too many is asked: the token after b's last digit is always `=`, and not a part "
+    "of the answer.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n] = IGNORE_INDEX",
 )
 edited(
-    "Places that do not count are marked by 0, which is a digit. `IGNORE_INDEX` is the mark.",
+    "Positions that do not count are marked by 0, which is a digit. `IGNORE_INDEX` is the mark.",
     "= IGNORE_INDEX",
     "= 0",
 )
@@ -68,7 +68,7 @@ edited(
 )
 
 
-@mistake("The shift goes the wrong way: each place is asked for the token before it.")
+@mistake("The shift goes the wrong way: each position must predict the token before it.")
 def shifted_back(tokens, n):
     targets = tokens[:, :-1].clone()
     targets[:, : 2 * n + 1] = IGNORE_INDEX
@@ -76,8 +76,8 @@ def shifted_back(tokens, n):
 
 
 @mistake(
-    "`roll` moves in a circle, and the last token is read, too: the place behind the answer is "
-    "asked for the first digit of the question. Leave the last token out of the inputs."
+    "`roll` moves in a circle, and the last token is read, too: the position after the answer "
+    "must predict the first digit of the question. Leave the last token out of the inputs."
 )
 def rolled(tokens, n):
     targets = tokens.roll(-1, 1)
@@ -85,7 +85,7 @@ def rolled(tokens, n):
     return tokens, targets
 
 
-@mistake("The places that are asked are right for three digits only. They depend on n.")
+@mistake("The positions that are asked are right for three digits only. They depend on n.")
 def for_three(tokens, n):
     targets = tokens[:, 1:].clone()
     targets[:, :7] = IGNORE_INDEX

@@ -22,13 +22,13 @@ mistake(
     [2, 2, 2, 2],
 )
 mistake(
-    "A carry from the tens is not always known from two places. If a has a 4 there, and the answer "
-    "has a 4, too: was there a carry?",
+    "A carry from the tens is not always known from two positions. If a has a 4 there, and the "
+    "answer has a 4, too: was there a carry?",
     [2, 4, 4, 2],
 )
 mistake(
-    "A carry was counted as one place to look at. It stands nowhere: it has to be found out from "
-    "digits.",
+    "A carry was counted as one position. It is not written anywhere: the model has to compute it "
+    "from digits.",
     [2, 3, 3, 1],
 )
 mistake(

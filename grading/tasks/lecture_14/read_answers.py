@@ -34,7 +34,7 @@ def by_text(tokens, n, reverse):
 
 
 edited("The order is the same whatever `reverse` says.", "if reverse:", "if False:")
-edited("The two orders have changed places.", "if reverse:", "if not reverse:")
+edited("The two orders are swapped.", "if reverse:", "if not reverse:")
 edited(
     "The whole rows were turned round, and then the question was read. Cut first.",
     "tokens[:, 2 * n + 2 :]",
@@ -43,7 +43,7 @@ edited(
     "if False:",
 )
 edited(
-    "A `+` or `=` in the answer was read as 10 or 11. Such an answer is no number: −1.",
+    "A `+` or `=` in the answer was read as 10 or 11. Such an answer is not a number: −1.",
     "number.masked_fill((answer > 9).any(dim=1), -1)",
     "number",
 )
@@ -53,8 +53,8 @@ edited(
     "(answer > 9).all(dim=1)",
 )
 edited(
-    "A sign of the question was read as a part of the answer, so that nothing is a number: `=` "
-    "stands at place 2n + 1, and the answer behind it.",
+    "A sign of the question was read as a part of the answer, so that nothing is a number: `=` is "
+    "at position 2n + 1, and the answer after it.",
     "2 * n + 2 :]",
     "2 * n + 1 : -1]",
 )
@@ -90,5 +90,5 @@ TASK = task(
     plan("implement", points=3, minutes=15),
     outcome="turn a task of your own into tokens",
     cases=cases,
-    hints=("The answer begins at place 2n + 2. What is its first digit worth in each order?",),
+    hints=("The answer begins at position 2n + 2. What is its first digit worth in each order?",),
 )

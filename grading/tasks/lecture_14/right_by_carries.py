@@ -44,7 +44,7 @@ edited(
     ") // 10",
 )
 edited(
-    "Counted is how many numbers come *into* a place, so that the carry out of the last one is "
+    "Counted is how many numbers come *into* a position, so that the carry out of the last one is "
     "missing.",
     "range(n)",
     "range(n - 1)",

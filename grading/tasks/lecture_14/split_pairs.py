@@ -48,13 +48,13 @@ def leaks(size, n_validation, n_test, generator):
 
 
 edited(
-    "Each question stands in one order only, the smaller number first. Then the model never sees a "
+    "Each question is in one order only, the smaller number first. Then the model never sees a "
     "sum such as 9 + 2.",
     "parts.append(torch.cat([part, turned]))",
     "parts.append(part)",
 )
 edited(
-    "7 + 7 turned round is 7 + 7 again: such pairs stand there twice.",
+    "7 + 7 turned round is 7 + 7 again: such pairs are there twice.",
     "part[part[:, 0] != part[:, 1]].flip(1)",
     "part.flip(1)",
 )

@@ -40,7 +40,7 @@ def by_text(a, b, n, reverse):
     return torch.tensor(rows)
 
 
-edited("The answer stands in the same order whatever `reverse` says.", "if reverse:", "if False:")
+edited("The answer is in the same order whatever `reverse` says.", "if reverse:", "if False:")
 edited(
     "The answer is reversed where it should not be, and not where it should.",
     "if reverse:",
@@ -60,7 +60,7 @@ def all_reversed(a, b, n, reverse):
 
 
 @mistake(
-    "The `=` was reversed with the answer and stands at the end. It belongs to the question: the "
+    "The `=` was reversed with the answer and is at the end. It belongs to the question: the "
     "model must know where the answer begins."
 )
 def equals_at_the_end(a, b, n, reverse):
@@ -81,7 +81,7 @@ edited(
     "answer = torch.cat([torch.zeros_like(plus), (digits(a, n) + digits(b, n)) % 10], dim=1)",
 )
 edited(
-    "`+` and `=` have changed places.",
+    "`+` and `=` are swapped.",
     "[digits(a, n), plus, digits(b, n), equals, answer]",
     "[digits(a, n), equals, digits(b, n), plus, answer]",
 )

@@ -50,8 +50,8 @@ def _trained(pairs, tokens_of, steps):
 
 
 @mistake(
-    "It knows nothing of sums. Was it trained before it was returned, and is what is asked at each "
-    "place the *next* token?"
+    "It knows nothing of sums. Was it trained before it was returned, and is what is asked at "
+    "each position the *next* token?"
 )
 def untrained(pairs, validation):
     torch.manual_seed(0)
@@ -66,7 +66,7 @@ def too_short(pairs, validation):
 
 
 @mistake(
-    "Its answers are reversed: units first. Here they are to be written in plain order, thousands "
+    "Its answers are reversed: units first. Here they must be written in plain order, thousands "
     "first."
 )
 def reversed_order(pairs, validation):
@@ -157,7 +157,7 @@ TASK = task(
     rtol=0.0,
     atol=1.0,
     hints=(
-        "Make all tokens once, before the training. A batch is some rows of them, drawn anew.",
+        "Make all tokens once, before the training. A batch is some rows of them, drawn again.",
         "The share of *whole* answers: at how many sums are all four asked digits right?",
         "If tens and units stay near 1 right of 10, try other rates, from 0.003 to 0.03, before "
         "you change anything else.",

@@ -48,8 +48,7 @@ mistake(
     "Transformers cannot add in plain order.",
 )
 mistake(
-    "The control is not one: it comes out alike under both explanations, or it is only another "
-    "seed.",
+    "The control is not one: it is the same under both explanations, or it is only another seed.",
     "As a control, more seeds could be trained.",
 )
 mistake(
@@ -68,7 +67,7 @@ TASK = task(
     hints=(
         "Begin with the table of your comparison, and write the claim last.",
         "What else is different when the answer is reversed, besides the way of the carry? Think "
-        "of how far a digit of the answer stands from the digits that it needs, and of sums in "
-        "which nothing is carried.",
+        "of how far a digit of the answer is from the digits that it needs, and of sums in which "
+        "nothing is carried.",
     ),
 )
