@@ -25,6 +25,7 @@ AT_ONE_RATE = {
 }
 """Lecture 8 shows it as a mistake: one rate for all, beside `story_models`, which was searched."""
 OPENED = {
+    "beams",
     "copier",
     "inside",
     "parser_errors",
@@ -34,8 +35,8 @@ OPENED = {
     "word_vectors",
     "written_summaries",
 }
-"""No comparison: what lectures 2, 5 and 10 to 13 open. Those of 10, 11 and 12 were trained at the
-rates of `question_answering`, of `summaries`, and of `story_models` and `induction`."""
+"""No comparison: what lectures 2, 5 and 9 to 13 open. Those of 9 to 12 were trained at the rates of
+`translation`, `question_answering`, `summaries`, and of `story_models` and `induction`."""
 POSSIBLE = {
     "one_head_quiet",
 }
