@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU between them, applied to each position alone.
+    """Two linear layers with a ReLU between them, applied to each position separately.
 
     Source: Vaswani et al. (2017), section 3.3, equation 2.
 
     Args:
         d_model: width of input and output.
-        d_ff: width between the two layers.
-        dropout: share dropped there in training.
-        activation: what stands there in place of the ReLU, as the GELU of lecture 12.
+        d_ff: number of hidden units.
+        dropout: probability of dropping a hidden unit in training.
+        activation: the nonlinearity; the ReLU if not given.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class FeedForward(nn.Module):
         self.activation = activation
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Widen, cut off below zero, narrow again.
+        """Up-projection, activation, down-projection.
 
         Raises:
             ValueError: if the last axis of `x` is not `d_model`.
@@ -62,9 +62,9 @@ class TransformerBlock(nn.Module):
     Args:
         d_model: width of the residual stream.
         n_heads: number of heads.
-        d_ff: width inside the feed-forward network; `4 · d_model` if not given.
-        norm: "post" normalises after each addition, as Vaswani et al. (2017); "pre" normalises
-            what goes into attention and feed-forward, as Xiong et al. (2020).
+        d_ff: hidden units of the feed-forward network; `4 · d_model` if not given.
+        norm: "post" normalizes after each addition, as in Vaswani et al. (2017); "pre" normalizes
+            the input of attention and feed-forward network, as in Xiong et al. (2020).
         dropout: on attention weights, inside the feed-forward network, and on both results.
         positions: an encoding that acts inside attention, or None.
 
@@ -102,48 +102,38 @@ class TransformerBlock(nn.Module):
         Float[Tensor, "batch T d_model"]
         | tuple[Float[Tensor, "batch T d_model"], Float[Tensor, "batch heads T T_k"]]
     ):
-        """The stream after this block, and the attention weights if asked for.
+        """The residual stream after this block, and the attention weights if asked for.
 
         Args:
-            x: the stream before this block.
+            x: the residual stream before this block.
             mask: True = may attend, as in `MultiHeadAttention`.
-            return_weights: whether the weights are wanted.
-            cache: what attention keeps of earlier positions; then T_k counts these, too.
-            causal: whether nobody sees a later position, as in `MultiHeadAttention`.
+            return_weights: whether to return the attention weights.
+            cache: keys and values of earlier positions, which T_k then includes.
+            causal: whether later positions are hidden, as in `MultiHeadAttention`.
 
         Raises:
             ValueError: if `x` is not (batch, T, d_model), or the mask or the cache does not fit.
         """
         self._check("x", x)
-        x, weights = self._attend(
-            self.attention, self.norm_attention, x, None, mask, return_weights, cache, causal
-        )  # (batch, T, d_model)
+        normed = self._before(x, self.norm_attention)
+        found = self.attention(normed, None, None, mask, return_weights, cache, causal=causal)
+        found, weights = found if return_weights else (found, None)
+        x = self._add(x, found, self.norm_attention)  # (batch, T, d_model)
         x = self._feed(x)  # (batch, T, d_model)
         return (x, weights) if return_weights else x
 
-    def _attend(
-        self,
-        attention: MultiHeadAttention,
-        norm: nn.LayerNorm,
-        x: Tensor,
-        memory: Tensor | None,
-        mask: Tensor | None,
-        return_weights: bool,
-        cache: KeyValueCache | None = None,
-        causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Add what attention finds, in `x` itself or in `memory`; the weights if asked for."""
-        query = norm(x) if self.norm == "pre" else x
-        found = attention(query, memory, None, mask, return_weights, cache, causal=causal)
-        found, weights = found if return_weights else (found, None)
-        x = x + self.dropout(found)
-        return (norm(x) if self.norm == "post" else x), weights
-
     def _feed(self, x: Tensor) -> Tensor:
-        """Add what the feed-forward network makes of each position."""
-        norm = self.norm_feed_forward
-        normed = norm(x) if self.norm == "pre" else x
-        x = x + self.dropout(self.feed_forward(normed))
+        """The feed-forward network with its residual connection and its norm."""
+        normed = self._before(x, self.norm_feed_forward)
+        return self._add(x, self.feed_forward(normed), self.norm_feed_forward)
+
+    def _before(self, x: Tensor, norm: nn.Module) -> Tensor:
+        """What a sublayer reads: with pre-norm the normalized stream."""
+        return norm(x) if self.norm == "pre" else x
+
+    def _add(self, x: Tensor, change: Tensor, norm: nn.Module) -> Tensor:
+        """The residual connection; with post-norm the sum is normalized."""
+        x = x + self.dropout(change)
         return norm(x) if self.norm == "post" else x
 
     def _check(self, name: str, x: Tensor) -> None:
@@ -154,7 +144,7 @@ class TransformerBlock(nn.Module):
 
 
 class DecoderCache:
-    """What a decoder block keeps while it writes: of its own positions, and of the memory."""
+    """Keys and values of a decoder block during generation: its own, and those of the memory."""
 
     def __init__(self) -> None:
         self.own = KeyValueCache()
@@ -166,10 +156,10 @@ class DecoderCache:
 
 
 class DecoderBlock(TransformerBlock):
-    """A transformer block that also looks at a second sequence, the *memory*.
+    """A transformer block that also attends to a second sequence, the *memory*.
 
-    Between self-attention and feed-forward stands cross-attention: its queries come from this
-    sequence, its keys and values from the memory (Vaswani et al., 2017, section 3.1). The
+    Cross-attention comes between self-attention and the feed-forward network: its queries come
+    from this sequence, its keys and values from the memory (Vaswani et al., 2017, section 3.1). The
     arguments are those of `TransformerBlock`; `positions` acts in self-attention only.
     """
 
@@ -204,17 +194,17 @@ class DecoderBlock(TransformerBlock):
             Float[Tensor, "batch heads T_q T_k"],
         ]
     ):
-        """The stream after this block; and the weights on itself and on the memory if asked for.
+        """The residual stream after this block, and the weights of both attentions if asked for.
 
         Args:
-            x: the stream before this block.
-            memory: what the encoder made of the other sequence. It is not normalised here.
-            mask: who in `x` may attend to whom in `x`.
-            memory_mask: who in `x` may attend to what in `memory`: as a rule its padding mask.
-            return_weights: whether the weights are wanted.
-            cache: what both attentions keep. Then `x` comes after the positions that it has seen,
-                which T counts as well, and the memory is projected only once.
-            causal: whether nobody in `x` sees a later position of `x`, as a rule so.
+            x: the residual stream before this block.
+            memory: output of the encoder. It is not normalized here.
+            mask: of self-attention.
+            memory_mask: of cross-attention, usually the padding mask of the memory.
+            return_weights: whether to return the attention weights.
+            cache: keys and values of both attentions. `x` then continues the positions in the
+                cache, which T includes, and the memory is projected only once.
+            causal: whether self-attention hides later positions; usually True.
 
         Raises:
             ValueError: if `x` or `memory` is not (batch, T, d_model), or a mask or the cache does
@@ -228,18 +218,14 @@ class DecoderBlock(TransformerBlock):
         own, cross = (None, None) if cache is None else (cache.own, cache.memory)
         if cross is not None:
             memory = memory[:, len(cross) :]  # its keys and values are kept: nothing is left of it
-        x, self_weights = self._attend(
-            self.attention, self.norm_attention, x, None, mask, return_weights, own, causal
-        )  # (batch, T_q, d_model)
-        x, cross_weights = self._attend(
-            self.cross_attention,
-            self.norm_cross_attention,
-            x,
-            memory,
-            memory_mask,
-            return_weights,
-            cross,
-        )  # (batch, T_q, d_model)
+        normed = self._before(x, self.norm_attention)
+        found = self.attention(normed, None, None, mask, return_weights, own, causal=causal)
+        found, self_weights = found if return_weights else (found, None)
+        x = self._add(x, found, self.norm_attention)  # (batch, T_q, d_model)
+        normed = self._before(x, self.norm_cross_attention)
+        found = self.cross_attention(normed, memory, None, memory_mask, return_weights, cross)
+        found, cross_weights = found if return_weights else (found, None)
+        x = self._add(x, found, self.norm_cross_attention)  # (batch, T_q, d_model)
         x = self._feed(x)  # (batch, T_q, d_model)
         return (x, self_weights, cross_weights) if return_weights else x
 
@@ -278,7 +264,7 @@ class _Stack(nn.Module):
 class TransformerStack(_Stack):
     """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
 
-    With pre-norm nothing normalises the stream itself, which can grow with every block; hence the
+    With pre-norm nothing normalizes the stream itself, which can grow with every block; hence the
     last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
 
     Args:
@@ -304,14 +290,14 @@ class TransformerStack(_Stack):
         Float[Tensor, "batch T d_model"]
         | tuple[Float[Tensor, "batch T d_model"], list[Float[Tensor, "batch heads T T_k"]]]
     ):
-        """The stream after all blocks, and each block's attention weights if asked for.
+        """The residual stream after all blocks, and each block's attention weights if asked for.
 
         Args:
-            x: the stream before the first block.
+            x: the residual stream before the first block.
             mask: the same for every block.
-            return_weights: whether the weights are wanted.
+            return_weights: whether to return the attention weights.
             cache: one for each block.
-            causal: whether nobody sees a later position, as in `MultiHeadAttention`.
+            causal: whether later positions are hidden, as in `MultiHeadAttention`.
 
         Raises:
             ValueError: if there is not one cache for each block, and, with at least one block,
@@ -359,9 +345,9 @@ class DecoderStack(_Stack):
         """The stream after all blocks, and each block's weights on the memory if asked for.
 
         Args:
-            x: the stream before the first block.
+            x: the residual stream before the first block.
             memory, mask, memory_mask, causal: the same for every block, as in `DecoderBlock`.
-            return_weights: whether the weights on the memory are wanted.
+            return_weights: whether to return the weights on the memory.
             cache: one for each block.
 
         Raises:
