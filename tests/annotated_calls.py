@@ -197,6 +197,7 @@ def valid_calls() -> None:
     induction.broken_turns(B, 4, 12, torch.Generator())
     _, _, lengths = induction.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
     induction.prefix_matching_scores(torch.rand(B, H, T_k, T_k), lengths)
+    induction.broken_turns(B, 4, 12, torch.Generator())
     grouped = variants.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
     grouped(x, causal=True)
     grouped(x, causal=True, return_weights=True)
