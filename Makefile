@@ -57,7 +57,7 @@ test-all: system .venv/test.stamp ## everything, as CI does [PART=notebooks, cod
 	@rm -rf _build
 	@$(MAKE) --no-print-directory book
 	@$(if $(filter-out code,$(PART)),:,$(ONLINE)) || $(FAULTY)
-	@$(TESTS) -m "not network" $(if $(PART),--part $(PART)) || $(FAULTY)
+	@$(TESTS) -m "not network" $(if $(PART),--part $(PART) $(if $(filter-out notebooks,$(PART)),tests)) || $(FAULTY)
 
 system:
 	@sh tools/system.sh chromium bwrap

@@ -23,3 +23,16 @@ def test_a_workflow_without_jobs_is_noticed(tmp_path):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     broken = str(tmp_path / "broken.yml")
     assert subprocess.run([*command, "vendor.github-workflows", broken]).returncode != 0
+
+
+def test_only_one_job_runs_the_notebooks():
+    """`--part` chooses among the files of tests; of notebooks, the path decides."""
+
+    def asked(part):
+        command = ["make", "--dry-run", "test-all", f"PART={part}"]
+        lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+        return next(line for line in lines.splitlines() if f"--part {part}" in line)
+
+    for part in ("code", "site", "grader"):
+        assert f"--part {part} tests ||" in asked(part)
+    assert "tests ||" not in asked("notebooks")
