@@ -50,9 +50,9 @@ def serve(folder: Path) -> Iterator[str]:
 _SETTLED = """async mode => {
   const root = document.documentElement;
   const done = () => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
-    && [...document.querySelectorAll("[tabindex='-1']:is(pre, .pst-scrollable-table-container)")]
-      .every(box => box.scrollWidth <= box.clientWidth);
-  for (let i = 0; i < 40 && !done(); i++) await new Promise(go => setTimeout(go, 50));
+    && [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
+      .every(box => box.scrollWidth <= box.clientWidth || box.tabIndex === 0);
+  for (let i = 0; i < 400 && !done(); i++) await new Promise(go => setTimeout(go, 50));
 }"""
 
 
