@@ -1663,7 +1663,7 @@ def test_answers_to_own_tasks_in_a_second_notebook_count_with_the_sheet(tmp_path
     said = {row["file"]: row["status"] for row in rows_of(out / "files.csv")}
     assert said["bob/own.ipynb"] == "not counted alone: its answers count with bob/z.ipynb"
     page = next((out / "feedback").glob("bob-*")).read_text(encoding="utf-8")
-    assert "Your files: bob/z.ipynb, and behind it bob/own.ipynb" in page
+    assert "Your files: bob/z.ipynb, followed by bob/own.ipynb" in page
     # another second notebook is another submission; and a person may choose otherwise
     put(tmp_path / "in" / "bob" / "own.ipynb", wrong, LATER + 9)
     graded(tmp_path / "in", out, policy=policy)
@@ -1859,7 +1859,7 @@ def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_tha
     assert 0 < page.index(heads[0]) < page.index(heads[1])
     assert "scores = [[" in page and "# shape" in page
     assert "scores / scores.sum()  # &lt;mine&gt;" in page
-    assert 'The cell that makes `query_context` did not run through. <a href="#cell-3">' in page
+    assert 'The cell that defines `query_context` did not finish. <a href="#cell-3">' in page
     assert 'id="cell-3"' in page and "ZeroDivisionError" in page
     assert page.count("The model answer") == 1
     assert f"Lecture 2, {sheets()[2].title}" in page
@@ -1908,7 +1908,7 @@ def test_the_number_of_a_sheet_keeps_back_all_its_model_answers(tmp_path):
 
 def test_where_only_whole_answers_count_the_page_says_so_once(small, tmp_path):
     folder, out = small
-    said = "<p>In this class only whole answers count.</p>"
+    said = "<p>In this class only complete answers earn points.</p>"
     for text, times in (("partial = false", 1), ("partial = true", 0)):
         policy = policy_of(tmp_path, f"roster = 'class.csv'\n[sheets.{SHEET}]\n{text}")
         graded(folder, out, tasks=TEXTS, policy=policy)
@@ -1991,7 +1991,7 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert "<details>" not in guide and "Hint" not in guide and "&lt;!--" not in guide
     for mistake in task.mistakes:
         assert html.escape(mistake.why) in guide
-    assert "Which points for what</h3><pre>One point for the straight line" in guide
+    assert "How the points are divided</h3><pre>One point for the straight line" in guide
     assert f"ada: ____ of 5 points</h4><pre>{html.escape(text)}</pre>" in guide
     fill(
         tmp_path / "out" / "written.csv",
@@ -2025,7 +2025,7 @@ def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_p
         graded(tmp_path / "in", out, tasks=tasks, policy=policy_of(tmp_path, f"[feedback]\n{text}"))
         return next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
 
-    guide = "<p>Which points for what:</p><pre>One point for the straight line"
+    guide = "<p>How the points are divided:</p><pre>One point for the straight line"
     page = page_for("2")
     assert f"<p>Marked by a person.</p>\n{guide}" in page
     assert "points given by a person" not in page
@@ -2152,7 +2152,7 @@ def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place
     archive = zipfile.ZipFile(out / "feedback.zip")
     assert place in archive.namelist()
     page = archive.read(place).decode()
-    assert "What counts is what a person gave." in page
+    assert "The points that a person gave count." in page
     assert "3 of 4 points" in page and "<p>Points given by Prof.</p>" in page
     assert "0 of 10 points" in page and "Prof: Said nothing." in page
     assert page.count("<h3>") == 2, "of the other tasks there is nothing to say"
@@ -2235,7 +2235,7 @@ def test_who_handed_in_the_same_file_is_named_also_with_the_model_answers(tmp_pa
     assert [(r["task"], r["id"], r["other id"]) for r in found] == [
         ("the whole file", "ada", "bob")
     ]
-    assert "One and the same file: ada, bob</h2>" in (tmp_path / "out" / "similar.html").read_text()
+    assert "Identical files: ada, bob</h2>" in (tmp_path / "out" / "similar.html").read_text()
 
 
 COPIED = """

@@ -244,7 +244,7 @@ def test_feedback_is_escaped_and_says_what_check_says(graded):
     text = pages["mistake-stable-softmax-0"].read_text(encoding="utf-8")
     assert "The sum runs over axis −2" in text
     text = pages["not-installed"].read_text(encoding="utf-8")
-    assert "The grader does not have: no_such_package_here" in text
+    assert "The grader does not have these packages: no_such_package_here" in text
     assert "A person reads this answer" in pages["model-0"].read_text(encoding="utf-8")
 
 

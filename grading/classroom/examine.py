@@ -320,7 +320,7 @@ def cause(name: str, message: str, cells: Sequence[str], notes: Mapping[int, str
         )
         stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
         if stopped:
-            return f"The cell that makes `{word}` did not run through. {notes[stopped[-1]]}"
+            return f"The cell that defines `{word}` did not finish. {notes[stopped[-1]]}"
     return ""
 
 

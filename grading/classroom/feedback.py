@@ -28,19 +28,19 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     lines = [f"<h2>{html.escape(title + (f': {known.title}' if known else ''))}</h2>"]
     if sheet.file:
         files = [sheet.file, *(handed.name for handed in sheet.row.beside)]
-        said = f"Your file{'s' * (len(files) > 1)}: {', and behind it '.join(files)}"
+        said = f"Your file{'s' * (len(files) > 1)}: {', followed by '.join(files)}"
         lines.append(f"<p>{html.escape(said)}</p>")
     if sheet.graded is None:
         lines.append(f"<p>{html.escape(sheet.status)}</p>")
         if sheet.given:
-            lines.append("<p>What counts is what a person gave.</p>")
+            lines.append("<p>The points that a person gave count.</p>")
         else:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")
     if sheet.graded and not policy.of(sheet.lecture).partial:
-        lines.append("<p>In this class only whole answers count.</p>")
+        lines.append("<p>In this class only complete answers earn points.</p>")
     if not sheet.final:
-        lines.append("<p>Not final: a person has still to look at this.</p>")
+        lines.append("<p>Not final yet: a person still has to look at this.</p>")
     shown = sheet.grades if sheet.graded else [g for g in sheet.grades if g.correction]
     by_task = {grade.task: grade for grade in shown}
     for item in items_of(sheet.lecture, tasks):
@@ -80,7 +80,7 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(f"<p>{html.escape(said)}</p>")
         points = known.marking.get(item.task) if known and model and sheet.graded else None
         if points and not (comment or full):
-            lines.append(f"<p>Which points for what:</p><pre>{html.escape(points)}</pre>")
+            lines.append(f"<p>How the points are divided:</p><pre>{html.escape(points)}</pre>")
     if sheet.graded is None:
         return lines
     if not result.review or grade.by == "waiting":
@@ -90,14 +90,16 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if result.part and grade.by == "grader":
         lines.append(f"<p>{html.escape(result.part)}</p>")
     if policy.inputs and result.input:
-        lines.append(_folded("The input on which this was seen", result.input))
+        lines.append(_folded("The input for which this happened", result.input))
     if result.answer:
         lines.append(_folded("What you wrote", result.answer))
     if known:
         said = f"{lecture_name(sheet.lecture)}, {known.title}"
         said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
-        lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>")
+        lines.append(
+            f"<p>This task practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>"
+        )
     if model:
         lines.append(_folded("The model answer", model))
     return lines
@@ -150,12 +152,15 @@ def _notes(sheet: SheetGrade) -> list[str]:
             number = CELL.match(note)
             place = f' id="cell-{number[1]}"' if number else ""
             items += f"<li{place}><pre>{html.escape(note)}</pre></li>"
-        lines.append(f"<h3>Cells that did not run through</h3><ul>{items}</ul>")
+        lines.append(f"<h3>Cells that did not finish</h3><ul>{items}</ul>")
         said = " ".join(sheet.graded.notes)
         missing = sorted(set(re.findall(r"No module named '([\w.]+)'", said)))
         if missing:
-            said = f"The grader does not have: {', '.join(missing)}. Solve the tasks without it."
+            names = ", ".join(missing)
+            said = (
+                f"The grader does not have these packages: {names}. Solve the tasks without them."
+            )
             lines.append(f"<p>{said}</p>")  # letters and dots only
     if sheet.graded and sheet.graded.flags:
-        lines.append(f"<p>The run was marked: {html.escape('; '.join(sheet.graded.flags))}.</p>")
+        lines.append(f"<p>Notes on this run: {html.escape('; '.join(sheet.graded.flags))}.</p>")
     return lines

@@ -211,7 +211,7 @@ def _summary(
             f"<li>{count} ×: {html.escape(tasks[name].mistakes[which].why)}</li>"
             for which, count in most
         )
-        lines.append(f"<p>Mistakes most often made:</p><ol>{items}</ol>" if items else "")
+        lines.append(f"<p>Most common mistakes:</p><ol>{items}</ol>" if items else "")
     problems = [row for row in rows if row.status != "ok"]
     if problems:
         items = "".join(
@@ -260,12 +260,12 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     known = all_sheets().get(task.lecture)
     asked = known.questions.get(item.task, "") if known else ""
     lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
-    lines.append(f"<p>It practises: {html.escape(plain_words(task.outcome))}.</p>")
+    lines.append(f"<p>This task practises: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
     lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
     points = html.escape(known.marking.get(item.task, "") if known else "")
-    lines.append(f"<h3>Which points for what</h3><pre>{points}</pre>" if points else "")
+    lines.append(f"<h3>How the points are divided</h3><pre>{points}</pre>" if points else "")
     return "".join(lines)
 
 

@@ -111,21 +111,21 @@ def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
     for group in same_files(graded):
         first, *others = (sheet.student for sheet in group)
         rows += [[1.0, "the whole file", first.id, first.name, o.id, o.name] for o in others]
-        said = f"One and the same file: {', '.join(sheet.student.id for sheet in group)}"
+        said = f"Identical files: {', '.join(sheet.student.id for sheet in group)}"
         lines.append(f"<h2>{html.escape(said)}</h2>")
     for p in found:
         one, other = p.one.student, p.other.student
         rows.append([round(p.share, 2), p.task, one.id, one.name, other.id, other.name])
     tables.write(out / "similar.csv", columns, rows)
     lines.append(
-        "<p>A reason to read both answers, and no proof. Short answers are not compared.</p>"
+        "<p>This is a reason to read both answers, not a proof. Short answers are not compared.</p>"
     )
     for p in found[:MOST]:
         who = f"{p.one.student.id} and {p.other.student.id}"
         lines.append(f"<h2>{html.escape(f'{p.task}: {p.share:.0%}, {who}')}</h2>")
         for sheet in (p.one, p.other):
             lines.append(f"<pre>{html.escape(_answer(sheet, p.task))}</pre>")
-    text = page.format(title="Answers that are alike", body="\n".join(lines))
+    text = page.format(title="Similar answers", body="\n".join(lines))
     (out / "similar.html").write_text(text, encoding="utf-8", errors="replace")
     return len(found)
 

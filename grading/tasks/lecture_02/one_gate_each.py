@@ -6,19 +6,20 @@ from grading.author import mistake, plan, task
 one_gate_each = ...  # four to six sentences
 # BEGIN ANSWER
 one_gate_each = (
-    "With k gates the first k nouns are kept and answered rightly, and "
-    "the others are guessed, which is right half of the time: so each "
-    "gate adds one sixteenth, from one half to 1, and two gates have "
-    "0.62. With eight gates nothing is left to guess, so for eight nouns "
-    "the claim agrees with the figure. But with a gate for each noun the "
-    "state must be as large as the number of nouns that may be asked "
-    "for, and be laid out before the sentence is read. Attention keeps a "
-    "vector for each word, so it needs room that grows with T, too; but "
-    "the number of words need not be fixed in advance, if there are "
-    "labels for all, and the question decides afterwards what is read. "
-    "The figure has gates set by hand. Whether training finds them it "
-    "cannot say: I would train both on sentences of growing T, each at "
-    "its own learning rate, and test them on longer ones."
+    "With k gates the state stores the first k nouns and answers them "
+    "correctly, and for the others it guesses, which is right half of "
+    "the time. So each gate adds one sixteenth, from one half to 1, "
+    "and two gates have 0.62. With eight gates nothing is left to "
+    "guess, so for eight nouns the claim agrees with the figure. But "
+    "with one gate per noun the state must be as large as the number "
+    "of nouns that a question may be about, and it must be laid out "
+    "before the sentence is read. Attention stores a vector for each "
+    "word, so its memory grows with T, too; but the number of words "
+    "need not be fixed in advance, if there are labels for all, and "
+    "the question decides afterwards what is read. The figure cannot "
+    "say whether training finds such gates, because they were set by "
+    "hand. I would train both on sentences of growing T, each at its "
+    "own learning rate, and test them on longer ones."
 )
 # END ANSWER
 # %%

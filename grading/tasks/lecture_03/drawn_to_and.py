@@ -6,19 +6,20 @@ from grading.author import mistake, plan, task
 drawn_to_and = ...  # four to six sentences
 # BEGIN ANSWER
 drawn_to_and = (
-    "A head whose weights were drawn at random knows three numbers of "
-    "each word and nothing of language. The scores are products with a "
-    "direction that is random, and a vector that lies at the edge of the "
-    "cloud is the largest one in many directions, as that of *and* does: "
-    "its last number is the largest of all, its second the smallest. The "
-    "control: exchange the vectors of *and* and *meal*, and keep seeds, "
-    "sentence and places. If it is the word, *and* stays in front; if it "
-    "is the vector, *meal* gets its share. It must be the vector, and "
-    "one can know it without a run: nothing else of a word enters a head, "
-    "so the two shares are exchanged to the digit. To say that a head "
-    "prefers a kind of words, it must be trained, the same must be seen "
-    "for several words of this kind, in other sentences and for more "
-    "than one seed, and not for other words whose vectors are alike."
+    "A head with random weights sees three numbers for each word and "
+    "knows nothing about language. Its scores are dot products with a "
+    "random direction, and a vector at the edge of the cloud is the "
+    "largest one in many directions. That of *and* is such a vector: "
+    "its last number is the largest of all, its second the smallest. "
+    "As a control I would swap the vectors of *and* and *meal*, and "
+    "keep seeds, sentence and positions fixed. If the word matters, "
+    "*and* still wins; if the vector matters, *meal* gets its "
+    "proportion. It must be the vector, and we know that without a "
+    "run: nothing else of a word enters a head, so the two "
+    "proportions are swapped exactly. To say that a head prefers a "
+    "kind of word, it must be trained, and we must see the same for "
+    "several words of this kind, in other sentences and with more "
+    "than one seed, and not for other words with similar vectors."
 )
 # END ANSWER
 # %%

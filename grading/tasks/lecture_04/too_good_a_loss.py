@@ -6,19 +6,20 @@ from grading.author import mistake, plan, task
 too_good_a_loss = ...  # four to six sentences
 # BEGIN ANSWER
 too_good_a_loss = (
-    "On texts that are really new no model can be less surprised on "
-    "average than the program that made them, so 0.02 says that the "
-    "model saw the words that it was to predict: the mask lets a "
-    "position look at the future, or the targets are not shifted. Unseen "
-    "texts come with their future as well, so the leak works there, too; "
-    "when the model writes, there is no future, and it has learned "
-    "nothing else. The future-token test changes everything from a place "
-    "on, for each place, and looks at the earlier outputs: if the mask "
-    "leaks, some move, by far more than 0. If nothing moves, look "
-    "whether the targets are shifted: inputs and targets printed side by "
-    "side show it. Another cause would be test texts that stand in the "
-    "training texts. Then both tests find nothing, freshly made texts "
-    "have a high loss, and the model writes well what it knows by heart."
+    "On really new texts no model can beat the entropy on average, so "
+    "0.02 means that the model saw the words that it had to predict: "
+    "the mask leaks the future, or the targets are not shifted. "
+    "Unseen texts contain their future as well, so the leak works "
+    "there, too; during generation there is no future, and the model "
+    "has learned nothing else. The future-token test changes "
+    "everything from some position on, for each position, and "
+    "compares the earlier outputs: if the mask leaks, some of them "
+    "change by far more than 0. If nothing changes, I would check "
+    "whether the targets are shifted, by printing inputs and targets "
+    "next to each other. Another cause would be test texts that also "
+    "occur in the training texts. Then both tests find nothing, "
+    "freshly sampled texts have a high loss, and the model generates "
+    "well what it has memorized."
 )
 # END ANSWER
 # %%

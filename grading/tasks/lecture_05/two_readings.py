@@ -6,16 +6,17 @@ from grading.author import mistake, plan, task
 two_readings = ...  # six to eight sentences
 # BEGIN ANSWER
 two_readings = (
-    "The map shows where the head looks, not whether anything reads what "
-    "it fetches; switching off shows what the other heads cannot do "
-    "without it, not what it does when they are there. So neither "
-    "classmate may say it. One explanation: another head does the same, "
-    "and steps in. The other: what head 2 fetches is not used, because "
-    "the output projection hardly passes it on or later layers ignore "
-    "it. I would switch off head 2 together with each other head, and "
-    "each other head alone. If one of them does the same job, the pair "
-    "costs much more than the two apart; if nobody uses head 2, the pair "
-    "costs no more than the other head alone."
+    "The map shows where the head attends, but not whether anything "
+    "uses its output; an ablation shows what the other heads cannot "
+    "do without it, but not what it does when they are there. So "
+    "neither classmate's conclusion follows. One explanation is that "
+    "another head does the same and compensates. The other is that "
+    "the output of head 2 is not used, because the output projection "
+    "hardly passes it on or later layers ignore it. I would ablate "
+    "head 2 together with each other head, and each other head alone. "
+    "If one of them does the same job, ablating the pair costs much "
+    "more than the two separate ablations together; if nothing uses "
+    "head 2, the pair costs no more than the other head alone."
 )
 # END ANSWER
 # %%

@@ -6,18 +6,20 @@ from grading.author import mistake, plan, task
 the_best_encoding = ...  # four to six sentences
 # BEGIN ANSWER
 the_best_encoding = (
-    "On the shift, rotary is the only encoding that holds at twice the "
-    "training length, in all three seeds, while learned and sinusoidal "
-    "codes fall to a guess or nearly so (0.99 against 0.07 and 0.13). "
-    "But at eight times it has 0.71, so “at any length” is more than the "
-    "table says. The shift asks for a fixed distance, which is just what "
-    "rotary scores can hold; on agreement, the second task, it has 0.18 "
-    "at eight times the length, and no encoding 0.86. So the shift alone "
-    "decides little, and with three seeds of small models not much more "
-    "can be said. I would measure the candidates on my own task, each at "
-    "its own rate chosen on other texts, at the lengths that I need, with "
-    "at least three seeds. What the figures allow: on this task, at this "
-    "size, rotary positions carried farther than the other three."
+    "On the shift, rotary is the only encoding that works at twice "
+    "the training length, with all three seeds, while learned and "
+    "sinusoidal codes fall to chance or nearly so (0.99 against 0.07 "
+    "and 0.13). But at eight times the length it has 0.71, so “at any "
+    "length” says more than the table does. The shift needs a fixed "
+    "distance, which is exactly what rotary scores can represent; on "
+    "agreement, the second task, rotary has 0.18 at eight times the "
+    "length, and a model without an encoding 0.86. So the shift alone "
+    "decides little, and three seeds of small models do not allow "
+    "much more. I would measure the candidates on my own task, each "
+    "at its own rate chosen on other texts, at the lengths that I "
+    "need, with at least three seeds. The figures allow this: on the "
+    "shift, at this size, rotary positions generalized to longer "
+    "texts than the other three."
 )
 # END ANSWER
 # %%

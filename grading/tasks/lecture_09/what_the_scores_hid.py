@@ -6,21 +6,22 @@ from grading.author import mistake, plan, task
 what_the_scores_hid = ...  # four to six sentences
 # BEGIN ANSWER
 what_the_scores_hid = (
-    "For “i washed my new book” the verb says *washes*: nothing else in "
-    "the sentence says when it was, so its reader believes that it is "
-    "now. Its ending is *he*, too, and that of “the girl washed my old "
-    "name” is *it*; but the subject stands there, so the reader sees a "
-    "slip and knows who it was. BLEU counts runs of words and chrF runs "
-    "of letters that the reference has, too; in these two all words but "
-    "one are there, and of that one the stem. So the wrong sentences "
-    "still get about 50 by BLEU and 80 by chrF, and all together 83 and "
-    "93. Exact match says 0.68, but it fails an ending like nonsense, "
-    "and where a thing can be said in two ways it fails one of them. I "
-    "would count, for each sentence, whether the time, the deed and what "
-    "it was done to are right, and apart from these whether the verb "
-    "agrees: of the four errors shown two have a wrong time, one another "
-    "deed, one an old dog in place of a dog, and three a verb that does "
-    "not agree."
+    "In “i washed my new book” the verb says *washes*: nothing else "
+    "in the sentence says when it was, so a reader believes that it "
+    "is now. Its ending also says *he*, and that of “the girl washed "
+    "my old name” says *it*; but the subject is there, so the reader "
+    "recognizes a slip and knows who it was. BLEU counts n-grams of "
+    "words and chrF n-grams of letters that the reference has, too; "
+    "in these two sentences all words except one are right, and of "
+    "that one the stem. So the wrong sentences still get about 50 by "
+    "BLEU and 80 by chrF, and all sentences together 83 and 93. Exact "
+    "match is 0.68, but it rejects a wrong ending just like nonsense, "
+    "and if there are two correct ways to say something it rejects "
+    "one of them. I would count, for each sentence, whether the time, "
+    "the action and its object are right, and separately whether the "
+    "verb agrees: of the four errors shown two have a wrong time, one "
+    "another action, one an old dog instead of a dog, and three a "
+    "verb that does not agree."
 )
 # END ANSWER
 # %%

@@ -7,19 +7,19 @@ chosen_and_reported = ...  # four to six sentences
 # BEGIN ANSWER
 chosen_and_reported = (
     "I would report the second number: 0.63 for ten questions, not "
-    "0.78. Of ten thresholds the one is taken that happens to suit "
-    "these ten questions, so their own share counts luck as skill; "
-    "other questions do not share their accidents, and the reader is "
+    "0.78. Of ten thresholds we take the one that happens to suit "
+    "these ten questions, so their own accuracy counts luck as skill; "
+    "other questions do not share these accidents, and the model is "
     "the same in both columns. With 160 questions the first number "
-    "falls to 0.70 and the second rises to 0.67: one threshold can fit "
-    "fewer accidents of many questions, and what it fits is more often "
-    "what holds for all. In the table of readers a rate is chosen from "
-    "several by its result, so the mean validation at the chosen rate "
-    "is too good as well; that is why the search has questions and "
-    "seeds of its own, and the report takes others. With 200 questions "
-    "in all I would choose on one half and report on the other, or "
-    "choose on four fifths and report on the last, five times in turn, "
-    "and say which."
+    "falls to 0.70 and the second rises to 0.67: one threshold can "
+    "fit fewer accidents of many questions, and what it fits is more "
+    "often a property of all questions. In the table of models a "
+    "learning rate is selected from several by its result, so the "
+    "mean validation result at the chosen rate is too good as well; "
+    "that is why the sweep has its own questions and seeds, and the "
+    "report uses others. With a total of 200 questions I would choose "
+    "on one half and report on the other, or choose on four fifths "
+    "and report on the last fifth, five times in turn, and say which."
 )
 # END ANSWER
 # %%

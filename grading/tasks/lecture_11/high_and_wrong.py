@@ -6,19 +6,20 @@ from grading.author import mistake, plan, task
 high_and_wrong = ...  # four to six sentences
 # BEGIN ANSWER
 high_and_wrong = (
-    "ROUGE-L puts the summary with the wrong day second, at 0.88, and "
-    "the one that is right but turned round last, at 0.42; a reader "
-    "would take the two right ones and throw the wrong day away. The "
-    "score counts words in the same order: a wrong day is one word of "
-    "eight, and seven of eight remain, while another order breaks the "
-    "run into pieces although nothing false is said. My own summary is "
-    "“gwendolyn never opened a library in oslo on friday”: ROUGE-L 0.94 "
-    "and [5, 0, 0, 0], since all five facts are named and *never* is no "
-    "fact word; a bag of facts does not know what is said of them. I "
-    "would count facts as triples of who did what and where, kept and "
+    "ROUGE-L ranks the summary with the wrong day second, at 0.88, "
+    "and the correct one in another word order last, at 0.42; a "
+    "reader would take the two correct ones and reject the wrong day. "
+    "The score counts words in the same order: a wrong day is one "
+    "word of eight, and seven of eight remain, while another order "
+    "breaks the subsequence although nothing false is said. My own "
+    "summary is “gwendolyn never opened a library in oslo on friday”: "
+    "it has a ROUGE-L of 0.94 and the counts [5, 0, 0, 0], because it "
+    "names all five facts and *never* is not a fact word; a bag of "
+    "facts does not represent what is said about them. I would count "
+    "facts as triples of who did what and where, kept and "
     "contradicted, and flag words such as *not* and *never*. For a "
     "thousand summaries a program counts these, and a person reads "
-    "fifty drawn at random and all that were flagged, without knowing "
+    "fifty random ones and all that were flagged, without knowing "
     "which system wrote them."
 )
 # END ANSWER
