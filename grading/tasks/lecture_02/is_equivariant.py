@@ -234,7 +234,7 @@ def drive(answer, name, x):
         "both neighbours, in a circle": lambda x: np.roll(x, 1, axis=0) + np.roll(x, -1, axis=0),
         "attention in which the last word counts double": last_louder,
         "each column sorted": lambda x: np.sort(x, axis=0),
-        "each word for itself, less 1 if a larger one stands before it": less_behind_larger,
+        "each word for itself, less 1 if a larger one comes before it": less_behind_larger,
     }
     said = [answer(layers[name], x) for _ in range(8)]
     if not all(isinstance(s, bool | np.bool_) for s in said) or len(set(map(bool, said))) == 1:
@@ -261,7 +261,7 @@ def cases(seed):
     made = [Case((name, rng.normal(size=shape)), f"{shape[0]} words") for name, shape in names]
     rising = rng.normal(size=(4, 3))
     rising = rising[np.argsort(rising[:, 0])]
-    last = "each word for itself, less 1 if a larger one stands before it"
+    last = "each word for itself, less 1 if a larger one comes before it"
     made.append(Case((last, rising), "4 words, their first numbers rising"))
     made.append(Case((last, rising[::-1].copy()), "4 words, their first numbers falling"))
     return made

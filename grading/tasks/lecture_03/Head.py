@@ -245,8 +245,8 @@ class AllAxesTurned(InParts):
 
 
 @mistake(
-    "The queries stand in for the keys, so the scores are symmetric, and the second part of the "
-    "layer is never trained."
+    "The queries are used as keys, so the scores are symmetric, and the second part of the layer "
+    "is never trained."
 )
 class QueryForBoth(InParts):
     def scores(self, x, q, k):

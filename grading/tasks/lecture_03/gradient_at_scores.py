@@ -121,8 +121,7 @@ def weight_forgotten(scores, wanted):
 
 
 mistake(
-    "The formula is right, but the scores stand in it instead of the weights. Take the softmax "
-    "first.",
+    "The formula is right, but it uses the scores instead of the weights. Take the softmax first.",
     lambda scores, wanted: scores * (wanted - (scores * wanted).sum(axis=-1, keepdims=True)),
 )
 

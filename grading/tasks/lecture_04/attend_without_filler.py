@@ -110,7 +110,7 @@ def cases(seed):
         found.append(Case((q, k, v, torch.arange(T_k) >= lengths[:, None])))
     loud = k.new_tensor([[[1.0], [2.0], [500.0]]])
     values = v.new_tensor([[[2.0], [6.0], [70.0]]])
-    found.append(Case((loud[:, :1], loud, values, filler), "the filler has the largest score"))
+    found.append(Case((loud[:, :1], loud, values, filler), "the padding has the largest score"))
     return found
 
 

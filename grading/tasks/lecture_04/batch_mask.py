@@ -187,7 +187,7 @@ def cases(seed):
     found.append((torch.tensor(rng.integers(1, 4, size=3)), 4, "left"))
     made = []
     for lengths, T, side in found:
-        note = f"lengths {lengths.tolist()}, filler on the {side}"
+        note = f"lengths {lengths.tolist()}, padding on the {side}"
         edge = "edge cases" if 0 in lengths else ""
         made.append(Case((lengths, T, side), note, edge))
     return made
@@ -203,7 +203,7 @@ def who_sees_what(args, result):
         if key > row:
             return f"In sentence {b} place {row} sees place {key}, which comes later."
         if not words[b, key]:
-            return f"In sentence {b} place {row} sees place {key}, which is filler."
+            return f"In sentence {b} place {row} sees place {key}, which is padding."
     b, row, key = np.argwhere(batch_mask(*args).numpy() & ~result)[0]
     return f"In sentence {b} place {row} does not see place {key}, a word that is not later."
 

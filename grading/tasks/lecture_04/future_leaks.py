@@ -92,8 +92,8 @@ def first_number_only(layer, x):
 
 
 @mistake(
-    "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a NaN "
-    "that stood there before hides what has moved beside it."
+    "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a NaN that "
+    "was there before hides any change next to it."
 )
 def whole_maximum(layer, x):
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)

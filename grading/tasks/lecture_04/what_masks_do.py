@@ -24,9 +24,9 @@ TASK = task(
             "lecture compared outputs and gradients of all parameters."
         ),
         "c": fails(
-            "The answers stand in new text just as well as in old, among the words, and "
-            "copying works there too. (In *Deeper* the lecture measures a loss under 0.2 on a pair "
-            "of words that was never seen.)"
+            "New text contains its answers just as old text does, and copying works there too. "
+            "(In *Deeper* the lecture measures a loss under 0.2 on a pair of words that was never "
+            "seen.)"
         ),
         "d": holds(
             "The newest word is in the last row, and that row of a causal mask is True "

@@ -58,7 +58,7 @@ def by_copies(model, tokens, targets):
 
 
 edited(
-    "Head 0 is the only one that is ever switched off.",
+    "Head 0 is the only one that is ever ablated.",
     "without_head(whole, head, model.heads.n_heads)",
     "without_head(whole, 0, model.heads.n_heads)",
 )
@@ -156,7 +156,7 @@ def rows_cut(model, tokens, targets):
     return roles
 
 
-@mistake("The roles are right. But the model comes back with a head switched off.")
+@mistake("The roles are right. But the model is returned with a head still ablated.")
 def left_off(model, tokens, targets):
     roles = head_roles(model, tokens, targets)
     weight = model.heads.W_out.weight

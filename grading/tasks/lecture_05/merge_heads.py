@@ -63,7 +63,8 @@ mistake(
     lambda context: context.sum(dim=1),
 )
 mistake(
-    "Now the heads stand below each other, n_heads · T rows. There must be one row for each word.",
+    "Now the heads are stacked below each other, n_heads · T rows. There must be one row for each "
+    "word.",
     lambda context: context.flatten(1, 2),
 )
 mistake(
@@ -78,8 +79,9 @@ edited(
     "0, 2",
 )
 edited(
-    "With one sentence this is right. With more, the words were brought in front of the sentences, "
-    "too, and `reshape` does not bring them back: rows of one sentence stand in another.",
+    "With one sentence this is right. With more, the axis of the words was moved before that of "
+    "the sentences, too, and `reshape` does not move it back: rows of one sentence end up in "
+    "another.",
     "transpose(1, 2)",
     "permute(2, 0, 1, 3)",
 )

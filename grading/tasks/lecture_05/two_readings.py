@@ -26,7 +26,7 @@ mistake(
     "The head does nothing, since the accuracy stays.",
 )
 mistake(
-    "It does not say what switching off leaves open: another head may step in.",
+    "It does not say what an ablation leaves open: another head may compensate.",
     "Switching off shows what a head does.",
 )
 mistake(

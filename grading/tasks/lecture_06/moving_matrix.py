@@ -48,9 +48,9 @@ def by_diagonals(n, d_model):
 
 
 mistake(
-    "This moves n positions in the other direction. Codes are rows and stand on the left of M; "
-    "for columns you would need the transpose. And in each pair the sine comes first. Compute "
-    "sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
+    "This moves n positions in the other direction. Codes are rows and are multiplied from the "
+    "left; for columns you would need the transpose. And in each pair the sine comes first. "
+    "Compute sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
     lambda n, d_model: moving_matrix(n, d_model).T,
 )
 mistake(

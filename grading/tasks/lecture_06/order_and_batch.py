@@ -159,8 +159,8 @@ def first_sentence_only(layer, x):
 
 
 @mistake(
-    "This finds a code for the number of the sentence, but not that a sentence depends on its "
-    "company: a layer that subtracts the mean of the batch treats all positions alike."
+    "This finds a code for the number of the sentence, but not that a sentence depends on the "
+    "rest of the batch: a layer that subtracts the mean of the batch treats all positions alike."
 )
 def sentences_swapped(layer, x):
     out = layer(x)

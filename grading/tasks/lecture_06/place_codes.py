@@ -63,7 +63,7 @@ def _speeds(d_model):
 
 @mistake(
     "All sines are on the left and all cosines on the right. Some programs do so, but here they "
-    "stand in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
+    "come in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
 )
 def two_halves(places, d_model):
     angles = places[:, None] * _speeds(d_model)

@@ -209,14 +209,14 @@ mistake(
     _put(("W_key", "W_query", "W_value")),
 )
 mistake(
-    "The three pieces of `in_proj` were taken in another order than they stand in.",
+    "The three parts of `in_proj` were taken in the wrong order.",
     _put(("W_value", "W_query", "W_key")),
 )
 mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
 mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
 mistake(
-    "The rows of `in_proj` were dealt out in turn. The three matrices stand below each other, "
-    "each as a whole.",
+    "The rows of `in_proj` were dealt out in turn. The three matrices are stacked, each as a "
+    "whole.",
     _changed(_dealt_out),
 )
 mistake(
@@ -247,7 +247,7 @@ mistake(
     _changed(_not_cut),
 )
 mistake(
-    "The biases of queries, keys and values are 0. They stand in `in_proj_bias`.",
+    "The biases of queries, keys and values are 0. They are in `in_proj_bias`.",
     _changed(_no_biases),
 )
 mistake(

@@ -114,9 +114,7 @@ def gathered(logits, temperature, p):
     return _divided(probabilities * needed.gather(-1, order))
 
 
-@mistake(
-    "The probabilities are right, and stand in falling order. Entry j has to belong to word j."
-)
+@mistake("The probabilities are right, but in descending order. Entry j has to belong to word j.")
 def in_falling_order(logits, temperature, p):
     return nucleus(logits, temperature, p).sort(dim=-1, descending=True).values
 

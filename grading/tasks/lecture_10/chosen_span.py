@@ -185,13 +185,13 @@ def cases(seed):
             rows = 2 * torch.randn(2, T, generator=generator, dtype=torch.float64)
             rows[:, 0] += 3
             rows[:, n_words:] += 4
-            note = f"{n_words} words and {T - n_words} places of filler, at most {longest} words"
+            note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
             found.append(Case((rows[0], rows[1], n_words, longest), note))
     for n_words, T, longest in ((6, 8, 3), (8, 8, 2)):  # the best one ends with the last word
         rows = torch.randn(2, T, generator=generator, dtype=torch.float64)
         rows[1, n_words - 1] += 8
         rows[:, n_words:] += 4
-        note = f"{n_words} words and {T - n_words} places of filler, at most {longest} words"
+        note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
         found.append(Case((rows[0], rows[1], n_words, longest), note))
     low = -3 - torch.rand(2, 8, generator=generator, dtype=torch.float64)
     found.append(Case((low[0], low[1], 7, 3), "all logits are negative"))
@@ -207,7 +207,7 @@ def legal(args, result):
     if last < first:
         return f"The span ends at {last}, before it begins at {first}."
     if not 1 <= first or not last < n_words:
-        return f"From {first} to {last}: words stand at the places 1 to {n_words - 1}."
+        return f"From {first} to {last}: words are at the positions 1 to {n_words - 1}."
     if last - first + 1 > longest:
         return f"The span has {last - first + 1} words, and {longest} are allowed."
     return None

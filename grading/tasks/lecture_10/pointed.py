@@ -148,7 +148,7 @@ def cases(seed):
     context = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]], dtype=torch.float64)
     question = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
     W = torch.tensor([[1.0, -1.0], [0.5, 2.0]], dtype=torch.float64)
-    found = [Case((context, question, torch.arange(4)[None] >= 3, W), "three words, one of filler")]
+    found = [Case((context, question, torch.arange(4)[None] >= 3, W), "three words, one pad token")]
     for batch, T_c, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
         c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_c, T_q))
         lengths = torch.tensor([T_c, *rng.integers(1, T_c, size=batch - 1)])

@@ -124,7 +124,7 @@ def cases(seed):
 
     draw = random.Random(seed)
     small = {"a": 0, "met": 1, "mara": 2}
-    found = [Case(("zora met mara and zora met ben".split(), small), "zora stands there twice")]
+    found = [Case(("zora met mara and zora met ben".split(), small), "zora occurs twice")]
     pool = "zora ben ada ship sold in oslo the old mill".split()
     found.append(Case(("a ship met a mara".split(), small), "the word with the id 0 again"))
     for n, known in ((8, 4), (12, 6), (6, 0), (7, 10)):

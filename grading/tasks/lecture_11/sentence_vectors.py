@@ -115,7 +115,7 @@ def cases(seed):
             rows[1] = rows[1].flip(0).sort().values  # another cut of the same length
             rows[1, 1] = 0
         x = torch.randn(batch, len(one), width, generator=generator, dtype=torch.float64)
-        found.append(Case((x, rows, n), f"{batch} texts, the first with filler"))
+        found.append(Case((x, rows, n), f"{batch} texts, the first with padding"))
     return found
 
 

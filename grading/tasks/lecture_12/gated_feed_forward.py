@@ -41,7 +41,7 @@ edited("The gate has a GELU. SiLU is asked for.", INSIDE, "F.gelu(x @ gate.T) * 
 edited("SiLU was taken of the product.", INSIDE, "F.silu((x @ gate.T) * (x @ up.T))")
 edited("The two were added. A gate multiplies.", INSIDE, "F.silu(x @ gate.T) + (x @ up.T)")
 edited("Nothing bends here: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
-edited("SiLU stands at both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
+edited("SiLU is applied to both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
 edited("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
 edited("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
 

@@ -33,7 +33,7 @@ the_agreement_head = (
 mistake(
     "It takes the three ways for one. Zeros take away a constant as well; a mean leaves it; "
     "another sentence brings something that is wrong.",
-    "Without the head verbs go wrong, however it is switched off.",
+    "Without the head verbs go wrong, however it is ablated.",
 )
 mistake(
     "It passes over the head that zeros and the mean judge differently.",

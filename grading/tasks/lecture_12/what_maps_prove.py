@@ -24,8 +24,7 @@ TASK = task(
             "word may still have come."
         ),
         "c": fails(
-            "Others may do its job as soon as it is gone, or did it already. Switch off several "
-            "together."
+            "Others may compensate for it, or did the same job already. Ablate several together."
         ),
         "d": holds(
             "Zeros are something that later layers have never seen. The mean takes away only what "

@@ -11,7 +11,7 @@ what_we_may_say = {"b", "d", "f"}
 
 TASK = task(
     plan("choose", points=6, minutes=9),
-    section="What it learned that nobody asked for",
+    section="What it learned without being asked",
     outcome="measure what a model has learned that nobody asked for, with a control",
     reasons={
         "a": fails(

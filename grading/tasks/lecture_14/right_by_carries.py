@@ -116,6 +116,6 @@ TASK = task(
     cases=cases,
     hints=(
         "Go from the units to the left and keep, for each sum, whether something is carried.",
-        "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … stand in x.",
+        "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … occur in x.",
     ),
 )

@@ -142,8 +142,7 @@ def drive(answer, size, n_validation, n_test, seed):
     return {
         "pairs in all": sum(map(len, parts)),
         "questions in validation and test": [len(questions(part)) for part in (validation, test)],
-        "pairs that stand there twice": sum(map(len, parts))
-        - sum(map(len, (train, validation, test))),
+        "pairs that occur twice": sum(map(len, parts)) - sum(map(len, (train, validation, test))),
         "different pairs": len(every),
         "questions shared by two parts": leaked,
         "pairs without b + a in the same part": sum(
