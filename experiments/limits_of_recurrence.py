@@ -12,8 +12,9 @@ A setting names a task, its size and the number of steps. Fields of a run, besid
 
 A model that is called *tied* need not learn which key a value belongs to: see `TiedEmbedding`.
 
-The head holds `more_seeds`: agreement from seven further seeds, at the rates of the search, and at
-another rate from all ten; and `more_seeds_first_symbol`: the first symbol from the seven.
+The head holds `more_seeds`: agreement from seven further seeds, at the rates of the search, and
+from all ten at another rate or after 400 steps; and `more_seeds_first_symbol`: the first symbol
+from the seven.
 
 The result depends on the seeds and, in the second digit, on the processor.
 """
@@ -68,7 +69,13 @@ RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
 PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
     ("agreement", 3, 300): (*RECURRENT, "attention, 2 layers"),
     ("agreement", 3, 1500): ("RNN",),
-    ("first symbol", 20, 300): ("RNN", "RNN, identity", "LSTM"),
+    ("first symbol", 20, 300): (
+        "RNN",
+        "RNN, identity",
+        "LSTM",
+        "LSTM, bias 3",
+        "attention, 1 layer",
+    ),
     ("first symbol", 50, 300): (
         "RNN",
         "RNN, identity",
@@ -76,6 +83,7 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
         "LSTM, bias 3",
         "attention, 1 layer",
     ),
+    ("first symbol", 100, 300): ("LSTM", "LSTM, bias 3", "attention, 1 layer"),
     ("pairs", 2, 400): ("LSTM", "LSTM, bias 3", "attention, 2 layers"),
     ("pairs", 4, 400): (
         *RECURRENT[1:],
@@ -84,6 +92,7 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
         "attention, 2 layers",
     ),
     ("pairs", 8, 400): ("LSTM", "attention, 2 layers"),
+    ("pairs", 8, 3000): ("LSTM, bias 3, tied",),
     ("pairs", 2, 1000): ("LSTM 32", "LSTM 64", "LSTM 128"),
     ("pairs", 2, 3000): ("LSTM 32", "LSTM 64"),
     ("pairs", 4, 1000): ("LSTM 128", "LSTM 128, bias 3"),
@@ -218,9 +227,10 @@ def more_seeds() -> dict[str, list[float]]:
     found = {}
     for (model, steps), (own, *others) in MORE.items():
         name, setting = f"{model}, {steps} steps", ["agreement", 3, steps]
-        found[name] = from_more_seeds(model, setting, own)
+        ten = (*SEEDS, *MORE_SEEDS)
+        compared = model in PLAN.get(("agreement", 3, steps), ())
+        found[name] = from_more_seeds(model, setting, own, MORE_SEEDS if compared else ten)
         for lr in others:
-            ten = (*SEEDS, *MORE_SEEDS)
             found[f"{name}, rate {lr:g}"] = from_more_seeds(model, setting, lr, ten)
     return found
 

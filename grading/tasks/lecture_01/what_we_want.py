@@ -1,4 +1,4 @@
-"""Choose: three wishes, and who meets which."""
+"""Choose: three requirements, and which model meets which."""
 
 from grading.author import fails, holds, plan, task
 
@@ -16,12 +16,12 @@ TASK = task(
     "by how many steps must wait",
     reasons={
         "a": holds(
-            "Both sentences hold the same words, and they need different verbs. Who only counts "
-            "words cannot tell them apart: the first wish, order."
+            "Both sentences hold the same words, and they need different verbs. A model that only "
+            "counts words cannot tell them apart: the first requirement, order."
         ),
         "b": holds(
             "With three words of context the subject is outside. What is left are attractors, and "
-            "their numbers say nothing about the subject."
+            "whether they are plural says nothing about the subject."
         ),
         "c": fails(
             "It reaches the subject and is at one half all the same. Nearly no context of "
@@ -29,11 +29,11 @@ TASK = task(
         ),
         "d": fails(
             "It counts sequences of words, not sets of words: in another order the same words "
-            "are another context. The wish that it misses is the long distance."
+            "are another context. The requirement that it fails is the long distance."
         ),
         "e": holds(
             "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
-            "leaves most of it without meaning: the second wish, any length."
+            "leaves most of it without meaning: the second requirement, any length."
         ),
         "f": holds(
             "Nothing in the formula ends at some distance. That training finds such weights "
@@ -41,8 +41,8 @@ TASK = task(
         ),
         "g": fails(
             "If the attractors always oppose the subject, “take the opposite of the nearest "
-            "noun” is right wherever there is one, and a model can learn that instead. Random "
-            "numbers leave no such short way."
+            "noun” is right wherever there is one, and a model can learn that instead. "
+            "With random nouns there is no such shortcut."
         ),
     },
     hints=(

@@ -61,7 +61,7 @@ lamplight.explorable("fading_state", (stage, config) => {
     const f = factor(), over50 = left(50);
     const fate = Math.abs(f - 1) < 1e-9 ? "keeps its size" : f > 1 ? "explodes" : over50 < 0.01 ? "vanishes" : "shrinks";
     said.textContent = `${n} steps after “${words[subject]}”, ${text(left(n))} of it is left in the state. `
-      + `Over 50 steps the gradient is multiplied by ${text(over50)}: it ${fate}. Attention: ${n ? "one step" : "no step"}.`;
+      + `Over 50 steps the gradient is multiplied by ${text(over50)}: it ${fate}.${n ? " Attention: one step." : ""}`;
     next.textContent = at < last ? "Read the next word" : "Start again";
   };
   go(subject);
