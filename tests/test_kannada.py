@@ -187,3 +187,16 @@ def test_the_table_marks_the_language(capsys):
     assert re.search(r'<span lang="kn">ನನ್ನ ಹೆಸರು</span>', page)
     assert '<i lang="kn-Latn">nanna hesaru</i>' in page and "&lt;b&gt;" in page
     show_sentences(("my name", ("ನನ್ನ", "ಹೆಸರು")))
+
+
+def test_real_names_are_in_one_part_each():
+    """And there are as many to train on as the stored table says."""
+    pytest.importorskip("babel")
+    from experiments.names import names
+    from helpers.results.store import stored
+
+    parts = names("kn")
+    english = [pair[0] for part in parts for pair in part]
+    assert len(set(english)) == len(english)
+    assert len(parts[0]) == stored("names")["trained_on"]
+    assert all(word.isascii() and not other.isascii() for part in parts for word, other in part)
