@@ -73,6 +73,8 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
         assert {len(values) for values in rows.values()} == {len(story_models.MORE_SEEDS)}
     flagged = results("question_answering").rate("flag")
     assert json.loads((STORED / "reader_tests.json").read_text())["rate"] == flagged
+    found = results("reader_controls")
+    assert found.head["longer"]["lr"] == found.rate("causal")
     found = results("order")
     for model, lr in order.MORE:
         assert lr in {found.rate(model, s) for s in order.CHOSEN_AT if s != "shift"}, model

@@ -173,8 +173,8 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("find the bug", points=8, minutes=10),
-    outcome="say which text must make the queries when an answer is pointed at, and why its words "
-    "should see both sides",
+    outcome="say which text must make the queries when an answer is pointed at, and what it gains "
+    "by seeing both sides",
     cases=cases,
     properties=(rows_sum_to_one,),
     hints=(
