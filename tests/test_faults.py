@@ -233,8 +233,8 @@ CODE_FAULTS = {
     ),
     "the mask of cross-attention ignored": (
         "helpers/blocks.py",
-        "            memory,\n            memory_mask,\n",
-        "            memory,\n            None,\n",
+        "self.cross_attention(normed, memory, None, memory_mask,",
+        "self.cross_attention(normed, memory, None, None,",
         "tests/test_blocks_models.py::test_decoder_block_does_not_see_masked_memory",
     ),
     "the address in a badge": (
