@@ -11,7 +11,7 @@
   };
   addEventListener("load", () => {
     document.fonts.ready.then(set);
-    addEventListener("resize", set);
+    addEventListener("resize", () => setTimeout(set, 400)); // by then the sidebar has slid
     document.addEventListener("toggle", set, true); // of a fold
   });
 })();

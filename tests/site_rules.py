@@ -45,14 +45,19 @@ def serve(folder: Path) -> Iterator[str]:
         server.server_close()
 
 
-# The theme's scripts answer a change of mode or width a moment later: they set the mode, and they
-# let the Tab key stop at code that has become too wide. Wait for them, but not forever.
-_SETTLED = """async mode => {
+# The theme answers a change of mode or width a moment later: it sets the mode, slides the sidebar,
+# and lets the Tab key stop at code that has become too wide. Wait for them, but not forever.
+_SETTLED = """async ([width, mode]) => {
   const root = document.documentElement;
-  const done = () => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
+  const until = async (done) => {
+    for (let i = 0; i < 400 && !done(); i++) await new Promise(go => setTimeout(go, 50));
+  };
+  await until(() => innerWidth === width);
+  for (let i = 0; i < 2; i++) await new Promise(go => requestAnimationFrame(go));
+  await until(() => document.getAnimations().every(a => a.playState !== "running"));
+  await until(() => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
     && [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
-      .every(box => box.scrollWidth <= box.clientWidth || box.tabIndex === 0);
-  for (let i = 0; i < 400 && !done(); i++) await new Promise(go => setTimeout(go, 50));
+      .every(box => box.scrollWidth <= box.clientWidth || box.tabIndex === 0));
 }"""
 
 
@@ -68,7 +73,7 @@ class Visit:
         """The page at a width, in "light" or "dark" mode."""
         self.page.set_viewport_size({"width": width, "height": 800})
         self.page.emulate_media(color_scheme=mode)
-        self.page.evaluate(_SETTLED, mode)
+        self.page.evaluate(_SETTLED, [width, mode])
         return self.page
 
 

@@ -276,7 +276,7 @@ def test_code_that_sets_up_is_folded_and_named():
     """What a page calls can be read on the page, though in a fold."""
     page = page_soup("lectures/01_limits_of_recurrence")
     folds = {fold.summary.text: fold.pre.text for fold in page.select("details.setup")}
-    assert "def train_reader(" in folds["Show the code of train_reader"]
+    assert "def markov(" in folds["Show the code of contexts, markov"]
     assert any("import torch" in code for line, code in folds.items() if "imports" in line)
 
 
