@@ -55,18 +55,19 @@ HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?
 HOW_LINES = """\
 <!-- how this works -->
 There are {n} tasks with {points} points. {core}
-A task of up to {one} minutes has one star, one of up to {two} has two.
+A task of up to {one} minutes has one star, one of up to {two} has two, a longer one three.
 
-- Run the cells from top to bottom. In each task, write your code between the docstring and the line
-  with `check`, then run the cell. `check` says *Right*, or which case fails and usually which
-  mistake caused it. It also shows what your code printed on that case.
+- Run the cells from top to bottom. In each task, replace the `...`, write the body of the function, or
+  correct the code that is there. Then run the cell. `check` says *Right*, or which case fails and
+  usually which mistake caused it. It also shows what your code printed on that case.
 - Try as often as you like. Hints unfold one after the other. After a full score, or after five
   attempts, `check` tells you where to find the model answer.
 - Partial answers earn points. Code: half for ordinary cases and half for the other kinds of cases,
-  such as batches or edge cases; if ordinary cases fail, there are none, and a task with only one
-  kind of case counts as a whole. A list: entry by entry. Letters: one mistake costs half, two cost
-  everything, so guessing doesn't pay. `check` reports the first problem it finds.
-- Your function must not modify its inputs. Rows, positions and parts are counted from 0.
+  such as batches or edge cases; if an ordinary case fails, you get no points, and a task with only
+  one kind of case counts as a whole. A list: entry by entry. Letters: one wrong or missing letter
+  costs half the points, two cost all. `check` reports the first problem it finds. A written answer
+  is marked by a person, or by you with the model answer.
+- Your function must not modify its inputs. Rows, positions and heads are counted from 0.
 - The points shown are for the public cases. A grader runs your functions on other cases of the same
   kind.
 - If you take the course in a class, hand in this one file where your teacher tells you.

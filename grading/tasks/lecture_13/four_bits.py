@@ -134,7 +134,8 @@ def cases(seed):
 TASK = task(
     plan("implement", points=8, minutes=14),
     section="Four bits by hand",
-    outcome="load a pretrained model into modules of your own, and prove that the logits are right",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
     cases=cases,
     hints=(
         "Sixteen numbers, the smallest for the least weight and the largest for the greatest: how "

@@ -12,7 +12,7 @@ what_we_may_say = {"b", "d", "f"}
 TASK = task(
     plan("choose", points=6, minutes=9),
     section="What it learned without being asked",
-    outcome="measure what a model has learned that nobody asked for, with a control",
+    outcome="measure what a model has learned without being asked to, with a control",
     reasons={
         "a": fails(
             "We measured the model and neither the texts nor the world. A model may exaggerate "
