@@ -57,9 +57,9 @@ HOW_LINES = """\
 There are {n} tasks with {points} points. {core}
 A task of up to {one} minutes has one star, one of up to {two} has two, a longer one three.
 
-- Run the cells from top to bottom. In each task, replace the `...`, write the body of the function, or
-  correct the code that is there. Then run the cell. `check` says *Right*, or which case fails and
-  usually which mistake caused it. It also shows what your code printed on that case.
+- Run the cells from top to bottom. In each task, replace the `...`, write the body of the function,
+  or correct the code that is there. Then run the cell. `check` says *Right*, or which case fails
+  and usually which mistake caused it. It also shows what your code printed on that case.
 - Try as often as you like. Hints unfold one after the other. After a full score, or after five
   attempts, `check` tells you where to find the model answer.
 - Partial answers earn points. Code: half for ordinary cases and half for the other kinds of cases,
