@@ -46,7 +46,7 @@ wanted:
 	  echo "There is no $$file here. Name it as in: make check NB=lectures/04_masks.ipynb"; exit 1; }; done
 
 FAULTY := { echo "Something is wrong: the short summary above names each failed check."; exit 1; }
-ONLINE := $(BIN)/python -m pytest -q -m network tests/test_install.py
+ONLINE := $(BIN)/python -m pytest -q -m network tests/tools/test_install.py
 TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
 test: system .venv/test.stamp book ## what a contributor needs: code, notebooks, exercises, site

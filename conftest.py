@@ -31,7 +31,8 @@ def pytest_addoption(parser) -> None:
 def pytest_configure(config) -> None:
     """Say what nbval leaves out of its comparison, whatever folder pytest is started in."""
     option = config.option
-    option.nbval_sanitize_with = str(Path(__file__).with_name("tests") / "nbval_sanitize.cfg")
+    sanitize = Path(__file__).with_name("tests") / "notebooks" / "nbval_sanitize.cfg"
+    option.nbval_sanitize_with = str(sanitize)
     if option.outputs_may_differ:
         option.nbval, option.nbval_lax = False, True
 

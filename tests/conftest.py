@@ -4,15 +4,14 @@ import os
 import re
 import shutil
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
-import unchanged
-from unchanged import ABOUT_TASKS
+
+from tests import unchanged
+from tests.unchanged import ABOUT_TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 
 def skip_or_fail(reason: str) -> None:
@@ -76,14 +75,17 @@ CHROMIUM_FLAGS = [
 
 # `make test` leaves out what is marked `full` or `grader`; `make test-all` runs everything. Public
 # CI runs that in four parts side by side: PART=notebooks, and so on. All other files are `code`.
+# A part is a list of folders and files of `tests/`.
+BROWSER = [
+    f"helpers/viz/test_{name}.py"
+    for name in ("attention_viewer", "dependency_trees", "explorables", "plotting_quiz")
+]
+OF_NOTEBOOKS = [f"tools/test_{name}.py" for name in ("execute", "seeds", "times")]
 PARTS = {
-    "notebooks": {"test_colab", "test_execute", "test_notebooks", "test_seeds", "test_times"},
-    "site": {"test_audit", "test_documents", "test_explorables", "test_language"}
-    | {"test_open_model", "test_plotting_quiz", "test_site", "test_site_search"}
-    | {"test_present", "test_reading", "test_teaching", "test_viewer"},
-    "grader": {"test_class", "test_faults", "test_grader_cases", "test_grader_parts"}
-    | {"test_hostile_text", "test_needs", "test_ordinary_files", "test_releases"},
-    "code": set(),
+    "notebooks": ("notebooks", *OF_NOTEBOOKS),
+    "site": ("site", "tools/test_audit.py", *BROWSER),
+    "grader": ("classroom", "test_mutations.py"),
+    "code": (),
 }
 
 
@@ -91,7 +93,10 @@ def part_of(path: Path) -> str:
     """The part of `make test-all` to which a file belongs."""
     if path.suffix == ".ipynb":
         return "notebooks"
-    return next((part for part, files in PARTS.items() if path.stem in files), "code")
+    for part, places in PARTS.items():
+        if any(path.is_relative_to(ROOT / "tests" / place) for place in places):
+            return part
+    return "code"
 
 
 def pytest_addoption(parser) -> None:
@@ -122,8 +127,8 @@ def pytest_ignore_collect(collection_path, config):
 # ------------------------------------------------------------------ which worker runs what
 
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
-LONG = ("test_faults", "test_grader_cases", "test_site", "test_grader_parts")
-LONG = (*LONG, "test_needs", "test_class")
+LONG = ("classroom/test_hostile.py", "classroom/test_components.py", "classroom/test_needs.py")
+LONG = (*LONG, "classroom/test_class.py", "site/test_site.py", "test_mutations.py")
 # All tests of the tasks of a lecture (ABOUT_TASKS) go to one worker, which runs each model answer
 # and each known mistake once for all of them.
 LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lecture_*/*.py")}
@@ -132,7 +137,7 @@ LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lec
 def scope_of(nodeid: str) -> str:
     """What has to run on one worker with this test: its file, or the tasks of its lecture."""
     file, _, test = nodeid.partition("::")
-    if Path(file).stem in ABOUT_TASKS and "[" in test:
+    if file in ABOUT_TASKS and "[" in test:
         for word in re.split(r"[-\]]", test.partition("[")[2]):
             if word in LECTURES:
                 return LECTURES[word]
@@ -177,7 +182,7 @@ def pytest_collection_modifyitems(config, items) -> None:
         scope = scope_of(item.nodeid)
         if item.path.suffix == ".ipynb":
             return (0, "")
-        if item.path.stem in LONG:
+        if scope.removeprefix("tests/") in LONG:
             return (1, "")
         return (2, scope) if scope.startswith("lecture_") else (3, "")
 

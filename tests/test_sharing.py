@@ -9,7 +9,8 @@ import sys
 
 import pytest
 import yaml
-from conftest import PARTS, ROOT, part_of, scope_of
+
+from tests.conftest import LONG, PARTS, ROOT, part_of, scope_of
 
 FILE = """
 import os
@@ -30,37 +31,42 @@ def test_it(shared, n):
 @pytest.mark.full
 def test_what_a_file_shares_is_made_once(tmp_path):
     pytest.importorskip("xdist")
-    for name in ("conftest.py", "unchanged.py"):
-        shutil.copy(ROOT / "tests" / name, tmp_path)
-    for name in ("test_a", "test_b", "test_c", "test_grading"):
-        (tmp_path / f"{name}.py").write_text(FILE)
+    (tmp_path / "tests" / "grading").mkdir(parents=True)
+    for name in ("__init__.py", "conftest.py", "unchanged.py", "grading/__init__.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests" / name)
+    for name in ("test_a", "test_b", "test_c", "grading/test_tasks"):
+        (tmp_path / "tests" / f"{name}.py").write_text(FILE)
     tool = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval"]
+    tool += ["--rootdir", ".", "tests"]
     result = subprocess.run(
         [*tool, "-n", "2", "--no-loadscope-reorder"], cwd=tmp_path, capture_output=True, text=True
     )
     assert result.returncode == 0, result.stdout + result.stderr
     made = (tmp_path / "made").read_text().split()
-    assert sorted(made)[:3] == ["test_a", "test_b", "test_c"]
-    assert made.count("test_grading") <= 2  # handed out one by one, it may be made on both
+    assert sorted(made)[-3:] == ["tests.test_a", "tests.test_b", "tests.test_c"]
+    assert made.count("tests.grading.test_tasks") <= 2  # one by one, it may be made on both
     pairs = set((tmp_path / "ran").read_text().splitlines())
     assert len([pair for pair in pairs if "grading" not in pair]) == 3
     assert {pair.split()[1] for pair in pairs} == {"gw0", "gw1"}
 
 
 def test_tests_about_the_tasks_of_a_lecture_stay_together():
-    where = "tests/test_grading.py::test_it"
+    where = "tests/grading/test_tasks.py::test_it"
     for name in ("masked_row", "masked_row-1", "04_masks"):
         assert scope_of(f"{where}[{name}]") == "lecture_04"
-    assert scope_of("tests/test_variants.py::test_it[4]") == "lecture_04"
-    assert scope_of("tests/test_masks.py::test_it[4]") == "tests/test_masks.py"
-    assert scope_of(where) == "tests/test_grading.py"
+    assert scope_of("tests/grading/test_mistake_variants.py::test_it[4]") == "lecture_04"
+    assert scope_of("tests/helpers/test_masks.py::test_it[4]") == "tests/helpers/test_masks.py"
+    assert scope_of(where) == "tests/grading/test_tasks.py"
     assert scope_of("lectures/04_masks.ipynb::Cell 3") == "lectures/04_masks.ipynb"
 
 
 def test_parts_name_files_that_are_there_and_public_ci_runs_each():
-    files = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
-    assert set.union(*PARTS.values()) <= files
-    assert part_of(ROOT / "tests" / "test_masks.py") == "code"
+    tests = ROOT / "tests"
+    for place in (*LONG, *(place for places in PARTS.values() for place in places)):
+        assert (tests / place).exists()
+    assert part_of(tests / "helpers" / "test_masks.py") == "code"
+    assert part_of(tests / "helpers" / "viz" / "test_explorables.py") == "site"
+    assert part_of(tests / "classroom" / "test_class.py") == "grader"
     assert part_of(ROOT / "lectures" / "04_masks.ipynb") == "notebooks"
     jobs = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8"))["jobs"]
     assert sorted(jobs["everything"]["strategy"]["matrix"]["part"]) == sorted(PARTS)

@@ -5,10 +5,11 @@ import sys
 
 import nbformat
 import pytest
-import unchanged
-from conftest import ROOT
-from copies import copy_project
 from nbformat.v4 import new_markdown_cell, new_output
+
+from tests import unchanged
+from tests.conftest import ROOT
+from tests.repo_copy import copy_project
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_prose_of_a_lecture_leaves_its_code_alone(project):
 def test_a_module_is_what_everything_rests_on(project):
     everything = set(unchanged.keys())
     assert changed(project, "helpers/masks.py", "def causal_mask", "def  causal_mask") == everything
-    assert changed(project, "tests/nbval_sanitize.cfg", "regex:", "regex: ") == everything
+    assert changed(project, "tests/notebooks/nbval_sanitize.cfg", "regex:", "regex: ") == everything
 
 
 def test_a_task_is_what_its_sheet_and_its_own_tests_rest_on(project):
@@ -57,7 +58,7 @@ def test_a_task_is_what_its_sheet_and_its_own_tests_rest_on(project):
     solution = next(project.glob("solutions/04_*")).relative_to(project).as_posix()
     assert changed(project, name, "import", "import ") == {"lecture_04", solution}
     lectures = {name for name in set(unchanged.keys()) if name.startswith("lectures/")}
-    assert not changed(project, "tests/variants.py", "import", "import ") & lectures
+    assert not changed(project, "tests/grading/mistake_variants.py", "import", "import ") & lectures
 
 
 FILE = """
@@ -71,12 +72,12 @@ def test_it(task):
 
 def test_what_failed_runs_again_and_what_passed_does_not(tmp_path):
     copy_project(tmp_path, without=("_static", "experiments", "benchmarks", "lectures"))
-    for path in tmp_path.glob("tests/test_*.py"):
+    for path in tmp_path.glob("tests/**/test_*.py"):
         path.unlink()
     tool = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1"]
 
     def run(wrong):
-        (tmp_path / "tests" / "test_grading.py").write_text(FILE.format(wrong=wrong))
+        (tmp_path / "tests" / "grading" / "test_tasks.py").write_text(FILE.format(wrong=wrong))
         command = [*tool, "--skip-unchanged", "tests"]
         environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
         done = subprocess.run(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / ".pytest_cache" / "passed.json"
+SETTINGS = ("conftest.py", "pyproject.toml", "tests/notebooks/nbval_sanitize.cfg")
 SKIPPED_PARTS = {"__pycache__", "classroom", "tasks"}
 
 
@@ -53,15 +54,15 @@ def keys() -> dict[str, str]:
     everywhere = digest(
         versions(),
         of_files((ROOT / "helpers").rglob("*")),
-        of_files([ROOT / "conftest.py", ROOT / "pyproject.toml", tests / "nbval_sanitize.cfg"]),
+        of_files(ROOT / name for name in SETTINGS),
     )
     grading = of_files(
         path
         for path in (ROOT / "grading").rglob("*")
         if not SKIPPED_PARTS & set(path.relative_to(ROOT).parts)
     )
-    material = of_files(tests.glob("[!t]*.py"))
-    about = of_files(p for p in tests.glob("test_*.py") if p.stem in ABOUT_TASKS)
+    material = of_files(tests.rglob("[!t]*.py"))
+    about = of_files(ROOT / name for name in ABOUT_TASKS)
     found = {}
     for path in sorted([*ROOT.glob("lectures/*.ipynb"), *ROOT.glob("solutions/*.ipynb")]):
         name = path.relative_to(ROOT).as_posix()
@@ -78,7 +79,9 @@ def keys() -> dict[str, str]:
     return found
 
 
-ABOUT_TASKS = ("test_grading", "test_parts", "test_task_rules", "test_variants")
+ABOUT_TASKS = tuple(
+    f"tests/grading/test_{name}.py" for name in ("mistake_variants", "parts", "task_rules", "tasks")
+)
 """Files whose tests are about each task."""
 
 

@@ -24,14 +24,15 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cachepr
 def tests_of(file: str) -> list[str]:
     """The test files that belong to a module.
 
-    Those whose name holds its name: `test_masks.py`, or `test_masks_errors.py`. If there are none,
-    those that import it.
+    Those in the folder of its package whose name holds its name: `tests/helpers/test_masks.py`,
+    or `tests/helpers/test_masks_errors.py`. If there are none, those that import it.
     """
     path = Path(file)
-    tests = sorted(ROOT.glob("tests/test_*.py"))
+    tests = sorted(ROOT.glob("tests/**/test_*.py"))
     if path.name.startswith("test_"):
         return [file]
-    named = [t for t in tests if f"_{path.stem}_" in f"{t.stem}_"]
+    folder = ROOT / "tests" / path.parent
+    named = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
     module = re.escape(path.with_suffix("").as_posix().replace("/", "."))
     package, _, name = module.rpartition(r"\.")
     imports = rf"(import|from) {module}\b"
@@ -43,7 +44,7 @@ def tests_of(file: str) -> list[str]:
 
 def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
     """What to run: for each step its name and its command."""
-    rules = [*PYTEST, "tests/test_notebooks.py"]
+    rules = [*PYTEST, "tests/notebooks/test_notebooks.py"]
     books = [Path(name).stem for name in wanted["NB"]]
     books += [f"{lecture_of(name)}_" for name in wanted["TASK"]]
     if books:
@@ -62,8 +63,9 @@ def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
             found.append((f"tests of {name}", [*PYTEST, *tests]))
         else:
             print(f"No test names or imports {name}; make test tries everything.")
+    proof = [*PYTEST, "tests/grading/test_tasks.py", "-k"]
     for name in wanted["TASK"]:
-        found.append((f"task {name}", [*PYTEST, "tests/test_grading.py", "-k", of_task(name)]))
+        found.append((f"task {name}", [*proof, of_task(name)]))
     return found
 
 

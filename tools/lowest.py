@@ -18,7 +18,7 @@ TOOLS = ("pytest", "nbval", "hypothesis", "jaxtyping", "beartype", "psutil", "py
 
 BEYOND = re.compile(
     r"^ *(from|import) (axe_playwright_python|playwright|tokenizers|safetensors|transformers|gguf"
-    r"|nbformat|grading|experiments|tools|benchmarks|test_p\w+ed)\b",
+    r"|nbformat|grading|experiments|tools|benchmarks|tests\.helpers\.test_pretrained)\b",
     re.MULTILINE,
 )
 """Left out: tests of other packages and of pages, and those whose reference is Hugging Face's."""
@@ -27,7 +27,7 @@ HELPERS = re.compile(r"^(from|import) helpers\b", re.MULTILINE)
 
 def tests() -> list[str]:
     """The files of tests that import the helpers, and nothing of the course besides."""
-    files = sorted((ROOT / "tests").glob("test_*.py"))
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     plain = [p for p, text in texts.items() if HELPERS.search(text) and not BEYOND.search(text)]
     return [path.relative_to(ROOT).as_posix() for path in plain]

@@ -1,0 +1,234 @@
+"""What a task's file is written with: decorators, the marked cell, numbers, and `make task`."""
+
+import re
+import subprocess
+import types
+
+import nbformat
+import pytest
+
+from grading import author, generate, sentences
+from grading.author import stub
+from grading.generate import with_task_lines
+from tests.conftest import ROOT
+from tools import new_task
+
+SOURCE = '''\
+"""A task."""
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+
+
+# %% the cell
+def doubled(x):
+    #| return x + 1
+    # BEGIN ANSWER
+    return 2 * x
+    # END ANSWER
+
+
+# %%
+
+given = as_given("This is the code as given.")
+mistake("Squared.", lambda x: x**2)
+
+
+@mistake("As it was.")
+def same(x):
+    return x
+
+
+@also_right
+def by_adding(x):
+    return x + x
+
+
+mistake("Far off.", *(lambda x, n=n: n for n in (8, 9)))
+TASK = task(
+    plan("implement", points=5, minutes=5),
+    outcome="double",
+    cases=lambda seed: [Case((3,))],
+)
+'''
+
+
+def made(tmp_path, source):
+    """The module of a task's file."""
+    file = tmp_path / "doubled.py"
+    file.write_text(source, encoding="utf-8")
+    module = types.ModuleType("grading.tasks.lecture_03.doubled")
+    module.__file__ = str(file)
+    exec(compile(source, str(file), "exec"), module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize("change", [("@mistake(", "mistake("), (", lambda x: x**2)", ")")])
+def test_a_known_mistake_without_an_answer_is_refused(tmp_path, change):
+    with pytest.raises(ValueError, match=r"no answer for \['(As it was|Squared)\.'\]"):
+        made(tmp_path, SOURCE.replace(*change))
+    assert len(made(tmp_path, SOURCE).TASK.mistakes) == 5  # nothing of the refused file is left
+
+
+@pytest.fixture
+def module(tmp_path):
+    module = made(tmp_path, SOURCE)
+    return module
+
+
+def test_a_file_collects_its_answers_in_the_order_in_which_they_stand(module):
+    made = module.TASK
+    assert (made.name, made.lecture, made.reference(3)) == ("doubled", 3, 6)
+    assert [m.why for m in made.mistakes] == [
+        "This is the code as given.",
+        "Squared.",
+        "As it was.",
+        "Far off.",
+        "Far off.",
+    ]
+    assert [m.answer(3) for m in made.mistakes] == [4, 9, 3, 8, 9]
+    assert [answer(3) for answer in made.also_right] == [6]
+    assert module.given is made.mistakes[0].answer
+    assert not author._mistakes.get("grading.tasks.lecture_03.doubled")  # nothing is left behind
+
+
+def test_two_edits_at_once_are_made_where_both_find_their_words(tmp_path):
+    edits = (
+        'edited("Tripled.", "2 * x", "3 * x")\nedited("Added.", "return", "return 1 +")\n'
+        'edited("Other.", "2 *", "5 *")\nTASK = task('
+    )
+    source = SOURCE.replace("as_given,", "as_given, edited,").replace("TASK = task(", edits)
+    source = source.replace("minutes=5),", "minutes=5), two_at_once=True,")
+    found = {pair.whys: pair.answer(2) for pair in made(tmp_path, source).TASK.pairs()}
+    assert found == {("Tripled.", "Added."): 7, ("Added.", "Other."): 11}
+    assert made(tmp_path, source.replace(" two_at_once=True,", "")).TASK.pairs is None
+
+
+def test_a_file_has_one_cell(tmp_path):
+    file = tmp_path / "twice.py"
+    for text in ("x = 1\n", "# %% the cell\nx = 1\n# %%\n" * 2):
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"twice\.py, parts marked '# %% the cell'"):
+            author.cell_of(file)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# BEGIN ANSWER\nx = 1",
+        "x = 1\n# END ANSWER",
+        "# BEGIN ANSWER\n# BEGIN ANSWER\n# END ANSWER",
+    ],
+)
+def test_unbalanced_marks_are_an_error(source):
+    with pytest.raises(ValueError, match="BEGIN ANSWER"):
+        stub(source)
+
+
+def test_a_stub_keeps_what_is_outside_and_uncovers_the_bug():
+    source = "def f(x):\n    #| return x * 2\n    # BEGIN ANSWER\n    return x\n    # END ANSWER"
+    assert stub(source) == "def f(x):\n    return x * 2"
+
+
+# ------------------------------------------------------------------ numbers in the notebook
+
+
+def sheet(*names, said=""):
+    cells = []
+    for name in names:
+        text = f"## 7. About {name}\n\n<!-- task: {name} -->\n\nWrite it."
+        cells += [nbformat.v4.new_markdown_cell(text), nbformat.v4.new_code_cell(check(name))]
+    return nbformat.v4.new_notebook(cells=[*cells, nbformat.v4.new_markdown_cell(said)])
+
+
+def check(name):
+    return f'check("{name}")'
+
+
+def test_headings_and_what_is_said_of_a_task_are_numbered():
+    one, two = "batch_mask", "tree_mask"
+    for said in (f"Task ?<!-- {two} --> is next.", f"Task 9<!-- {two} --> is next."):
+        made = with_task_lines(sheet(one, two, said=said))
+        heads = [cell.source.partition(" About")[0] for cell in made.cells[:4:2]]
+        assert heads == ["## 1.", "## 2."]
+        assert made.cells[-1].source == f"Task 2<!-- {two} --> is next."
+        moved = with_task_lines(sheet(two, one, said=said))
+        assert moved.cells[-1].source == f"Task 1<!-- {two} --> is next."
+
+
+@pytest.mark.parametrize("said", ["See task 3.", "Tasks 3 and 11 do.", "Task\n4", "task 3's"])
+def test_a_number_of_a_task_without_a_mark_is_an_error(said):
+    with pytest.raises(ValueError, match="what is said of a task"):
+        with_task_lines(sheet("batch_mask", said=said))
+
+
+def test_a_mark_names_a_task_of_the_sheet():
+    with pytest.raises(ValueError, match="no_such_task"):
+        with_task_lines(sheet("batch_mask", said="Task 1<!-- no_such_task -->"))
+
+
+def test_the_model_answer_comes_from_the_tasks_file():
+    name = "batch_mask"
+    path = next((ROOT / "grading" / "tasks").glob(f"*/{name}.py"))
+    cell = with_task_lines(sheet(name)).cells[1].source
+    assert cell == f'{author.cell_of(path)}\n\n\ncheck("{name}")'
+
+
+# ------------------------------------------------------------------ make task
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "grading" / "tasks" / "lecture_04").mkdir(parents=True)
+    (tmp_path / "solutions").mkdir()
+    cells = [nbformat.v4.new_markdown_cell("# Masks"), nbformat.v4.new_code_cell("progress(4)")]
+    text = nbformat.writes(nbformat.v4.new_notebook(cells=cells))
+    (tmp_path / "solutions" / "04_masks.ipynb").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_task_is_begun_with_an_example_that_holds(project):
+    file, notebook = new_task.begin(project, 4, "hidden_words")
+    module = types.ModuleType("grading.tasks.lecture_04.hidden_words")
+    module.__file__ = str(file)
+    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), module.__dict__)
+    assert len(module.TASK.mistakes) == 5 and module.TASK.also_right
+    cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells]
+    assert cells[0] == "# Masks" and cells[-1] == "progress(4)"
+    assert re.search("<!-- task: hidden_words -->", cells[1]) and cells[2] == check("hidden_words")
+
+
+@pytest.mark.parametrize(
+    ("lecture", "name", "said"),
+    [(4, "not a name", "a Python name"), (4, "taken", "already"), (5, "new", "no notebook")],
+)
+def test_what_cannot_be_begun_is_refused(project, lecture, name, said):
+    (project / "grading" / "tasks" / "lecture_04" / "taken.py").touch()
+    with pytest.raises(ValueError, match=said):
+        new_task.begin(project, lecture, name)
+
+
+def test_a_shared_sentence_stands_in_more_tasks_than_one():
+    """Otherwise it belongs above its function."""
+    files = [path.read_text(encoding="utf-8") for path in (ROOT / "grading/tasks").rglob("*.py")]
+    shared = {name: text for name, text in vars(sentences).items() if name.isupper()}
+    for name, sentence in shared.items():
+        assert sum(bool(re.search(rf"\b{name}\b", text)) for text in files) >= 2, name
+        assert sentence.endswith((".", "!", "?"))
+
+
+def test_a_sheet_that_somebody_worked_in_is_not_overwritten(tmp_path, monkeypatch):
+    """git's own version may be, and so may what was written here, committed or not."""
+    monkeypatch.setattr(generate, "WRITTEN", tmp_path / ".written")
+    sheet = tmp_path / "04_masks.ipynb"
+    assert not generate.worked_in(sheet)
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org"]
+    sheet.write_text("as it is", encoding="utf-8")
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+    assert not generate.worked_in(sheet)
+    sheet.write_text("made anew", encoding="utf-8")
+    assert generate.worked_in(sheet)
+    generate._remember("made anew")
+    assert not generate.worked_in(sheet)
+    sheet.write_text("answer = 42", encoding="utf-8")
+    assert generate.worked_in(sheet)

@@ -1,0 +1,251 @@
+"""Naming a mistake by evidence, and seeing what a call changes."""
+
+import numpy as np
+import pytest
+import torch
+
+from grading import evidence
+from grading.author import Case
+from grading.judge import grade
+from grading.task import Mistake, Pair, load
+from grading.watch import Watch
+from tests.grading import sample_tasks
+
+RIGHT = ["r1", "r2", "r3", "r4"]
+KNOWN = [
+    ["a1", "a2", "a3", "a4"],
+    ["b1", "b2", "b3", "b4"],
+    ["r1", "r2", "c3", "c4"],
+    ["d1", "a2", "d3", "d4"],
+    ["stop", "stop", "stop", "stop"],
+]
+SAID = ["A.", "B.", "C.", "D.", "E."]
+
+
+def named(*got, known=KNOWN, said=SAID):
+    def same(one, other):
+        return one == other
+
+    kept = evidence.known(RIGHT, known, said, same)
+    return evidence.named(got, kept, same, lambda outcome: outcome == "stop")
+
+
+@pytest.mark.parametrize(
+    ("got", "which", "sure"),
+    [
+        (("a1", "a2", "a3", "a4"), 0, "all agrees"),
+        (("r1", "r2", "c3", "c4"), 2, "all agrees"),
+        (("r1", "a2", "a3", "a4"), 0, "most agrees"),  # an edge case handled
+        (("stop", "b2", "b3", "b4"), 1, "most agrees"),  # or not at all
+        (("x1", "b2", "b3", "b4"), 1, "most agrees"),
+        (("stop",) * 4, 4, "the error only"),
+    ],
+)
+def test_the_mistake_that_explains_most_is_named(got, which, sure):
+    found = named(*got)
+    assert (found.which, found.sure) == (which, sure)
+    assert all(got[i] != RIGHT[i] for i in found.cases)
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        ("x1", "x2", "x3", "x4"),  # nothing is like it
+        ("a1", "b2", "x3", "x4"),  # it agrees on less than it differs
+        ("a1", "a2", "b3", "b4"),  # two explain the same
+        ("r1", "a2", "r3", "r4"),  # and here two agree on the only case
+        ("stop", "stop", "r3", "r4"),  # an error text alone
+        ("stop", "stop", "x3", "r4"),
+    ],
+)
+def test_nothing_is_named_without_evidence(got):
+    assert named(*got) is None
+
+
+def test_two_mistakes_that_cannot_be_told_apart_are_not_named_unless_they_say_the_same():
+    twins = [KNOWN[0], KNOWN[0]]
+    assert named(*KNOWN[0], known=twins, said=["A.", "B."]) is None
+    assert named(*KNOWN[0], known=twins, said=["A.", "A."]).which == 0
+    part = ("r1", *KNOWN[0][1:])
+    assert named(*part, known=[*twins, *KNOWN[1:]], said=["A.", "A.", *SAID[1:]]).which in (0, 1)
+
+
+def test_an_outcome_of_two_says_nothing():
+    """Where the outcome is yes or no, half of all mistakes agree by chance."""
+    known = [["no", "no", "yes", "yes"], ["no", "yes", "no", "yes"]]
+    right = ["yes", "yes", "yes", "yes"]
+    kept = evidence.known(right, known, ["A.", "B."], lambda a, b: a == b)
+    got = ("no", "no", "no", "no")
+    assert evidence.named(got, kept, lambda a, b: a == b, lambda o: False) is None
+
+
+def example(**changes):
+    fields = {
+        "cases": lambda seed: [Case((np.arange(1.0, n),), f"n = {n}") for n in (2, 4, 6, 8)],
+        "mistakes": (
+            Mistake(lambda x: x**2, "Squared."),
+            Mistake(lambda x: x + 2, "Added."),
+            Mistake(lambda x: -2 * x, "Negated."),
+            Mistake(lambda x: 2 * x[:7] + 0 * x[9], "Fixed length."),
+        ),
+    }
+    return sample_tasks.example(**fields | changes)
+
+
+def test_the_words_say_how_sure_it_is():
+    said = grade(example(), lambda x: x**2, 0).message
+    assert "What went wrong: Squared." in said
+    part = grade(example(), lambda x: x**2 if len(x) != 3 else 2 * x, 0)
+    assert "It looks like this: Squared." in part.message and part.mistake == 0
+    error = grade(example(), lambda x: 2 * x[:7] + 0 * x[9], 0)
+    assert "A frequent cause of this: Fixed length." in error.message and error.mistake is None
+
+
+def test_the_case_that_is_told_shows_the_mistake_that_is_named():
+    said = grade(example(), lambda x: x**2 if len(x) > 1 else x * 7, 0).message
+    assert "It looks like this: Squared." in said and said.startswith("On case 2 of 4 (n = 4)")
+
+
+def test_a_case_on_which_all_mistakes_look_alike_is_not_told_first():
+    cases = [Case((np.array([0.0]),), "nothing"), Case((np.array([1.0, 3.0]),), "two")]
+    wrong = [Mistake(lambda x, n=n: n * x + 1, f"Times {n}.") for n in range(10, 18)]
+    task = example(name="told", cases=lambda seed: cases, mistakes=tuple(wrong))
+    assert grade(task, lambda x: 9 * x + 1, 0).message.startswith("On case 2 of 2 (two)")
+
+
+# ------------------------------------------------------------------ two at once
+
+PLUS, TIMES, LATE = "Added.", "Tripled.", "Shifted."
+IN_PAIRS = [
+    Pair(lambda x: 3 * x + 1, (PLUS, TIMES)),
+    Pair(lambda x: 3 * np.roll(x, 1), (TIMES, LATE)),
+    Pair(lambda x: 3 * np.roll(x, 1) + 0.0, (TIMES, PLUS)),
+    Pair(lambda x: np.roll(x, 2), (LATE, PLUS)),
+    Pair(lambda x: np.roll(x, 2) + 0.0, (TIMES, "Negated.")),
+    Pair(lambda x: x[50], (PLUS, LATE)),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda x: 1 + x + x + x, f"\nTwo mistakes: {PLUS} {TIMES}"),
+        (lambda x: 3 * np.roll(x, 1), f"\nThere seem to be two mistakes. One is this: {TIMES}"),
+        (lambda x: np.roll(x, 2), ""),  # they have nothing in common
+        (lambda x: x[50], ""),  # an error alone
+        (lambda x: 3 * x + (len(x) < 6), ""),  # one case is otherwise
+        (lambda x: x + 2, ""),  # one alone explains it
+    ],
+)
+def test_two_mistakes_at_once_are_named_where_no_single_one_is(answer, said):
+    task = example(name="paired", pairs=lambda: iter(IN_PAIRS))
+    message = grade(task, answer, 0).message
+    assert message.endswith(said) and ("two mistakes" in message.lower()) == bool(said)
+    assert grade(task, answer, 0).message == message
+    assert "two mistakes" not in grade(example(name="alone"), answer, 0).message
+
+
+def test_two_mistakes_in_a_training_loop_are_named():
+    task = load("taught")
+    pairs = {pair.whys: pair.answer for pair in task.pairs()}
+    whys = [m.why for m in task.mistakes]
+    ours = [
+        next(w for w in whys if words in w) for words in ("Padding is a target", "add up", "SGD")
+    ]
+    for which in ((0, 1), (1, 2)):
+        both = tuple(ours[i] for i in which)
+        message = grade(task, pairs[both], 0).message
+        assert message.endswith("\nTwo mistakes: " + " ".join(both))
+
+
+# ------------------------------------------------------------------ what a call changes
+
+
+class Mean:
+    """The mean so far, in one tensor that is used again and again."""
+
+    def __init__(self, start):
+        self.sum, self.n = start, 0
+        self.out = torch.zeros(2)
+
+    def step(self, v):
+        return self.sum.add(v)
+
+
+class HandsOutItsOwn(Mean):
+    def step(self, v):
+        self.out += v
+        return self.out
+
+
+class KeepsTheFirst(Mean):
+    def step(self, v):
+        if self.n == 0:
+            self.sum = v
+        else:
+            self.sum += v
+        self.n += 1
+        return self.sum.clone()
+
+
+class AddsToInput(Mean):
+    def step(self, v):
+        v += 1
+        return v.clone()
+
+
+class AddsToItsOwn(Mean):
+    def step(self, v):
+        self.add(self.out, v)
+        return self.out.clone()
+
+    def add(self, total, v):
+        total += v
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Mean, ""),
+        (AddsToItsOwn, ""),
+        (HandsOutItsOwn, "a result that was returned before was changed in place"),
+        (KeepsTheFirst, "`v` was changed in place"),
+        (AddsToInput, "`v` was changed in place"),
+    ],
+)
+def test_a_watched_class_tells_what_it_changes(answer, said):
+    watch = Watch()
+    watched = watch.over(answer)
+    one = watched(torch.zeros(2))
+    for _ in range(3):
+        one.step(torch.ones(2))
+    assert watch.noticed == said
+    assert issubclass(watched, answer) and watched.__name__ == answer.__name__
+
+
+def test_a_watched_module_is_a_module_and_gives_the_same():
+    class Double(torch.nn.Module):
+        def forward(self, x, scale=2):
+            x.mul_(scale)
+            return x.clone()
+
+    watch = Watch()
+    module = watch.over(Double)()
+    assert isinstance(module, torch.nn.Module)
+    assert torch.equal(module(torch.ones(2), scale=3), torch.full((2,), 3.0))
+    assert watch.noticed == "`x` was changed in place"
+
+
+def test_what_is_changed_behind_a_drive_is_told():
+    def drive(answer, x):
+        return [answer(x.copy()) for _ in range(2)]
+
+    def in_place(x):
+        x *= 2
+        return x
+
+    task = example(name="driven", drive=drive, mistakes=())
+    assert grade(task, lambda x: 2 * x, 0).points == 5
+    verdict = grade(task, in_place, 0)
+    assert verdict.points == 2.5
+    assert "The result is right, but `x` was changed in place: work on a copy." in verdict.message

@@ -1,0 +1,323 @@
+"""Partial points: what is right counts, what is guessed does not, and all places agree."""
+
+import importlib
+import itertools
+import sqlite3
+import statistics
+
+import numpy as np
+import pytest
+
+from grading import judge, parts
+from grading.check import PUBLIC_SEED, check, keep_back, progress
+from grading.classroom.store import Graded, Result, Store
+from grading.judge import grade
+from grading.parts import ORDINARY, of_code, of_entries, of_slips
+from grading.task import CODE, Case, Mistake, Task, all_tasks
+from tests.grading.mistake_variants import sheet_of
+from tests.grading.test_task_rules import fingerprint
+
+checking = importlib.import_module("grading.check")
+TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
+CODE_TASKS = [task for task in TASKS if task.kind in CODE]
+LISTS = [t for t in TASKS if t.kind == "predict" and isinstance(t.reference, list)]
+CHOICES = [task for task in TASKS if task.kind == "choose"]
+
+
+def by_name(task):
+    return task.name
+
+
+def doubled(x):
+    return 2 * x
+
+
+def cases(seed):
+    rng = np.random.default_rng(seed)
+    notes = ("by hand", "", "a batch of two", "large numbers")
+    return [Case((rng.normal(size=(1 + i, 2)),), note) for i, note in enumerate(notes)]
+
+
+def example(**changes):
+    fields = {
+        "name": "doubled",
+        "lecture": 1,
+        "kind": "implement",
+        "points": 8,
+        "minutes": 1,
+        "outcome": "double",
+        "reference": doubled,
+        "cases": cases,
+        "mistakes": (Mistake(lambda x: 2 * x if len(x) < 3 else x, "Not in a batch."),),
+    }
+    return Task(**fields | changes)
+
+
+# ------------------------------------------------------------------ kinds of cases
+
+
+@pytest.mark.parametrize(
+    ("note", "kind"),
+    [
+        ("", ORDINARY),
+        ("T = 5, 3 heads", ORDINARY),
+        ("a batch of two", "batches"),
+        ("two leading axes", "batches"),
+        ("fewer queries than keys", "other shapes"),
+        ("the last one shorter", "other shapes"),
+        ("scores near ±1000", "edge cases"),
+        ("one word, so no step", "edge cases"),
+    ],
+)
+def test_the_note_of_a_case_tells_its_kind(note, kind):
+    made = [Case((), "one word"), Case((), ""), Case((), note)]
+    assert parts.kinds(made) == [ORDINARY, ORDINARY, kind]
+
+
+def test_a_task_can_say_more_and_one_ordinary_case_is_too_few():
+    made = [Case((), ""), Case((), "a batch of two"), Case((), "an empty row")]
+    assert parts.kinds(made) == [ORDINARY] * 3, "the first case alone could be learned by heart"
+    made[1] = Case((), "", "the right side")
+    assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases"], "what is said counts"
+    made.append(Case((), ""))
+    assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases", ORDINARY]
+    assert parts.kinds(made[1:3]) == [ORDINARY] * 2, "half of the points would be for nothing"
+
+
+@pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
+def test_kinds_do_not_depend_on_the_seed_and_ordinary_cases_do(task):
+    """Or the points would, or half of them could be learned by heart."""
+    first, other = task.cases(1), task.cases(2)
+    assert set(parts.kinds(first)) == set(parts.kinds(other)) == set(parts.kinds(task.cases(0)))
+    seen = [
+        [
+            fingerprint(case.args)
+            for case, kind in zip(c, parts.kinds(c), strict=True)
+            if kind == ORDINARY
+        ]
+        for c in (first, other)
+    ]
+    assert seen[0] != seen[1]
+
+
+# ------------------------------------------------------------------ what is earned
+
+KINDS = [ORDINARY, ORDINARY, "batches", "edge cases"]
+ALL = [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("right", "clean", "given", "points"),
+    [
+        ((1, 1, 0, 0), ALL, None, 4),
+        ((1, 1, 1, 0), ALL, None, 6),
+        ((1, 0, 1, 1), ALL, None, 0),
+        ((0, 0, 1, 1), ALL, None, 0),
+        (ALL, (1, 0, 1, 1), None, 4),
+        ((1, 1, 1, 0), (1, 1, 1, 0), None, 6),
+        ((1, 1, 1, 0), ALL, (1, 1, 0, 0), 4),
+        ((1, 1, 0, 0), ALL, (1, 1, 0, 0), 0),
+        ((1, 1, 0, 0), ALL, (0, 0, 1, 0), 4),
+        ((1, 1, 0, 0), ALL, (0, 0, 1, 1), 8),
+    ],
+)
+def test_code_counts_by_kind(right, clean, given, points):
+    assert of_code(KINDS, right, clean, given).of(8) == points
+
+
+def test_points_are_halves_rounded_down():
+    assert of_code(KINDS, (1, 1, 1, 0), ALL, None).of(9) == 6.5
+
+
+def test_one_slip_in_code_keeps_the_rest_and_says_which():
+    verdict = grade(example(), lambda x: 2 * x if len(x) < 3 else x, 0)
+    assert verdict.points == 4 and verdict.mistake == 0
+    assert verdict.part == (
+        "Partial points: right on ordinary cases (1/2 of the points); "
+        "not yet on batches (1/4 of the points), edge cases (1/4 of the points)."
+    )
+    assert "a batch of two" in verdict.message and "Not in a batch." in verdict.message
+
+
+def in_place(x):
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    ("answer", "points"),
+    [
+        (lambda x: x, 0),
+        (lambda x: 0 * x, 0),
+        (lambda x: None, 0),
+        (..., 0),
+        (judge.MISSING, 0),
+        (lambda x: 2 * x if len(x) < 4 else object(), 0),  # no plain data anywhere
+        (lambda x: 2 * x if len(x) < 4 else x[9], 6),
+        (in_place, 4),
+    ],
+)
+def test_what_is_missing_forged_or_wrong_from_the_start_earns_nothing(answer, points):
+    assert grade(example(), answer, 0).points == points
+
+
+def as_given(x):
+    return 2 * x if len(x) < 4 else x
+
+
+def test_in_a_task_to_find_bugs_only_what_was_mended_counts():
+    task = example(kind="find the bug", mistakes=(Mistake(as_given, "This is the code as given."),))
+    assert grade(task, as_given, 0).points == 0
+    assert grade(task, lambda x: 2 * x if len(x) < 4 else -x, 0).points == 0
+    assert grade(task, lambda x: 2 * x if len(x) > 3 else x, 0).points == 0
+    assert grade(task, doubled, 0).points == 8
+
+
+@pytest.mark.parametrize(
+    "task", [task for task in CODE_TASKS if task.kind == "find the bug"], ids=by_name
+)
+@pytest.mark.parametrize("seed", [PUBLIC_SEED, 1])
+def test_the_code_as_given_earns_nothing(task, seed):
+    sheet = sheet_of(task, seed)
+    assert sheet.verdict(sheet.outcomes(0)).points == 0
+
+
+# ------------------------------------------------------------------ lists and letters
+
+
+def test_a_list_counts_by_entry():
+    task = example(kind="predict", points=5, reference=[2.0, (1, 2), 7], mistakes=())
+    for got, points in (
+        ([2.0, (1, 2), 7], 5),
+        ([2.0, (1, 3), 7], 3),
+        ([0, 0, 7], 1.5),
+        ([7, 7, 7], 0),
+        ([2.0, (1, 2)], 0),
+        (7, 0),
+        ("abc", 0),
+    ):
+        assert grade(task, got, 0).points == points, got
+    assert "2 of 3 entries are right" in grade(task, [2.0, (1, 3), 7], 0).part
+    words = example(kind="predict", reference=[True, False, True, True], mistakes=())
+    assert [grade(words, [True] * n + [False] * (4 - n), 0).points for n in (4, 1)] == [4, 0]
+
+
+@pytest.mark.parametrize("task", LISTS, ids=by_name)
+def test_the_same_value_everywhere_earns_nothing(task):
+    for value in task.reference:
+        got = [value] * len(task.reference)
+        assert got == task.reference or of_entries(task, got).share == 0
+
+
+@pytest.mark.parametrize("task", CHOICES, ids=by_name)
+def test_guessing_letters_does_not_pay(task):
+    """Whoever ticks at random has a twentieth on average; ticking any fixed number, a tenth."""
+    letters = sorted(mistake.answer for mistake in task.mistakes)
+    shares = {}
+    for ticked in itertools.product((False, True), repeat=len(letters)):
+        chosen = {letter for letter, tick in zip(letters, ticked, strict=True) if tick}
+        slips = len(chosen ^ set(task.reference))
+        if chosen:
+            share = of_slips(slips, "letter").share
+            assert grade(task, chosen, 0).points == (
+                task.points if not slips else share and (parts.Earned(share).of(task.points))
+            )
+            shares.setdefault(len(chosen), []).append(float(share))
+    assert statistics.fmean(itertools.chain(*shares.values())) <= 0.08
+    assert max(statistics.fmean(some) for some in shares.values()) <= 0.12
+
+
+def test_one_letter_wrong_keeps_half_two_keep_nothing():
+    options = tuple(Mistake(letter, f"Reason {letter}.") for letter in "abcde")
+    task = example(kind="choose", reference={"a", "b", "c"}, mistakes=options)
+    got = {"abc": 8, "ab": 4, "abcd": 4, "abd": 0, "a": 0, "abcde": 0}
+    assert {letters: grade(task, set(letters), 0).points for letters in got} == got
+    assert "one letter is wrong or missing" in grade(task, {"a", "b"}, 0).part
+
+
+# ------------------------------------------------------------------ where it is shown
+
+
+@pytest.fixture
+def in_notebook(monkeypatch):
+    """`check` and `progress` on the example, as in a notebook whose outputs nobody records."""
+    task = example()
+    monkeypatch.setattr(checking, "load", lambda name: task)
+    monkeypatch.setattr(checking, "of_lecture", lambda lecture: [task])
+    for kept in ("_earned", "_tries"):
+        monkeypatch.setattr(checking, kept, type(getattr(checking, kept))())
+    for kept in ("_read", "_kept_back"):
+        monkeypatch.setattr(checking, kept, set())
+    monkeypatch.delenv("LAMPLIGHT_QUIET", raising=False)
+    return task
+
+
+def batchless(x):
+    return 2 * x if len(x) < 3 else x
+
+
+def test_check_and_progress_tell_of_parts(in_notebook, capsys):
+    check("doubled", batchless)
+    said = capsys.readouterr().out
+    assert said.startswith("◐ doubled: 4 of 8 points\n")
+    assert "\nPartial points: right on ordinary cases" in said
+    progress(1)
+    said = capsys.readouterr().out
+    assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said
+
+
+def test_what_a_person_reads_has_not_failed(capsys):
+    check("too_good_a_loss", "The mask is missing, since no model can be better than the floor.")
+    said = capsys.readouterr().out
+    assert said.startswith("… too_good_a_loss: a person gives up to ") and "0 of" not in said
+
+
+TO_MODEL = 'task 1 of "Model answers 1"'
+
+
+def test_the_model_answer_is_pointed_at_once_the_points_are_had(in_notebook, capsys):
+    check("doubled", doubled)
+    assert f"To compare, see {TO_MODEL}" in capsys.readouterr().out
+
+
+def test_the_model_answer_is_pointed_at_after_some_tries_that_were_any(in_notebook, capsys):
+    for _ in range(9):
+        check("doubled", ...)
+    for _ in range(checking.TRIES - 1):
+        check("doubled", batchless)
+    assert TO_MODEL not in capsys.readouterr().out
+    check("doubled", batchless)
+    assert f"After 5 attempts: you find the model answer with its reasons in {TO_MODEL}" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize("names", [(), ("doubled",)])
+def test_a_course_can_keep_the_model_answers_back(in_notebook, capsys, names):
+    keep_back("another")
+    check("doubled", doubled)
+    assert TO_MODEL in capsys.readouterr().out
+    keep_back(*names)
+    for answer in [doubled, *[batchless] * 9]:
+        check("doubled", answer)
+    assert "odel answer" not in capsys.readouterr().out
+
+
+def test_where_outputs_are_recorded_nothing_is_pointed_at(in_notebook, capsys, monkeypatch):
+    monkeypatch.setenv("LAMPLIGHT_QUIET", "1")
+    check("doubled", doubled)
+    assert "odel answer" not in capsys.readouterr().out
+
+
+def test_a_database_from_before_partial_points_is_read(tmp_path):
+    old = Store(tmp_path / "grades.sqlite")
+    old.add(Graded("k", "f", "ada", 2, results=[Result("t", 3, 4, "Right.")]))
+    old.base.execute("ALTER TABLE result DROP COLUMN part")
+    old.base.execute("PRAGMA user_version = 2")
+    old.base.close()
+    new = Store(tmp_path / "grades.sqlite")
+    new.add(Graded("l", "f", "ada", 2, results=[Result("t", 2.5, 4, "No.", part="Half.")]))
+    assert [new.get(key).results[0].part for key in "kl"] == ["", "Half."]
+    assert new.get("k").results[0].points == 3
+    new.base.close()
+    sqlite3.connect(tmp_path / "grades.sqlite").close()

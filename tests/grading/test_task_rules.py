@@ -1,0 +1,257 @@
+"""What a task promises and its file must keep: fresh cases, the ban that it states, reasons."""
+
+import ast
+import builtins
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import textwrap
+import types
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+
+import helpers
+from grading import judge
+from grading.author import fails, functions_of, holds, plan, task
+from grading.classroom.wire import decode, encode
+from grading.plain import difference, plain
+from grading.task import CODE, all_tasks
+from helpers import masks
+from tests.conftest import ROOT
+from tests.grading import sample_tasks
+
+TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
+MARK = re.compile(r"<!-- task: (\w+) -->")
+APART = re.compile(  # marks, code, formulas, tables, addresses
+    r"<!--.*?-->|```.*?```|\$\$.*?\$\$|`[^`]*`|\$[^$]*\$|^\|.*?$|\]\([^)]*\)"
+    r"|^For instance,.*?(?=\n\n|\Z)"  # the example
+    r"|^- \(?\**[a-h][.:)].*?(?=^- |\n\n|\Z)"  # what is to be judged
+    r"|\([^()\s]+(?:, [^()\s]+)*,?\)",  # shapes
+    re.DOTALL | re.MULTILINE,
+)
+"""What stands beside a statement: signature and example, and what is quoted for the student."""
+RUNS = r"\w+"
+LONGEST = 120
+"""The most words of a statement."""
+BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
+TORCH = {"torch": torch, "torch.Tensor": torch.Tensor, "torch.nn.functional": torch.nn.functional}
+HELPERS = {
+    module.name: importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(helpers.__path__, "helpers.")
+}
+
+
+def statements() -> dict[str, str]:
+    """What the notebooks say of each task, without its heading and hints."""
+    found = {}
+    for path in sorted((ROOT / "solutions").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if mark := MARK.search(cell.source):
+                text = cell.source.partition("<!-- hints -->")[0]
+                found[mark[1]] = text.partition("<!-- end of task -->")[2]
+    return found
+
+
+WRITTEN = statements()
+STATEMENTS = {name: " ".join(text.split()) for name, text in WRITTEN.items()}
+
+
+def words(text: str) -> list[str]:
+    """The words of a statement, beside signature and example."""
+    return re.findall(r"[^\W\d_]{2,}(?:['’-]\w+)*|\b[aI]\b", APART.sub(" ", text))
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_a_statement_is_short(task):
+    """Who has to read for long forgets what is asked."""
+    count = len(words(WRITTEN[task.name]))
+    assert 10 <= count <= LONGEST, f"{count} words; at most {LONGEST} beside signature and example"
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_hints_do_not_repeat_the_statement(task):
+    """Eight words in a row that stand in both are a sentence that helps nobody."""
+    said = f" {' '.join(re.findall(RUNS, STATEMENTS[task.name].lower()))} "
+    for hint in task.hints:
+        run = re.findall(RUNS, hint.lower())
+        twice = [" ".join(run[i : i + 8]) for i in range(len(run) - 7)]
+        assert not [part for part in twice if f" {part} " in said], hint
+
+
+def test_what_is_code_formula_or_example_is_not_counted_as_a_statement():
+    text = (
+        "`f(x)` doubles $x$, (batch, T).\n\n| a | b |\n\n- (a) It does.\n\nFor instance, two.\n\n"
+    )
+    text += "Do it."
+    assert words(text) == ["doubles", "Do", "it"]
+
+
+def fingerprint(value) -> str:
+    """The same for equal arguments."""
+    if isinstance(value, torch.nn.Module):
+        value = value.state_dict()
+    if isinstance(value, torch.Tensor | np.ndarray):
+        return str(
+            np.asarray(value.detach() if isinstance(value, torch.Tensor) else value).tolist()
+        )
+    if isinstance(value, dict):
+        return str([(key, fingerprint(item)) for key, item in value.items()])
+    if isinstance(value, list | tuple):
+        return str([fingerprint(item) for item in value])
+    if isinstance(value, types.FunctionType):
+        return str([fingerprint(cell.cell_contents) for cell in value.__closure__ or ()])
+    return repr(value)
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.kind in CODE], ids=lambda task: task.name)
+def test_cases_follow_the_seed(task):
+    """Or a student could store the answers that the notebook shows."""
+    first, again, other = (
+        [fingerprint(case.args) for case in task.cases(seed)] for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def names_of(name: str, rooms: dict) -> set[str]:
+    """Under which dotted names a function of this name is found there."""
+    return {f"{room}.{name}" for room in rooms if callable(getattr(rooms[room], name, None))}
+
+
+def banned(sentence: str) -> tuple[set[str], set[str]]:
+    """Dotted names that a sentence of a statement forbids, and names without a place."""
+    names = set(re.findall(r"`([\w.]+)`", sentence))
+    if "attention function" in sentence:
+        names.add("scaled_dot_product_attention")
+    if "softmax of" in sentence:
+        names.add("softmax")
+    dotted = set()
+    for module in [name for name in names if name in HELPERS]:
+        names.remove(module)
+        convert = "that convert" in sentence
+        dotted |= {
+            function
+            for function in functions_of(module)
+            if not convert or re.search(r"\.(to|from)_\w+$", function)
+        }
+    for name in names:
+        dotted |= names_of(name, TORCH) if "PyTorch" in sentence else set()
+        dotted |= names_of(name, HELPERS) if "helpers" in sentence else set()
+    return dotted, names
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_what_the_statement_forbids_is_forbidden(task):
+    sentences = BAN.findall(STATEMENTS[task.name])
+    assert bool(sentences) == bool(task.forbidden), "the statement and the ban do not agree"
+    for sentence in sentences:
+        dotted, names = banned(sentence)
+        assert dotted <= set(task.forbidden), sentence
+        for name in names:
+            assert any(f".{function}".endswith(f".{name}") for function in task.forbidden), sentence
+        for word, package in (
+            ("PyTorch", "torch."),
+            ("helpers", "helpers."),
+            ("course's own", "h"),
+        ):
+            if word in sentence:
+                assert any(function.startswith(package) for function in task.forbidden), sentence
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
+def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
+    """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
+    for name in task.forbidden:
+        place, _, last = name.rpartition(".")
+        if place in TORCH:
+            assert names_of(last, TORCH) <= set(task.forbidden)
+        if place in HELPERS:
+            home = getattr(HELPERS[place], last).__module__
+            assert f"{home}.{last}" in task.forbidden
+
+
+def test_the_functions_of_a_module_are_all_its_public_ones():
+    public = {
+        f"helpers.masks.{name}"
+        for name, thing in vars(masks).items()
+        if inspect.isfunction(thing) and thing.__module__ == masks.__name__ and name[0] != "_"
+    }
+    assert set(functions_of("helpers.masks")) == public
+    assert "helpers.masks.causal_mask" in public
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.section], ids=lambda task: task.name)
+def test_the_section_of_a_task_stands_in_its_lecture(task):
+    [path] = (ROOT / "lectures").glob(f"{task.lecture:02d}_*.ipynb")
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    assert re.search(rf"^##+ {re.escape(task.section)}$", text, re.MULTILINE)
+
+
+# ------------------------------------------------------------------ in the class grader
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_inputs_of_a_task_can_cross_the_border(task):
+    for case in task.cases(3):
+        for arg in case.args:
+            back = decode(json.loads(json.dumps(encode(arg))))
+            assert type(back) is type(arg)
+            assert difference(plain(back), plain(arg), 0, 0) is None
+
+
+DRIVEN = [task for task in [*TASKS, sample_tasks.TASKS["Scale"]] if task.drive is not None]
+
+
+@pytest.mark.parametrize("task", DRIVEN, ids=lambda task: task.name)
+def test_drive_is_self_contained(task):
+    """Only its own source goes into the sandbox: it may use no name of its module."""
+    source = textwrap.dedent(inspect.getsource(task.drive))
+    tree = ast.parse(source)
+    assert isinstance(tree.body[0], ast.FunctionDef), "a function written with def"
+    code = compile(tree, "drive", "exec")
+    free, todo = set(), [c for c in code.co_consts if inspect.iscode(c)]
+    for inner in todo:
+        todo += [c for c in inner.co_consts if inspect.iscode(c)]
+        used = {i.argval for i in __import__("dis").get_instructions(inner) if "GLOBAL" in i.opname}
+        free |= used
+    assert free <= set(dir(builtins)) | {task.drive.__name__}
+
+
+QUICK = [task for task in TASKS if task.kind != "train"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
+def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
+    mine, known = task.cases(11), {}
+    outcomes = judge.run(task, task.reference, mine, torch_seed=7)
+    assert judge.judge(task, mine, outcomes, known).points == (
+        task.points if task.kind != "written" else 0
+    )
+    if task.kind == "choose":
+        return
+    unnamed = dataclasses.replace(task, mistakes=task.mistakes[:1], pairs=None)  # only points
+    for mistake in task.mistakes:
+        outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
+        assert judge.judge(unnamed, mine, outcomes, known).points < task.points
+
+
+@pytest.mark.parametrize("sides", ["holds holds", "fails holds"])
+def test_a_reason_turned_round_is_noticed(sides):
+    """Each reason says on which side it stands, and the key must agree."""
+    module = types.ModuleType("grading.tasks.lecture_01.choice")
+    module.__dict__.update(choice={"a"}, plan=plan, task=task, holds=holds, fails=fails)
+    source = """task(
+        plan("choose", points=1, minutes=1),
+        outcome="choose",
+        reasons={"a": %s("It is so."), "b": %s("It is another thing.")},
+    )"""
+    assert eval(source % ("holds", "fails"), module.__dict__).reference == {"a"}
+    with pytest.raises(ValueError, match="reasons that hold"):
+        eval(source % tuple(sides.split()), module.__dict__)

@@ -1,0 +1,61 @@
+"""What `helpers.config` refuses, and in which words."""
+
+import pytest
+
+from helpers import config
+from helpers.config import GPT2, TransformerConfig
+from tests.helpers.bad_call import assert_refused, calls, never_refused
+
+CASES = {
+    config.TransformerConfig: [
+        (lambda: TransformerConfig(0, 4, 1, 1, 4), "vocab: got 0; needed at least 1"),
+        (
+            lambda: TransformerConfig(9, 4, 1, 1, 4, n_kv_heads=0),
+            "n_kv_heads: got 0; needed at least 1",
+        ),
+        (
+            lambda: TransformerConfig(9, 4, 1, 1, 4, context=-5),
+            "context: got -5; needed at least 0",
+        ),
+        (
+            lambda: TransformerConfig(10, 10, 1, 3, 4),
+            "d_model: got 10; needed a multiple of n_heads = 3, or d_head given",
+        ),
+        (
+            lambda: TransformerConfig(9, 12, 1, 6, 4, n_kv_heads=4),
+            "n_kv_heads: got 4; needed a number that divides n_heads = 6",
+        ),
+    ],
+    config.flops_per_token: [
+        (lambda: config.flops_per_token(GPT2, -1), "seen: got -1; needed at least 0"),
+    ],
+    config.weight_bytes: [
+        (lambda: config.weight_bytes(GPT2, 0), "bytes_each: got 0; needed a number above 0"),
+    ],
+    config.cache_bytes: [
+        (lambda: config.cache_bytes(GPT2, -1), "tokens: got -1; needed at least 0"),
+        (lambda: config.cache_bytes(GPT2, 3, window=0), "window: got 0; needed at least 1"),
+        (lambda: config.cache_bytes(GPT2, 3, -2), "bytes_each: got -2; needed a number above 0"),
+    ],
+    config.seconds_per_token: [
+        (
+            lambda: config.seconds_per_token(GPT2, 0),
+            "bandwidth: got 0; needed bytes a second, above 0",
+        ),
+        (lambda: config.seconds_per_token(GPT2, 1e9, batch=0), "batch: got 0; needed at least 1"),
+    ],
+}
+
+CANNOT_FAIL = {
+    config.matrices: "every `TransformerConfig` has matrices",
+    config.parameters: "every `TransformerConfig` has parameters",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(config, CASES, CANNOT_FAIL) == []

@@ -1,0 +1,93 @@
+"""What `helpers.encoder_decoder` refuses, and in which words."""
+
+import pytest
+import torch
+
+from helpers import encoder_decoder, rnn
+from helpers.tokens import shift_right
+from tests.helpers.bad_call import assert_refused, calls, ids, never_refused, x
+
+transformer = encoder_decoder.EncoderDecoder
+recurrent = rnn.RecurrentTranslator
+
+CASES = {
+    encoder_decoder.source_mask: [
+        (
+            lambda: encoder_decoder.source_mask(torch.tensor([1, 2])),
+            "source: got shape (2,); needed shape (batch, T_k)",
+        ),
+    ],
+    transformer: [
+        (lambda: transformer(0, 3, 4), "source_vocab: got 0; needed at least 1"),
+        (lambda: transformer(3, 0, 4), "target_vocab: got 0; needed at least 1"),
+        (lambda: transformer(3, 3, 4, -1), "n_layers: got -1; needed at least 0"),
+        (
+            lambda: transformer(3, 5, 4)(ids([4]), ids([4])),
+            "source: got ids such as [4]; needed numbers from 0 to 2",
+        ),
+        (
+            lambda: transformer(5, 3, 4)(ids([4]), ids([4])),
+            "target: got ids such as [4]; needed numbers from 0 to 2",
+        ),
+        (
+            lambda: transformer(5, 3, 4)(ids([1, 2]), ids([1], [1])),
+            "memory: got shape (1, 2, 4); needed shape (2, T_k, 4): batch as x",
+        ),
+        (
+            lambda: (m := transformer(5, 3, 4)).decode(
+                ids([1]), m.encode(ids([1])), cache=m.new_cache()[:1]
+            ),
+            "cache: got 1 caches; needed 2, one for each block",
+        ),
+    ],
+    shift_right: [
+        (lambda: shift_right([], []), "sources: got none; needed at least one"),
+        (
+            lambda: shift_right(ids([1], [2]), ids([1])),
+            "targets: got 1; needed 2, one for each source",
+        ),
+    ],
+    encoder_decoder.ConditionedDecoder: [
+        (
+            lambda: transformer(5, 3, 4).condition_on(ids([1], [2]))(ids([1], [1], [1])),
+            "memory: got shape (2, 1, 4); needed shape (3, T_k, 4): batch as x",
+        ),
+    ],
+    rnn.AdditiveAttention: [
+        (lambda: rnn.AdditiveAttention(0), "d_model: got 0; needed at least 1"),
+        (
+            lambda: rnn.AdditiveAttention(3)(x(2, 4, 3), x(2, 5, 3), torch.ones(2, 1, 4).bool()),
+            "mask: got shape (2, 1, 4); needed a shape that broadcasts to (2, 4, 5)",
+        ),
+    ],
+    recurrent: [
+        (lambda: recurrent(3, 3, 0), "d_model: got 0; needed at least 1"),
+        (
+            lambda: recurrent(3, 3, 4)(ids([1], [2]), ids([1])),
+            "target: got 1 rows; needed 2 rows, as the source has",
+        ),
+        (
+            lambda: recurrent(3, 3, 4)(ids([1], [0]), ids([1], [1])),
+            "source: got a row of filler alone; needed words in each row",
+        ),
+        (
+            lambda: recurrent(3, 3, 4)(ids([1]), ids([1]), return_weights=True),
+            "return_weights: got True; needed a model with attention",
+        ),
+    ],
+    rnn.UncachedDecoder: [
+        (
+            lambda: recurrent(5, 3, 4).condition_on(ids([1], [2]))(ids([1], [1], [1])),
+            "target: got 3 rows; needed 2 rows, as the source has",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(encoder_decoder, CASES) == []

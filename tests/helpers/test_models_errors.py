@@ -1,0 +1,160 @@
+"""What `helpers.models` refuses, and in which words."""
+
+import pytest
+import torch
+from torch import nn
+
+from helpers import models, positions, rnn
+from helpers.apps import attention_reader
+from helpers.interp import ablation
+from helpers.tokens import check_tokens
+from tests.helpers.bad_call import (
+    assert_refused,
+    cache_of,
+    calls,
+    ids,
+    language_model,
+    never_refused,
+    x,
+)
+
+CASES = {
+    rnn.RecurrentModel: [
+        (lambda: rnn.RecurrentModel(0, 4, 2), "vocab: got 0; needed at least 1"),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2, "grru"),
+            "cell: got 'grru'; needed 'rnn' or 'lstm' or 'gru'",
+        ),
+        (lambda: rnn.RecurrentModel(5, 4, 2, n_layers=0), "n_layers: got 0; needed at least 1"),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2, "gru", forget_bias=1.0),
+            "forget_bias: got one for cell 'gru'; needed cell 'lstm'",
+        ),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2, "gru", identity_start=True),
+            "identity_start: got one for cell 'gru'; needed cell 'rnn'",
+        ),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2)(torch.tensor([1])),
+            "tokens: got shape (1,); needed shape (batch, T)",
+        ),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2)(ids([])),
+            "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2)(torch.zeros(2, 0, dtype=torch.long)),
+            "tokens: got shape (2, 0); needed T at least 1",
+        ),
+        (
+            lambda: rnn.RecurrentModel(5, 4, 2)(ids([1, 5])),
+            "tokens: got ids such as [5]; needed numbers from 0 to 4",
+        ),
+    ],
+    rnn.set_forget_bias: [
+        (
+            lambda: rnn.set_forget_bias(nn.GRU(2, 3), 1.0),
+            "lstm: got GRU(2, 3); needed an nn.LSTM with biases",
+        ),
+        (
+            lambda: rnn.set_forget_bias(nn.LSTM(2, 3, bias=False), 1.0),
+            "lstm: got LSTM(2, 3, bias=False); needed an nn.LSTM with biases",
+        ),
+    ],
+    rnn.identity_rnn: [
+        (lambda: rnn.identity_rnn(0), "d_model: got 0; needed at least 1"),
+        (lambda: rnn.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
+    ],
+    models.TransformerModel: [
+        (lambda: models.TransformerModel(5, 4, 0), "n_outputs: got 0; needed at least 1"),
+        (lambda: models.TransformerModel(5, 4, 2, -1), "n_layers: got -1; needed at least 0"),
+        (
+            lambda: models.TransformerModel(5, 4, 2, norm="no"),
+            "norm: got 'no'; needed 'pre' or 'post'",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2)(ids([-1])),
+            "tokens: got ids such as [-1]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2)(x(1, 2)),
+            "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2, 0).new_cache(),
+            "n_layers: got 0; needed at least 1: attention keeps keys and values",
+        ),
+        (
+            lambda: models.TransformerModel(5, 4, 2)(
+                ids([1]), cache=cache_of(models.TransformerModel(5, 4, 2, 3), [1])
+            ),
+            "cache: got 3 caches; needed 2, one for each block",
+        ),
+    ],
+    models.LanguageModel: [
+        (lambda: models.LanguageModel(0, 4), "vocab: got 0; needed at least 1"),
+        (lambda: language_model(n_layers=-1), "n_layers: got -1; needed at least 0"),
+        (
+            lambda: language_model()(ids([5])),
+            "tokens: got ids such as [5]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: (model := language_model())(ids([1], [2]), cache=cache_of(model, [1])),
+            "tokens: got 2 rows; needed 1, as the cache holds",
+        ),
+        (
+            lambda: (model := language_model(positions=positions.LearnedPositions(3, 4)))(
+                ids([1, 2]), cache=cache_of(model, [1, 2])
+            ),
+            "x: got 4 positions; needed at most context_length = 3",
+        ),
+    ],
+    ablation.without_heads: [
+        (
+            lambda: ablation.without_heads(language_model(), [(2, 0)]),
+            "heads: got layer 2; needed numbers from 0 to 1",
+        ),
+        (
+            lambda: ablation.without_heads(language_model(), [(0, 1), (1, -1)]),
+            "heads: got head -1; needed numbers from 0 to 1",
+        ),
+    ],
+    check_tokens: [
+        (
+            lambda: check_tokens(ids([1, 9]), 5, "source"),
+            "source: got ids such as [9]; needed numbers from 0 to 4",
+        ),
+        (
+            lambda: check_tokens(torch.ones(2, 3), 5),
+            "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
+        ),
+    ],
+    attention_reader.AttentionReader: [
+        (
+            lambda: attention_reader.AttentionReader(4, 2, 1)(ids([0, 1, 2])),
+            "tokens: got 3 positions; needed at most length = 2",
+        ),
+        (
+            lambda: attention_reader.AttentionReader(4, 2, 1)(torch.tensor([0, 1])),
+            "tokens: got shape (2,); needed shape (batch, T)",
+        ),
+        (
+            lambda: attention_reader.AttentionReader(4, 2, 1)(ids([9, -1])),
+            "tokens: got ids such as [9, -1]; needed numbers from 0 to 7",
+        ),
+        (lambda: attention_reader.AttentionReader(0, 2, 1), "n_words: got 0; needed at least 1"),
+        (
+            lambda: attention_reader.AttentionReader(4, 2, 1, d_hidden=-3),
+            "d_hidden: got -3; needed at least 0",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(models, CASES) == []

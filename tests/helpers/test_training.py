@@ -1,0 +1,226 @@
+"""The training loop learns, repeats itself to the bit, and stops at nonsense."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from helpers.models import TransformerModel
+from helpers.rnn import RecurrentModel
+from helpers.tokens import IGNORE_INDEX
+from helpers.training import (
+    History,
+    accuracy,
+    count_parameters,
+    eval_mode,
+    masked_cross_entropy,
+    progress,
+    set_seed,
+    train,
+)
+from tests.helpers.properties import examples
+
+
+def copy_task(generator, batch=16, T=6, vocab=5):
+    """At every position but the first, say what the token before was."""
+
+    def make_batch():
+        tokens = torch.randint(vocab, (batch, T), generator=generator)
+        targets = torch.full_like(tokens, IGNORE_INDEX)
+        targets[:, 1:] = tokens[:, :-1]
+        return tokens, targets
+
+    return make_batch
+
+
+def run(seed, steps=40, **options):
+    """One small training: the history and the final weights."""
+    generator = set_seed(seed)
+    model = RecurrentModel(5, 16, 5, "rnn")
+    history = train(model, copy_task(generator), steps, lr=1e-2, **options)
+    return history, model
+
+
+def test_loss_falls_and_accuracy_rises():
+    history, model = run(0, steps=120)
+    means = history.smoothed(20)
+    assert history.loss[0] > 1.4  # chance is ln 5 = 1.61
+    assert means[-1] < 0.3 * means[0]
+    batch = copy_task(torch.Generator().manual_seed(99))()
+    assert accuracy(model, batch) > 0.9
+    assert not model.training
+
+
+def test_a_batch_in_place_of_a_function_is_refused_by_name():
+    model, batch = RecurrentModel(5, 16, 5, "rnn"), copy_task(set_seed(0))()
+    with pytest.raises(ValueError, match=r"make_batch: got a tuple; needed a function without"):
+        train(model, batch, steps=1)
+    with pytest.raises(ValueError, match=r"make_batch\(\): got a Tensor; needed a pair"):
+        train(model, lambda: batch[0], steps=1)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+def test_same_seed_same_weights_to_the_bit(dropout):
+    """On one machine at one thread: initial weights, data and dropout all come from the seed."""
+    results = []
+    for seed in (1, 1, 2):
+        generator = set_seed(seed)
+        model = TransformerModel(5, 8, 5, dropout=dropout)
+        history = train(model, copy_task(generator), steps=8)
+        results.append((history.loss, [p.detach().clone() for p in model.parameters()]))
+    (loss, weights), (loss_again, weights_again), (other_loss, _) = results
+    assert loss == loss_again
+    assert all(torch.equal(a, b) for a, b in zip(weights, weights_again, strict=True))
+    assert loss != other_loss
+
+
+def test_learning_rate_warms_up_and_falls(monkeypatch):
+    """By the formula in the docstring, seen by the optimizer at each step."""
+    seen = []
+    step = torch.optim.Adam.step
+
+    def spy(self, *args, **kwargs):
+        seen.append(self.param_groups[0]["lr"])
+        return step(self, *args, **kwargs)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", spy)
+    generator = set_seed(0)
+    train(RecurrentModel(5, 4, 5), copy_task(generator), steps=20, lr=0.1, warmup=5)
+    rise = [0.1 * (n + 1) / 5 for n in range(5)]
+    fall = [0.1 * (0.1 + 0.45 * (1 + math.cos(math.pi * n / 15))) for n in range(15)]
+    assert seen == pytest.approx(rise + fall, rel=1e-6)
+
+
+def test_gradients_are_clipped(monkeypatch):
+    """What the optimizer sees has the norm `clip` at most; without a clip it is larger."""
+    norms = []
+    step = torch.optim.Adam.step
+
+    def spy(self, *args, **kwargs):
+        gradients = [p.grad.flatten() for p in self.param_groups[0]["params"]]
+        norms.append(torch.cat(gradients).norm().item())
+        return step(self, *args, **kwargs)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", spy)
+    run(0, steps=3, clip=1e-3)
+    assert max(norms) <= 1e-3 * 1.0001
+    norms.clear()
+    run(0, steps=3, clip=None)
+    assert min(norms) > 1e-2
+
+
+@examples
+@given(st.integers(1, 4), st.integers(1, 5), st.integers(2, 6), st.integers(0, 10_000))
+def test_ignored_positions_do_not_count(batch, T, n_outputs, seed):
+    """Neither in the loss, nor in its gradient, nor in the accuracy."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(batch, T, n_outputs, dtype=torch.float64, generator=generator)
+    targets = torch.randint(n_outputs, (batch, T), generator=generator)
+    ignored = torch.rand(batch, T, generator=generator) < 0.5
+    ignored[0, 0] = False
+    targets[ignored] = IGNORE_INDEX
+    logits.requires_grad_()
+    loss = masked_cross_entropy(logits, targets)
+    by_hand = F.cross_entropy(logits[~ignored], targets[~ignored])
+    assert loss.item() == pytest.approx(by_hand.item(), rel=1e-12)
+    (gradient,) = torch.autograd.grad(loss, logits)
+    assert (gradient[ignored] == 0).all()
+    assert (gradient[~ignored] != 0).any()
+
+    other = torch.where(ignored[..., None], 1e3 * torch.rand_like(logits), logits)
+    right = (logits.argmax(-1) == targets)[~ignored].double().mean().item()
+    for answers in (logits, other):
+        assert accuracy(Answers(answers), (targets, targets)) == pytest.approx(right)
+
+
+class Answers(nn.Module):
+    """A model that says what it was told to say."""
+
+    def __init__(self, logits):
+        super().__init__()
+        self.logits = logits
+
+    def forward(self, tokens):
+        return self.logits
+
+
+def test_accuracy_is_taken_in_evaluation_and_leaves_the_mode():
+    torch.manual_seed(0)
+    model = TransformerModel(5, 8, 5, dropout=0.5)
+    batch = copy_task(torch.Generator().manual_seed(0), batch=64)()
+    model.train()
+    first = accuracy(model, batch)
+    assert model.training
+    model.eval()
+    assert accuracy(model, batch) == first
+    assert not model.training
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_nonsense_is_refused_before_it_spoils_the_weights(bad):
+    class Breaks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Embedding(5, 5)
+            self.calls = 0
+
+        def forward(self, tokens):
+            self.calls += 1
+            return self.layer(tokens) * (bad if self.calls > 2 else 1.0)
+
+    model = Breaks()
+    with pytest.raises(ValueError, match=r"loss: got nan at step 2"):
+        train(model, copy_task(set_seed(0)), steps=5)
+    assert model.layer.weight.isfinite().all()
+
+
+def test_history_smoothed():
+    assert History([1.0, 3.0, 5.0, 7.0, 9.0]).smoothed(2) == [2.0, 6.0, 9.0]
+    assert History().smoothed() == []
+
+
+def test_count_parameters():
+    layer = nn.Linear(3, 4)
+    assert count_parameters(layer) == 16
+    layer.bias.requires_grad_(False)
+    assert count_parameters(layer) == 12
+
+
+def test_seed_returns_a_generator_of_its_own():
+    """What the model draws does not shift the data."""
+    first = torch.rand(3, generator=set_seed(5))
+    generator = set_seed(5)
+    torch.rand(100)
+    assert torch.equal(torch.rand(3, generator=generator), first)
+    assert (
+        torch.equal(torch.rand(3), torch.rand(3, generator=torch.Generator().manual_seed(5)))
+        is False
+    )
+
+
+def test_no_progress_bar_where_outputs_are_recorded(capfd, monkeypatch):
+    monkeypatch.setenv("LAMPLIGHT_QUIET", "1")
+    run(0, steps=3)
+    assert list(progress(range(3), "name")) == [0, 1, 2]
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.delenv("LAMPLIGHT_QUIET")
+    run(0, steps=3, name="little net")
+    assert "little net" in capfd.readouterr().err
+
+
+def test_each_part_gets_its_own_mode_back():
+    """Also after an error, and where some parts were in evaluation before."""
+    model = nn.Sequential(nn.Embedding(5, 5), nn.Dropout(0.5), nn.Dropout(0.5))
+    model[1].eval()
+    modes = [True, True, False, True]
+    assert [part.training for part in model.modules()] == modes
+    accuracy(model, (torch.tensor([[1, 2]]), torch.tensor([[1, 2]])))
+    assert [part.training for part in model.modules()] == modes
+    with pytest.raises(IndexError), eval_mode(model):
+        assert not any(part.training for part in model.modules())
+        model(torch.tensor([[9]]))
+    assert [part.training for part in model.modules()] == modes

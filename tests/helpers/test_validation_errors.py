@@ -1,0 +1,52 @@
+"""What `helpers.validation` refuses, and in which words."""
+
+import pytest
+
+from helpers import validation
+from tests.helpers.bad_call import assert_refused, calls, never_refused, x
+
+CASES = {
+    validation.require: [
+        (lambda: validation.require(False, "n", 3, "4"), "n: got 3; needed 4"),
+    ],
+    validation.require_dims: [
+        (
+            lambda: validation.require_dims("n", x(3), 2, "(a, b)"),
+            "n: got shape (3,); needed shape (a, b)",
+        ),
+    ],
+    validation.require_sizes: [
+        (lambda: validation.require_sizes(n=1, m=None, k=0), "k: got 0; needed at least 1"),
+    ],
+    validation.require_share: [
+        (
+            lambda: validation.require_share("p", 1.0),
+            "p: got 1.0; needed a share from 0 up to, but not including, 1",
+        ),
+    ],
+    validation.require_broadcastable: [
+        (
+            lambda: validation.require_broadcastable("n", (2, 3), (3,)),
+            "n: got shape (2, 3); needed a shape that broadcasts to (3,)",
+        ),
+    ],
+    validation.require_qkv: [
+        (
+            lambda: validation.require_qkv(x(2, 4), x(3, 4), x(4, 5)),
+            "v: got shape (4, 5); needed shape (3, d_v) to go with k of shape (3, 4)",
+        ),
+    ],
+}
+
+CANNOT_FAIL = {
+    validation.shape_text: "writes whatever it is given",
+}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(validation, CASES, CANNOT_FAIL) == []

@@ -1,0 +1,282 @@
+"""Modern parts equal torch's, and the plain parts where they must not differ."""
+
+import copy
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from helpers.attention import KeyValueCache, MultiHeadAttention
+from helpers.blocks import FeedForward
+from helpers.encoder_decoder import EncoderDecoder
+from helpers.generation import generate
+from helpers.masks import causal_mask, window_mask
+from helpers.models import LanguageModel
+from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions
+from helpers.training import count_parameters
+from helpers.variants import (
+    GroupedQueryAttention,
+    RMSNorm,
+    SlidingWindow,
+    SwiGLU,
+    gelu,
+    replace_modules,
+    swiglu_width,
+)
+from tests.helpers import properties as prop
+from tests.helpers.properties import assert_equal, examples, gradients, normal
+
+seeds = st.integers(0, 10_000)
+
+
+def shake(module, seed=0):
+    for i, parameter in enumerate(module.parameters()):
+        parameter.data = normal(*parameter.shape, seed=seed + i)
+    return module
+
+
+# --------------------------------------------------------------------------- norm, feed-forward
+
+
+@examples
+@given(st.integers(1, 9), st.sampled_from([1e-5, 1e-6, 0.1]), seeds)
+def test_rms_norm_is_torchs(d_model, eps, seed):
+    ours = shake(RMSNorm(d_model, eps), seed)
+    x = normal(2, 3, d_model, seed=seed, grad=True)
+    theirs = F.rms_norm(x, (d_model,), ours.weight, eps)
+    assert_equal(ours(x), theirs)
+    inputs = [x, ours.weight]
+    for a, b in zip(gradients(ours(x), inputs), gradients(theirs, inputs), strict=True):
+        assert_equal(a, b, "gradient")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rms_norm_of_large_numbers_in_half_precision(dtype):
+    x = torch.tensor([[300.0, -300.0], [6e4, 3.0], [0.5, 0.25]], dtype=dtype)
+    found = RMSNorm(2).to(dtype)(x)
+    assert found.dtype == dtype
+    assert torch.allclose(found.float(), F.rms_norm(x.float(), (2,), eps=1e-5), rtol=0.01)
+
+
+def test_rms_norm_keeps_the_mean_that_layer_norm_takes_away():
+    x = normal(4, 8, seed=0)
+    centred = x - x.mean(dim=-1, keepdim=True)
+    ours = RMSNorm(8).double()
+    assert_equal(ours(centred), F.layer_norm(centred, (8,)))
+    assert (ours(x) - F.layer_norm(x, (8,))).abs().max() > 0.1
+
+
+def test_gelu_is_the_formula_of_its_docstring():
+    x = normal(50, seed=0) * 3
+    tanh = torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))
+    assert_equal(gelu(x), 0.5 * x * (1 + tanh))
+    assert (gelu(x) - F.gelu(x)).abs().max() < 1e-3
+    assert torch.equal(FeedForward(4, 8, activation=gelu).activation(x), gelu(x))
+
+
+@examples
+@given(st.integers(1, 6), st.integers(1, 9), seeds)
+def test_swiglu_by_its_formula(d_model, d_ff, seed):
+    ours = shake(SwiGLU(d_model, d_ff), seed)
+    x = normal(2, 3, d_model, seed=seed)
+    V, W, W2 = (layer.weight.T for layer in (ours.up_proj, ours.gate_proj, ours.down_proj))
+    gated = x @ W
+    assert_equal(ours(x), (gated / (1 + (-gated).exp()) * (x @ V)) @ W2)
+
+
+@pytest.mark.parametrize("d_ff", [128, 256, 3072])
+def test_swiglu_width_makes_equal_sizes(d_ff):
+    plain = 2 * 64 * d_ff
+    assert abs(count_parameters(SwiGLU(64, swiglu_width(d_ff))) - plain) <= 3 * 64
+
+
+# --------------------------------------------------------------------------- grouped queries
+
+
+@examples
+@given(
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(1, 6),
+    st.sampled_from([None, 4]),
+    st.booleans(),
+    seeds,
+)
+def test_grouped_queries_are_heads_with_copied_keys(n_kv, group, d_half, T, d_k, rotary, seed):
+    """Multi-head attention whose key and value weights are copied within each group is equal."""
+    n_heads, d_model = n_kv * group, n_kv * group * 2 * d_half
+    positions = RotaryPositions() if rotary else None
+    ours = GroupedQueryAttention(d_model, n_heads, n_kv, d_k, positions=positions)
+    ours = shake(ours, seed)
+    plain = MultiHeadAttention(d_model, n_heads, d_k, positions=positions).double()
+    copied = copy.deepcopy(ours.state_dict())
+    for name in ("W_key", "W_value"):
+        for kind in ("weight", "bias"):
+            own = copied[f"{name}.{kind}"].unflatten(0, (n_kv, -1))
+            copied[f"{name}.{kind}"] = own.repeat_interleave(group, dim=0).flatten(0, 1)
+    plain.load_state_dict(copied)
+    x = normal(2, T, d_model, seed=seed)
+    for options in ({}, {"causal": True}, {"mask": causal_mask(T)}):
+        assert_equal(ours(x, **options), plain(x, **options))
+    context, weights = ours(x, causal=True, return_weights=True)
+    assert_equal(context, ours(x, causal=True))
+    assert weights.shape == (2, n_heads, T, T)
+
+
+def test_grouped_queries_are_torchs():
+    """Torch repeats the heads inside its fused function."""
+    ours = shake(GroupedQueryAttention(24, 6, 2))
+    x = normal(2, 5, 24, seed=1)
+    q = ours.W_query(x).view(2, 5, 6, 4).transpose(1, 2)
+    k, v = (W(x).view(2, 5, 2, 4).transpose(1, 2) for W in (ours.W_key, ours.W_value))
+    found = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+    assert_equal(ours(x, causal=True), ours.W_out(found.transpose(1, 2).flatten(2)))
+
+
+def test_the_cache_of_grouped_queries_holds_each_shared_head_once():
+    ours, cache = shake(GroupedQueryAttention(24, 6, 2)), KeyValueCache()
+    x = normal(1, 5, 24, seed=1)
+    pieces = [ours(x[:, i : i + 1], cache=cache, causal=True) for i in range(5)]
+    assert_equal(torch.cat(pieces, dim=1), ours(x, causal=True))
+    assert cache.keys.shape == cache.values.shape == (1, 2, 5, 4)
+
+
+# --------------------------------------------------------------------------- windows, stretching
+
+
+@examples
+@given(st.integers(0, 7), st.integers(0, 5), st.integers(1, 12))
+def test_window_mask_by_definition(T_q, extra, window):
+    T_k = T_q + extra
+    mask = window_mask(T_q, T_k, window)
+    assert mask.shape == (T_q, T_k) and mask.dtype == torch.bool
+    for i in range(T_q):
+        for j in range(T_k):
+            assert mask[i, j] == (0 <= T_k - T_q + i - j < window)
+
+
+@pytest.mark.parametrize("inside", [None, RotaryPositions(), ALiBiPositions(2)])
+def test_a_window_is_its_mask(inside):
+    """The same with the mask handed in; a window as wide as the text changes nothing."""
+    windowed = shake(MultiHeadAttention(8, 2, positions=SlidingWindow(3, inside)))
+    plain = copy.deepcopy(windowed)
+    plain.positions = inside
+    x = normal(2, 6, 8, seed=0)
+    expected = plain(x, mask=window_mask(6, 6, 3))
+    assert_equal(windowed(x, causal=True), expected)
+    context, weights = windowed(x, causal=True, return_weights=True)
+    assert_equal(context, expected)
+    assert (weights[..., ~window_mask(6, 6, 3)] == 0).all()
+    windowed.positions = SlidingWindow(6, inside)
+    assert_equal(windowed(x, causal=True), plain(x, causal=True))
+
+
+def test_how_far_back_layers_with_a_window_reach():
+    """Each layer adds window − 1."""
+    model = LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, RotaryPositions()))
+    model = shake(model).eval()
+    tokens = torch.tensor([[1, 2, 3, 4, 5, 6, 7]])
+    changed = tokens.clone()
+    changed[0, 0] = 8
+    same = (model(tokens) == model(changed))[0].all(dim=-1)
+    assert same.tolist() == [False] * 5 + [True] * 2
+
+
+@pytest.mark.parametrize("inside", [None, RotaryPositions(), ALiBiPositions(2), "learned"])
+@pytest.mark.parametrize("pieces", [(1,) * 9, (5, 1, 1, 1, 1), (4, 3, 0, 2), (9,)])
+def test_a_cache_keeps_no_more_than_the_window_and_changes_nothing(inside, pieces):
+    inside = LearnedPositions(9, 8) if inside == "learned" else inside
+    model = shake(LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, inside))).eval()
+    tokens = torch.arange(18).view(2, 9) % 7
+    logits, maps = model(tokens, return_weights=True)
+    cache, end = model.new_cache(), 0
+    for piece in pieces:
+        start, end = end, end + piece
+        kept = len(cache[0])
+        found, own = model(tokens[:, start:end], return_weights=True, cache=cache)
+        assert_equal(found, logits[:, start:end])
+        for weights, expected in zip(own, maps, strict=True):
+            assert_equal(weights, expected[:, :, start:end, start - kept : end])
+        assert [(len(c), c.seen) for c in cache] == 2 * [(min(end, 3), end)]
+        held = [x.untyped_storage().nbytes() for c in cache for x in (c.keys, c.values)]
+        assert held == 4 * [2 * 2 * min(end, 3) * 4 * cache[0].keys.element_size()]
+    greedy = {"temperature": 0.0, "max_new_tokens": 2}
+    written = [generate(model, tokens[:, :7], use_cache=c, **greedy) for c in (True, False)]
+    assert torch.equal(*written)
+
+
+def test_a_translator_with_a_window_writes_the_same_with_a_cache():
+    model = shake(EncoderDecoder(7, 7, 8, positions=SlidingWindow(2, RotaryPositions()))).eval()
+    source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
+    options = {"temperature": 0.0, "max_new_tokens": 8}
+    written = [
+        generate(model.condition_on(source), start, use_cache=c, **options) for c in (True, False)
+    ]
+    assert torch.equal(*written)
+
+
+def test_a_window_around_learned_positions_embeds_as_they_do():
+    table = LearnedPositions(5, 4)
+    x = torch.randn(1, 3, 4)
+    assert torch.equal(SlidingWindow(2, table).embed(x, 1), table.embed(x, 1))
+
+
+def test_stretched_positions_are_positions_in_between():
+    """Twice as far apart at a stretch of 2 is the same as before."""
+    q, k = normal(1, 2, 4, 6, seed=0), normal(1, 2, 4, 6, seed=1)
+    far = [x.repeat_interleave(2, dim=2) for x in (q, k)]
+    plain, stretched = RotaryPositions(), RotaryPositions(scaling_factor=2.0)
+    for ours, theirs in zip(plain.rotate(q, k), stretched.rotate(*far), strict=True):
+        assert_equal(theirs[:, :, ::2], ours)
+
+
+# --------------------------------------------------------------------------- together
+
+
+def modern_model():
+    model = LanguageModel(9, 12, n_heads=6, d_ff=16, positions=RotaryPositions())
+    return replace_modules(
+        model,
+        norm=lambda: RMSNorm(12),
+        feed_forward=lambda: SwiGLU(12, 11),
+        attention=lambda: GroupedQueryAttention(12, 6, 2, bias=False),
+    )
+
+
+def test_with_parts_replaces_all_of_a_kind_and_nothing_else():
+    model = modern_model()
+    kinds = [type(module) for module in model.modules()]
+    assert nn.LayerNorm not in kinds and FeedForward not in kinds
+    assert kinds.count(RMSNorm) == 5 and kinds.count(SwiGLU) == 2
+    assert all(type(block.attention) is GroupedQueryAttention for block in model.blocks)
+    assert all(block.attention.positions is model.positions for block in model.blocks)
+    assert model.blocks[0].attention is not model.blocks[1].attention
+    before = LanguageModel(9, 12)
+    norms = [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
+    replace_modules(before, feed_forward=lambda: FeedForward(12, 5))
+    assert norms == [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
+
+
+def test_an_attention_with_positions_of_its_own_keeps_them():
+    own = RotaryPositions(base=7.0)
+    model = LanguageModel(9, 12, positions=RotaryPositions())
+    replace_modules(model, attention=lambda: MultiHeadAttention(12, 2, positions=own))
+    assert model.blocks[0].attention.positions is own
+
+
+def test_a_modern_model_reads_only_what_came_before_and_writes_the_same_with_a_cache():
+    model = shake(modern_model()).eval()
+    tokens = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]])
+    prop.inputs_are_kept(model, tokens)
+    later = tokens.clone()
+    later[:, 3:] = 0
+    assert_equal(model(later)[:, :3], model(tokens)[:, :3])
+    written = [
+        generate(model, tokens, 12, temperature=0.0, use_cache=use_cache)
+        for use_cache in (True, False)
+    ]
+    assert torch.equal(*written)

@@ -1,0 +1,59 @@
+"""What `helpers.variants` refuses, and in which words."""
+
+import pytest
+import torch
+from torch import nn
+
+from helpers import variants
+from tests.helpers.bad_call import assert_refused, calls, language_model, never_refused, x
+
+CASES = {
+    variants.RMSNorm: [
+        (lambda: variants.RMSNorm(0), "d_model: got 0; needed at least 1"),
+        (lambda: variants.RMSNorm(4)(x(2, 3)), "x: got shape (2, 3); needed shape (…, 4)"),
+    ],
+    variants.SwiGLU: [
+        (lambda: variants.SwiGLU(4, 0), "d_ff: got 0; needed at least 1"),
+        (lambda: variants.SwiGLU(4, 5)(x(2, 3)), "x: got shape (2, 3); needed shape (…, 4)"),
+    ],
+    variants.swiglu_width: [(lambda: variants.swiglu_width(1), "d_ff: got 1; needed at least 2")],
+    variants.GroupedQueryAttention: [
+        (
+            lambda: variants.GroupedQueryAttention(12, 6, 4),
+            "n_kv_heads: got 4; needed a number that divides n_heads = 6",
+        ),
+        (lambda: variants.GroupedQueryAttention(12, 6, 0), "n_kv_heads: got 0; needed at least 1"),
+        (
+            lambda: variants.GroupedQueryAttention(12, 5, 5),
+            "d_model: got 12; needed a multiple of n_heads = 5, or d_k given",
+        ),
+        (
+            lambda: variants.GroupedQueryAttention(12, 6, 2)(x(1, 2, 11)),
+            "query: got shape (1, 2, 11); needed shape (batch, T, 12)",
+        ),
+    ],
+    variants.SlidingWindow: [
+        (lambda: variants.SlidingWindow(0), "window: got 0; needed at least 1"),
+        (
+            lambda: variants.SlidingWindow(2).bias(3, 2, torch.ones(1)),
+            "T_q, T_k: got (3, 2); needed 0 <= T_q <= T_k",
+        ),
+    ],
+    variants.replace_modules: [
+        (
+            lambda: variants.replace_modules(language_model(), attention=lambda: nn.Linear(4, 4)),
+            "attention: got Linear; needed a MultiHeadAttention, or one of its kind",
+        ),
+    ],
+}
+
+CANNOT_FAIL = {variants.gelu: "takes every number"}
+
+
+@pytest.mark.parametrize(("call", "message"), calls(CASES))
+def test_bad_call(call, message):
+    assert_refused(call, message)
+
+
+def test_every_public_function_has_a_bad_call():
+    assert never_refused(variants, CASES, CANNOT_FAIL) == []

@@ -1,0 +1,78 @@
+"""How a page is read: the place is kept, the list of contents follows, the keyboard leads on."""
+
+import pytest
+
+from tests.conftest import ROOT
+
+HTML = ROOT / "_build" / "html"
+LECTURE = next((HTML / "lectures").glob("04_*.html"), HTML / "missing")
+
+HERE = """() => {
+  const heads = [...document.querySelectorAll("article section[id] > :is(h2, h3, h4)")];
+  const last = heads.filter((head) => head.getBoundingClientRect().top < innerHeight / 3).pop();
+  const marked = [...document.querySelectorAll(".bd-sidebar-secondary a.active")];
+  const marks = marked.map((link) => link.getAttribute("href"));
+  return [last ? `#${last.parentElement.id}` : null, marks];
+}"""
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.goto(LECTURE.as_uri())
+    yield page
+    context.close()
+
+
+def test_the_place_is_kept_on_reload_and_on_the_way_back(page):
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    before = page.evaluate("scrollY")
+    assert before > 3000
+    page.reload(wait_until="load")
+    page.wait_for_timeout(300)
+    assert abs(page.evaluate("scrollY") - before) < 5
+    page.goto((HTML / "pages" / "glossary.html").as_uri())
+    page.go_back(wait_until="load")
+    page.wait_for_timeout(300)
+    assert abs(page.evaluate("scrollY") - before) < 5
+
+
+def test_the_list_of_contents_marks_where_one_is(page):
+    height = page.evaluate("document.documentElement.scrollHeight")
+    wrong = []
+    for y in range(0, height - 800, height // 30):
+        page.evaluate("y => scrollTo(0, y)", y)
+        page.evaluate("() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))")
+        here, marked = page.evaluate(HERE)
+        if marked != ([here] if here else []):
+            wrong.append((y, here, marked))
+    assert wrong == []
+
+
+def test_the_first_stop_leads_to_the_text_and_each_stop_is_seen(page):
+    page.keyboard.press("Tab")
+    assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    seen = []
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(
+            """() => {
+              const it = document.activeElement, style = getComputedStyle(it);
+              return [it.className, it.closest("article") !== null, style.outlineStyle,
+                parseFloat(style.outlineWidth)];
+            }"""
+        )
+        seen.append(stop)
+    assert sum(inside for _, inside, *_ in seen) >= 20
+    assert not any("copybtn" in str(name) for name, *_ in seen)
+    assert all(style == "solid" and width >= 2 for *_, style, width in seen), seen
+
+
+def test_formulas_stop_the_tab_key_only_where_they_scroll(page):
+    for formula in page.locator("div.math").all():
+        wide, stops = formula.evaluate(
+            "f => [f.scrollWidth > f.clientWidth, f.hasAttribute('tabindex')]"
+        )
+        assert wide == stops

@@ -1,0 +1,387 @@
+"""The built site, every page of it, in a real browser."""
+
+import functools
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from tests.conftest import ROOT
+from tests.site import site_rules
+
+HTML = ROOT / "_build" / "html"
+
+
+def toc_files() -> list[str]:
+    """The pages of the table of contents, in order, as they are named there."""
+
+    def visit(entry):
+        names = [entry[key] for key in ("root", "file") if key in entry]
+        for key in ("parts", "chapters", "sections"):
+            for child in entry.get(key, []):
+                names += visit(child)
+        return names
+
+    return visit(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))
+
+
+FILES = toc_files()
+PAGES = [f"{name}.html" for name in FILES] + ["search.html"]
+NOTEBOOKS = [name for name in FILES if (ROOT / f"{name}.ipynb").is_file()]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forget_pages():
+    """What was read of them takes much memory."""
+    yield
+    page_soup.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def base():
+    if not (HTML / "index.html").is_file():
+        pytest.fail("The site is not built: make book")
+    with site_rules.serve(HTML) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def visited(request, browser, base):
+    """One page, opened once for all the tests that look at it."""
+    result = site_rules.visit(browser, base, request.param)
+    yield result
+    result.page.close()
+
+
+SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
+TEMPLATES = {"index.html", "search.html", "exercises/04_masks.html", "solutions/04_masks.html"}
+TEMPLATES |= {"lectures/05_multi_head_attention.html"}
+TEMPLATES |= {f"pages/{name}.html" for name in ("grading", "glossary", "bibliography")}
+TEMPLATES |= {f"pages/{name}.html" for name in ("execution_times", "open_the_model", "benchmarks")}
+TEMPLATES |= {f"pages/grading_{name}.html" for name in ("situations", "reference")}
+"""A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
+
+
+def looks():
+    """Each page with each rule, page by page, so that each is opened once."""
+    for page in PAGES:
+        for rule in site_rules.EVERY_PAGE:
+            marks = [pytest.mark.full] if rule in SLOW and page not in TEMPLATES else []
+            yield pytest.param(page, rule, marks=marks, id=f"{rule.__name__}-{page}")
+
+
+@pytest.mark.parametrize(("visited", "rule"), list(looks()), indirect=["visited"], scope="module")
+def test_page(visited, rule):
+    assert rule(visited) == []
+
+
+def test_there_is_a_page_of_each_kind():
+    """A folder or page that is new may need one more."""
+    assert set(PAGES) >= TEMPLATES
+    folders = {page.partition("/")[0] for page in PAGES if "/" in page}
+    assert folders == {page.partition("/")[0] for page in TEMPLATES if "/" in page}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_formulas_of_the_source_are_on_the_page(name):
+    """A formula that the parser overlooked leaves no trace that `mathematics` could see."""
+    path = ROOT / f"{name}.ipynb"
+    if path.is_file():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    else:
+        text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
+    written = len(re.findall(r"\$\$.+?\$\$|(?<![\\$])\$[^$\n]+?\$", text, flags=re.DOTALL))
+    drawn = len(page_soup(name).select("article .math"))
+    assert drawn >= written
+
+
+@functools.cache
+def page_soup(name: str) -> BeautifulSoup:
+    """A page, read once for all the tests that look at it."""
+    return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def test_every_link_within_the_site_leads_somewhere():
+    soups = {page: page_soup(page.removesuffix(".html")) for page in PAGES}
+    ids = {page: {tag["id"] for tag in soup.select("[id]")} for page, soup in soups.items()}
+    lost = []
+    for page, soup in soups.items():
+        for link in soup.select("a[href]"):
+            target, anchor = urldefrag(link["href"])
+            if re.match(r"[a-z]+:", target):
+                continue
+            path = (HTML / page).parent.joinpath(unquote(target)) if target else HTML / page
+            name = path.resolve().relative_to(HTML.resolve()).as_posix() if path.exists() else None
+            if name is None or (anchor and name in ids and anchor not in ids[name]):
+                lost.append(f"{page}: {link['href']}")
+    assert lost == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook_can_be_opened_on_colab_and_downloaded(name):
+    repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    path = repository["url"].removeprefix("https://github.com/") + f"/blob/{repository['branch']}"
+    links = [link["href"] for link in page_soup(name).select("a[href]")]
+    assert f"https://colab.research.google.com/github/{path}/{name}.ipynb" in links
+    assert any(link.endswith(f"{Path(name).name}.ipynb") and ":" not in link for link in links)
+
+
+def test_every_lecture_is_in_the_table_of_contents_and_on_the_first_page():
+    lectures = {f"lectures/{path.stem}" for path in (ROOT / "lectures").glob("*.ipynb")}
+    assert lectures == {name for name in FILES if name.startswith("lectures/")}
+    linked = {link["href"] for link in page_soup("index").select("article ol a[href]")}
+    assert {f"{name}.html" for name in lectures} <= linked
+
+
+def test_execution_times_are_those_of_the_notebooks():
+    rows = page_soup("pages/execution_times").select("table.execution-times tbody tr")
+    shown = {
+        row.a["href"].removeprefix("../").removesuffix(".html"): int(row.select("td")[1].text)
+        for row in rows
+        if row.a
+    }
+    stored = {
+        name: json.loads((ROOT / f"{name}.ipynb").read_text(encoding="utf-8"))["metadata"][
+            "lamplight"
+        ]["seconds"]
+        for name in NOTEBOOKS
+        if not name.startswith("exercises/")  # student notebooks are not executed
+    }
+    assert shown == stored
+    assert int(rows[-1].select("td")[1].text) == sum(stored.values())
+
+
+def test_search_finds_a_word(browser, base):
+    page = site_rules.visit(browser, base, "search.html?q=softmax").page
+    page.wait_for_selector("#search-results li a", timeout=5000)
+    assert page.locator("#search-results li").count() >= 2
+    page.close()
+
+
+SITE = "https://lamplight-course.github.io/lamplight/"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_page_can_be_found_and_shared(name):
+    """Description, title, picture and canonical address, all at the site's own address."""
+    soup = page_soup(name)
+    found = {m.get("property") or m.get("name"): m.get("content") for m in soup.select("meta")}
+    assert 30 <= len(found["description"]) <= 160
+    assert found["og:description"] == found["description"]
+    assert found["og:title"] in soup.title.text
+    assert found["og:url"] == f"{SITE}{name}.html" == soup.select_one("[rel=canonical]")["href"]
+    assert (HTML / found["og:image"].removeprefix(SITE)).is_file()
+
+
+def test_sitemap_and_page_for_lost_readers():
+    sitemap = (HTML / "sitemap.xml").read_text(encoding="utf-8")
+    places = set(re.findall(f"<loc>{SITE}(.*?).html</loc>", sitemap))
+    assert set(FILES) - {"genindex"} <= places
+    links = [link["href"] for link in page_soup("404").select("a")]
+    assert links == ["/lamplight/index.html", "/lamplight/search.html"]
+
+
+def test_mathematics_without_javascript(browser, base):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(base + "lectures/02_self_attention_without_weights.html")
+    assert page.locator("math").count() >= 5
+    assert page.locator("math").first.bounding_box()["width"] > 0
+    context.close()
+
+
+ON_PAPER = """() => {
+  dispatchEvent(new Event("beforeprint"));
+  const seen = (box) => box.checkVisibility() && box.checkVisibility({ opacityProperty: true });
+  const boxes = (what) => [...document.querySelectorAll(`article ${what}`)];
+  const found = [boxes("details.fold .cell_output").length,
+    boxes("details.fold .cell_output").filter((box) => !seen(box)).length,
+    boxes("details.fold-code, #jb-print-toc, .copybtn").filter(seen).length,
+    document.getAnimations().length];
+  dispatchEvent(new Event("afterprint"));
+  return [...found, boxes("details[open]").length];
+}"""
+
+
+def test_paper_holds_what_came_out_at_once(browser, base):
+    """What is unfolded for paper must be seen in the same moment: paper does not wait for it."""
+    name = next(name for name in FILES if name.startswith("lectures/05"))
+    page = browser.new_page()
+    page.emulate_media(media="print")
+    page.goto(f"{base}{name}.html")
+    folded, *others = page.evaluate(ON_PAPER)
+    assert folded > 5 and others == [0, 0, 0, 0]
+    page.close()
+
+
+def test_a_prediction_keeps_its_result_until_one_guesses(browser):
+    """From files: a guess opens the result, stands beside it, and is there on the next visit."""
+    lecture = (HTML / "lectures" / "04_masks.html").as_uri()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(lecture)
+    boxes = page.locator(".prediction")
+    assert boxes.count() >= 4
+    typed = page.locator(".prediction:has(.guess input)").first
+    free = page.locator(".prediction:has(.free-guess)").first
+    for box, field in ((typed, ".guess input"), (free, ".free-guess input")):
+        result = box.locator("details.result")
+        assert not result.locator(".cell_output").first.is_visible()
+        box.locator(field).fill("7")
+        box.locator(field).press("Enter")
+        assert result.locator(".cell_output").first.is_visible()
+        assert result.locator(".your-guess").inner_text() == "Your guess: 7"
+    page.reload()
+    assert not typed.locator(".your-guess").is_visible()
+    typed.locator("details.result > summary").click()
+    assert typed.locator(".your-guess").inner_text() == "Your guess: 7"
+    context.close()
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(lecture)
+    result = page.locator(".prediction details.result").first
+    result.locator("summary").click()
+    assert result.locator(".cell_output").first.is_visible()
+    context.close()
+
+
+def test_all_results_are_shown_at_once_and_on_the_next_page_too(browser):
+    context = browser.new_context()
+    page = context.new_page()
+
+    def shown():
+        return page.locator(".prediction details.result").evaluate_all(
+            "folds => folds.map(fold => fold.open)"
+        )
+
+    page.goto((HTML / "lectures" / "04_masks.html").as_uri())
+    assert len(shown()) >= 4 and not any(shown())
+    page.get_by_role("button", name="Show the results of all predictions").click()
+    assert all(shown())
+    page.goto((HTML / "lectures" / "03_queries_keys_values.html").as_uri())
+    assert len(shown()) >= 4 and all(shown())
+    page.get_by_role("button", name="Fold the results of predictions").click()
+    assert not any(shown())
+    page.reload()
+    assert not any(shown())
+    context.close()
+
+
+def test_code_that_sets_up_is_folded_and_named():
+    """What a page calls can be read on the page, though in a fold."""
+    page = page_soup("lectures/01_limits_of_recurrence")
+    folds = {fold.summary.text: fold.pre.text for fold in page.select("details.setup")}
+    assert "def markov(" in folds["Show the code of contexts, markov"]
+    assert any("import torch" in code for line, code in folds.items() if "imports" in line)
+
+
+def test_figures_with_captions_are_numbered():
+    """In each lecture from 1 on, without a gap."""
+    for name in NOTEBOOKS:
+        if match := re.match(r"lectures/(\d\d)_", name):
+            captions = page_soup(name).select("article figcaption")
+            numbers = [caption.select_one(".figure-number").text for caption in captions]
+            assert numbers == [f"Figure {int(match[1])}.{n + 1}" for n in range(len(numbers))]
+
+
+def test_the_site_remembers_until_told_to_forget(browser):
+    """From files, without a server: answers, finished lectures, and where to go on."""
+    lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()
+    index = (HTML / "index.html").as_uri()
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(index)
+    assert page.locator(".go-on").count() == 0
+    page.goto(lecture)
+    option = page.locator(".quiz:not(.predict) input").first
+    option.check()
+    page.reload()
+    assert page.locator(".quiz:not(.predict) input").first.is_checked()
+    page.goto(index)
+    told = page.locator(".go-on").inner_text()
+    assert "Go on with 2. Self-attention" in told
+    assert "answered 1 of its questions" in told
+    assert "Finished: 0 of" in told
+    page.goto(lecture)
+    page.get_by_label("I have finished this lecture").check()
+    page.goto(index)
+    assert "Finished: 1 of" in page.locator(".go-on").inner_text()
+    page.get_by_role("button", name="Forget this").click()
+    page.reload()
+    assert page.locator(".go-on").count() == 0
+    page.goto(lecture)
+    assert page.locator(".quiz input:checked").count() == 0
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("index", "lie"), ("pages/open_the_model", "Open the model")],
+)
+def test_the_model_opens_from_files(name, label, browser):
+    """Without a server, and whatever else on the page has a name."""
+    page = browser.new_page()
+    page.goto((HTML / f"{name}.html").as_uri())
+    page.get_by_role("button", name=label, exact=True).click()
+    page.wait_for_selector(".open-model .next li", timeout=120_000)
+    assert "hums" in page.locator(".open-model").inner_text()
+    page.close()
+
+
+# Each rule must notice the fault that it is there for.
+OPTION = '<div class="option"><input type="radio" name="q" id="o{0}"><label for="o{0}">o</label>{1}'
+FAULTS = [
+    ("loading", '<img src="http://other.invalid/a.png" alt="A small picture.">'),
+    ("loading", '<img src="missing.png" alt="A small picture.">'),
+    ("loading", '<script>console.error("lost")</script>'),
+    ("loading", '<script>throw new Error("lost")</script>'),
+    ("mathematics", r'<span class="math">\(x\)</span>'),
+    ("weight", "<p>" + " ".join(str(n**9) for n in range(90_000)) + "</p>"),
+    ("weight", "".join(f'<img src="page.html?{n}" alt="A small picture.">' for n in range(20))),
+    ("mathematics", "<p>divided by $\\sqrt{d_k}$ here</p>"),
+    ("pictures", '<article><img src="data:," alt="_images/abc.png"></article>'),
+    ("pictures", '<article><img src="data:," alt=""></article>'),
+    ("pictures", '<article><img src="data:,"></article>'),
+    ("pictures", '<article><svg role="img"><path d="M0 0h9"/></svg></article>'),
+    ("pictures", '<article><svg role="img" aria-label="figure"></svg></article>'),
+    ("quizzes", f'<div class="quiz"><fieldset>{OPTION.format(0, "")}</fieldset></div>'),
+    (
+        "quizzes",
+        '<div class="quiz"><fieldset>'
+        + OPTION.format(0, '<p class="why">The reason, in view from the start.</p>')
+        + "</fieldset></div>",
+    ),
+    ("accessibility", '<input type="text">'),
+    ("accessibility", '<p style="color:#aaa;background:#fff">hard to read</p>'),
+    ("overflow", '<article><div style="width:2000px">wide</div></article>'),
+    (
+        "overflow",  # cut, so the page is no wider for it
+        '<div class="prev-next-area" style="overflow:hidden;width:9px"><p style="width:20px">n</p>'
+        "</div>",
+    ),
+    ("dark_mode", '<article><div style="background:#fff;height:99px">bright</div></article>'),
+    ("dark_mode", '<article><svg role="img" style="color:#000"></svg></article>'),
+    (
+        "dark_mode",
+        '<div class="highlight"><pre style="background:#29313d">'
+        '<span class="nf" style="color:#06287e">draw</span></pre></div>',
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "body"), FAULTS)
+def test_rule_notices(rule, body, browser, tmp_path):
+    head = '<!doctype html><html lang="en" data-theme="dark"><head><title>Spoiled</title>'
+    head += '<link rel="icon" href="data:,"></head>'
+    page = f"{head}<body><main><h1>Spoiled</h1>{body}</main></body></html>"
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    with site_rules.serve(tmp_path) as address:
+        spoiled = site_rules.visit(browser, address, "page.html")
+        assert getattr(site_rules, rule)(spoiled) != []
+        spoiled.page.close()

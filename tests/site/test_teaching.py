@@ -1,0 +1,201 @@
+"""Plans for teaching: no lecture is missing, sums add up, and questions fit their lectures."""
+
+import re
+import sys
+from itertools import pairwise
+
+import nbformat
+import pytest
+
+from tests.conftest import ROOT
+from tools import times
+
+sys.path.insert(0, str(ROOT / "_ext"))
+import teaching
+
+LECTURES = teaching.lectures_of(ROOT)
+NUMBERS = [lecture.number for lecture in LECTURES]
+PLANS = (ROOT / "pages" / "teaching.md").read_text(encoding="utf-8")
+QUESTIONS = (ROOT / "pages" / "examination.md").read_text(encoding="utf-8")
+
+
+def rows(table):
+    """The cells of a Markdown table, without its heads."""
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+
+
+def minutes(cell):
+    """45 of `45`, 90 of `**1:30 h**`."""
+    hours = re.fullmatch(r"\*\*(\d+):(\d\d)\sh\*\*", cell)
+    return 60 * int(hours[1]) + int(hours[2]) if hours else int(cell)
+
+
+def directives():
+    """What each plan of the page asks for: options and lines."""
+    for block in re.findall(r"```\{teaching-plan\}\n(.*?)```", PLANS, re.DOTALL):
+        options = dict(re.findall(r"^:(\w+): (.*)$", block, re.MULTILINE))
+        yield options, re.sub(r"^:.*$", "", block, flags=re.MULTILINE).splitlines()
+
+
+def plans():
+    """Each plan: its parts, and its table."""
+    for options, lines in directives():
+        parts = teaching.named(LECTURES, lines)
+        if "parts" in options:
+            parts = teaching.shared_out(LECTURES, options["part"], int(options["parts"]))
+        most = int(options["most"]) if "most" in options else None
+        yield parts, rows(teaching.plan(parts, most)), most
+
+
+def test_every_lecture_is_read_with_its_minutes_and_its_tasks():
+    files = sorted((ROOT / "lectures").glob("[0-9][0-9]_*.ipynb"))
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert NUMBERS == [int(f.name[:2]) for f in files if f.stem in toc and f.name[:2] != "00"]
+    for lecture in LECTURES:
+        notebook = nbformat.read(ROOT / f"{lecture.page}.ipynb", as_version=4)
+        core, sections = times.parts(notebook)
+        deeper = sum(section.minutes for section in sections)
+        assert (lecture.core, lecture.deeper) == (core.minutes, deeper)
+        sheet = ROOT / lecture.sheet
+        calls = re.findall(r'check\(\\"(\w+)\\"\)', sheet.read_text()) if sheet.exists() else []
+        assert [task.name for task in lecture.tasks] == calls
+
+
+def test_the_long_plans_hold_every_lecture_and_the_short_one_those_it_names():
+    twelve, four, two = (parts for parts, _, _ in plans())
+    for parts in (twelve, four):
+        assert [lecture.number for part in parts.values() for lecture in part] == NUMBERS
+    assert len(twelve) == min(12, len(NUMBERS)) and len(four) == 4
+    sizes = [len(part) for part in four.values()]
+    assert max(sizes) - min(sizes) <= 1
+    asked = [int(n) for _, lines in directives() for line in lines for n in line.split()[2:]]
+    shown = [lecture.number for part in two.values() for lecture in part]
+    assert shown == [n for n in asked if n in NUMBERS] and set(asked) <= set(range(1, 13))
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_minutes_add_up(number):
+    parts, table, most = list(plans())[number]
+    by_link = {lecture.link: lecture for lecture in LECTURES}
+    seen, stated, whole = [], [0, 0, 0], [0, 0, 0]
+    for name, core, tasks, theirs, together in table:
+        numbers = [minutes(cell) for cell in (core, theirs, together)]
+        assert numbers[0] + numbers[1] == numbers[2]
+        if "](" in name:
+            part, _, link = name.rpartition("**: ")
+            lecture = by_link[link]
+            kept = numbers_of(tasks)
+            took = [task.minutes for task in lecture.tasks if task.number in kept]
+            assert numbers[:2] == [lecture.core, sum(took)]
+            assert most is None or sum(took) <= most
+            if not part:
+                stated = [a - b for a, b in zip(stated, numbers, strict=True)]
+            whole = [a + b for a, b in zip(whole, numbers, strict=True)]
+            seen.append(lecture.number)
+        else:
+            assert stated == [0, 0, 0]  # what the part before had stated is what it held
+            stated = numbers
+    assert stated == whole and name == "**In all**"
+    assert seen == [lecture.number for part in parts.values() for lecture in part]
+
+
+def numbers_of(cell):
+    """The numbers of tasks that `[1–3, 5](…)` stands for."""
+    found = set()
+    for run in re.findall(r"(\d+)(?:–(\d+))?", cell.partition("]")[0]):
+        first, last = int(run[0]), int(run[1] or run[0])
+        found |= set(range(first, last + 1))
+    return found
+
+
+SHEET = """## 1. One
+
+<!-- task: one -->
+*4 points · ★☆☆ · about 30 minutes · predict*
+
+## 2. Two
+
+<!-- task: two -->
+*6 points · difficulty ★★★ · about 20 minutes · implement · extra*
+
+## 3. Three
+
+<!-- task: three -->
+*6 points · difficulty ★★☆ · about 40 minutes · train*
+"""
+
+
+def test_a_plan_leaves_out_what_is_extra_and_what_does_not_fit():
+    tasks = tuple(teaching.tasks_of(SHEET))
+    assert [(task.stars, task.minutes, task.extra) for task in tasks] == [
+        ("★", 30, False),
+        ("★★★", 20, True),
+        ("★★", 40, False),
+    ]
+    lecture = teaching.Lecture(1, "lectures/01_a", "A", 40, 0, (), tasks)
+    assert [task.number for task in teaching.chosen(lecture, None)] == [1, 3]
+    assert [task.number for task in teaching.chosen(lecture, 60)] == [1]
+    assert teaching.chosen(lecture, 10) == []
+    assert teaching.ranges([*tasks]) == "1–3" and teaching.ranges([tasks[0], tasks[2]]) == "1, 3"
+
+
+@pytest.mark.parametrize("lecture", LECTURES, ids=lambda lecture: str(lecture.number))
+def test_every_outcome_and_every_task_has_its_place(lecture):
+    assert 4 <= len(lecture.outcomes) <= 6
+    table = rows(teaching.outcomes(ROOT, lecture).partition("\n\n")[2])
+    assert [row[0] for row in table][: len(lecture.outcomes)] == list(lecture.outcomes)
+    places = [int(n) for row in table for n in re.findall(r"(?:^|; )(\d+) ", row[1])]
+    assert sorted(places) == [task.number for task in lecture.tasks]
+    practised = sum("Check yourself" not in row[1] for row in table)
+    assert practised >= len(lecture.outcomes) / 2 or not lecture.tasks
+
+
+def test_an_outcome_is_found_in_nearly_the_same_words(tmp_path):
+    tasks = tuple(teaching.tasks_of(SHEET))
+    folder = tmp_path / "grading" / "tasks" / "lecture_01"
+    folder.mkdir(parents=True)
+    said = ("say what a {term}`head` is for", "build it *twice*", "bake a cake with cherries")
+    for task, outcome in zip(tasks, said, strict=True):
+        (folder / f"{task.name}.py").write_text(f"TASK = task(plan(), outcome={outcome!r})\n")
+    promised = ("say what a head is good for", "build it twice", "count its parameters")
+    lecture = teaching.Lecture(1, "lectures/01_a", "A", 40, 0, promised, tasks)
+    found = teaching.practised(tmp_path, lecture)
+    assert [[task.number for task in found[outcome]] for outcome in promised] == [[1], [2], []]
+    assert [task.number for task in found[""]] == [3]
+
+
+def test_the_first_session_takes_ninety_minutes():
+    table = PLANS.partition("### Minute by minute")[2].partition("### ")[0]
+    spans = [tuple(map(int, s)) for s in re.findall(r"^\| (\d+)–(\d+) \|", table, re.MULTILINE)]
+    assert spans[0][0] == 0 and spans[-1][1] == 90
+    assert all(before[1] == after[0] for before, after in pairwise(spans))
+
+
+def test_a_session_takes_ninety_minutes():
+    table = PLANS.partition("| minutes | what |")[2].partition("```")[0]
+    assert sum(map(int, re.findall(r"^\| (\d+) \|", table, re.MULTILINE))) == 90
+
+
+def questions():
+    """The number of a lecture and the text of each question about it."""
+    _, *parts = re.split(r"^## Lecture (\d+)\n", QUESTIONS, flags=re.MULTILINE)
+    for number, part in zip(parts[::2], parts[1::2], strict=True):
+        yield int(number), re.split(r"^\d\. ", part, flags=re.MULTILINE)[1:]
+
+
+def test_five_questions_a_lecture():
+    found = {number: len(asked) for number, asked in questions()}
+    assert found == dict.fromkeys(NUMBERS, 5)
+
+
+@pytest.mark.parametrize("number", dict(questions()))
+def test_marks_add_up_and_figures_are_those_of_the_lecture(number):
+    (page,) = (lecture.page for lecture in LECTURES if lecture.number == number)
+    lecture = (ROOT / f"{page}.ipynb").read_text(encoding="utf-8")
+    for question in dict(questions())[number]:
+        marks = int(re.search(r"^\*\*.+?\*\* \*\((\d) marks\)\*", question)[1])
+        asked, answer, guide = re.split(r"\*A good answer\.\*|\*Marks\.\*", question)
+        assert sum(map(int, re.findall(r"(?:^ ?|; )(\d) for ", guide))) == marks
+        assert len(answer.split()) >= 30
+        for figure in re.findall(r"(?<![\d,.])\d+\.\d+", asked):
+            assert figure in lecture, f"lecture {number} does not show {figure}"
