@@ -257,7 +257,7 @@ def test_block_keeps_the_properties_of_attention(norm):
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_decoder_block_keeps_the_properties_of_attention(norm):
+def test_decoder_block_keeps_attention_properties(norm):
     """With its own sequence as in a block; the memory is a set of vectors, some of them padding."""
     torch.manual_seed(0)
     block = DecoderBlock(8, 2, norm=norm).double()

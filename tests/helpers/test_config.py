@@ -92,7 +92,7 @@ def test_published_sizes():
     assert config.cache_bytes(config.LLAMA3_8B, 1) == 128 * 1024
 
 
-def test_published_sizes_are_those_that_transformers_builds():
+def test_pretrained_sizes_match_transformers():
     """On torch's meta device a model has shapes and no numbers."""
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 

@@ -169,7 +169,7 @@ def test_short_rows_of_a_batch_are_as_alone(name):
 
 
 @every_model
-def test_later_targets_change_nothing_and_all_else_does(name):
+def test_logits_depend_on_source_and_earlier_targets(name):
     """Position t sees targets 0 … t, and the whole source."""
     model, source, target = make(name), words(SOURCE, 1, 5), words(TARGET, 1, 6)
     before = model(source, target)
@@ -187,7 +187,8 @@ def test_later_targets_change_nothing_and_all_else_does(name):
 
 
 @every_model
-def test_weights_are_distributions_over_the_words_of_the_source(name):
+def test_weights_are_distributions_over_the_source(name):
+    """Padding gets no weight; the recurrent model without attention has no weights to return."""
     model, source, target = make(name), words(SOURCE, 2, 5), words(TARGET, 2, 4)
     source[1, 3:] = PAD
     if name == "recurrent":
@@ -249,7 +250,8 @@ def test_the_memory_is_projected_once():
     assert seen == [4, 0, 0]
 
 
-def test_a_decoder_block_refuses_another_batch_and_keeps_its_cache():
+def test_decoder_block_refuses_another_batch_size():
+    """The cache stays as it was."""
     block, cache = DecoderBlock(8, 2).double(), DecoderCache()
     x, memory = normal(2, 3, 8, seed=0), normal(2, 4, 8, seed=1)
     block(x, memory, cache=cache, causal=True)
@@ -258,7 +260,7 @@ def test_a_decoder_block_refuses_another_batch_and_keeps_its_cache():
     assert len(cache) == 3 and len(cache.memory) == 4
 
 
-def test_decoder_stack_keeps_the_properties_of_attention():
+def test_decoder_stack_keeps_attention_properties():
     torch.manual_seed(0)
     stack, memory = DecoderStack(2, 8, 2).double(), normal(3, 4, 8, seed=1)
     x = normal(3, 5, 8, seed=0)
@@ -306,7 +308,7 @@ def test_a_score_is_the_models_own_probability(name):
         assert best.log_probability == pytest.approx(total.item(), abs=1e-9)
 
 
-def test_a_source_is_read_in_evaluation_whatever_the_mode():
+def test_condition_on_encodes_in_evaluation_mode():
     """Otherwise dropout would make of one source many."""
     torch.manual_seed(0)
     model = EncoderDecoder(SOURCE, TARGET, D, dropout=0.5).train()

@@ -105,7 +105,7 @@ def test_greedy_takes_the_first_of_equal_ones():
     assert torch.equal(greedy(logits), torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
 
 
-def test_small_temperatures_and_large_logits_do_not_overflow():
+def test_tiny_temperature_does_not_overflow():
     for dtype in (torch.float32, torch.float64):
         logits = torch.tensor([1e4, -1e4, 9e3, -torch.inf], dtype=dtype)
         expected = torch.tensor([1.0, 0.0, 0.0, 0.0], dtype=dtype)
@@ -302,7 +302,7 @@ def test_rows_stop_by_themselves():
     assert again.tolist() == [[8, 9, 10]]
 
 
-def test_generation_runs_in_evaluation_and_leaves_the_mode():
+def test_generate_uses_eval_mode_and_restores_training():
     """Without dropout and without gradients; a model in training goes on in training."""
     torch.manual_seed(0)
     model = LanguageModel(VOCAB, 8, dropout=0.5, positions=LearnedPositions(9, 8))
@@ -553,8 +553,8 @@ def test_beams_that_hold_everything_find_the_best(longest, vocab, length_power, 
         assert [h.score for h in best] == sorted((h.score for h in best), reverse=True)
 
 
-def test_a_plain_beam_can_lose_what_greedy_choice_finds():
-    """That is why greedy choice is followed as well. 0 begins, 6 ends.
+def test_beam_search_never_loses_to_greedy():
+    """A beam alone can lose what greedy choice finds, so that is followed too. 0 begins, 6 ends.
 
     Greedy choice takes 1, 2, 6: .55 · .3 = .165, the best of all. After the second step a beam of
     two holds (3, 4) and (3, 5), .225 each, and both go on to ten equal words.
@@ -590,6 +590,6 @@ def test_what_cannot_come_is_no_hypothesis():
     assert [h.tokens for h in found] == [(2,)]
 
 
-def test_a_hypothesis_that_does_not_end_counts_as_it_is():
+def test_beam_search_scores_unfinished_hypotheses():
     found = beam_search(table([0.5, 0.5, 0], [0, 1, 0]), torch.tensor([0]), 3, eos_id=2, n_beams=2)
     assert all(len(h.tokens) == 3 for h in found)

@@ -196,7 +196,8 @@ def test_generation_stops_at_the_end_token(pair):
     assert ours.answer("the lamp", 10) == ""
 
 
-def test_what_does_not_fit_the_context_is_refused_at_once(pair):
+def test_generate_refuses_more_than_the_context(pair):
+    """It does so before the model runs once."""
     _, path = pair
     model = pretrained.load(path).model
     assert model.context_length == 40

@@ -34,7 +34,7 @@ def test_causal_mask_by_definition(T_q, extra):
             assert mask[i, j] == (j <= T_k - T_q + i)
 
 
-def test_causal_mask_of_few_queries_is_the_end_of_the_whole():
+def test_causal_mask_of_few_queries_is_its_last_rows():
     assert torch.equal(causal_mask(2, 5), causal_mask(5)[-2:])
     assert causal_mask(1, 5).all()
 

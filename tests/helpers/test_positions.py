@@ -258,7 +258,7 @@ def test_queries_are_the_last_positions(name, T_q):
     assert_equal(last, whole[:, -T_q:])
 
 
-def test_encodings_survive_a_copy_and_a_change_of_dtype():
+def test_encodings_survive_deepcopy_and_dtype():
     encoding = copy.deepcopy(ALiBiPositions(2)).double()
     assert encoding.bias(2, 2, normal(1, seed=0)).dtype == torch.float64
 
@@ -271,7 +271,7 @@ def test_embeddings_may_start_later(name, start):
     assert_equal(encoding.embed(x[:, start:], start), encoding.embed(x)[:, start:])
 
 
-def test_rotary_angles_keep_their_digits_far_from_the_start():
+def test_rotary_is_precise_at_large_positions():
     """In float32 the angle of place 100,000 is off by thousandths; its cosine need not be."""
     q, k = torch.randn(2, 1, 1, 3, 8, generator=torch.Generator().manual_seed(0))
     rotary = RotaryPositions()

@@ -228,7 +228,8 @@ def test_every_forgotten_array_is_seen(theirs):
     assert hidden(theirs, forgotten) == idle
 
 
-def test_every_square_matrix_that_is_not_turned_is_seen(theirs):
+def test_missing_transpose_of_a_matrix_is_noticed(theirs):
+    """Square matrices too, whose shape cannot tell."""
     assert hidden(theirs, not_turned) == []
 
 
@@ -347,7 +348,7 @@ def test_without_a_library_one_sentence_says_so(monkeypatch, capsys):
     assert said in capsys.readouterr().out
 
 
-def test_what_was_fetched_is_found_again_without_a_network(monkeypatch, tmp_path):
+def test_fetched_weights_are_found_offline(monkeypatch, tmp_path):
     """As the hub keeps it: snapshots by their commit, and which one "main" is."""
     commit = "0" * 40
     kept = tmp_path / "models--somebody--something"

@@ -58,7 +58,7 @@ def test_greedy_text_is_that_of_transformers(lm, parity):
     assert written[0].tolist() == parity["greedy"]
 
 
-def test_digits_are_single_tokens_and_special_tokens_are_one(lm):
+def test_digits_and_special_tokens_are_single_tokens(lm):
     assert lm.tokens("In 1984<|im_end|>") == ["In", " ", "1", "9", "8", "4", "<|im_end|>"]
 
 
@@ -105,7 +105,7 @@ def test_the_lecture_runs_without_the_model(tmp_path):
     assert said.count("IPython.core.display.HTML object") >= 10
 
 
-def test_the_sheet_reads_a_random_model_where_the_real_one_is_not(tmp_path):
+def test_sheet_falls_back_to_a_random_model(tmp_path):
     said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
     assert "a random model: 4 blocks" in said
     assert "5 of 5 tasks" in said

@@ -55,7 +55,7 @@ def test_loss_falls_and_accuracy_rises():
     assert not model.training
 
 
-def test_a_batch_in_place_of_a_function_is_refused_by_name():
+def test_train_refuses_a_batch_for_a_function():
     model, batch = RecurrentModel(5, 16, 5, "rnn"), copy_task(set_seed(0))()
     with pytest.raises(ValueError, match=r"make_batch: got a tuple; needed a function without"):
         train(model, batch, steps=1)
@@ -148,7 +148,7 @@ class Answers(nn.Module):
         return self.logits
 
 
-def test_accuracy_is_taken_in_evaluation_and_leaves_the_mode():
+def test_accuracy_uses_eval_mode_and_restores_training():
     torch.manual_seed(0)
     model = TransformerModel(5, 8, 5, dropout=0.5)
     batch = copy_task(torch.Generator().manual_seed(0), batch=64)()
@@ -161,7 +161,7 @@ def test_accuracy_is_taken_in_evaluation_and_leaves_the_mode():
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_nonsense_is_refused_before_it_spoils_the_weights(bad):
+def test_train_stops_at_nan_before_the_update(bad):
     class Breaks(nn.Module):
         def __init__(self):
             super().__init__()

@@ -61,7 +61,8 @@ def test_rms_norm_of_large_numbers_in_half_precision(dtype):
     assert torch.allclose(found.float(), F.rms_norm(x.float(), (2,), eps=1e-5), rtol=0.01)
 
 
-def test_rms_norm_keeps_the_mean_that_layer_norm_takes_away():
+def test_rms_norm_equals_layer_norm_for_zero_mean():
+    """Where the mean is not 0 the two differ."""
     x = normal(4, 8, seed=0)
     centred = x - x.mean(dim=-1, keepdim=True)
     ours = RMSNorm(8).double()
@@ -137,7 +138,7 @@ def test_grouped_queries_are_torchs():
     assert_equal(ours(x, causal=True), ours.W_out(found.transpose(1, 2).flatten(2)))
 
 
-def test_the_cache_of_grouped_queries_holds_each_shared_head_once():
+def test_grouped_query_cache_stores_shared_heads_once():
     ours, cache = shake(GroupedQueryAttention(24, 6, 2)), KeyValueCache()
     x = normal(1, 5, 24, seed=1)
     pieces = [ours(x[:, i : i + 1], cache=cache, causal=True) for i in range(5)]
@@ -188,7 +189,8 @@ def test_how_far_back_layers_with_a_window_reach():
 
 @pytest.mark.parametrize("inside", [None, RotaryPositions(), ALiBiPositions(2), "learned"])
 @pytest.mark.parametrize("pieces", [(1,) * 9, (5, 1, 1, 1, 1), (4, 3, 0, 2), (9,)])
-def test_a_cache_keeps_no_more_than_the_window_and_changes_nothing(inside, pieces):
+def test_window_cache_is_bounded_and_exact(inside, pieces):
+    """The cache keeps as many positions as the window; logits and weights are unchanged."""
     inside = LearnedPositions(9, 8) if inside == "learned" else inside
     model = shake(LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, inside))).eval()
     tokens = torch.arange(18).view(2, 9) % 7
@@ -209,7 +211,7 @@ def test_a_cache_keeps_no_more_than_the_window_and_changes_nothing(inside, piece
     assert torch.equal(*written)
 
 
-def test_a_translator_with_a_window_writes_the_same_with_a_cache():
+def test_windowed_translator_generates_same_with_cache():
     model = shake(EncoderDecoder(7, 7, 8, positions=SlidingWindow(2, RotaryPositions()))).eval()
     source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
     options = {"temperature": 0.0, "max_new_tokens": 8}
@@ -219,7 +221,7 @@ def test_a_translator_with_a_window_writes_the_same_with_a_cache():
     assert torch.equal(*written)
 
 
-def test_a_window_around_learned_positions_embeds_as_they_do():
+def test_window_embeds_as_its_inner_positions():
     table = LearnedPositions(5, 4)
     x = torch.randn(1, 3, 4)
     assert torch.equal(SlidingWindow(2, table).embed(x, 1), table.embed(x, 1))
@@ -247,7 +249,7 @@ def modern_model():
     )
 
 
-def test_with_parts_replaces_all_of_a_kind_and_nothing_else():
+def test_replace_modules_replaces_only_one_kind():
     model = modern_model()
     kinds = [type(module) for module in model.modules()]
     assert nn.LayerNorm not in kinds and FeedForward not in kinds
@@ -261,14 +263,14 @@ def test_with_parts_replaces_all_of_a_kind_and_nothing_else():
     assert norms == [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
 
 
-def test_an_attention_with_positions_of_its_own_keeps_them():
+def test_replace_modules_keeps_own_positions():
     own = RotaryPositions(base=7.0)
     model = LanguageModel(9, 12, positions=RotaryPositions())
     replace_modules(model, attention=lambda: MultiHeadAttention(12, 2, positions=own))
     assert model.blocks[0].attention.positions is own
 
 
-def test_a_modern_model_reads_only_what_came_before_and_writes_the_same_with_a_cache():
+def test_modern_model_is_causal_and_caches_exactly():
     model = shake(modern_model()).eval()
     tokens = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]])
     prop.inputs_are_kept(model, tokens)

@@ -35,7 +35,8 @@ both = pytest.mark.parametrize("kind", [Reader, RecurrentReader])
 
 
 @both
-def test_more_filler_changes_nothing_and_is_never_chosen(kind):
+def test_padding_is_ignored_and_never_predicted(kind):
+    """Longer padding leaves scores and spans as they are; padding scores −inf."""
     reader, ((context, question), _) = made(kind), batch()
     logits = reader(context, question)
     longer = reader(F.pad(context, (0, 7)), F.pad(question, (0, 4)))
@@ -163,7 +164,7 @@ def test_a_causal_reader_does_not_see_what_comes_later():
         assert torch.allclose(before, after, atol=1e-6) == causal
 
 
-def test_a_blindfolded_reader_does_not_see_the_hidden_text():
+def test_blindfolded_reader_ignores_hidden_text():
     (context, question), _ = batch()
     others = context.clone(), question.roll(1, dims=0)
     others[0][:, 1:] = torch.where(context[:, 1:] == PAD, PAD, FACTS_VOCABULARY.ids["key"])

@@ -89,7 +89,8 @@ def test_attention_is_added_up_by_word():
     assert torch.allclose(copied, wanted)
 
 
-def test_probabilities_sum_to_one_and_reach_unknown_words(copying):
+def test_copying_gives_unknown_words_probability(copying):
+    """Probabilities sum to 1; an unknown word's is what the gate and the attention give it."""
     (source, target), _ = news_batch(told(), "copying")
     p, gate, attention = copying.probabilities(source, target)
     assert p.shape == (*target.shape, V + MOST_UNKNOWN)
@@ -136,7 +137,7 @@ def test_a_future_target_changes_nothing(copying):
         assert torch.allclose(same, copying(source, target)[:, :5], rtol=0, atol=1e-12)
 
 
-def test_which_unknown_word_it_is_matters_only_for_what_is_said(copying):
+def test_swapped_unknown_words_swap_probabilities(copying):
     """The model cannot tell unknown words apart but by their places."""
     (source, target), _ = news_batch(told(1), "copying")
     swapped = source.clone()

@@ -117,7 +117,7 @@ def test_bad_arguments_are_named(name, call):
 # ----------------------------------------------------------------------------- agreement
 
 
-def test_the_opening_sentence_has_the_form_of_the_generated_ones():
+def test_opening_sentence_has_the_generated_form():
     form = re.compile(
         rf"the (?P<subject>{'|'.join(SINGULAR | PLURAL)})"
         rf"( ({'|'.join(agreement.PREPOSITIONS)}) the \w+( that \w+)?)*"
@@ -238,7 +238,8 @@ def test_filler_says_nothing_about_the_symbol():
         assert 0.22 < (tokens[:, column] - 4 == tokens[:, 0]).double().mean() < 0.28
 
 
-def test_associative_recall_asks_every_key_once_for_its_own_value():
+def test_associative_recall_asks_each_key_once():
+    """The target of each question is the value that stands after its key."""
     tokens, targets = associative_recall_batch(200, 6, generator(), n_keys=9, n_values=5)
     assert tokens.shape == targets.shape == (200, 18)
     assert (targets[:, :12] == IGNORE_INDEX).all()
@@ -250,7 +251,7 @@ def test_associative_recall_asks_every_key_once_for_its_own_value():
         assert [9 + value for value in target[12:]] == [facts[key] for key in row[12:]]
 
 
-def test_associative_recall_cannot_be_read_off_the_order():
+def test_associative_recall_has_no_order_shortcut():
     """Neither "the i-th question belongs to the j-th pair" nor a favourite value helps."""
     tokens, targets = associative_recall_batch(4_000, 4, generator(), n_keys=8, n_values=8)
     values = tokens[:, 1:8:2] - 8
@@ -340,7 +341,7 @@ def test_story_text_has_its_capital_letters():
     assert STORIES.encode(text).equal(row)
 
 
-def test_probabilities_are_those_that_the_teller_draws_from():
+def test_story_probabilities_match_sampled_stories():
     """Each choice sums to 1, and words come as often as they should."""
     expected, came = Counter(), Counter()
     for row in tell_stories(3_000, generator()):
@@ -382,7 +383,7 @@ def test_a_scene_is_an_agreement_sentence():
     assert all(430 < numbers[n] < 570 for n in (1, 2, 3, 4)), numbers
 
 
-def test_probabilities_stop_at_what_would_never_be_told():
+def test_story_probabilities_stop_at_impossible_words():
     (row,) = tell_stories(1, generator(3))
     right = stories.story_probabilities(row)
     assert len(right) == len(row) and min(right) > 0
@@ -430,7 +431,8 @@ def test_the_generator_alone_decides(make):
     assert all(t.dtype == torch.long for t in first)
 
 
-def test_stored_tables_are_small_and_say_what_made_them():
+def test_stored_tables_are_small_and_name_their_source():
+    """Each names the script, the CPU seconds and the versions that made it."""
     folder = store.resources.files("helpers") / "results" / "stored"
     names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".json")]
     assert "limits_of_recurrence.json" in names
@@ -446,7 +448,7 @@ def test_stored_tables_are_small_and_say_what_made_them():
 # ----------------------------------------------------------------------------- prose
 
 
-def test_prose_is_taken_from_a_page_without_what_is_no_english():
+def test_course_prose_leaves_out_code_tables_and_math():
     cell = """# A heading
 
 A *mean* of the [values](a.md), as a {term}`query <queries>` asks. It is $x$ times y. So `f(x)` is!

@@ -39,7 +39,8 @@ def test_clauses_and_frames():
     assert attraction.sentences(1, 0)[0].text.startswith("The ")
 
 
-def test_half_of_the_subjects_are_plural_and_seeds_matter():
+def test_sentences_balance_number_and_follow_the_seed():
+    """Half of the subjects are plural."""
     found = attraction.sentences(10, 1, seed=5)
     assert sum(s.plural for s in found) == 5
     assert found == attraction.sentences(10, 1, seed=5) != attraction.sentences(10, 1, seed=6)

@@ -69,7 +69,7 @@ def test_gloss_says_the_word_and_its_ending(word, said):
     assert gloss(word) == said
 
 
-def test_every_word_of_the_fragment_has_a_gloss_of_its_own():
+def test_every_kannada_word_has_its_own_gloss():
     found = [gloss(word) for word in KANNADA.words[3:]]
     assert len(set(found)) == len(found) == len(KANNADA.words) - 3
 

@@ -25,7 +25,7 @@ def told(n=200, seed=0, names="known", **options):
     return tell_news(n, torch.Generator().manual_seed(seed), names, **options)
 
 
-def test_groups_of_names_share_syllables_and_nothing_else():
+def test_name_groups_share_only_syllables():
     groups = [set(group) for group in (KNOWN_NAMES, RARE_NAMES, UNSEEN_NAMES)]
     assert [len(group) for group in groups] == [48, 48, 48]
     assert len(set.union(*groups)) == 144
@@ -38,7 +38,7 @@ def test_sorts_share_no_word():
 
 
 @pytest.mark.parametrize("names", ["known", "mixed", "unseen"])
-def test_the_text_holds_both_events_and_the_summary_one(names):
+def test_text_tells_both_events_and_summary_one(names):
     for item in told(names=names):
         words = words_of(item.text)
         assert set(astuple(item.event)) <= set(words)

@@ -48,13 +48,14 @@ def test_the_answer_stands_where_both_cues_do(names):
         assert asked.answer
 
 
-def test_every_value_stands_once_for_the_kind_that_is_asked():
+def test_values_of_the_asked_kind_differ():
     for asked in draw(300):
         texts = [asked.context[v[asked.kind][0] : v[asked.kind][1] + 1] for v in asked.values]
         assert len(set(texts)) == 4 and all(set(v) == set(KINDS) for v in asked.values)
 
 
-def test_without_an_answer_the_cues_do_not_meet_and_stand_as_often():
+def test_unanswerable_cues_are_in_different_sentences():
+    """A cue is replaced as often with an answer as without one, so counting cues does not help."""
     replaced = Counter()
     for asked in draw(2000, unanswerable=0.25):
         by_sentence = cues(asked)
@@ -89,7 +90,7 @@ def test_unseen_names_are_unseen():
     assert {FACTS_VOCABULARY.ids["alma"], FACTS_VOCABULARY.ids["ada"]} <= set(NAMES)
 
 
-def test_a_batch_is_padded_on_the_right_and_points_at_the_answers():
+def test_batch_pads_right_and_targets_point_at_answers():
     asked = draw(20)
     (contexts, questions), targets = to_batch(asked)
     for row, q, (first, last), a in zip(contexts, questions, targets.tolist(), asked, strict=True):
@@ -108,7 +109,8 @@ def test_the_generator_decides():
 
 
 @pytest.mark.parametrize("cue", [0, 1])
-def test_an_exchanged_cue_asks_for_another_sentence_of_the_same_text(cue):
+def test_exchanged_cue_asks_for_another_sentence(cue):
+    """The text and the kind of value stay; exchanging again restores the question."""
     for asked in draw(300):
         other = exchanged(asked, cue)
         assert other.context == asked.context and other.kind == asked.kind == other.question[0]

@@ -59,7 +59,8 @@ def test_the_model_is_whole_again(model, tokens):
 
 
 @torch.no_grad()
-def test_what_is_the_same_everywhere_is_kept_by_the_mean(model, tokens):
+def test_mean_ablation_keeps_constant_outputs(model, tokens):
+    """With equal inputs, mean and resample ablation change nothing; zero ablation does."""
     same = tokens[:1].expand(5, -1)
     before = model(same)
     for by in ("mean", "resample"):

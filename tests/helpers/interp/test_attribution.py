@@ -37,7 +37,7 @@ def contexts_of(model, tokens):
     return found
 
 
-def test_effects_are_those_of_a_whole_run_with_the_head_replaced(model):
+def test_head_effects_match_a_full_forward_pass(model):
     """Layers below the head are not computed again; the result must be the same."""
     effects = head_effects(model, TOKENS, score, lambda *_: torch.zeros(6, 7, 6).double(), HEADS)
     for layer, head in HEADS:
@@ -58,7 +58,7 @@ def test_replacing_by_the_same_changes_nothing(model):
     assert max(map(abs, effects.values())) < 1e-12
 
 
-def test_a_small_step_towards_the_other_run_is_estimated_to_first_order(model):
+def test_head_attribution_is_the_first_order_effect(model):
     """The estimate for a head divided by the true effect of 1 % of the way goes to 1."""
     estimate = head_attribution(model, TOKENS, OTHER, score)
     other, step = contexts_of(model, OTHER), 1e-3

@@ -31,7 +31,8 @@ def tokens():
 
 
 @torch.no_grad()
-def test_every_place_is_recorded_and_the_model_is_whole_again(model, tokens):
+def test_cache_activations_records_every_place(model, tokens):
+    """The model gives the same logits afterwards."""
     before = model(tokens)
     found = cache_activations(model, tokens)
     assert set(found) == {(n, i) for n in NAMES for i in (0, 1)} | {("stream", 2)}
@@ -42,7 +43,8 @@ def test_every_place_is_recorded_and_the_model_is_whole_again(model, tokens):
 
 @torch.no_grad()
 @pytest.mark.parametrize("place", [(n, i) for n in NAMES for i in (0, 1)] + [("stream", 2)])
-def test_what_is_put_in_has_its_effect_and_its_own_changes_nothing(model, tokens, place):
+def test_patch_changes_logits_and_is_undone(model, tokens, place):
+    """Patching an activation with itself changes nothing."""
     before = model(tokens)
     with patch(model, place, lambda found: found.clone()):
         assert torch.equal(model(tokens), before)
@@ -52,7 +54,7 @@ def test_what_is_put_in_has_its_effect_and_its_own_changes_nothing(model, tokens
 
 
 @torch.no_grad()
-def test_the_stream_of_another_sentence_gives_its_logits(model, tokens):
+def test_patched_stream_gives_the_other_logits(model, tokens):
     """Before layer 0 the stream is all that is known, and so it is at the end."""
     other = tokens.flip(0)
     found = cache_activations(model, other)
@@ -98,7 +100,7 @@ def test_a_word_of_the_stream(model, tokens):
 
 
 @torch.no_grad()
-def test_queries_keys_and_values_together_are_the_contexts(model, tokens):
+def test_patching_q_k_and_v_patches_the_contexts(model, tokens):
     other = cache_activations(model, tokens.flip(1))
     with patch_from(model, other, ["queries", "keys", "values"], 1, 2):
         by_parts = model(tokens)
@@ -154,7 +156,8 @@ def test_scores_of_perfect_heads():
     assert torch.equal(found[targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX])
 
 
-def test_a_broken_turn_asks_for_what_came_after_the_same_symbol():
+def test_broken_turns_ask_for_the_earlier_successor():
+    """A target is the symbol that followed the same symbol before, where the two agree."""
     tokens, targets = broken_turns(50, 8, 32, torch.Generator().manual_seed(0))
     for text, asked in zip(tokens.tolist(), targets.tolist(), strict=True):
         assert len(set(text[:8])) == 8 and text[8:] == text[4:8] + text[:4]

@@ -41,7 +41,7 @@ def static_cells(text):
 
 
 @pytest.mark.parametrize("shape", [(12, 12), (4, 12, 12), (2, 4, 12, 12)])
-def test_numbers_in_the_page_are_the_weights_to_three_digits(shape):
+def test_page_stores_weights_to_three_digits(shape):
     weights = random_weights(*shape)
     text = to_html(weights, TOKENS)
     np.testing.assert_allclose(
@@ -67,21 +67,22 @@ def test_size():
     assert len(to_html(WEIGHTS[0], TOKENS).encode()) < 60_000
 
 
-def test_same_input_same_text_in_one_figure_on_one_line_without_ids():
+def test_html_is_deterministic_and_one_line():
+    """It holds no ids, so that several fit on a page."""
     text = to_html(WEIGHTS, TOKENS, title="Four heads.")
     assert text == to_html(WEIGHTS.copy(), list(TOKENS), title="Four heads.")
     assert "\n" not in text and " id=" not in text
     assert text != to_html(WEIGHTS[::-1], TOKENS, title="Four heads.")
 
 
-def test_only_measured_figures_are_left_out_of_the_comparison():
+def test_nbval_ignores_only_measured_figures():
     rules = (ROOT / "tests" / "notebooks" / "nbval_sanitize.cfg").read_text()
     (rule,) = re.findall(r"^regex: (.*<figure.*)$", rules, flags=re.MULTILINE)
     assert re.fullmatch(rule, to_html(WEIGHTS, TOKENS))
     assert not re.search(rule, to_html(WEIGHTS, TOKENS, measured=False))
 
 
-def test_description_names_the_strongest_link_of_each_head():
+def test_description_names_each_heads_strongest_link():
     weights = np.full((2, 3, 3), 1 / 3)
     weights[0, 2] = 0.1, 0.8, 0.1
     weights[1, 0] = 0, 0, 1
@@ -218,7 +219,7 @@ def test_layers_and_heads_by_mouse(load):
             assert beside == [f"{weight:.3f}" for weight in weights[10]]
 
 
-def test_only_the_lines_of_the_chosen_query_and_head_are_drawn(load):
+def test_lines_are_those_of_the_chosen_query_and_head(load):
     viewer = load(to_html(WEIGHTS, TOKENS)).locator(".attention")
     lines = viewer.locator("svg path")
     assert lines.count() == (WEIGHTS[0].round(3) >= 0.005).sum()
@@ -234,7 +235,7 @@ def test_only_the_lines_of_the_chosen_query_and_head_are_drawn(load):
     }
 
 
-def test_pointing_shows_a_row_and_leaving_returns_to_the_chosen_one(load):
+def test_hover_shows_a_row_and_leaving_restores_it(load):
     page = load(to_html(WEIGHTS[0, 0], TOKENS, selected=1))
     viewer = page.locator(".attention")
     viewer.locator(".queries label").nth(8).hover()

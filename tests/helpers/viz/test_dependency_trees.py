@@ -56,14 +56,15 @@ def test_labels_go_with_parts_of_speech(doc):
         assert (word.pos_ == "PUNCT") == (word.dep_ == "punct") == (not word.text.isalpha())
 
 
-def test_the_verb_of_the_opening_sentence_belongs_to_letters():
+def test_opening_verb_has_letters_as_subject():
     doc = parse(OPENING, annotated=True)
     links = {(doc[child].text, label, doc[head].text) for child, label, head in arcs(doc)}
     assert ("letters", "nsubj", "are") in links
     assert {("that", "nsubj", "hums"), ("hums", "relcl", "lamp")} <= links
 
 
-def test_one_sentence_has_two_clauses_a_pronoun_and_a_negation():
+def test_sentences_cover_clauses_pronoun_and_negation():
+    """Two of them at least have all three."""
     docs = [parse(text, annotated=True) for text in SENTENCES]
     found = [
         doc.text
@@ -127,7 +128,7 @@ def test_check_tree_does_not_ask_for_projectivity():
     check_tree([2, 3, 2, 2], ["nsubj", "dep", "ROOT", "dep"], ["NOUN"] * 4)
 
 
-def test_drawing_is_the_same_every_time_and_holds_every_arc(doc):
+def test_drawing_is_deterministic_and_has_every_arc(doc):
     text = to_html(doc)
     assert text == to_html(parse(doc.text, annotated=True))
     drawn = re.findall(r'class="label"[^>]*>(\w+)<', text)

@@ -410,7 +410,7 @@ def test_cut_heads_agrees_with_numpy(play, n):
     assert f"{misplaced} of 18" in said if misplaced else "every token" in said
 
 
-def test_cut_heads_moves_numbers_and_refuses_unequal_heads(play):
+def test_cut_heads_moves_tiles_and_refuses_remainders(play):
     page = play(cut_heads())
     tile = page.locator(".stage svg g").filter(has_text="15")
     before = tile.bounding_box()["y"]
@@ -846,7 +846,7 @@ def assert_measured(page, summary):
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
-def test_rouge_and_facts_agrees_with_the_metrics_of_the_course(play, name):
+def test_rouge_and_facts_matches_the_metrics(play, name):
     page = play(rouge_and_facts())
     page.get_by_label("Your summary").fill(SUMMARIES[name])
     assert_measured(page, SUMMARIES[name])
@@ -938,7 +938,7 @@ def test_point_at_span_agrees_with_the_helpers(play):
         assert marks in said.inner_text()
 
 
-def test_point_at_span_scores_what_is_clicked_and_refuses_illegal_spans(play):
+def test_point_at_span_scores_legal_spans_only(play):
     page = play(point_at_span())
     word = page.get_by_role("group", name="Passage").get_by_role("button")
     said = page.locator("p[role=status]")
@@ -963,7 +963,7 @@ def test_point_at_span_scores_what_is_clicked_and_refuses_illegal_spans(play):
 
 
 @pytest.mark.parametrize("threshold", [-20, -1.5, 0, 1, 12])
-def test_point_at_span_counts_exact_match_at_a_threshold(play, threshold):
+def test_point_at_span_exact_match_at_threshold(play, threshold):
     page = play(point_at_span())
     page.get_by_role("slider").fill(str(threshold))
     none = np.array(SPANS["margins"]) / 10 > threshold
@@ -1070,7 +1070,8 @@ def test_the_copier_agrees_with_pytorch(play, text):
         assert "predicts a (" in said
 
 
-def test_the_copier_reads_letters_only_and_attends_from_any_of_them(play):
+def test_induction_heads_accepts_letters_only(play):
+    """Any of the symbols can be the query."""
     page = play(induction_heads())
     page.get_by_label("Text of letters").fill("AB c1ab!")
     page.get_by_label("Attend from symbol").fill("4")
@@ -1082,7 +1083,7 @@ def test_the_copier_reads_letters_only_and_attends_from_any_of_them(play):
 
 @pytest.mark.parametrize("make", [find_the_path, induction_heads])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_explorables_of_lecture_12_are_accessible_and_fit(play, make, width):
+def test_lecture_12_explorables_are_accessible_and_fit(play, make, width):
     page = play(make(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

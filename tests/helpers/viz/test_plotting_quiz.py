@@ -105,7 +105,7 @@ def test_ink_follows_the_page(name):
         assert white_or_black not in html
 
 
-def test_every_reference_leads_somewhere_and_no_id_is_idle():
+def test_figure_ids_and_references_match():
     html = plotting.to_html(line_figure(), ALT)
     references = set(re.findall(r"(?:href=\"|url\()#([\w-]+)", html))
     assert references == set(ids(html))
@@ -204,7 +204,7 @@ def test_heatmap_is_one_path_for_each_colour():
             assert inside == (values[i, j] == strength)
 
 
-def test_figure_is_one_short_line_and_says_how_narrow_it_may_become():
+def test_figure_is_one_line_with_a_readable_width():
     html = plotting.to_html(heat_figure(), ALT)
     assert "\n" not in html
     assert not re.search(r' (?:d|x|y|transform)="[^"]*\d\.\d\d', html)
@@ -279,7 +279,7 @@ def test_quiz_structure():
     assert "url(" not in html
 
 
-def test_quiz_options_are_shuffled_the_same_way_every_time():
+def test_quiz_shuffles_options_deterministically():
     """Authors tend to write the right option first; readers must not find it there."""
     options = [(f"option {n}", n == 0, f"Reason {n}.") for n in range(6)]
     first = quiz.to_html(("Which?", options))
@@ -330,7 +330,7 @@ GUESS = "What share of `x` is right?"
 NUMBER = {"answer": 0.25, "within": 0.02, "reason": "One of four is <it>.", "unit": "of 1"}
 
 
-def test_prediction_of_a_choice_is_a_question_of_the_quiz():
+def test_choice_prediction_is_a_quiz_question():
     html = quiz.prediction_html(*ONE)
     assert html == quiz.to_html(ONE).replace('class="quiz"', 'class="quiz predict"')
 
@@ -383,7 +383,7 @@ VERDICTS = {
 }
 
 
-def test_prediction_of_a_number_is_answered_with_the_reason(browser):
+def test_number_prediction_answers_with_the_reason(browser):
     """By keyboard alone, and the answer is nowhere to be seen before."""
     page = browser.new_page()
     page.set_content("<main>" + quiz.prediction_html(GUESS, **NUMBER) + "</main>")
@@ -420,7 +420,7 @@ def test_an_answer_may_be_typed_as_it_is_printed(browser, answer, verdicts):
     page.close()
 
 
-def test_prediction_of_a_number_without_a_script_can_be_unfolded(browser):
+def test_number_prediction_unfolds_without_scripts(browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.set_content("<main>" + quiz.prediction_html(GUESS, **NUMBER) + "</main>")
