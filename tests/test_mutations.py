@@ -321,14 +321,13 @@ CODE_FAULTS = {
         "grading/judge.py",
         'if task.kind == "find the bug":',
         'if task.kind == "find":',
-        "tests/grading/test_parts.py::test_in_a_task_to_find_bugs_only_what_was_mended_counts",
+        "tests/grading/test_parts.py::test_find_the_bug_counts_only_repaired_cases",
     ),
     "a core of six hours": (
         "grading/workload.py",
         "CORE = 240",
         "CORE = 360",
-        "tests/grading/test_workload.py"
-        "::test_the_core_takes_four_hours_at_most_and_the_longest_are_left_out",
+        "tests/grading/test_workload.py::test_core_takes_at_most_four_hours",
     ),
     "the version of the citation": (
         "CITATION.cff",

@@ -50,7 +50,7 @@ def test_what_a_file_shares_is_made_once(tmp_path):
     assert {pair.split()[1] for pair in pairs} == {"gw0", "gw1"}
 
 
-def test_tests_about_the_tasks_of_a_lecture_stay_together():
+def test_task_tests_of_a_lecture_share_a_worker():
     where = "tests/grading/test_tasks.py::test_it"
     for name in ("masked_row", "masked_row-1", "04_masks"):
         assert scope_of(f"{where}[{name}]") == "lecture_04"
@@ -60,7 +60,7 @@ def test_tests_about_the_tasks_of_a_lecture_stay_together():
     assert scope_of("lectures/04_masks.ipynb::Cell 3") == "lectures/04_masks.ipynb"
 
 
-def test_parts_name_files_that_are_there_and_public_ci_runs_each():
+def test_parts_exist_and_public_ci_runs_each():
     tests = ROOT / "tests"
     for place in (*LONG, *(place for places in PARTS.values() for place in places)):
         assert (tests / place).exists()

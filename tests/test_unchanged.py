@@ -52,7 +52,7 @@ def test_a_module_is_what_everything_rests_on(project):
     assert changed(project, "tests/notebooks/nbval_sanitize.cfg", "regex:", "regex: ") == everything
 
 
-def test_a_task_is_what_its_sheet_and_its_own_tests_rest_on(project):
+def test_task_change_affects_its_sheet_and_lecture(project):
     [path] = project.glob("grading/tasks/lecture_04/masked_row.py")
     name = path.relative_to(project).as_posix()
     solution = next(project.glob("solutions/04_*")).relative_to(project).as_posix()
@@ -70,7 +70,7 @@ def test_it(task):
 """
 
 
-def test_what_failed_runs_again_and_what_passed_does_not(tmp_path):
+def test_only_what_failed_runs_again(tmp_path):
     copy_project(tmp_path, without=("_static", "experiments", "benchmarks", "lectures"))
     for path in tmp_path.glob("tests/**/test_*.py"):
         path.unlink()

@@ -56,7 +56,8 @@ def test_stored_comparison_is_tuned(path):
     assert untuned(results(path.stem)) == []
 
 
-def test_further_seeds_ran_at_the_rates_that_were_chosen():
+def test_extra_seeds_used_the_chosen_rates():
+    """None of them took part in the search."""
     found = results("limits_of_recurrence")
     for (model, _), (lr, *others) in limits_of_recurrence.MORE.items():
         assert lr == found.rate(model, ["agreement", 3, 300]), model
@@ -84,7 +85,8 @@ def test_further_seeds_ran_at_the_rates_that_were_chosen():
         assert len(found.head["more_steps"][f"{model}, {lr:g}"]) == len(found.head["seeds"])
 
 
-def test_the_tied_control_adds_the_key_at_its_value_and_changes_nothing_else():
+def test_tied_control_adds_keys_to_their_values():
+    """Weights are those of the untied model."""
     tokens = torch.tensor([[3, 20, 5, 17, 5, 3]])  # key, value, key, value, two questions
     for name in limits_of_recurrence.TIED:
         set_seed(0)
@@ -102,7 +104,8 @@ def test_the_tied_control_adds_the_key_at_its_value_and_changes_nothing_else():
         torch.testing.assert_close(tied(tokens), plain(tokens))
 
 
-def test_an_opening_of_each_length_stands_before_the_whole_sentence_and_is_not_asked():
+def test_put_opening_prepends_unscored_words():
+    """Openings of each length; the sentence after them is whole."""
     generator = torch.Generator().manual_seed(0)
     plain = agreement_batch(300, (0, 3), generator, every_word=True)
     opened = order_opening.put_opening(plain, generator)
@@ -118,7 +121,7 @@ def test_an_opening_of_each_length_stands_before_the_whole_sentence_and_is_not_a
     assert lengths == set(range(order_opening.LONGEST_OPENING + 1))
 
 
-def test_the_flag_was_controlled_at_the_rates_that_were_chosen():
+def test_flag_control_used_the_chosen_rates():
     found = results("two_heads")
     rates = {setting: found.rate("two heads", setting) for setting in two_heads.FLAGS}
     assert rates == two_heads.FLAGS and found.head["flag_seeds"] == [*two_heads.FLAG_SEEDS]
@@ -182,7 +185,7 @@ def test_each_model_runs_at_its_own_rate():
 
 
 @pytest.mark.parametrize(("peak", "beyond"), [(0.09, 0.09), (0.0003, 0.0003)])
-def test_the_grid_is_continued_where_the_best_stands_at_its_end(peak, beyond):
+def test_search_extends_the_grid_at_a_best_end(peak, beyond):
     rows = run_all(best_at({"m": peak}), [("m", "")])
     tried = sorted(r["lr"] for r in rows if r["seed"] == 9)
     assert beyond in tried and tried[0] < peak < tried[-1]
@@ -212,7 +215,7 @@ def test_nothing_is_missing_in_a_stored_comparison(path):
         assert plan([(model, json.loads(setting))], rows, rates, *seeds, choose) == []
 
 
-def test_the_stored_size_of_a_cache_is_what_the_model_keeps():
+def test_stored_cache_size_is_the_models():
     """It does not depend on the weights; with a window of 12 words only 12 of 48 are kept."""
     from experiments.modern import MODELS, WORDS, cache_bytes
 
@@ -221,7 +224,7 @@ def test_the_stored_size_of_a_cache_is_what_the_model_keeps():
         assert {cache_bytes(make(), text)} == {*found.of("cache_bytes", name, "stories")}, name
 
 
-def test_one_more_seed_of_the_search_trains_nothing_twice():
+def test_second_search_seed_repeats_no_training():
     """Also where the grid was continued with fewer seeds."""
     trial, pairs = best_at({"m": 0.09}), [("m", "")]
     rows = run_all(trial, pairs)
@@ -235,7 +238,7 @@ def test_a_search_without_a_best_comes_to_an_end():
     assert len({r["lr"] for r in rows}) == module.LONGEST_GRID
 
 
-def test_a_best_rate_at_the_end_of_the_longest_grid_is_told(own_root, capsys):
+def test_search_reports_a_best_rate_at_the_last_end(own_root, capsys):
     search("t", rising, ("m",), arguments=["--jobs", "1"])
     assert "('m', ''): the best rate, 3, is the last of 8 tried" in capsys.readouterr().out
 
@@ -296,7 +299,8 @@ def test_a_stopped_search_goes_on_and_writes_a_table(own_root, monkeypatch):
     assert "a rate chosen by the seeds [100] only" in untuned(results("t"))
 
 
-def test_other_faults_of_a_trial_are_not_taken_for_a_loss(own_root):
+def test_errors_of_a_trial_are_raised(own_root):
+    """Only a loss that is not finite counts as a failed trial."""
     with pytest.raises(KeyError):
         search("t", fails, ("m",), arguments=["--jobs", "1"])
 
@@ -344,7 +348,8 @@ def test_rates_are_drawn_with_a_ring_at_the_chosen_one(monkeypatch):
         results("t").of("speed", "a")
 
 
-def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
+def test_plot_rates_draws_each_search_seed(monkeypatch):
+    """They are drawn beside their mean; a failed seed is left out."""
     import matplotlib.pyplot as plt
 
     rows = run_all(best_at({"a": 0.003}), [("a", "")], search_seeds=(8, 9))
@@ -362,7 +367,7 @@ def test_several_seeds_of_a_search_are_drawn_beside_their_mean(monkeypatch):
     plt.close(fig)
 
 
-def test_the_table_of_sheet_9_is_that_of_the_stored_runs():
+def test_table_of_sheet_9_matches_the_stored_runs():
     """Its statement repeats the table, so that the figures stand beside what is asked."""
     text = next((ROOT / "solutions").glob("09_*.ipynb")).read_text(encoding="utf-8")
     rows = re.findall(

@@ -75,7 +75,7 @@ def module(tmp_path):
     return module
 
 
-def test_a_file_collects_its_answers_in_the_order_in_which_they_stand(module):
+def test_file_collects_answers_in_order(module):
     made = module.TASK
     assert (made.name, made.lecture, made.reference(3)) == ("doubled", 3, 6)
     assert [m.why for m in made.mistakes] == [
@@ -91,7 +91,8 @@ def test_a_file_collects_its_answers_in_the_order_in_which_they_stand(module):
     assert not author._mistakes.get("grading.tasks.lecture_03.doubled")  # nothing is left behind
 
 
-def test_two_edits_at_once_are_made_where_both_find_their_words(tmp_path):
+def test_two_at_once_applies_both_edits(tmp_path):
+    """A pair is made only where both edits find their words."""
     edits = (
         'edited("Tripled.", "2 * x", "3 * x")\nedited("Added.", "return", "return 1 +")\n'
         'edited("Other.", "2 *", "5 *")\nTASK = task('
@@ -124,7 +125,7 @@ def test_unbalanced_marks_are_an_error(source):
         stub(source)
 
 
-def test_a_stub_keeps_what_is_outside_and_uncovers_the_bug():
+def test_stub_keeps_code_outside_and_uncovers_the_bug():
     source = "def f(x):\n    #| return x * 2\n    # BEGIN ANSWER\n    return x\n    # END ANSWER"
     assert stub(source) == "def f(x):\n    return x * 2"
 
@@ -144,7 +145,7 @@ def check(name):
     return f'check("{name}")'
 
 
-def test_headings_and_what_is_said_of_a_task_are_numbered():
+def test_headings_and_mentions_of_tasks_are_numbered():
     one, two = "batch_mask", "tree_mask"
     for said in (f"Task ?<!-- {two} --> is next.", f"Task 9<!-- {two} --> is next."):
         made = with_task_lines(sheet(one, two, said=said))
@@ -207,7 +208,7 @@ def test_what_cannot_be_begun_is_refused(project, lecture, name, said):
         new_task.begin(project, lecture, name)
 
 
-def test_a_shared_sentence_stands_in_more_tasks_than_one():
+def test_shared_sentences_are_used_twice_or_more():
     """Otherwise it belongs above its function."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "grading/tasks").rglob("*.py")]
     shared = {name: text for name, text in vars(sentences).items() if name.isupper()}
@@ -216,7 +217,7 @@ def test_a_shared_sentence_stands_in_more_tasks_than_one():
         assert sentence.endswith((".", "!", "?"))
 
 
-def test_a_sheet_that_somebody_worked_in_is_not_overwritten(tmp_path, monkeypatch):
+def test_generate_keeps_a_sheet_with_work_in_it(tmp_path, monkeypatch):
     """git's own version may be, and so may what was written here, committed or not."""
     monkeypatch.setattr(generate, "WRITTEN", tmp_path / ".written")
     sheet = tmp_path / "04_masks.ipynb"

@@ -62,7 +62,8 @@ def test_nothing_is_named_without_evidence(got):
     assert named(*got) is None
 
 
-def test_two_mistakes_that_cannot_be_told_apart_are_not_named_unless_they_say_the_same():
+def test_indistinguishable_mistakes_are_not_named():
+    """They are named if both say the same."""
     twins = [KNOWN[0], KNOWN[0]]
     assert named(*KNOWN[0], known=twins, said=["A.", "B."]) is None
     assert named(*KNOWN[0], known=twins, said=["A.", "A."]).which == 0
@@ -101,12 +102,13 @@ def test_the_words_say_how_sure_it_is():
     assert "A frequent cause of this: Fixed length." in error.message and error.mistake is None
 
 
-def test_the_case_that_is_told_shows_the_mistake_that_is_named():
+def test_reported_case_shows_the_named_mistake():
     said = grade(example(), lambda x: x**2 if len(x) > 1 else x * 7, 0).message
     assert "It looks like this: Squared." in said and said.startswith("On case 2 of 4 (n = 4)")
 
 
-def test_a_case_on_which_all_mistakes_look_alike_is_not_told_first():
+def test_uninformative_case_is_not_reported_first():
+    """On such a case all mistakes give the same result."""
     cases = [Case((np.array([0.0]),), "nothing"), Case((np.array([1.0, 3.0]),), "two")]
     wrong = [Mistake(lambda x, n=n: n * x + 1, f"Times {n}.") for n in range(10, 18)]
     task = example(name="told", cases=lambda seed: cases, mistakes=tuple(wrong))
@@ -137,7 +139,7 @@ IN_PAIRS = [
         (lambda x: x + 2, ""),  # one alone explains it
     ],
 )
-def test_two_mistakes_at_once_are_named_where_no_single_one_is(answer, said):
+def test_pair_is_named_if_no_single_mistake_fits(answer, said):
     task = example(name="paired", pairs=lambda: iter(IN_PAIRS))
     message = grade(task, answer, 0).message
     assert message.endswith(said) and ("two mistakes" in message.lower()) == bool(said)
@@ -223,7 +225,7 @@ def test_a_watched_class_tells_what_it_changes(answer, said):
     assert issubclass(watched, answer) and watched.__name__ == answer.__name__
 
 
-def test_a_watched_module_is_a_module_and_gives_the_same():
+def test_watched_module_behaves_like_the_original():
     class Double(torch.nn.Module):
         def forward(self, x, scale=2):
             x.mul_(scale)

@@ -74,7 +74,8 @@ def test_the_note_of_a_case_tells_its_kind(note, kind):
     assert parts.kinds(made) == [ORDINARY, ORDINARY, kind]
 
 
-def test_a_task_can_say_more_and_one_ordinary_case_is_too_few():
+def test_kinds_need_two_ordinary_cases():
+    """A case may name its kind itself."""
     made = [Case((), ""), Case((), "a batch of two"), Case((), "an empty row")]
     assert parts.kinds(made) == [ORDINARY] * 3, "the first case alone could be learned by heart"
     made[1] = Case((), "", "the right side")
@@ -85,7 +86,7 @@ def test_a_task_can_say_more_and_one_ordinary_case_is_too_few():
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
-def test_kinds_do_not_depend_on_the_seed_and_ordinary_cases_do(task):
+def test_kinds_ignore_the_seed_and_cases_follow_it(task):
     """Or the points would, or half of them could be learned by heart."""
     first, other = task.cases(1), task.cases(2)
     assert set(parts.kinds(first)) == set(parts.kinds(other)) == set(parts.kinds(task.cases(0)))
@@ -129,7 +130,8 @@ def test_points_are_halves_rounded_down():
     assert of_code(KINDS, (1, 1, 1, 0), ALL, None).of(9) == 6.5
 
 
-def test_one_slip_in_code_keeps_the_rest_and_says_which():
+def test_one_slip_in_code_keeps_other_points():
+    """The message says for which kinds of cases."""
     verdict = grade(example(), lambda x: 2 * x if len(x) < 3 else x, 0)
     assert verdict.points == 4 and verdict.mistake == 0
     assert verdict.part == (
@@ -157,7 +159,8 @@ def in_place(x):
         (in_place, 4),
     ],
 )
-def test_what_is_missing_forged_or_wrong_from_the_start_earns_nothing(answer, points):
+def test_points_of_broken_answers(answer, points):
+    """A missing, forged or wholly wrong answer earns none; a late error keeps some."""
     assert grade(example(), answer, 0).points == points
 
 
@@ -165,7 +168,7 @@ def as_given(x):
     return 2 * x if len(x) < 4 else x
 
 
-def test_in_a_task_to_find_bugs_only_what_was_mended_counts():
+def test_find_the_bug_counts_only_repaired_cases():
     task = example(kind="find the bug", mistakes=(Mistake(as_given, "This is the code as given."),))
     assert grade(task, as_given, 0).points == 0
     assert grade(task, lambda x: 2 * x if len(x) < 4 else -x, 0).points == 0
@@ -275,12 +278,13 @@ def test_what_a_person_reads_has_not_failed(capsys):
 TO_MODEL = 'task 1 of "Model answers 1"'
 
 
-def test_the_model_answer_is_pointed_at_once_the_points_are_had(in_notebook, capsys):
+def test_full_points_link_the_model_answer(in_notebook, capsys):
     check("doubled", doubled)
     assert f"To compare, see {TO_MODEL}" in capsys.readouterr().out
 
 
-def test_the_model_answer_is_pointed_at_after_some_tries_that_were_any(in_notebook, capsys):
+def test_five_attempts_link_the_model_answer(in_notebook, capsys):
+    """An untouched answer is no attempt."""
     for _ in range(9):
         check("doubled", ...)
     for _ in range(checking.TRIES - 1):
@@ -303,7 +307,7 @@ def test_a_course_can_keep_the_model_answers_back(in_notebook, capsys, names):
     assert "odel answer" not in capsys.readouterr().out
 
 
-def test_where_outputs_are_recorded_nothing_is_pointed_at(in_notebook, capsys, monkeypatch):
+def test_recorded_outputs_have_no_link(in_notebook, capsys, monkeypatch):
     monkeypatch.setenv("LAMPLIGHT_QUIET", "1")
     check("doubled", doubled)
     assert "odel answer" not in capsys.readouterr().out

@@ -44,14 +44,15 @@ def told(answer, task=None):
     return judge.grade(task or example(), answer, 0).message
 
 
-def test_the_line_of_the_cell_is_told_and_nothing_of_ours():
+def test_error_names_the_line_of_the_cell():
+    """No line of the course's own code is named."""
     said = told(cell(CELL)["doubled"])
     assert said.startswith("On case 2 of 3 (n = 3): It stops with IndexError: index 7")
     assert said.endswith("\n  in line 4 of your cell: return x[7]")
     assert "/" not in said and "<" not in said
 
 
-def test_of_another_cell_the_line_that_called_it_is_told():
+def test_error_in_another_cell_names_the_calling_line():
     given = cell(CELL, "<cell 3>")["helper"]
     own = "def doubled(x):\n    y = 2 * x\n    return np.sort(helper(y))\n"
     assert told(cell(own, helper=given)["doubled"]).endswith(
@@ -59,7 +60,7 @@ def test_of_another_cell_the_line_that_called_it_is_told():
     )
 
 
-def test_a_library_that_stops_is_not_named_and_the_line_that_called_it_is():
+def test_error_in_a_library_names_the_calling_line():
     source = "def doubled(x):\n    return np.concatenate(\n        [x, np.ones((2, 2))]\n    )\n"
     assert "\n  in line 2 of your cell: return np.concatenate(" in told(cell(source)["doubled"])
 
@@ -114,13 +115,13 @@ def test_odd_code_has_its_line(source, line):
     assert "It stops with" in said and said.endswith(f"\n  in {line}")
 
 
-def test_an_error_that_forbids_its_traceback_stops_nothing():
+def test_error_without_traceback_is_reported():
     source = NOISY.replace("def __str__", "__traceback__ = property()\n    def __str__")
     assert "It stops with" in told(cell(source)["doubled"])
 
 
 @pytest.mark.parametrize("kept", [{}, {"<cell 4>": None}, {"<cell 4>": (1, 2, [3, 4, 5, 6])}])
-def test_without_the_text_of_the_line_there_is_its_number(kept, monkeypatch):
+def test_line_number_is_shown_without_its_text(kept, monkeypatch):
     answer = cell(CELL)["doubled"]
     monkeypatch.setattr(linecache, "cache", kept)
     assert "\n  in line 4 of your cell" in told(answer)

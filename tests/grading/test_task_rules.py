@@ -84,7 +84,7 @@ def test_hints_do_not_repeat_the_statement(task):
         assert not [part for part in twice if f" {part} " in said], hint
 
 
-def test_what_is_code_formula_or_example_is_not_counted_as_a_statement():
+def test_words_excludes_code_formulas_and_examples():
     text = (
         "`f(x)` doubles $x$, (batch, T).\n\n| a | b |\n\n- (a) It does.\n\nFor instance, two.\n\n"
     )
@@ -165,7 +165,7 @@ def test_what_the_statement_forbids_is_forbidden(task):
 
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
-def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
+def test_ban_covers_every_name_of_a_function(task):
     """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
     for name in task.forbidden:
         place, _, last = name.rpartition(".")
@@ -176,7 +176,7 @@ def test_a_forbidden_function_is_forbidden_under_each_of_its_names(task):
             assert f"{home}.{last}" in task.forbidden
 
 
-def test_the_functions_of_a_module_are_all_its_public_ones():
+def test_functions_of_lists_the_public_functions():
     public = {
         f"helpers.masks.{name}"
         for name, thing in vars(masks).items()

@@ -103,7 +103,7 @@ def test_every_known_mistake_is_rejected_and_named(task, record_property):
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
-def test_a_task_of_code_knows_five_mistakes_and_another_way_to_be_right(task):
+def test_code_task_has_five_mistakes_and_alternatives(task):
     assert len(task.mistakes) >= 5
     assert len({mistake.why for mistake in task.mistakes}) == len(task.mistakes)
     assert task.also_right
@@ -112,7 +112,7 @@ def test_a_task_of_code_knows_five_mistakes_and_another_way_to_be_right(task):
 @pytest.mark.parametrize(
     "task", [task for task in TASKS if task.kind == "find the bug"], ids=by_name
 )
-def test_the_code_as_given_is_the_first_known_mistake_and_says_so(task):
+def test_given_code_is_the_first_mistake(task):
     """Whoever runs the untouched notebook sees its sentence: it tells what is seen, not why."""
     assert task.mistakes[0].why.startswith(AS_GIVEN)
 
@@ -165,7 +165,8 @@ def test_inputs_changed_in_place_are_reported(task):
 
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t.kind == "predict"], ids=by_name)
-def test_of_two_mistakes_in_a_list_one_is_named_and_never_a_third(task, record_property):
+def test_two_mistakes_in_a_list_name_one_of_them(task, record_property):
+    """A third is never named."""
     if not isinstance(task.reference, list):
         return
 
@@ -256,7 +257,7 @@ def test_every_task_stands_in_its_notebook():
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: path.stem)
-def test_headings_are_numbered_as_progress_numbers_the_tasks(path):
+def test_headings_and_progress_number_tasks_alike(path):
     solution = nbformat.read(path, as_version=4)
     heads = [c.source for c in solution.cells if MARK.search(c.source)]
     numbers = [int(re.match(r"## (\d+)\. ", head)[1]) for head in heads]
@@ -272,7 +273,8 @@ def notebook(*cells):
     return nbformat.v4.new_notebook(cells=[make[kind](source) for kind, source in cells])
 
 
-def test_points_stand_at_the_mark_and_hints_at_the_end_however_often_it_is_made():
+def test_with_task_lines_is_idempotent():
+    """Points stand at the mark, hints at the end."""
     task = next(task for task in TASKS if task.hints)
     cells = ("m", f"## 1\n\n<!-- task: {task.name} -->\n\nIt says."), ("c", f'check("{task.name}")')
     once = with_task_lines(notebook(*cells))
@@ -344,7 +346,7 @@ def unfinished(x):
         (lambda x: np.array([object(), object()]), "which is no plain data"),
     ],
 )
-def test_each_kind_of_wrong_answer_gets_a_plain_sentence(answer, sentence):
+def test_wrong_answer_gets_a_plain_sentence(answer, sentence):
     verdict = grade(example(), answer, 0)
     assert verdict.points == 0
     assert sentence in verdict.message
@@ -369,7 +371,7 @@ def test_a_wrong_prediction_is_not_told_the_right_one(right, wrong, sentence):
     assert "31622" not in said and "alpha" not in said
 
 
-def test_a_mistake_that_stops_with_an_error_is_named_too():
+def test_mistake_that_raises_is_named():
     task = example(
         mistakes=(Mistake(lambda x: 2 * x + 0 * x[2], "There may be fewer than three."),)
     )
@@ -400,7 +402,7 @@ def test_other_precision_and_tensors_are_accepted():
         assert grade(example(), answer, 0).points == 5
 
 
-def test_a_forbidden_function_is_named_also_under_another_name():
+def test_forbidden_function_is_found_under_an_alias():
     from torch.nn.functional import softmax
 
     task = example(reference=lambda x: x, forbidden=("torch.nn.functional.softmax",))
@@ -431,7 +433,7 @@ def test_global_state_is_given_back():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_a_choice_names_each_wrong_option_and_counts_what_is_left_out():
+def test_choice_names_wrong_options_and_counts_missing():
     options = tuple(Mistake(letter, f"Reason {letter}.") for letter in "abc")
     task = example(kind="choose", reference={"a", "b"}, mistakes=options)
     assert grade(task, {"a", "b"}, 0).points == 5
@@ -456,7 +458,7 @@ def loud(x):
     return 2 * x if len(x) == 2 else x
 
 
-def test_what_an_answer_prints_is_shown_on_the_case_that_fails(monkeypatch, capsys):
+def test_printed_output_of_the_failing_case_is_shown(monkeypatch, capsys):
     verdict = grade(example(), loud, 0)
     assert verdict.message.startswith("On case 2 of 2")
     first, *others = verdict.printed.splitlines()
@@ -491,7 +493,9 @@ def test_parts_are_counted_as_in_python():
         assert difference(got, want, 0, 0) == sentence
 
 
-def test_a_name_that_only_the_check_has_is_not_shown_beside_a_sentence():
+def test_diagnostic_hides_names_of_the_harness():
+    """A difference without a sentence shows them."""
+
     def drive(answer, x):
         return {"rows that sum to 1": answer(x)}
 
@@ -570,7 +574,7 @@ def test_a_score_is_told_apart_from_its_limit(reached, told):
     assert "It reaches 0.950; 0.95 was wanted." in right
 
 
-def test_numbers_in_half_the_precision_are_shown_with_four_digits():
+def test_float32_difference_shows_four_digits():
     got, want = np.array([0.1723, 0.5], np.float32), np.array([0.1723, 0.25], np.float32)
     assert "got:      [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)
 
@@ -588,7 +592,8 @@ def test_check_and_progress_speak(capsys, monkeypatch):
     assert said.endswith("Still open: " + ", ".join(left) + "\n")
 
 
-def test_check_says_that_it_looks_for_the_cause_where_that_takes_longer(capsys, monkeypatch):
+def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
+    """It says so in trainings and where the search takes longer than half a second."""
     line = "Not right yet. Looking for the cause …\n"
     score = {"score": lambda args, value: float(value), "reach": 0.9}
     for task, seconds, said in (
@@ -608,7 +613,8 @@ def test_check_says_that_it_looks_for_the_cause_where_that_takes_longer(capsys, 
         assert line not in capsys.readouterr().out
 
 
-def test_a_training_has_one_thread_and_the_rest_has_all():
+def test_training_runs_in_one_thread():
+    """All other tasks keep their threads."""
     fields = {"name": "answer", "forbidden": (), "drive": None}
     before = torch.get_num_threads()
     torch.set_num_threads(2)
@@ -628,7 +634,7 @@ def bare(answer, *args):
     return judging.run(task, answer, [Case(args)])[0]
 
 
-def test_an_argument_that_is_no_longer_plain_counts_as_changed():
+def test_argument_no_longer_plain_counts_as_changed():
     def object_in_it(words, numbers):
         words.append(object())
         return len(words)
@@ -642,7 +648,7 @@ def test_an_argument_that_is_no_longer_plain_counts_as_changed():
         assert (outcome.value, outcome.error, outcome.changed) == (2, "", (0,))
 
 
-def test_every_generator_is_seeded_for_an_answer_and_then_as_it_was():
+def test_generators_are_seeded_and_restored():
     def draws():
         return [random.random(), np.random.rand(), torch.rand(()).item()]  # noqa: NPY002
 
@@ -654,13 +660,13 @@ def test_every_generator_is_seeded_for_an_answer_and_then_as_it_was():
     assert torch.equal(torch.get_rng_state(), before[2])
 
 
-def test_a_predicted_text_does_not_give_the_answer_away():
+def test_message_on_a_text_hides_the_answer():
     said = difference(["; expected a ", "y"], ["key", "y"], 0, 0, "p")
     assert said.endswith("expected 'key'.")
     assert judging._without_the_answer(said) == "p[0] is '; expected a ': this is not right."
 
 
-def test_an_unknown_task_is_refused_with_the_names_there_are():
+def test_load_refuses_an_unknown_task():
     with pytest.raises(ValueError, match="no_such_task"):
         load("no_such_task")
 

@@ -24,7 +24,8 @@ def test_stars_agree_with_minutes(minutes, stars):
     assert workload.stars(made("a", minutes)) == stars
 
 
-def test_the_core_takes_four_hours_at_most_and_the_longest_are_left_out():
+def test_core_takes_at_most_four_hours():
+    """The longest tasks are left out."""
     assert workload.CORE == 4 * 60
     tasks = [made("a", 100), made("b", 90, extra=True), made("c", 100), made("d", 60)]
     assert [task.name for task in workload.core(tasks)] == ["a", "d"]
@@ -37,7 +38,7 @@ def test_times_are_said_as_people_do(minutes, said):
 
 
 @pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
-def test_a_sheet_says_how_long_its_core_takes_and_what_is_extra(path):
+def test_sheet_states_core_hours_and_extra_tasks(path):
     cells = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "markdown"]
     tasks = of_lecture(int(path.name[:2]))
     core = workload.core(tasks)

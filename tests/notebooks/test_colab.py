@@ -113,7 +113,7 @@ def test_a_notebook_installs_the_course_and_runs(colab_python, environment, tmp_
             assert (packages / relative).is_file(), f"{relative} is not installed"
 
 
-def test_a_badge_opens_the_version_that_the_first_cell_installs():
+def test_badge_and_first_cell_name_the_same_version():
     """The branch main, or the tag of a release."""
     assert address.ref() in ("main", f"v{address.version()}")
     for path in address.notebooks():
@@ -124,7 +124,7 @@ def test_a_badge_opens_the_version_that_the_first_cell_installs():
         assert set(badges) <= {address.ref()}
 
 
-def test_without_the_course_the_first_cell_says_what_to_do():
+def test_first_cell_without_helpers_says_what_to_do():
     notebook = nbformat.read(address.notebooks()[0], as_version=4)
     first = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
     python = first.replace("%pip", "pass  # ").replace('"helpers"', '"not_there"')

@@ -89,7 +89,7 @@ CODE = [
 
 
 @pytest.mark.parametrize(("name", "number", "code"), CODE, ids=[f"{n}-{i}" for n, i, _ in CODE])
-def test_code_as_it_is_printed_passes_the_check_of_style(name, number, code):
+def test_printed_code_passes_ruff(name, number, code):
     place = ["--stdin-filename", "grading/tasks/lecture_02/as_printed.py", "-"]
     own = [] if "TASK" in code else ["--extend-ignore", "D100"]  # a file of the reader's own
     for command in (["check", "--quiet", *own], ["format", "--check", "--diff"]):

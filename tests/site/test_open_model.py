@@ -126,7 +126,7 @@ def first_word(page) -> str:
     return page.locator(".next .word").first.inner_text()
 
 
-def test_the_opening_sentence_is_answered_with_and_without_attractors(load):
+def test_opening_sentence_with_and_without_attractors(load):
     page = load()
     assert page.get_by_label("or your own words").input_value() == OPENING
     assert first_word(page) == "lie"
@@ -162,7 +162,7 @@ def test_heads_are_switched_off_and_on(load):
     assert page.locator(".next").inner_text() == before
 
 
-def test_it_writes_on_and_says_which_words_it_does_not_know(load):
+def test_generates_text_and_names_unknown_words(load):
     page = load()
     page.get_by_role("slider").fill("0")
     page.get_by_role("button", name="Write to the end").click()
@@ -177,7 +177,7 @@ def test_it_writes_on_and_says_which_words_it_does_not_know(load):
     assert field.input_value() == "lamps"
 
 
-def test_unknown_words_and_other_scripts_are_kept_and_said(load):
+def test_unknown_words_in_any_script_are_kept(load):
     page = load()
     field = page.get_by_label("or your own words")
     field.fill("the letters 👩‍🔬 ಅಕ್ಷರ lie")

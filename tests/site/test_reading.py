@@ -25,7 +25,7 @@ def page(browser):
     context.close()
 
 
-def test_the_place_is_kept_on_reload_and_on_the_way_back(page):
+def test_scroll_position_survives_reload_and_back(page):
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
     before = page.evaluate("scrollY")
     assert before > 3000
@@ -50,7 +50,7 @@ def test_the_list_of_contents_marks_where_one_is(page):
     assert wrong == []
 
 
-def test_the_first_stop_leads_to_the_text_and_each_stop_is_seen(page):
+def test_tab_key_skips_to_text_with_visible_focus(page):
     page.keyboard.press("Tab")
     assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("Enter")
@@ -70,7 +70,7 @@ def test_the_first_stop_leads_to_the_text_and_each_stop_is_seen(page):
     assert all(style == "solid" and width >= 2 for *_, style, width in seen), seen
 
 
-def test_formulas_stop_the_tab_key_only_where_they_scroll(page):
+def test_only_scrolling_formulas_take_focus(page):
     for formula in page.locator("div.math").all():
         wide, stops = formula.evaluate(
             "f => [f.scrollWidth > f.clientWidth, f.hasAttribute('tabindex')]"

@@ -124,7 +124,7 @@ def test_every_link_within_the_site_leads_somewhere():
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebook_can_be_opened_on_colab_and_downloaded(name):
+def test_notebook_has_colab_and_download_links(name):
     repository = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]
     path = repository["url"].removeprefix("https://github.com/") + f"/blob/{repository['branch']}"
     links = [link["href"] for link in page_soup(name).select("a[href]")]
@@ -132,7 +132,7 @@ def test_notebook_can_be_opened_on_colab_and_downloaded(name):
     assert any(link.endswith(f"{Path(name).name}.ipynb") and ":" not in link for link in links)
 
 
-def test_every_lecture_is_in_the_table_of_contents_and_on_the_first_page():
+def test_contents_and_landing_page_name_every_lecture():
     lectures = {f"lectures/{path.stem}" for path in (ROOT / "lectures").glob("*.ipynb")}
     assert lectures == {name for name in FILES if name.startswith("lectures/")}
     linked = {link["href"] for link in page_soup("index").select("article ol a[href]")}
@@ -220,7 +220,7 @@ def test_paper_holds_what_came_out_at_once(browser, base):
     page.close()
 
 
-def test_a_prediction_keeps_its_result_until_one_guesses(browser):
+def test_prediction_hides_its_result_until_a_guess(browser):
     """From files: a guess opens the result, stands beside it, and is there on the next visit."""
     lecture = (HTML / "lectures" / "04_masks.html").as_uri()
     context = browser.new_context()
@@ -251,7 +251,7 @@ def test_a_prediction_keeps_its_result_until_one_guesses(browser):
     context.close()
 
 
-def test_all_results_are_shown_at_once_and_on_the_next_page_too(browser):
+def test_show_all_results_holds_on_the_next_page(browser):
     context = browser.new_context()
     page = context.new_page()
 

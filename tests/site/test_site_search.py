@@ -60,7 +60,8 @@ def test_what_people_type_is_found(query, page):
     assert not any(link.startswith("solutions/") for link in links)
 
 
-def test_excerpts_come_from_the_index_and_show_the_word(page):
+def test_excerpts_come_from_the_index_and_mark_words(page):
+    """No other page is fetched for them."""
     page.locator("#search-field").fill("dropout")
     excerpts = page.locator("#search-results li p")
     assert excerpts.count() >= 3
@@ -80,7 +81,7 @@ def test_lectures_come_before_answers(page):
     assert "solutions" not in kinds[: kinds.index("lectures") + 1]
 
 
-def test_nothing_found_is_said_and_no_page_lights_up_words(page, browser):
+def test_no_result_is_said_and_no_page_is_highlighted(page, browser):
     page.locator("#search-field").fill("zzzxqy")
     assert "Nothing was found" in page.locator("#search-status").inner_text()
     page.locator("#search-field").fill("softmax")

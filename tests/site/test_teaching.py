@@ -47,7 +47,7 @@ def plans():
         yield parts, rows(teaching.plan(parts, most)), most
 
 
-def test_every_lecture_is_read_with_its_minutes_and_its_tasks():
+def test_lectures_have_their_minutes_and_tasks():
     files = sorted((ROOT / "lectures").glob("[0-9][0-9]_*.ipynb"))
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     assert NUMBERS == [int(f.name[:2]) for f in files if f.stem in toc and f.name[:2] != "00"]
@@ -61,7 +61,8 @@ def test_every_lecture_is_read_with_its_minutes_and_its_tasks():
         assert [task.name for task in lecture.tasks] == calls
 
 
-def test_the_long_plans_hold_every_lecture_and_the_short_one_those_it_names():
+def test_long_plans_hold_every_lecture():
+    """The plan of two weeks holds those that its directive names."""
     twelve, four, two = (parts for parts, _, _ in plans())
     for parts in (twelve, four):
         assert [lecture.number for part in parts.values() for lecture in part] == NUMBERS
@@ -125,7 +126,7 @@ SHEET = """## 1. One
 """
 
 
-def test_a_plan_leaves_out_what_is_extra_and_what_does_not_fit():
+def test_plan_leaves_out_extra_and_overlong_tasks():
     tasks = tuple(teaching.tasks_of(SHEET))
     assert [(task.stars, task.minutes, task.extra) for task in tasks] == [
         ("★", 30, False),
@@ -189,7 +190,7 @@ def test_five_questions_a_lecture():
 
 
 @pytest.mark.parametrize("number", dict(questions()))
-def test_marks_add_up_and_figures_are_those_of_the_lecture(number):
+def test_marks_add_up_and_figures_match_the_lecture(number):
     (page,) = (lecture.page for lecture in LECTURES if lecture.number == number)
     lecture = (ROOT / f"{page}.ipynb").read_text(encoding="utf-8")
     for question in dict(questions())[number]:

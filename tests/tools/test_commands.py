@@ -44,7 +44,7 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 @needs_make
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_use_is_noticed_before_anything_is_installed(case, tmp_path):
+def test_wrong_use_is_refused_before_installation(case, tmp_path):
     arguments, said = WRONG[case]
     code, output = make(tmp_path, *arguments.split())
     assert code != 0 and said in output and "Traceback" not in output
@@ -52,7 +52,7 @@ def test_wrong_use_is_noticed_before_anything_is_installed(case, tmp_path):
 
 
 @needs_make
-def test_a_python_that_cannot_make_an_environment_leaves_nothing_behind(tmp_path):
+def test_failed_environment_leaves_nothing_behind(tmp_path):
     for body in ("exit 1", "[ $1 = -c ] || { mkdir .venv; exit 1; }"):
         python = tmp_path / "python"
         python.write_text(f"#!/bin/sh\n{body}\n")
@@ -123,7 +123,8 @@ def test_a_build_that_was_stopped_is_begun_anew(site):
 
 
 @needs_make
-def test_what_python_leaves_behind_does_not_make_the_site_anew(site):
+def test_pycache_does_not_rebuild_the_site(site):
+    """A new extension rebuilds it."""
     make(site, "book")
     (site / "_ext" / "__pycache__").mkdir()
     make(site, "book")

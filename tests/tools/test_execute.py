@@ -31,7 +31,7 @@ def notebook():
     )
 
 
-def test_what_comes_out_after_a_prediction_is_folded_and_nothing_else():
+def test_only_output_after_a_prediction_is_folded():
     cells = notebook()
     execute.fold_predictions(cells)
     code = [cell for cell in cells.cells if cell.cell_type == "code"]
@@ -112,7 +112,7 @@ def test_an_unchanged_notebook_is_stored_as_it_was(executed, tmp_path):
     ("known", "seconds", "stored"),
     [(0, 3.6, 4), (4, 3.6, 4), (4, 5.9, 4), (4, 7.2, 7), (4, 1.4, 1), (90, 70.3, 90), (90, 60, 60)],
 )
-def test_stored_seconds_change_only_when_they_differ_by_a_quarter(known, seconds, stored):
+def test_stored_seconds_change_only_by_a_quarter(known, seconds, stored):
     assert execute.settled_seconds(known, seconds) == stored
 
 
@@ -166,7 +166,7 @@ def test_code_that_a_cell_rests_on():
         assert differ == [place in (0, 2), place in (1, 5, 6)], source
 
 
-def test_seconds_are_those_of_the_run_that_measures_them(executed, tmp_path):
+def test_execute_stores_the_measured_seconds(executed, tmp_path):
     for known, stored in ((2, 2), (100, 1)):
         path = tmp_path / f"{known}.ipynb"
         copy = nbformat.read(executed, as_version=4)
@@ -176,7 +176,7 @@ def test_seconds_are_those_of_the_run_that_measures_them(executed, tmp_path):
         assert nbformat.read(path, as_version=4).metadata.lamplight.seconds == stored
 
 
-def test_cpu_seconds_count_what_is_computed_and_not_what_is_waited_for():
+def test_cpu_seconds_exclude_waiting():
     """Of this process, in place of a kernel: it slept half a second and computed nothing."""
     this = SimpleNamespace(km=SimpleNamespace(provisioner=SimpleNamespace(pid=os.getpid())))
     before = CPU_SECONDS(this)

@@ -71,18 +71,18 @@ def resolver():
 
 @pytest.mark.network
 @pytest.mark.parametrize("python", pins.PYTHONS)
-def test_every_promised_python_can_have_the_pinned_versions(python, resolver):
+def test_pins_resolve_for_every_promised_python(python, resolver):
     """Those for tests hold all others."""
     whole = [line for name in pins.FILES for line in pins.pins(name)]
     assert resolver("\n".join(whole), python) == ""
 
 
 @pytest.mark.network
-def test_a_pin_that_a_promised_python_cannot_have_is_noticed(resolver):
+def test_unavailable_pin_is_noticed(resolver):
     assert "soupsieve" in resolver("soupsieve==4.1.1", pins.PYTHONS[0])
 
 
-def test_with_the_lowest_versions_the_tests_of_the_helpers_run():
+def test_lowest_versions_run_the_tests_of_helpers():
     files = lowest.tests()
     assert {"tests/helpers/test_masks.py", "tests/helpers/test_masks_errors.py"} <= set(files)
     assert len(files) > 30

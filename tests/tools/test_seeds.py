@@ -25,7 +25,8 @@ def lecture(tmp_path):
     return path
 
 
-def test_a_cell_that_hangs_on_its_seed_is_named_with_its_section_and_line(lecture):
+def test_seed_dependent_cell_is_named(lecture):
+    """The message has its section and the failing line; the notebook stays as it is."""
     before = lecture.read_bytes()
     assert seeds.failures(lecture, 0) == []
     (found,) = seeds.failures(lecture, 1000)
@@ -33,7 +34,8 @@ def test_a_cell_that_hangs_on_its_seed_is_named_with_its_section_and_line(lectur
     assert lecture.read_bytes() == before
 
 
-def test_the_command_fails_where_a_cell_does_and_says_what_to_name(lecture, capsys):
+def test_command_fails_if_a_cell_fails(lecture, capsys):
+    """Without a notebook it says how to name one."""
     assert seeds.main([str(lecture), "0"]) == 0
     assert "no cells fail" in capsys.readouterr().out
     assert seeds.main([str(lecture), "5", "6"]) == 1
