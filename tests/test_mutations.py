@@ -280,14 +280,14 @@ CODE_FAULTS = {
         "tests/grading/test_parts.py::test_code_counts_by_kind",
     ),
     "torch that comes late and unseen": (
-        "grading/classroom/worker.py",
+        "classroom/sandbox/worker.py",
         "sys.meta_path.insert(0, WithoutTorch)",
         "sys.meta_path[:0] = []",
         "tests/classroom/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"
         "[within an answer]",
     ),
     "a false torch unseen": (
-        "grading/classroom/worker.py",
+        "classroom/sandbox/worker.py",
         'not job["torch"] and "torch" in modules',
         'not job["torch"] and "torch" in ()',
         "tests/classroom/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"

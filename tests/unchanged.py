@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / ".pytest_cache" / "passed.json"
 SETTINGS = ("conftest.py", "pyproject.toml", "tests/notebooks/nbval_sanitize.cfg")
-SKIPPED_PARTS = {"__pycache__", "classroom", "tasks"}
+SKIPPED_PARTS = {"__pycache__", "tasks"}
 
 
 def digest(*texts: str | bytes) -> str:

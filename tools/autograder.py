@@ -9,13 +9,14 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from grading.classroom.policy import Policy, applied, possible_points, read_policy
+from classroom.policy import Policy, applied, possible_points, read_policy
 from grading.task import all_tasks
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("grading", "helpers", "exercises", "solutions", "gradescope")
+FOLDERS = ("grading", "classroom", "helpers", "exercises", "solutions")
+SCRIPTS = ROOT / "classroom" / "lms" / "gradescope"
 FILES = ("requirements.txt", "_config.yml")  # what is installed; where the lectures stand
-LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
+LEFT_OUT = {"__pycache__", ".ipynb_checkpoints", "benchmark"}
 
 
 def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> None:
@@ -48,7 +49,7 @@ def make(path: Path, lecture: int, seed: int, policy: Path | None = None) -> Non
         for script in ("setup.sh", "run_autograder"):
             entry = zipfile.ZipInfo(script)
             entry.external_attr = 0o755 << 16
-            archive.writestr(entry, (ROOT / "gradescope" / script).read_bytes())
+            archive.writestr(entry, (SCRIPTS / script).read_bytes())
 
 
 def possible(lecture: int, policy: Path | None = None) -> tuple[float, dict[str, float]]:

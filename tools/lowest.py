@@ -18,7 +18,7 @@ TOOLS = ("pytest", "nbval", "hypothesis", "jaxtyping", "beartype", "psutil", "py
 
 BEYOND = re.compile(
     r"^ *(from|import) (axe_playwright_python|playwright|tokenizers|safetensors|transformers|gguf"
-    r"|nbformat|grading|experiments|tools|benchmarks|tests\.helpers\.test_pretrained)\b",
+    r"|nbformat|grading|classroom|experiments|tools|benchmarks|tests\.helpers\.test_pretrained)\b",
     re.MULTILINE,
 )
 """Left out: tests of other packages and of pages, and those whose reference is Hugging Face's."""

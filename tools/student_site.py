@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT / "_build" / "student"
-LEFT_OUT = {"solutions", "grading", "gradescope", "tests", "experiments", "tools"}
+LEFT_OUT = {"solutions", "grading", "classroom", "tests", "experiments", "tools"}
 TEACHERS = ("grading", "grading_situations", "grading_reference", "teaching", "examination")
 LEFT_OUT |= {f"pages/{page}.md" for page in TEACHERS}
 IMPORT = '"from grading import check, progress\\n"'

@@ -13,7 +13,7 @@ import os
 import zipfile
 from dataclasses import dataclass, field
 
-from grading.classroom.sheets import sheets
+from classroom.sheets import sheets
 from tests.grading.sample_tasks import SOFTMAX
 from tests.grading.sample_tasks import notebook as bytes_of
 
@@ -215,9 +215,9 @@ def plain(folder, members):
 
 def run_here(cells, tasks, slot):
     """In place of the sandbox, for submissions that we wrote ourselves: the cells, run here."""
+    from classroom.execute import Answers
+    from classroom.sandbox.worker import describe
     from grading import judge
-    from grading.classroom.examine import Answers
-    from grading.classroom.worker import describe
 
     space: dict = {"__name__": "__main__"}
     found = Answers()

@@ -346,7 +346,7 @@ CASES["writes-elsewhere"] = with_cell(
             with open(f"{place}/lamplight-was-here", "w") as file: file.write("x")
             written.append(place)
         except OSError: pass
-    worker = f"{course}/grading/classroom/worker.py"
+    worker = f"{course}/classroom/sandbox/worker.py"
     for path in (worker, torch.__file__, sys.executable, "/proc/1/mem"):
         try:
             open(path, "r+b").close()

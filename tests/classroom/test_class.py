@@ -15,12 +15,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from grading.classroom import exports, tables
-from grading.classroom.grade import Told, case_seed, grade_class
-from grading.classroom.policy import read_policy
-from grading.classroom.sheets import items_of, plain_words, sheets
-from grading.classroom.store import Correction
-from grading.classroom.submissions import owner_of, settled
+from classroom import tables
+from classroom.grade import Options, case_seed, grade_class
+from classroom.gradebook.store import Correction
+from classroom.intake.submissions import owner_of, settled
+from classroom.lms import exports
+from classroom.policy import read_policy
+from classroom.sheets import items_of, plain_words, sheets
 from grading.task import all_tasks
 from tests.classroom import fake_class
 from tests.classroom.fake_class import FULL, LATER, RIGHT, SHEET, Made, put, run_here, sheet
@@ -61,7 +62,7 @@ def rows_of(path):
 
 def graded(folder, out, **more):
     """Grade with made-up submissions run in this process."""
-    told = Told(lecture=SHEET, **more.pop("told", {}))
+    told = Options(lecture=SHEET, **more.pop("told", {}))
     options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "jobs": 1, "told": told}
     return grade_class(folder, out, **(options | more))
 
@@ -472,7 +473,7 @@ def test_a_lecture_that_was_handed_in_by_mistake_is_called_one(tmp_path, path, g
             cell["source"] = [line for line in lines if word not in line]
     put(tmp_path / "in" / "ada.ipynb", json.dumps(book).encode(), LATER)
     options = {"tasks": tasks, "examiner": run_here, "seed": 7}
-    grade_class(tmp_path / "in", tmp_path / "out", told=Told(lecture=number), **options)
+    grade_class(tmp_path / "in", tmp_path / "out", told=Options(lecture=number), **options)
     for table, column in (("files", "status"), ("grades", "status"), ("look", "what")):
         [row] = rows_of(tmp_path / "out" / f"{table}.csv")
         assert row[column].removeprefix("not graded: ") == "It is the lecture, not the sheet."
@@ -612,7 +613,7 @@ def test_a_column_of_canvas_is_named_exactly_or_by_its_beginning(tmp_path):
 
 
 def test_another_maximum_than_in_the_run_before_is_said(small, tmp_path, monkeypatch, capsys):
-    from grading.classroom import grade
+    from classroom import grade
 
     folder, out = small
     done = again(small)
@@ -695,7 +696,7 @@ def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
 
 
 def test_somebody_else_who_agrees_takes_no_comment_away():
-    from grading.classroom.marking import is_new
+    from classroom.gradebook.grades import is_new
 
     first = Correction("ada", "essay", 2.0, "Well put.", "Grace", "", "a")
     held = {("ada", "essay"): first}
@@ -780,7 +781,7 @@ def test_a_zip_in_a_students_zip_is_opened_wherever_it_lies(tmp_path, form):
 
 
 def test_a_zip_bomb_of_zips_is_refused_and_its_student_told(tmp_path, monkeypatch):
-    from grading.classroom import submissions
+    from classroom.intake import submissions
 
     monkeypatch.setattr(submissions, "MOST_ENTRIES", 200)
     monkeypatch.setattr(submissions, "MOST_WITHIN", 1_000_000)
@@ -1119,7 +1120,7 @@ def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
             {"Email address": f"s{int(row['Identifier'][-4:]) - 300}@example.org"}
         ),
     )
-    told = Told(lecture=5, rosters=(table,), term=tmp_path / "term")
+    told = Options(lecture=5, rosters=(table,), term=tmp_path / "term")
     options = {"tasks": TEXTS, "examiner": run_here, "seed": 7, "told": told}
     done = grade_class(tmp_path / "five", tmp_path / "term" / "sheet-5", **options)
     assert done.blind == 4
@@ -1154,7 +1155,7 @@ def test_an_anonymous_week_takes_nobodys_name_of_another_week(tmp_path):
         (place / "more").mkdir()
         table = FORMS[form](place / "more" / "blind", members, **blind)
         rosters = () if form == "canvas" else (table,)
-        told = Told(lecture=5, term=place / "term", rosters=rosters)
+        told = Options(lecture=5, term=place / "term", rosters=rosters)
         options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "told": told}
         done = grade_class(place / "more" / "blind", place / "term" / "sheet-5", **options)
         assert (done.known, done.blind) == (0, 4)
@@ -1772,7 +1773,7 @@ def test_a_key_or_table_written_wrongly_says_which_was_meant(tmp_path, table, ke
 
 
 def test_the_keys_that_were_tried_are_all_that_the_example_explains():
-    from grading.classroom.policy import EXAMPLE
+    from classroom.policy import EXAMPLE
 
     text = EXAMPLE.read_text(encoding="utf-8")
     named = set(re.findall(r"^#? ?(\w+) = ", text, re.MULTILINE))
@@ -1825,7 +1826,7 @@ def test_only_model_answers_that_there_are_can_be_kept_back(small, tmp_path, kep
 
 
 def test_the_commented_example_is_a_policy_and_so_is_all_of_it_uncommented(tmp_path):
-    from grading.classroom.policy import EXAMPLE
+    from classroom.policy import EXAMPLE
 
     text = EXAMPLE.read_text(encoding="utf-8")
     policy_of(tmp_path, text)
@@ -1885,7 +1886,7 @@ def test_the_model_answer_of_an_own_task_is_shown_by_the_same_rules(tmp_path):
 
 
 def test_the_model_answer_of_an_own_task_without_a_cell_is_its_source_or_its_value(tmp_path):
-    from grading.classroom.policy import own_answer, own_tasks
+    from classroom.policy import own_answer, own_tasks
 
     head = "from grading.author import Case, plan, task\n"
     end = "TASK = task(plan({!r}, points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])"
@@ -1923,13 +1924,13 @@ def test_where_only_whole_answers_count_the_page_says_so_once(small, tmp_path):
 
 def test_partial_points_are_numbers_everywhere(small, monkeypatch):
     """A judge may give a part of the points; a policy may take that back."""
-    from grading.classroom import examine
+    from classroom import execute
     from grading.judge import Verdict
 
     def part(*_):
         return Verdict(2.5, "On case 1 of 2: no.", part="Part of the points: <half> of it.")
 
-    monkeypatch.setattr(examine, "judge", part)
+    monkeypatch.setattr(execute, "judge", part)
     folder, out = small
     again(small)
     rows = rows_of(out / "grades.csv")
@@ -1947,8 +1948,8 @@ def test_partial_points_are_numbers_everywhere(small, monkeypatch):
 def test_feedback_leads_to_the_section_of_the_lecture(tmp_path):
     from docutils.nodes import make_id
 
-    from grading.classroom.feedback import _address
-    from grading.classroom.policy import Policy
+    from classroom.policy import Policy
+    from classroom.reports.feedback import _address
     from grading.task import PROJECT, all_tasks
 
     for task in all_tasks().values():
@@ -2087,7 +2088,7 @@ def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
 
 def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatch):
     """A deadline may stay in it, without times: those are Gradescope's."""
-    from grading.classroom import grade
+    from classroom import grade
 
     path, asked = tmp_path / "class.toml", []
     path.write_text(
@@ -2097,7 +2098,7 @@ def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatc
     monkeypatch.setattr("sys.argv", ["autograder.py", *words])
     autograder.main()
     assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "a.zip").namelist()
-    done = grade.Done(0, 0, 0)
+    done = grade.Summary(0, 0, 0)
     monkeypatch.setattr(grade, "grade_class", lambda *_, **more: asked.append(more) or done)
     words = [str(tmp_path), "--out", str(tmp_path / "out"), "--policy", str(path)]
     assert grade.main([*words, "--student", "submission"]) == 0
@@ -2105,7 +2106,7 @@ def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatc
 
 
 def test_no_results_for_gradescope_when_the_grader_is_at_fault(tmp_path):
-    from grading.classroom.examine import GraderError
+    from classroom.execute import GraderError
 
     def fails(*_):
         raise GraderError("a package is missing")
@@ -2177,7 +2178,7 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     roster = tmp_path / "class.csv"
     roster.write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\n", encoding="utf-8")
     for lecture, week in ((2, "two"), (5, "five")):
-        told = Told(lecture=lecture, rosters=(roster,), term=term)
+        told = Options(lecture=lecture, rosters=(roster,), term=term)
         out = term / f"sheet-{lecture}"
         options = {"tasks": GRADED, "examiner": run_here, "seed": 7, "told": told}
         grade_class(folder / week, out, **options)
@@ -2273,7 +2274,7 @@ def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
 
 def test_a_written_task_made_as_the_page_says_passes_the_proof(tmp_path):
     """The code that stands there, in a folder of the lecturer's own, and a class that answers."""
-    from grading.classroom.policy import own_tasks
+    from classroom.policy import own_tasks
     from tests.grading import test_tasks as proof
 
     text = pages_about_grading()
@@ -2325,7 +2326,7 @@ def test_what_the_page_says_of_the_database_is_true(small):
 def test_every_option_and_file_that_the_pages_name_is_there():
     """What the pages about grading tell you to type can be typed."""
     text = pages_about_grading()
-    made = "".join(path.read_text() for path in (ROOT / "grading" / "classroom").glob("*.py"))
+    made = "".join(path.read_text() for path in (ROOT / "classroom").rglob("*.py"))
     made += (ROOT / "tools" / "autograder.py").read_text()
     makefile = (ROOT / "Makefile").read_text()
     for option in set(re.findall(r"(?<![-\w])--([a-z]+)\b", text)):
@@ -2355,7 +2356,7 @@ def test_make_help_names_every_variable_that_a_command_takes():
 
 
 def test_make_help_names_every_option_of_the_grader_and_no_other(capsys):
-    from grading.classroom.grade import main
+    from classroom.grade import main
 
     with pytest.raises(SystemExit):
         main(["--help"])

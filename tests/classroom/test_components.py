@@ -22,25 +22,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from benchmarks import graders
-from grading import judge
-from grading.classroom import tables, worker
-from grading.classroom.examine import Answers, Prepared, outcomes_from, results_of
-from grading.classroom.grade import grade_class
-from grading.classroom.sandbox import (
+from classroom import tables
+from classroom.benchmark import graders
+from classroom.execute import Answers, Prepared, outcomes_from, results_of
+from classroom.grade import grade_class
+from classroom.gradebook.store import Store
+from classroom.intake.submissions import find, owner_of
+from classroom.sandbox import worker
+from classroom.sandbox.serialize import DTYPES, SerializeError, decode, encode
+from classroom.sandbox.supervisor import (
     SENT,
-    Heard,
     Limits,
     Unavailable,
+    WorkerReport,
     _options,
     bubblewrap,
     require_others_may_read,
 )
-from grading.classroom.sheets import sheets
-from grading.classroom.store import Store
-from grading.classroom.submissions import find, owner_of
-from grading.classroom.tables import cell
-from grading.classroom.wire import DTYPES, WireError, decode, encode
+from classroom.sheets import sheets
+from classroom.tables import cell
+from grading import judge
 from grading.plain import plain
 from tests.conftest import ROOT, system_program
 from tests.grading.sample_tasks import ANSWERS, FULL, SHEET, TASKS, cells_with, notebook
@@ -120,7 +121,7 @@ def test_tensors_come_back_as_they_were(dtype):
 
 @pytest.mark.parametrize("value", [object(), 1 + 2j, b"x", 2**70, len, np.array([1j]), range(3)])
 def test_what_is_no_plain_data_is_refused(value):
-    with pytest.raises(WireError):
+    with pytest.raises(SerializeError):
         encode(value)
 
 
@@ -129,7 +130,7 @@ def test_what_is_no_plain_data_is_refused(value):
 def test_garbage_is_refused_or_is_plain_data(garbage):
     try:
         value = decode(garbage)
-    except WireError:
+    except SerializeError:
         return
     plain(value)
 
@@ -148,7 +149,7 @@ def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
     for message in messages:
         try:
             outcomes = outcomes_from(message, cases)
-        except WireError:
+        except SerializeError:
             continue
         answers = Answers(outcomes={task.name: outcomes})
         [result] = results_of(answers, [prepared])
@@ -163,7 +164,7 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
     )
     [first, _] = outcomes_from([message] * 2, cases)
     assert first.printed == ""
-    with pytest.raises(WireError):
+    with pytest.raises(SerializeError):
         outcomes_from([message | {"printed": "secret"}] * 2, cases)
     loud = judge.run(task, lambda scores: print("secret"), cases)
     [result] = results_of(Answers({task.name: loud}), [Prepared(task, cases, 1.0, {})])
@@ -174,10 +175,10 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
 @settings(max_examples=300)
 def test_only_the_message_that_has_to_come_next_is_believed(lines):
     """Garbage in a channel that waits for cells and tasks is counted and changes nothing."""
-    from grading.classroom.sandbox import _Worker
+    from classroom.sandbox.supervisor import _Worker
 
     made = _Worker.__new__(_Worker)
-    made.heard, made.limits, made.cells = Heard(ready=True), Limits(), 2
+    made.heard, made.limits, made.cells = WorkerReport(ready=True), Limits(), 2
     made.tasks, made.seconds = ["stable_softmax"], {"stable_softmax": 1.0}
     made.popen = subprocess.Popen(["true"])
     made.computed = made.started = 0.0
@@ -219,7 +220,7 @@ IN_A_PROCESS = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from IPython.core.interactiveshell import InteractiveShell
-from grading.classroom import worker
+from classroom.sandbox import worker
 found = []
 for source in json.loads(sys.argv[2]):
     space, code = worker.notebook_space(), worker.compiled(source, "cell")
@@ -360,7 +361,7 @@ def test_a_second_run_grades_nothing_again(tmp_path):
 
 
 def command(*arguments, **more):
-    return [sys.executable, "-m", "grading.classroom", *map(str, arguments)]
+    return [sys.executable, "-m", "classroom", *map(str, arguments)]
 
 
 def class_of(folder, count):
@@ -449,7 +450,7 @@ def as_others_see_it():
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="for root")
 def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
-    monkeypatch.setattr("grading.classroom.sandbox._packages", lambda: [str(tmp_path)])
+    monkeypatch.setattr("classroom.sandbox.supervisor._packages", lambda: [str(tmp_path)])
     tmp_path.chmod(0o700)
     with pytest.raises(Unavailable, match="never run as root"):
         require_others_may_read()
@@ -559,18 +560,18 @@ def test_gradescope_gives_nobody_0_for_a_fault_of_the_grader(container, fault):
 
 
 def test_the_sandbox_has_every_module_that_the_worker_needs_and_none_of_the_tasks():
-    wanted, found = ["classroom/worker.py"], set()
+    wanted, found = ["classroom/sandbox/worker.py"], set()
     for name in wanted:
         found.add(name)
-        for node in ast.walk(ast.parse((ROOT / "grading" / name).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("grading"):
-                inner = node.module.split(".")[1:]
-                several = [inner] if inner else [[alias.name] for alias in node.names]
-                wanted += ["/".join(parts) + ".py" for parts in several]
-        wanted[:] = [name for name in wanted if not name.startswith("tasks")]
+        for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            if module.split(".")[0] in ("grading", "classroom"):
+                several = [module] if "." in module else [f"grading.{a.name}" for a in node.names]
+                wanted += [name.replace(".", "/") + ".py" for name in several]
+        wanted[:] = [name for name in wanted if not name.startswith("grading/tasks")]
         if len(found) > 50:
             raise AssertionError("an import runs in a circle")
-    assert {*SENT} == found
+    assert {*SENT} == found | {"classroom/__init__.py", "classroom/sandbox/__init__.py"}
 
 
 def masked(options):
@@ -581,11 +582,11 @@ def masked(options):
 @linux
 def test_tasks_are_hidden_where_the_course_lies_in_a_folder_that_is_shown(monkeypatch, tmp_path):
     """As after `pip install .`, or with the course's folder somewhere below /usr."""
-    monkeypatch.setattr("grading.classroom.sandbox._packages", lambda: [str(tmp_path)])
+    monkeypatch.setattr("classroom.sandbox.supervisor._packages", lambda: [str(tmp_path)])
     assert masked(_options(tmp_path, Limits())) == []
     (tmp_path / "grading").mkdir()
     assert masked(_options(tmp_path, Limits())) == [str(tmp_path / "grading")]
-    monkeypatch.setattr("grading.classroom.sandbox.ROOT", Path("/usr/share/lamplight"))
+    monkeypatch.setattr("classroom.sandbox.supervisor.ROOT", Path("/usr/share/lamplight"))
     assert "/usr/share/lamplight" in masked(_options(tmp_path, Limits()))
 
 
@@ -604,8 +605,10 @@ def test_the_number_of_points_is_what_tests_believe():
 
 
 def test_the_measured_comparison_in_the_book_is_the_stored_one():
-    results = json.loads((ROOT / "benchmarks" / "graders.json").read_text(encoding="utf-8"))
-    text = (ROOT / "benchmarks" / "graders.md").read_text(encoding="utf-8")
+    results = json.loads(
+        (ROOT / "classroom" / "benchmark" / "graders.json").read_text(encoding="utf-8")
+    )
+    text = (ROOT / "classroom" / "benchmark" / "graders.md").read_text(encoding="utf-8")
     assert text == graders.tables(results)
     each = graders.seconds_each(results)
     for form in graders.FORMS:

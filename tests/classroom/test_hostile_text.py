@@ -12,14 +12,15 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grading.classroom import feedback, grade, reports, similar, tables, term
-from grading.classroom.listing import Listed
-from grading.classroom.marking import Grade, SheetGrade
-from grading.classroom.policy import Policy, SheetRules
-from grading.classroom.roster import Student
-from grading.classroom.sheets import Holds, Item
-from grading.classroom.store import Correction, Graded, Result, Store
-from grading.classroom.submissions import Handed, Owner
+from classroom import grade, tables
+from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.gradebook.store import Correction, Graded, Result, Store
+from classroom.intake.roster import Student
+from classroom.intake.select import Listed
+from classroom.intake.submissions import Handed, Owner
+from classroom.policy import Policy, SheetRules
+from classroom.reports import feedback, reports, similarity, totals
+from classroom.sheets import Holds, Item
 from grading.task import Case, Mistake, Task
 from tests.conftest import ROOT
 from tests.grading.sample_tasks import TASKS
@@ -27,8 +28,8 @@ from tests.grading.sample_tasks import TASKS
 pytestmark = pytest.mark.grader
 
 BAD = '<x-bad a="1">\'"&;\n=1+1'
-FOLDER = ROOT / "grading" / "classroom"
-PAGES = {"feedback": feedback, "reports": reports, "similar": similar, "term": term}
+FOLDER = ROOT / "classroom" / "reports"
+PAGES = {"feedback": feedback, "reports": reports, "similarity": similarity, "totals": totals}
 
 
 class Tags(HTMLParser):
@@ -86,20 +87,20 @@ def pages(folder, monkeypatch):
     known = type("Sheet", (), {"title": BAD, "page": BAD, "template": {}})()
     known.answers = known.questions = known.marking = dict.fromkeys(tasks, BAD)
     known.items = [*items, Item(9, BAD, "left_out")]
-    for module in (feedback, reports, term):
+    for module in (feedback, reports, totals):
         monkeypatch.setattr(module, "items_of", lambda *_: items)
     monkeypatch.setattr(feedback, "sheets", lambda: {2: known})
     monkeypatch.setattr(reports, "all_sheets", lambda: {2: known})
     known_to_similar = type("Sheet", (), {"template": {}, "answers": {}})()
-    monkeypatch.setattr(similar, "all_sheets", lambda: {2: known_to_similar})
+    monkeypatch.setattr(similarity, "all_sheets", lambda: {2: known_to_similar})
     rows, made = hostile_class(items, tasks)
     rules = {2: SheetRules(excluded=frozenset({"left_out"}))}
     policy = Policy(sheets=rules, answers_from=datetime.fromtimestamp(0, UTC))
     reports.write(folder, rows, made, tasks, policy, one=False)
-    similar.write(folder, made, reports.PAGE)
+    similarity.write(folder, made, reports.PAGE)
     store = Store(folder / "grades.sqlite")
     store.publish([sheet.student for sheet in made], made)
-    term.write(folder, store, tasks, reports.PAGE)
+    totals.write(folder, store, tasks, reports.PAGE)
     store.close()
     return {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
 
@@ -182,7 +183,7 @@ def answers_in(folder, students):
         data = fake_class.sheet(fake_class.RIGHT | texts)
         fake_class.put(folder / "in" / f"{student}.ipynb", data, fake_class.LATER)
     names = ("essay", "stable_softmax", "query_context")
-    told = grade.Told(lecture=2, everybody=students[0] if len(students) == 1 else "")
+    told = grade.Options(lecture=2, everybody=students[0] if len(students) == 1 else "")
     grade.grade_class(
         folder / "in",
         folder / "out",
@@ -202,7 +203,7 @@ def test_names_and_answers_reach_the_database_as_text(tmp_path):
 
 
 def test_half_a_character_that_reaches_the_database_bare_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr("grading.classroom.store.text", lambda value: value)
+    monkeypatch.setattr("classroom.gradebook.store.text", lambda value: value)
     with pytest.raises(UnicodeEncodeError):
         answers_in(tmp_path, ["bob"])
 

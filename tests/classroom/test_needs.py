@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 import torch
 
+from classroom import execute
+from classroom.execute import Prepared
+from classroom.grade import grade_class
+from classroom.sandbox import supervisor
+from classroom.sandbox.torch_import import holds_tensor, needs_torch
+from classroom.sheets import sheets
 from grading import tensors
-from grading.classroom import examine, sandbox
-from grading.classroom.examine import Prepared
-from grading.classroom.grade import grade_class
-from grading.classroom.needs import holds_tensor, needs_torch
-from grading.classroom.sheets import sheets
 from grading.task import Case, Task, all_tasks
 from tests.conftest import ROOT, system_program
 from tests.grading.sample_tasks import as_written, notebook
@@ -71,7 +72,7 @@ def test_inputs_and_drives_that_need_torch_are_seen():
 
     def made(**more):
         task = Task("name", 2, "implement", 1, 1, "to test", abs, **more)
-        return Prepared.of(task, 1, sandbox.Limits()).torch
+        return Prepared.of(task, 1, supervisor.Limits()).torch
 
     assert not made(cases=lambda seed: [Case((1.0,))])
     assert made(cases=lambda seed: [Case((1.0,)), Case((tensor,))])
@@ -92,7 +93,7 @@ def test_where_torch_is_not_imported_nothing_is_a_tensor(monkeypatch):
 
 
 def test_sheet_2_needs_no_torch():
-    assert not any(Prepared.of(task, 3, sandbox.Limits()).torch for task in TASKS.values())
+    assert not any(Prepared.of(task, 3, supervisor.Limits()).torch for task in TASKS.values())
     for kind in ("template", "answers"):
         assert not any(map(needs_torch, getattr(sheets()[2], kind).values()))
 
@@ -260,7 +261,7 @@ def test_nothing_depends_on_whether_torch_was_there_at_the_start(
     folder.mkdir()
     for name, data in handed_in.items():
         (folder / f"{name}.ipynb").write_bytes(data)
-    started, listen = Counter(), sandbox.listen
+    started, listen = Counter(), supervisor.listen
 
     def counting(job, *others):
         started[job["torch"]] += 1
@@ -272,10 +273,10 @@ def test_nothing_depends_on_whether_torch_was_there_at_the_start(
         assert done.failures == 0
         return everything(tmp_path / name), (started[False], started[True])
 
-    monkeypatch.setattr(sandbox, "listen", counting)
+    monkeypatch.setattr(supervisor, "listen", counting)
     as_seen, starts = graded("as seen")
     assert starts == (len(handed_in), again)
-    monkeypatch.setattr(examine, "needs_torch", lambda source: True)
+    monkeypatch.setattr(execute, "needs_torch", lambda source: True)
     always, starts = graded("always")
     assert starts == (0, len(handed_in))
     assert as_seen.keys() == always.keys()

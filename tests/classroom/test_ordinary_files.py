@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from grading.classroom import exports, tables
-from grading.classroom.examine import written_text
-from grading.classroom.grade import beside
-from grading.classroom.policy import read_policy
-from grading.classroom.roster import Class
-from grading.classroom.submissions import MOST_SOURCE, Refused, all_cells, find
-from grading.classroom.times import moodle_time
+from classroom import tables
+from classroom.execute import written_text
+from classroom.grade import beside
+from classroom.intake.roster import Class
+from classroom.intake.submissions import MOST_SOURCE, Refused, all_cells, find
+from classroom.lms import exports
+from classroom.lms.times import moodle_time
+from classroom.policy import read_policy
 
 COLUMNS = "id;name;email\n"
 

@@ -8,9 +8,9 @@ import statistics
 import numpy as np
 import pytest
 
+from classroom.gradebook.store import Graded, Result, Store
 from grading import judge, parts
 from grading.check import PUBLIC_SEED, check, keep_back, progress
-from grading.classroom.store import Graded, Result, Store
 from grading.judge import grade
 from grading.parts import ORDINARY, of_code, of_entries, of_slips
 from grading.task import CODE, Case, Mistake, Task, all_tasks

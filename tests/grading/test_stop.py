@@ -5,10 +5,10 @@ import linecache
 import numpy as np
 import pytest
 
+from classroom.sandbox import worker
+from classroom.sandbox.serialize import SerializeError, decode, encode
 from grading import evidence, judge, stop
 from grading.author import Case
-from grading.classroom import worker
-from grading.classroom.wire import WireError, decode, encode
 from grading.task import Mistake
 from tests.grading import sample_tasks
 
@@ -160,7 +160,12 @@ def answers(source):
 
 @pytest.fixture
 def in_worker(monkeypatch):
-    names = {"WireError": WireError, "decode": decode, "encode": encode, "job": {"torch": True}}
+    names = {
+        "SerializeError": SerializeError,
+        "decode": decode,
+        "encode": encode,
+        "job": {"torch": True},
+    }
     for name, value in names.items():
         monkeypatch.setattr(worker, name, value, raising=False)
     monkeypatch.setattr(worker, "settle", lambda: None)

@@ -17,9 +17,9 @@ import pytest
 import torch
 
 import helpers
+from classroom.sandbox.serialize import decode, encode
 from grading import judge
 from grading.author import fails, functions_of, holds, plan, task
-from grading.classroom.wire import decode, encode
 from grading.plain import difference, plain
 from grading.task import CODE, all_tasks
 from helpers import masks

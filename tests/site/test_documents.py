@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from classroom.intake.submissions import MOST_DEEP, MOST_WITHIN
+from classroom.sandbox.supervisor import Limits
 from grading import task
-from grading.classroom.sandbox import Limits
-from grading.classroom.submissions import MOST_DEEP, MOST_WITHIN
 from tests.conftest import ROOT
 from tools import sources
 

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from nbformat import NotebookNode
 
-from grading.classroom.tables import writable
+from classroom.tables import writable
 
 PIECE = 1 << 16
 MOST_BYTES = 50_000_000

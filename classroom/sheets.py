@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grading.task import PROJECT, Task
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
 MARK = re.compile(r"<!-- task: (\w+) -->")
 NOT_ASKED = re.compile(r"<!-- hints -->.*?<!-- end of hints -->|<!-- .*? -->", re.DOTALL)

@@ -14,16 +14,16 @@ from datetime import date, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from classroom.sandbox.serialize import SerializeError, encode
+from classroom.sheets import without_marks
+from classroom.tables import decoded
 from grading import parts
 from grading.author import cell_of
-from grading.classroom.sheets import without_marks
-from grading.classroom.tables import decoded
-from grading.classroom.wire import WireError, encode
 from grading.judge import grade
 from grading.plain import NotPlain, describe_type, plain
 from grading.task import Case, Task
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = Path(__file__).with_name("class.toml")
 VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
 """What Gradescope knows: https://gradescope-autograders.readthedocs.io/en/latest/specs/"""
@@ -424,7 +424,7 @@ def _require_cases(path: Path, task: Task) -> None:
         try:
             for arg in case.args:
                 encode(plain(arg))
-        except (NotPlain, WireError) as error:
+        except (NotPlain, SerializeError) as error:
             raise PolicyError(f"{where}: an argument is {error}; wanted are {ARGUMENTS}") from error
     if parts.ORDINARY not in parts.told(made):
         said = "no case is an ordinary one, which half of the points are for"

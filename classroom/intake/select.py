@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from grading.classroom.roster import Class, Student
-from grading.classroom.sheets import Holds, best, holds, is_lecture
-from grading.classroom.submissions import (
+from classroom.intake.roster import Class, Student
+from classroom.intake.submissions import (
     Handed,
     Refused,
     all_cells,
@@ -18,6 +17,7 @@ from grading.classroom.submissions import (
     download,
     settled,
 )
+from classroom.sheets import Holds, best, holds, is_lecture
 from grading.task import Task
 
 
@@ -56,7 +56,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Look:
+class ReviewItem:
     """Something that a person should see before the grades are final."""
 
     what: str
@@ -85,7 +85,7 @@ def list_files(
     members: Class,
     preferred: Mapping[str, str],
     own: Collection[str] = (),
-) -> tuple[list[Listed], list[Look]]:
+) -> tuple[list[Listed], list[ReviewItem]]:
     """Read every file once, and decide which of a student's files counts.
 
     Args:
@@ -134,7 +134,9 @@ def list_files(
     served = {row.student.id for row in rows if row.status == "ok"}
     for row in rows:
         if row.student and row.student.id not in served:
-            looks.append(Look(f"not graded: {row.status}", lecture, row.student, row.handed.name))
+            looks.append(
+                ReviewItem(f"not graded: {row.status}", lecture, row.student, row.handed.name)
+            )
     return rows, looks
 
 
@@ -144,7 +146,7 @@ def _read(
     lecture: int | None,
     version: Mapping[int, str],
     members: Class,
-    looks: list[Look],
+    looks: list[ReviewItem],
     own: Collection[str],
 ) -> None:
     """Find out whose a file is and what it holds.
@@ -157,14 +159,16 @@ def _read(
         known = handed.owner.system or handed.owner.id in members.students
         row.student = members.whose(handed)[0] if known else None
         if row.student is None:
-            looks.append(Look(f"{handed.problem[:-1]}, and nobody's", lecture, None, handed.name))
+            looks.append(
+                ReviewItem(f"{handed.problem[:-1]}, and nobody's", lecture, None, handed.name)
+            )
         raise Refused(handed.problem)
     row.student, odd = members.whose(handed)
     if row.student is None:
-        looks.append(Look(f"nobody's: {odd}", lecture, None, handed.name))
+        looks.append(ReviewItem(f"nobody's: {odd}", lecture, None, handed.name))
         raise Refused(f"It was given to nobody: {odd}.")
     if odd:
-        looks.append(Look(odd, lecture, row.student, handed.name))
+        looks.append(ReviewItem(odd, lecture, row.student, handed.name))
     data = handed.read()
     cells = all_cells(data)
     held = holds(cells, tasks)
@@ -188,7 +192,7 @@ def _read(
     row.key = hashlib.sha256(words.encode()).hexdigest()
 
 
-def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[Look]:
+def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[ReviewItem]:
     """Let notebooks with answers to the lecturer's own tasks count with the student's sheet.
 
     Of two with the same task the later one counts; what the sheet itself answers stands. A download
@@ -203,7 +207,7 @@ def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[Look]:
             row.status = f"not counted: {name}, or a later file, answers {', '.join(twice)} too"
             if in_sheet & row.holds.answered:
                 said = f"answers {', '.join(twice)} too: what stands in {name} counts"
-                looks.append(Look(said, row.lecture, row.student, row.handed.name, name))
+                looks.append(ReviewItem(said, row.lecture, row.student, row.handed.name, name))
         else:
             row.status = f"not counted alone: its answers count with {name}"
             chosen.beside = (row.handed, *chosen.beside)
@@ -212,7 +216,7 @@ def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[Look]:
     return looks
 
 
-def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
+def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewItem]:
     """Of one student's files for one sheet, let one count; say what of this is no matter of course.
 
     The later one counts. But a sheet without answers never takes the place of one with answers,
@@ -231,7 +235,7 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
 
     def look(what: str, row: Listed) -> None:
         if chosen.handed.name not in preferred:
-            looks.append(Look(what, lecture, student, row.handed.name, chosen.handed.name))
+            looks.append(ReviewItem(what, lecture, student, row.handed.name, chosen.handed.name))
 
     for row in others:
         name, mine = chosen.handed.name, row.handed.name
@@ -265,5 +269,5 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[Look]:
                 look(f"holds more answers than {name}, which is later and counts", row)
     if chosen.holds.strength == 1:
         what = f"holds {len(chosen.holds.defined)} tasks and is hardly the sheet"
-        looks.append(Look(what, lecture, student, chosen.handed.name))
+        looks.append(ReviewItem(what, lecture, student, chosen.handed.name))
     return looks

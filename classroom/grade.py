@@ -1,4 +1,4 @@
-"""Grade a class: `python -m grading.classroom SUBMISSIONS [--roster class.csv] [--lecture N] …`.
+"""Grade a class: `python -m classroom SUBMISSIONS [--roster class.csv] [--lecture N] …`.
 
 Each submission runs in a sandbox of its own, on private cases; what comes out of it is data, and
 the verdict is given here. Results are kept as they come, so that a run that was stopped goes on
@@ -25,20 +25,24 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from classroom import tables
+from classroom.execute import Answers, Examiner, GraderError, Prepared, results_of
+from classroom.gradebook import grades
+from classroom.gradebook.store import Correction, Graded, Previous, Store
+from classroom.intake.roster import Class, Student, read_pairs, words_of
+from classroom.intake.select import Listed, ReviewItem, list_files
+from classroom.intake.submissions import Handed, Refused, download, find, settled
+from classroom.lms import exports
+from classroom.lms.times import moodle_time
+from classroom.policy import Policy, applied, meant, possible_points, read_policy, with_zone
+from classroom.reports import reports, similarity, totals
+from classroom.sandbox import supervisor
+from classroom.sandbox.supervisor import Limits
 from grading import parts
-from grading.classroom import exports, marking, reports, sandbox, similar, tables, term
-from grading.classroom.examine import Answers, Examiner, GraderError, Prepared, results_of
-from grading.classroom.listing import Listed, Look, list_files
-from grading.classroom.policy import Policy, applied, meant, possible_points, read_policy, with_zone
-from grading.classroom.roster import Class, Student, read_pairs, words_of
-from grading.classroom.sandbox import Limits
-from grading.classroom.store import Correction, Graded, Store, Was
-from grading.classroom.submissions import Handed, Refused, download, find, settled
-from grading.classroom.times import moodle_time
 from grading.task import Task, all_tasks
 from helpers.validation import require
 
-GRADING = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 LIMITS = Limits()
 TABLE = "add the table that is to be filled in: TABLE=…"
 UNSAFE = """\
@@ -58,8 +62,10 @@ def beside(submissions: Path) -> Path:
 def version(tasks: Mapping[str, Task], lecture: int, private: Path | None = None) -> str:
     """Changes whenever grades might: with the grader, the tasks, Python and torch."""
     digest = hashlib.sha256(f"{platform.python_version()} {torch.__version__}".encode())
-    folders = (".", "classroom", "tasks", f"tasks/lecture_{lecture:02}")
-    for path in sorted(path for folder in folders for path in (GRADING / folder).glob("*.py")):
+    folders = ("grading", "grading/tasks", f"grading/tasks/lecture_{lecture:02}")
+    files = [path for folder in folders for path in (ROOT / folder).glob("*.py")]
+    files += [path for path in (ROOT / "classroom").rglob("*.py") if "benchmark" not in path.parts]
+    for path in sorted(files):
         digest.update(path.name.encode() + path.read_bytes())
     if private is not None:
         for path in sorted(private.rglob("*.py")):
@@ -79,7 +85,7 @@ def case_seed(secret: int, task: str) -> int:
 
 
 @dataclass(frozen=True)
-class Told:
+class Options:
     """What the command line says beside what is graded."""
 
     lecture: int | None = None
@@ -109,7 +115,7 @@ def grade_class(
     source: Path,
     out: Path,
     *,
-    told: Told | None = None,
+    told: Options | None = None,
     policy: Policy | None = None,
     tasks: Mapping[str, Task] | None = None,
     seed: int | None = None,
@@ -119,7 +125,7 @@ def grade_class(
     torch_seed: int = 0,
     order: Callable[[list[Listed]], list[Listed]] = lambda rows: rows,
     examiner: Callable[[list[str], Sequence[Prepared], int], Answers] | None = None,
-) -> Done:
+) -> Summary:
     """Grade what is in `source` and write everything into `out`.
 
     Args:
@@ -134,7 +140,7 @@ def grade_class(
         Unavailable: if there is no sandbox and `unsafe` does not say to do without.
         ValueError: if something that a person wrote fits nothing; then nothing was changed.
     """
-    told, ruled, policy = told or Told(), policy is not None, policy or Policy()
+    told, ruled, policy = told or Options(), policy is not None, policy or Policy()
     every = all_tasks() if tasks is None else tasks
     if told.everybody:  # in Gradescope, whose own the deadlines are
         policy = policy.without_deadlines()
@@ -144,9 +150,9 @@ def grade_class(
     if told.table and told.lecture:
         most = sum(possible_points(policy, tasks, told.lecture).values())
         exports.require_fits(told.table, told.column, None if told.scale else most)
-    program = None if unsafe or examiner else sandbox.bubblewrap()
+    program = None if unsafe or examiner else supervisor.bubblewrap()
     if unsafe:
-        sandbox.require_others_may_read()
+        supervisor.require_others_may_read()
     out.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(Store((told.term or out) / "grades.sqlite")) as store:
         seed = seed if seed is not None else int(store.setting("seed") or secrets.randbits(128))
@@ -157,11 +163,11 @@ def grade_class(
             store.set("ruled", "yes")
         elif store.setting("ruled"):
             said = "a run before this one had the rules of a class (POLICY), and this one has none"
-            looks.insert(0, Look(said, told.lecture))
+            looks.insert(0, ReviewItem(said, told.lecture))
         policy = policy.by(members.id_of)
         given, twice = _from_persons(out, store, told, members, tasks, every, policy)
         todo = order([row for row in rows if row.status == "ok"])
-        with sandbox.CourseFiles() as course:
+        with supervisor.CourseFiles() as course:
             own = examiner or Examiner(limits, course, program, torch_seed)
             failures = _grade(todo, store, tasks, seed, limits, jobs, own)
         graded = [row for row in rows if row.status == "ok"]
@@ -171,15 +177,15 @@ def grade_class(
         wanted = [told.lecture] if told.lecture else sorted(seen)
         students = sorted(members.students.values(), key=lambda s: s.id)
         corrections = store.corrections(_now(members, tasks))
-        sheets, more = marking.mark(
+        sheets, more = grades.mark(
             rows, students, wanted, store, tasks, policy, corrections, members.former
         )
         sheets = [s for s in sheets if s.row or members.closed or told.everybody]
         sheets = [s for s in sheets if not _behind_a_number(s, members)]
         more += _unknown(store, members, wanted)
         more += _marked_twice(store, members, sheets)
-        waiting = marking.write_written(out / "written.csv", sheets, policy)
-        open_ = marking.write_looks(out / "look.csv", [*looks, *more], store.looked())
+        waiting = grades.write_written(out / "written.csv", sheets, policy)
+        open_ = grades.write_looks(out / "look.csv", [*looks, *more], store.looked())
         _finish(sheets, [*looks, *more], open_)
         final = not open_ and not waiting and not failures
         filled = None
@@ -197,8 +203,8 @@ def grade_class(
         store.publish(students, sheets)
         store.remember(_words(members, sheets))
         reports.write(out, rows, sheets, tasks, policy, one=bool(told.everybody) and not failures)
-        similar.write(out, sheets, reports.PAGE)
-        blind = term.write(told.term, store, tasks, reports.PAGE) if told.term else 0
+        similarity.write(out, sheets, reports.PAGE)
+        blind = totals.write(told.term, store, tasks, reports.PAGE) if told.term else 0
         handed = exports.write(out, sheets, filled, final)
         count = Counter(_heap(sheet) for sheet in sheets)
         system = any(row.handed.owner.system for row in rows)
@@ -206,11 +212,11 @@ def grade_class(
         late = sum(row.late for row in graded)
         private = sorted(name for name in private if tasks[name].lecture in wanted)
     more = changed, lost, count, system, own, late, most, private
-    return Done(failures, len(open_), waiting, handed, known, blind, *more)
+    return Summary(failures, len(open_), waiting, handed, known, blind, *more)
 
 
 @dataclass(frozen=True)
-class Done:
+class Summary:
     """How many submissions could not be graded, how many items nobody saw, how many texts wait."""
 
     failures: int
@@ -241,7 +247,7 @@ class Done:
 
 
 def _maximum(
-    sheets: Sequence[marking.SheetGrade], before: Mapping[tuple[str, int], Was]
+    sheets: Sequence[grades.SheetGrade], before: Mapping[tuple[str, int], Previous]
 ) -> list[str]:
     """Which sheets have another maximum than in the run before: scaled points are others then."""
     found = {}
@@ -263,19 +269,19 @@ def _own_cases(policy: Policy, tasks: Mapping[str, Task], lectures: Sequence[int
     return said
 
 
-def _behind_a_number(sheet: marking.SheetGrade, members: Class) -> bool:
+def _behind_a_number(sheet: grades.SheetGrade, members: Class) -> bool:
     """Whether this student of a list may be one of the participants, in a blind week."""
     own = sheet.student
     numbered = any(word.startswith("moodle ") or "anon_" in word for word in own.numbers)
-    nothing = sheet.status == marking.NOTHING and not sheet.given
+    nothing = sheet.status == grades.NOTHING and not sheet.given
     blind = any(student.blind for student in members.students.values())
     return blind and nothing and not (own.blind or numbered)
 
 
-def _heap(sheet: marking.SheetGrade) -> str:
+def _heap(sheet: grades.SheetGrade) -> str:
     if sheet.graded:
         return "graded" if sheet.row.holds.answered else "graded, and no task is answered"
-    return marking.NOTHING if sheet.status == marking.NOTHING else "handed in, not graded"
+    return grades.NOTHING if sheet.status == grades.NOTHING else "handed in, not graded"
 
 
 def _now(members: Class, tasks: Mapping[str, Task]) -> Callable[[str, str], str]:
@@ -287,7 +293,7 @@ def _now(members: Class, tasks: Mapping[str, Task]) -> Callable[[str, str], str]
     return now
 
 
-def _words(members: Class, sheets: Sequence[marking.SheetGrade]) -> Iterator[tuple[int, str, str]]:
+def _words(members: Class, sheets: Sequence[grades.SheetGrade]) -> Iterator[tuple[int, str, str]]:
     """By what students are known again: what the system calls them here, and their e-mail."""
     seen: dict[str, set[str]] = {}
     for word, id in members.seen.items():
@@ -300,13 +306,13 @@ def _words(members: Class, sheets: Sequence[marking.SheetGrade]) -> Iterator[tup
                 yield 0 if everywhere else sheet.lecture, word, id
 
 
-def _unknown(store: Store, members: Class, lectures: Sequence[int]) -> list[Look]:
+def _unknown(store: Store, members: Class, lectures: Sequence[int]) -> list[ReviewItem]:
     """What persons should see of those who were graded blind and whom no table names now."""
     looks = []
     for lecture, id, several in members.doubtful:
         if lecture in lectures:
             said = f"marks of {' and of '.join(several)} both lead here: given to nobody"
-            looks.append(Look(f"{said}; mend the table", lecture, members.students[id]))
+            looks.append(ReviewItem(f"{said}; mend the table", lecture, members.students[id]))
     if not members.closed or any(student.blind for student in members.students.values()):
         return looks  # no names are wanted yet
     for lecture in lectures:
@@ -314,20 +320,20 @@ def _unknown(store: Store, members: Class, lectures: Sequence[int]) -> list[Look
         ids = [id for id in ids if members.now(lecture, id) == id]
         if ids:
             said = f"no table says who these are, so their points are nobody's: {', '.join(ids)}"
-            looks.append(Look(said, lecture))
+            looks.append(ReviewItem(said, lecture))
     return looks
 
 
 def _listed(
     source: Path,
     store: Store,
-    told: Told,
+    told: Options,
     policy: Policy,
     tasks: Mapping[str, Task],
     lectures: Sequence[int],
     seed: int,
     private: Collection[str],
-) -> tuple[list[Listed], list[Look], Class]:
+) -> tuple[list[Listed], list[ReviewItem], Class]:
     """What was handed in, by whom, and which of it counts."""
     found = find(source)
     names = {handed.name for handed in found}
@@ -362,7 +368,7 @@ def _listed(
     for number in lectures if told.lecture is None else [told.lecture]:
         for id in _waiting(policy.of(number).extensions, rows, members):
             said = f"the extension of {id} holds when names are known; hand back after that"
-            looks.append(Look(said, number))
+            looks.append(ReviewItem(said, number))
     times, kept = _times(policy, members), _kept(rows, store, preferred)
     for row in rows:
         exported = row.handed.owner.system
@@ -403,7 +409,7 @@ def _kept(rows: Sequence[Listed], store: Store, preferred: Collection[str]) -> d
     return found
 
 
-def _earlier(store: Store, told: Told) -> tuple[list[tuple[int, str, str]], set[str]]:
+def _earlier(store: Store, told: Options) -> tuple[list[tuple[int, str, str]], set[str]]:
     """By which words students were known on this sheet, or on all; and who of them had a name.
 
     The numbers of another sheet are others' here.
@@ -439,7 +445,7 @@ def _decided(
     return decided
 
 
-def _tie(members: Class, store: Store, told: Told) -> None:
+def _tie(members: Class, store: Store, told: Options) -> None:
     """Take the tables that say which participant is whom, and keep what they say.
 
     Raises:
@@ -502,7 +508,7 @@ def _moodles(words: str, zone: tzinfo | None) -> datetime:
 def _from_persons(
     out: Path,
     store: Store,
-    told: Told,
+    told: Options,
     members: Class,
     tasks: Mapping[str, Task],
     every: Mapping[str, Task],
@@ -524,15 +530,15 @@ def _from_persons(
         known += [row[2] for row in store.identities()]
         whose = "" if new else author
         both = {**every, **tasks}
-        given += marking.read_points(out / "written.csv", known, both, policy, whose)
+        given += grades.read_points(out / "written.csv", known, both, policy, whose)
     marked = len(given)
     for path in told.points:
-        table = marking.read_points(path, ids, tasks, policy, author, members.id_of)
+        table = grades.read_points(path, ids, tasks, policy, author, members.id_of)
         require(bool(table), path.name, "no row with points", "at least one")
         given += table
     for id, task, points, comment in told.correct:
         row = {"id": members.id_of(id), "task": task, "points": points, "comment": comment}
-        given.append(marking.correction("--correct", row, set(ids), tasks, policy, author))
+        given.append(grades.correction("--correct", row, set(ids), tasks, policy, author))
     for one in given[marked:]:
         lecture = tasks[one.task].lecture
         fits = told.lecture in (None, lecture)
@@ -543,14 +549,14 @@ def _from_persons(
             f"one of sheet {told.lecture}",
         )
     if (out / "look.csv").exists():
-        seen = marking.read_looks(out / "look.csv")
+        seen = grades.read_looks(out / "look.csv")
         known = store.looked()
         store.look((item, said) for item, said in seen if known.get(item) != said)
     given = [replace(one, student=now(one.student, one.task)) for one in given]
     held = store.corrections(now)
     tables_only = given[: len(given) - len(told.correct)]  # a command is meant to settle it
-    twice = marking.marked_twice(tables_only)
-    return [one for one in given if marking.is_new(one, held)], twice
+    twice = grades.marked_twice(tables_only)
+    return [one for one in given if grades.is_new(one, held)], twice
 
 
 def _settle(
@@ -568,8 +574,8 @@ def _settle(
 
 
 def _marked_twice(
-    store: Store, members: Class, sheets: Sequence[marking.SheetGrade]
-) -> Iterator[Look]:
+    store: Store, members: Class, sheets: Sequence[grades.SheetGrade]
+) -> Iterator[ReviewItem]:
     """What a person should see of answers that two persons marked otherwise."""
     lectures = {sheet.lecture for sheet in sheets if sheet.lecture}
     said = {n: store.decisions(n, "marked twice") for n in lectures}
@@ -578,7 +584,7 @@ def _marked_twice(
             id, _, task = place.rpartition(" ")
             student = members.students.get(members.now(lecture, id))
             if what and student:
-                yield Look(f"{task}: {what}", lecture, student)
+                yield ReviewItem(f"{task}: {what}", lecture, student)
 
 
 def _correct(store: Store, given: Sequence[Correction], graded: Sequence[Listed]) -> None:
@@ -646,7 +652,9 @@ def _no_other_bars() -> Iterator[None]:
             os.environ["LAMPLIGHT_QUIET"] = before
 
 
-def _finish(sheets: Sequence[marking.SheetGrade], looks: Sequence[Look], open_: set[str]) -> None:
+def _finish(
+    sheets: Sequence[grades.SheetGrade], looks: Sequence[ReviewItem], open_: set[str]
+) -> None:
     """Say which grades are final: nothing waits in them, and all that is odd was looked at."""
     for sheet in sheets:
         mine = [x for x in looks if x.student == sheet.student and x.item in open_]
@@ -700,7 +708,7 @@ def cores() -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m grading.classroom", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m classroom", description=__doc__)
     add = parser.add_argument
     add("submissions", type=Path, help="a folder, a zip, or one notebook")
     add("--out", type=Path, help="folder of results (SUBMISSIONS-graded)")
@@ -757,7 +765,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out = given.out or own or beside(given.submissions)
     if given.unsafe:
         print(UNSAFE, file=sys.stderr)
-    told = Told(
+    told = Options(
         given.lecture,
         tuple(given.roster),
         given.student,
@@ -786,7 +794,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             unsafe=given.unsafe,
             torch_seed=given.torch_seed,
         )
-    except sandbox.Unavailable as error:
+    except supervisor.Unavailable as error:
         print(f"{error}\nNothing was graded.")
         if not given.unsafe:
             print(f"To grade without a sandbox: --unsafe. What that means:\n\n{UNSAFE}")

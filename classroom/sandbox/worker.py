@@ -130,7 +130,7 @@ def notebook_space() -> dict:
 
 def ipython_shell() -> object:
     """IPython's shell on the notebook's names, for cells that are more than Python."""
-    from grading.classroom.ipython_cells import Shell
+    from classroom.sandbox.ipython_cells import Shell
 
     return Shell(modules["__main__"])
 
@@ -237,7 +237,7 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
             error = outcome.error
             value = None if error else encode(outcome.value)
             sent = as_sent(value, error, outcome.changed, outcome.noticed, outcome.at)
-        except WireError as caught:
+        except SerializeError as caught:
             sent = as_sent(None, f"It returns {caught}.")
         except BaseException as caught:
             at = judge.line_of(sys.exc_info()[2].tb_next)  # the first frame is ours
@@ -289,7 +289,7 @@ if __name__ == "__main__":
     gc.disable()  # while modules are imported: of torch's time a sixth
     job = json.load(sys.stdin)
     confine(job["uid"], job["limits"])
-    here = os.path.abspath(__file__).removesuffix("/grading/classroom/worker.py")
+    here = os.path.abspath(__file__).removesuffix("/classroom/sandbox/worker.py")
     sys.path[:0] = [here]
     sys.path += job["packages"]
     warnings.simplefilter("ignore")
@@ -299,8 +299,8 @@ if __name__ == "__main__":
 
         torch.set_num_threads(1)
         torch.manual_seed(job["torch_seed"])
+    from classroom.sandbox.serialize import SerializeError, decode, encode
     from grading import judge
-    from grading.classroom.wire import WireError, decode, encode
 
     if not job["torch"]:
         sys.meta_path.insert(0, WithoutTorch)

@@ -6,7 +6,7 @@ import functools
 import re
 from datetime import datetime
 
-from grading.classroom.tables import normal
+from classroom.tables import normal
 
 YEAR = re.compile(r"\b(\d{4})\b")
 CLOCK = re.compile(r"\b(\d{1,2})[:.h](\d{2})(?:[:.]\d{2})?\b")

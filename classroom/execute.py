@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from grading.classroom import sandbox
-from grading.classroom.needs import holds_tensor, needs_torch
-from grading.classroom.sandbox import Limits
-from grading.classroom.sheets import definitions
-from grading.classroom.store import Result
-from grading.classroom.wire import WireError, decode, encode
+from classroom.gradebook.store import Result
+from classroom.sandbox import supervisor
+from classroom.sandbox.serialize import SerializeError, decode, encode
+from classroom.sandbox.supervisor import Limits
+from classroom.sandbox.torch_import import holds_tensor, needs_torch
+from classroom.sheets import definitions
 from grading.judge import Outcome, judge
 from grading.task import CODE, Case, Task
 
@@ -72,7 +72,7 @@ class Prepared:
         cases = task.cases(seed)
         try:
             inputs = [[encode(arg) for arg in case.args] for case in cases]
-        except WireError as error:
+        except SerializeError as error:
             raise GraderError(f"task {task.name!r}: an input is {error}") from error
         drive = None
         if task.drive is not None:
@@ -106,7 +106,7 @@ class Examiner:
     """Runs the cells of a submission in sandboxes until every task is answered or given up."""
 
     limits: Limits
-    course: sandbox.CourseFiles
+    course: supervisor.CourseFiles
     program: str | None
     torch_seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
@@ -136,7 +136,7 @@ class Examiner:
                 "torch_seed": self.torch_seed,
             }
             seconds = {name: prepared.seconds for name, prepared in todo.items()}
-            heard = sandbox.listen(
+            heard = supervisor.listen(
                 job,
                 seconds,
                 self.limits,
@@ -190,7 +190,7 @@ class Examiner:
         if "outcomes" in event:
             try:
                 found.outcomes[name] = outcomes_from(event["outcomes"], prepared.cases)
-            except WireError:
+            except SerializeError:
                 found.flags.add("forged or garbled answers")
                 found.failed[name] = "The answer came back garbled."
         elif died == "too long":
@@ -208,21 +208,21 @@ def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
     """Outcomes as the worker sent them.
 
     Raises:
-        WireError: if they are not exactly what one run on these cases can give.
+        SerializeError: if they are not exactly what one run on these cases can give.
     """
     if type(coded) is not list or len(coded) != len(cases):
-        raise WireError("not one outcome a case")
+        raise SerializeError("not one outcome a case")
     outcomes = []
     for item, case in zip(coded, cases, strict=True):
         if type(item) is not dict or set(item) != {"value", "changed", *MOST}:
-            raise WireError("not an outcome")
+            raise SerializeError("not an outcome")
         texts, changed = {name: item[name] for name in MOST}, item["changed"]
         if any(type(text) is not str or len(text) > MOST[name] for name, text in texts.items()):
-            raise WireError("not an outcome")
+            raise SerializeError("not an outcome")
         if type(changed) is not list:
-            raise WireError("not an outcome")
+            raise SerializeError("not an outcome")
         if not all(type(i) is int and 0 <= i < len(case.args) for i in changed):
-            raise WireError("arguments that there are not")
+            raise SerializeError("arguments that there are not")
         value = decode(item["value"])
         outcomes.append(Outcome(value, changed=tuple(changed), **texts))
     return outcomes

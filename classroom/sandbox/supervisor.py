@@ -26,9 +26,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SENT = ("plain.py", "judge.py", "parts.py", "evidence.py", "watch.py", "task.py", "tensors.py")
-SENT = (*SENT, "stop.py", "classroom/wire.py", "classroom/worker.py", "classroom/ipython_cells.py")
-"""What of `grading` stands in the sandbox: nothing that knows an answer."""
+SENT = ("plain", "judge", "parts", "evidence", "watch", "task", "tensors", "stop")
+SENT = tuple(f"grading/{name}.py" for name in SENT)
+SENT += ("classroom/__init__.py", "classroom/sandbox/__init__.py")
+SENT += tuple(f"classroom/sandbox/{name}.py" for name in ("serialize", "worker", "ipython_cells"))
+"""The files of `grading` and `classroom` in the sandbox: none of them knows an answer."""
+STUB = Path(__file__).with_name("grading_stub.py")
 TICK = 0.05
 PIECE = 1 << 20
 HOME, INSIDE = "/sandbox/home", "/sandbox/course"
@@ -70,13 +73,13 @@ class Unavailable(RuntimeError):
 
 
 @dataclass
-class Heard:
+class WorkerReport:
     """What was heard from one worker."""
 
     ready: bool = False
     ended: bool = False
     why: str = ""
-    """Why it stopped early: a key of `examine.WHY`, "torch" if it needs that, or nothing."""
+    """Why it stopped early: a key of `execute.WHY`, "torch" if it needs that, or nothing."""
     code: int = 0
     at_cell: int | None = None
     at_task: str | None = None
@@ -143,7 +146,7 @@ def require_others_may_read() -> None:
 class CourseFiles:
     """The files of the course that the worker may see, in a folder of their own.
 
-    `grading` in there holds no task: its `__init__` is `silent.py`.
+    `grading` in there holds no task: its `__init__` is `grading_stub.py`.
     """
 
     def __enter__(self) -> CourseFiles:
@@ -153,11 +156,11 @@ class CourseFiles:
         target = self.folder / "course"
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / "helpers", target / "helpers", ignore=ignored)
-        (target / "grading" / "classroom").mkdir(parents=True)
         for name in SENT:
-            shutil.copy(ROOT / "grading" / name, target / "grading" / name)
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
         for name in ("__init__.py", "check.py"):
-            shutil.copy(ROOT / "grading" / "classroom" / "silent.py", target / "grading" / name)
+            shutil.copy(STUB, target / "grading" / name)
         compileall.compile_dir(target, quiet=2)  # once here, and not in every sandbox
         for path in [target, *target.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -243,7 +246,7 @@ def listen(
     left: float,
     deadline: float,
     stop: threading.Event,
-) -> Heard:
+) -> WorkerReport:
     """Run the worker on a job until it ends or has to be stopped; nothing of it is left running.
 
     Args:
@@ -288,7 +291,7 @@ class _Worker:
         caps["NPROC"] = limits.processes + (0 if self.uid else _processes_of_user())
         alone = bool(program or self.uid)
         self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": _packages()}
-        self.heard = Heard()
+        self.heard = WorkerReport()
         self.computed = 0.0
         self.memory = 0
 
@@ -297,7 +300,7 @@ class _Worker:
         self.printed, printed = os.pipe()
         info_out, info = os.pipe()
         place = Path(INSIDE) if self.program else self.course.folder / "course"
-        command = [_python(), "-I", "-S", str(place / "grading" / "classroom" / "worker.py")]
+        command = [_python(), "-I", "-S", str(place / "classroom" / "sandbox" / "worker.py")]
         self.own = None
         if self.program:
             options = _options(self.course.folder, self.limits)
@@ -359,7 +362,7 @@ class _Worker:
 
     def follow(
         self, seconds: dict[str, float], left: float, deadline: float, stop: threading.Event
-    ) -> Heard:
+    ) -> WorkerReport:
         """Read what comes, and stop the worker when it exceeds a limit."""
         heard, limits = self.heard, self.limits
         self.seconds = seconds

@@ -13,15 +13,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.feedback import section
-from grading.classroom.listing import Listed
-from grading.classroom.marking import NOTHING, Grade, SheetGrade
-from grading.classroom.policy import Policy
-from grading.classroom.sheets import Item, items_of, lecture_name, plain_words
-from grading.classroom.sheets import sheets as all_sheets
-from grading.classroom.store import Was
-from grading.classroom.submissions import settled
+from classroom import tables
+from classroom.gradebook.grades import NOTHING, Grade, SheetGrade
+from classroom.gradebook.store import Previous
+from classroom.intake.select import Listed
+from classroom.intake.submissions import settled
+from classroom.policy import Policy
+from classroom.reports.feedback import section
+from classroom.sheets import Item, items_of, lecture_name, plain_words
+from classroom.sheets import sheets as all_sheets
 from grading.task import Task
 
 PAGE = """<!doctype html>
@@ -98,7 +98,7 @@ CHANGED = ("id", "name", "lecture", "before", "now", "what changed")
 
 
 def write_changed(
-    path: Path, sheets: Sequence[SheetGrade], before: Mapping[tuple[str, int], Was]
+    path: Path, sheets: Sequence[SheetGrade], before: Mapping[tuple[str, int], Previous]
 ) -> int:
     """Whose points are not those of the run before, and in what; how many.
 

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.submissions import Handed, Owner
-from grading.classroom.tables import normal
+from classroom import tables
+from classroom.intake.submissions import Handed, Owner
+from classroom.tables import normal
 
 # Columns by which a table is known, in the words of whoever exported it.
 OWN = {"id": "id", "name": "name", "email": "email"}

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.marking import SheetGrade
-from grading.classroom.sheets import sheets as all_sheets
+from classroom import tables
+from classroom.gradebook.grades import SheetGrade
+from classroom.sheets import sheets as all_sheets
 
 RUN = 8
 """Tokens that are compared at a time."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.listing import Listed, Look
-from grading.classroom.policy import Policy
-from grading.classroom.roster import Student
-from grading.classroom.sheets import items_of
-from grading.classroom.store import Correction, Graded, Result, Store
+from classroom import tables
+from classroom.gradebook.store import Correction, Graded, Result, Store
+from classroom.intake.roster import Student
+from classroom.intake.select import Listed, ReviewItem
+from classroom.policy import Policy
+from classroom.sheets import items_of
 from grading.task import Task
 
 NOTHING = "nothing handed in"
@@ -87,7 +87,7 @@ def mark(
     policy: Policy,
     corrections: Mapping[tuple[str, str], Correction],
     former: Mapping[tuple[int, str], str],
-) -> tuple[list[SheetGrade], list[Look]]:
+) -> tuple[list[SheetGrade], list[ReviewItem]]:
     """One sheet for every student and lecture, and what a person should see in it.
 
     `former` says by which identifiers, sheet by sheet, earlier runs knew a student.
@@ -120,7 +120,7 @@ def mark(
                 ]
                 looks += _worth_less(sheet, before, store, tasks, corrections, policy)
                 seen = [flag for flag in sheet.graded.flags if flag in LOOKED_AT]
-                looks += [Look(flag, lecture, student, sheet.file) for flag in seen]
+                looks += [ReviewItem(flag, lecture, student, sheet.file) for flag in seen]
             sheets.append(sheet)
     return sheets, looks
 
@@ -130,7 +130,7 @@ def _grades(
     results: Sequence[Result],
     corrections: Mapping[tuple[str, str], Correction],
     policy: Policy,
-) -> list[Look]:
+) -> list[ReviewItem]:
     """Fill in the grades of a sheet."""
     rules, looks = policy.of(sheet.lecture), []
     for result in results:
@@ -154,14 +154,14 @@ def _grades(
                     else "no answer is there now, and"
                 )
                 what = f"{result.task}: {what} {given.points:g} points were given"
-                looks.append(Look(what, sheet.lecture, sheet.student, sheet.file))
+                looks.append(ReviewItem(what, sheet.lecture, sheet.student, sheet.file))
         if result.task in rules.bonus:
             grade.possible = 0.0
         sheet.grades.append(grade)
     return looks
 
 
-def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
+def _lateness(sheet: SheetGrade, policy: Policy) -> list[ReviewItem]:
     """Whether it was late, and what that costs."""
     student, row = sheet.student, sheet.row
     sheet.late = policy.days_late(sheet.lecture, student.id, row.when)
@@ -171,10 +171,12 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[Look]:
     if row.when is None and row.handed.owner.system == "canvas" and not row.late:
         return []  # Canvas marks who was late
     if row.when is None:
-        return [Look("when it was handed in is not known", sheet.lecture, student, sheet.file)]
+        return [
+            ReviewItem("when it was handed in is not known", sheet.lecture, student, sheet.file)
+        ]
     if row.late and not sheet.late:
         what = "Canvas says late, the policy does not"
-        return [Look(what, sheet.lecture, student, sheet.file)]
+        return [ReviewItem(what, sheet.lecture, student, sheet.file)]
     return []
 
 
@@ -185,7 +187,7 @@ def _worth_less(
     tasks: Mapping[str, Task],
     corrections: Mapping[tuple[str, str], Correction],
     policy: Policy,
-) -> list[Look]:
+) -> list[ReviewItem]:
     """Whether a late file counts for less than one that the student had handed in before."""
     if not sheet.late:
         return []
@@ -202,7 +204,9 @@ def _worth_less(
             if other.points > sheet.points:
                 said = f"is late and counts for {sheet.points:g}; what came before, "
                 said += f"{when:%d %b %H:%M}, would have {other.points:g}: {graded.file}"
-                looks.append(Look(said, sheet.lecture, sheet.student, sheet.file, graded.file))
+                looks.append(
+                    ReviewItem(said, sheet.lecture, sheet.student, sheet.file, graded.file)
+                )
     return looks
 
 
@@ -322,7 +326,7 @@ def write_written(path: Path, sheets: Sequence[SheetGrade], policy: Policy) -> i
     return waiting
 
 
-def write_looks(path: Path, looks: Sequence[Look], looked: Mapping[str, str]) -> set[str]:
+def write_looks(path: Path, looks: Sequence[ReviewItem], looked: Mapping[str, str]) -> set[str]:
     """The list of what a person should see; returns the items that nobody has looked at."""
     rows, open_ = [], set()
     for look in sorted(set(looks), key=lambda x: (x.item in looked, x.student is not None, x.file)):

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.marking import NOTHING
-from grading.classroom.sheets import items_of
-from grading.classroom.store import Store
+from classroom import tables
+from classroom.gradebook.grades import NOTHING
+from classroom.gradebook.store import Store
+from classroom.sheets import items_of
 from grading.task import Task
 
 STRUGGLES = 0.5

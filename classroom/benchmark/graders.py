@@ -1,4 +1,4 @@
-"""The class grader beside nbgrader and otter-grader: `python benchmarks/graders.py [--count 50]`.
+"""The class grader beside nbgrader and otter-grader: `python classroom/benchmark/graders.py`.
 
 All three grade the same notebooks of one small exercise (`stable_softmax`, 10 points, and
 `query_context`, 4 points) on cases of the same kind: first honest and wrong ones, for the time, in
@@ -9,8 +9,8 @@ goes into the course's own environment.
 
 Rounds of 25 submissions of each form are graded by each tool in turn, so that what else the machine
 does falls on all of them alike; otter-grader, the slowest, gets three of each round. What comes out
-stands in `benchmarks/graders.json`, and as tables for the grading reference in
-`benchmarks/graders.md`.
+stands in `classroom/benchmark/graders.json`, and as tables for the grading reference in
+`classroom/benchmark/graders.md`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "benchmarks" / "graders.json"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).with_name("graders.json")
 LIMIT = 240
 ROUND = 25
 OTTER_EACH = 3
@@ -41,7 +41,7 @@ OTTER_EACH = 3
 FIRST = "import os\nimport numpy as np\nimport torch\nfrom grading import check, progress"
 FORMS = {"NumPy": "import os\nimport numpy as np", "torch": FIRST}
 """The first cell of a notebook that is graded for the time, by what it imports."""
-START = "import grading.classroom.grade as g; g.all_tasks()"
+START = "import classroom.grade as g; g.all_tasks()"
 """What the command does once, however many submissions there are."""
 RIGHT = {
     "stable_softmax": "def stable_softmax(scores):\n"
@@ -265,7 +265,7 @@ class Bench:
 
     def ours(self, source: Path, out: Path, *options: object) -> tuple[float, dict[str, float]]:
         """Grade a folder: seconds, and scores by student."""
-        command = (sys.executable, "-m", "grading.classroom", source, "--out", out, "--lecture", 2)
+        command = (sys.executable, "-m", "classroom", source, "--out", out, "--lecture", 2)
         seconds = self.call(*command, "--seed", 7, *options, cwd=ROOT, limit=3600)
         with open(out / "grades.csv", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grading.classroom import tables
+from classroom import tables
 
 VERSION = 4
 TABLES = """
@@ -127,7 +127,7 @@ def now() -> str:
 
 
 @dataclass(frozen=True)
-class Was:
+class Previous:
     """What a student had for a sheet after an earlier run."""
 
     points: float
@@ -318,7 +318,7 @@ class Store:
                 self.base.execute(query, (old,))
         return len({old for _, old in former} & before)
 
-    def published(self) -> dict[tuple[str, int], Was]:
+    def published(self) -> dict[tuple[str, int], Previous]:
         """By student and lecture, what the last run published."""
         tasks: dict[tuple[str, int], dict[str, float]] = {}
         for student, lecture, task, points in self.base.execute(
@@ -327,7 +327,7 @@ class Store:
             tasks.setdefault((student, lecture), {})[task] = points
         rows = self.base.execute("SELECT student, lecture, points, late, file, possible FROM sheet")
         return {
-            (student, lecture): Was(*was, tasks.get((student, lecture), {}), possible)
+            (student, lecture): Previous(*was, tasks.get((student, lecture), {}), possible)
             for student, lecture, *was, possible in rows
         }
 

@@ -23,7 +23,7 @@ DTYPES |= {"float16", "float32", "float64"}
 SEQUENCES = {"tuple": tuple, "set": set}
 
 
-class WireError(ValueError):
+class SerializeError(ValueError):
     """Something cannot cross; the text says what."""
 
 
@@ -31,16 +31,16 @@ def encode(value: object, depth: int = 0) -> object:
     """What `json.dumps` can write of a value.
 
     Raises:
-        WireError: if it holds anything but plain data, or lies too deep.
+        SerializeError: if it holds anything but plain data, or lies too deep.
     """
     if depth > DEPTH:
-        raise WireError(f"something that lies more than {DEPTH} levels deep")
+        raise SerializeError(f"something that lies more than {DEPTH} levels deep")
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
     if kind is int:
         if abs(value) >= 2**64:
-            raise WireError("a whole number of more than 64 bits")
+            raise SerializeError("a whole number of more than 64 bits")
         return value
     if kind is float:
         return value if math.isfinite(value) else {"is": "float", "value": str(value)}
@@ -66,15 +66,15 @@ def encode(value: object, depth: int = 0) -> object:
         return _encode_array(value, "array")
     if isinstance(value, np.generic):
         return _encode_array(np.asarray(value), "scalar")
-    raise WireError(f"an object of type {kind.__name__}, which is no plain data")
+    raise SerializeError(f"an object of type {kind.__name__}, which is no plain data")
 
 
 def _encode_array(array: np.ndarray, kind: str) -> dict:
     if array.dtype.name not in DTYPES:
-        raise WireError(f"an array of {array.dtype}, which is no plain data")
+        raise SerializeError(f"an array of {array.dtype}, which is no plain data")
     data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     if data.nbytes > BYTES:
-        raise WireError(f"an array of {data.nbytes:,} bytes; {BYTES:,} is the most")
+        raise SerializeError(f"an array of {data.nbytes:,} bytes; {BYTES:,} is the most")
     text = base64.b64encode(data.tobytes()).decode()
     return {"is": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": text}
 
@@ -83,7 +83,7 @@ def decode(coded: object) -> object:
     """The value that `encode` wrote.
 
     Raises:
-        WireError: on anything that `encode` would not have written.
+        SerializeError: on anything that `encode` would not have written.
     """
     return _decode(coded, 0, [ITEMS])
 
@@ -91,7 +91,7 @@ def decode(coded: object) -> object:
 def _decode(coded: object, depth: int, left: list[int]) -> object:
     left[0] -= 1
     if depth > DEPTH or left[0] < 0:
-        raise WireError("too deep, or too many items")
+        raise SerializeError("too deep, or too many items")
     kind = type(coded)
     if coded is None or kind in (bool, str):
         return coded
@@ -102,7 +102,7 @@ def _decode(coded: object, depth: int, left: list[int]) -> object:
     if kind is list:
         return [_decode(item, depth + 1, left) for item in coded]
     if kind is not dict:
-        raise WireError("a number out of bounds")
+        raise SerializeError("a number out of bounds")
     is_a = coded.get("is")
     if is_a == "float" and coded.get("value") in ("nan", "inf", "-inf"):
         return float(coded["value"])
@@ -116,33 +116,33 @@ def _decode(coded: object, depth: int, left: list[int]) -> object:
                 return {key: _decode(value, depth + 1, left) for key, value in pairs}
             return SEQUENCES[is_a]([_decode(item, depth + 1, left) for item in items])
         except TypeError as error:
-            raise WireError("a key or member that cannot be one") from error
+            raise SerializeError("a key or member that cannot be one") from error
         except ValueError as error:
-            raise WireError(str(error)) from error
-    raise WireError("an unknown kind of value")
+            raise SerializeError(str(error)) from error
+    raise SerializeError("an unknown kind of value")
 
 
 def _decode_array(coded: dict) -> object:
     name, shape, data = coded.get("dtype"), coded.get("shape"), coded.get("data")
     if type(name) is not str or name not in DTYPES or type(shape) is not list or len(shape) > 16:
-        raise WireError("an array without a known dtype and shape")
+        raise SerializeError("an array without a known dtype and shape")
     if not all(type(size) is int and 0 <= size < 2**31 for size in shape):
-        raise WireError("an array of an impossible shape")
+        raise SerializeError("an array of an impossible shape")
     if type(data) is not str or not data.isascii() or len(data) > 2 * BYTES:
-        raise WireError("an array without data")
+        raise SerializeError("an array without data")
     dtype = np.dtype(name).newbyteorder("<")
     try:
         raw = base64.b64decode(data, validate=True)
         if math.prod(shape) * dtype.itemsize != len(raw):
-            raise WireError("an array whose data does not fill its shape")
+            raise SerializeError("an array whose data does not fill its shape")
         array = np.frombuffer(raw, dtype).astype(np.dtype(name)).reshape(shape)
     except (binascii.Error, ValueError) as error:
-        raise WireError(str(error)) from error
+        raise SerializeError(str(error)) from error
     if name == "bool" and raw.strip(b"\0\1"):
-        raise WireError("truth values that are neither")
+        raise SerializeError("truth values that are neither")
     if coded["is"] == "scalar":
         if shape:
-            raise WireError("a scalar with a shape")
+            raise SerializeError("a scalar with a shape")
         return array[()]
     if coded["is"] == "array":
         return array
@@ -154,4 +154,4 @@ def _decode_array(coded: dict) -> object:
             tensor = tensor.view(torch.bfloat16)
         return tensor.requires_grad_(bool(coded.get("grad")))
     except (RuntimeError, TypeError) as error:
-        raise WireError(str(error)) from error
+        raise SerializeError(str(error)) from error

@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.classroom import tables
-from grading.classroom.marking import SheetGrade
-from grading.classroom.submissions import CANVAS, NOTEBOOK
+from classroom import tables
+from classroom.gradebook.grades import SheetGrade
+from classroom.intake.submissions import CANVAS, NOTEBOOK
 
 MADE = ("upload.csv", "feedback.zip")
 NAMED = 5
@@ -199,7 +199,7 @@ def _points_possible(rows: Sequence[Mapping[str, str]], name: str) -> str:
 
 def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:
     """The pages, each under the name by which the system finds its student."""
-    from grading.classroom.reports import feedback_name
+    from classroom.reports.reports import feedback_name
 
     with zipfile.ZipFile(out / MADE[1], "w", zipfile.ZIP_DEFLATED) as archive:
         for sheet in sheets:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from grading.classroom.marking import Grade, SheetGrade
-from grading.classroom.policy import Policy, own_answer
-from grading.classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words, sheets
+from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.policy import Policy, own_answer
+from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words, sheets
 from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")

@@ -1,0 +1,7 @@
+"""The command line: `python -m classroom SUBMISSIONS`."""
+
+import sys
+
+from classroom.grade import main
+
+sys.exit(main())

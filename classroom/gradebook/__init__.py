@@ -1,0 +1,1 @@
+"""What counts: the grades of every sheet, what persons decided, and where both are kept."""

@@ -1,0 +1,1 @@
+"""The learning management systems: Moodle, Canvas and Gradescope."""
