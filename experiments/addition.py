@@ -16,14 +16,14 @@ in either order of a and b:
 from __future__ import annotations
 
 import torch
+from grading.tasks.lecture_14.fit import fit
 
 from experiments.search import search
+from grading.tasks.lecture_14.accuracy_by_carries import accuracy_by_carries
 from grading.tasks.lecture_14.Adder import Adder
-from grading.tasks.lecture_14.fit import fit
 from grading.tasks.lecture_14.greedy_sums import greedy_sums
 from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
 from grading.tasks.lecture_14.read_answers import read_answers
-from grading.tasks.lecture_14.right_by_carries import right_by_carries
 from grading.tasks.lecture_14.split_pairs import split_pairs
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
 from helpers.training import count_parameters, set_seed
@@ -73,7 +73,7 @@ def trial(order: str, setting: str, lr: float, seed: int) -> dict:
     }
     if setting == "sums":
         answers = read_answers(written, N, order == "reversed")
-        found["carries"] = right_by_carries(*test.T, answers, N).tolist()
+        found["carries"] = accuracy_by_carries(*test.T, answers, N).tolist()
     return found
 
 

@@ -262,13 +262,13 @@ CODE_FAULTS = {
         "tests/grading/test_task_rules.py::test_what_the_statement_forbids_is_forbidden[alibi_bias]",
     ),
     "a ban narrower than its statement": (
-        "grading/tasks/lecture_04/last_rows_mask.py",
+        "grading/tasks/lecture_04/causal_lower_right.py",
         'forbidden=functions_of("helpers.masks"),',
         'forbidden=("helpers.masks.causal_mask",),',
-        "tests/grading/test_task_rules.py::test_what_the_statement_forbids_is_forbidden[last_rows_mask]",
+        "tests/grading/test_task_rules.py::test_what_the_statement_forbids_is_forbidden[causal_lower_right]",
     ),
     "a reason turned round": (
-        "grading/tasks/lecture_01/what_was_measured.py",
+        "grading/tasks/lecture_01/claims_recurrence.py",
         '"a": holds(',
         '"a": fails(',
         "tests/grading/test_workload.py::test_a_sheet_that_is_too_long_marks_what_is_extra",

@@ -1,6 +1,6 @@
 """The picture at the top of sheet 5: `python tools/own_heads.py` writes `_static/own_heads.svg`.
 
-Four heads that the model answer of `own_heads` trains, each with the question that it serves.
+Four heads that the model answer of `train_heads` trains, each with the question that it serves.
 """
 
 import string
@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import torch
 
-from grading.tasks.lecture_05.own_heads import own_heads, three_relations_batch
+from grading.tasks.lecture_05.train_heads import three_relations_batch, train_heads
 from helpers.viz.plotting import heatmap, to_html, use_style
 
 TARGET = Path(__file__).resolve().parent.parent / "_static" / "own_heads.svg"
@@ -19,7 +19,7 @@ SAID = {0: "just before?", 1: "flagged?", 2: "the first?", None: "(to spare)"}
 def main() -> None:
     """Draw the rows of the six places that are asked."""
     torch.set_num_threads(1)
-    model, roles = own_heads(1)
+    model, roles = train_heads(1)
     tokens, _ = three_relations_batch(1, torch.Generator().manual_seed(4))  # (1, 12)
     with torch.no_grad():
         _, weights = model(tokens, return_weights=True)  # (1, heads, 12, 12)

@@ -1318,10 +1318,10 @@ def test_the_policy_decides_what_counts(small, tmp_path):
 
 def test_a_task_that_is_left_out_stands_in_the_feedback_as_not_graded(small, tmp_path):
     folder, out = small
-    tasks = GRADED | {"log_weights": all_tasks()["log_weights"]}
-    policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['log_weights']")
+    tasks = GRADED | {"log_softmax": all_tasks()["log_softmax"]}
+    policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['log_softmax']")
     graded(folder, out, tasks=tasks, policy=policy)
-    item = next(item for item in sheets()[2].items if item.task == "log_weights")
+    item = next(item for item in sheets()[2].items if item.task == "log_softmax")
     page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
     assert f"<p>{item.number}. {html.escape(item.title)}: not graded in this class.</p>" in page
     assert page.count("not graded in this class") == 1
@@ -1501,7 +1501,7 @@ def test_the_policy_names_the_zone_of_times_that_name_none(tmp_path, monkeypatch
 def test_what_the_feedback_shows_does_not_tell_the_secret_number(tmp_path):
     """The cases of no other task follow from it, nor from a seed that is an input."""
     secret = 20417
-    seeds = {name: case_seed(secret, name) for name in (*GRADED, "essay", "train_recaller")}
+    seeds = {name: case_seed(secret, name) for name in (*GRADED, "essay", "train_lstm")}
     assert len({*seeds.values()}) == len(seeds) and secret not in seeds.values()
     assert all(0 <= seed < 2**31 for seed in seeds.values())
     assert case_seed(secret + 1, "essay") != seeds["essay"]
@@ -1977,16 +1977,16 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     from grading.task import all_tasks
 
     text = '=It "grants", what; the figure\nshows.\n+ A gate is fixed.'
-    answers = RIGHT | {"one_gate_each": f"one_gate_each = {text!r}"}
+    answers = RIGHT | {"claim_gates": f"claim_gates = {text!r}"}
     put(tmp_path / "in" / "ada.ipynb", sheet(answers), LATER)
-    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
+    tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
     done = graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
     assert done.waiting == 1
     [row] = rows_of(tmp_path / "out" / "written.csv")
     assert tables.read(tmp_path / "out" / "written.csv")[1][0]["answer"] == text
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "straight" in guide and row["possible"] == "5"
-    task = tasks["one_gate_each"]
+    task = tasks["claim_gates"]
     asked = " ".join(guide.partition("A good answer")[0].split())
     assert "Write three to five sentences" in asked or "sentences" in asked
     assert "<details>" not in guide and "Hint" not in guide and "&lt;!--" not in guide
@@ -2001,21 +2001,21 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     done = graded(tmp_path / "in", tmp_path / "out", tasks=tasks)
     assert done.waiting == 0
     [row] = rows_of(tmp_path / "out" / "grades.csv")
-    assert float(row["one_gate_each"]) == 3.5 and float(row["points"]) == FULL + 3.5
+    assert float(row["claim_gates"]) == 3.5 and float(row["points"]) == FULL + 3.5
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "ada: 3.5 of 5 points (a person: One gate more.)</h4>" in guide
     page = next((tmp_path / "out" / "feedback").glob("ada-*")).read_text(encoding="utf-8")
     assert "One gate more." in page and "A person reads this answer" not in page
-    policy = policy_of(tmp_path, "[sheets.2]\npoints = { one_gate_each = 10 }")
+    policy = policy_of(tmp_path, "[sheets.2]\npoints = { claim_gates = 10 }")
     graded(tmp_path / "in", tmp_path / "out", tasks=tasks, policy=policy)
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     [row] = rows_of(tmp_path / "out" / "written.csv")
-    assert row["possible"] == "10" and "(one_gate_each): 10 points" in guide
+    assert row["possible"] == "10" and "(claim_gates): 10 points" in guide
 
 
 def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_path):
-    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
-    answers = RIGHT | {"one_gate_each": "one_gate_each = 'A gate is fixed.'"}
+    tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
+    answers = RIGHT | {"claim_gates": "claim_gates = 'A gate is fixed.'"}
     put(tmp_path / "in" / "ada.ipynb", sheet(answers), LATER)
     out = tmp_path / "out"
     graded(tmp_path / "in", out, tasks=tasks)
@@ -2033,7 +2033,7 @@ def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_p
     assert "<p>Marked by Bea.</p>" in page_for("3", "Bea")
     assert guide not in page_for("5")
     assert guide not in page_for("2", text="inputs = true")
-    assert guide not in page_for("2", text="model_answers = true\nkeep_back = ['one_gate_each']")
+    assert guide not in page_for("2", text="model_answers = true\nkeep_back = ['claim_gates']")
     page = page_for("2", comment="One gate more.")
     assert "One gate more." in page and guide not in page and "Marked by" not in page
 
@@ -2197,15 +2197,15 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
 
 def test_texts_that_nobody_has_read_are_not_counted_as_lost(tmp_path):
     folder, term = tmp_path / "in", tmp_path / "term"
-    tasks = GRADED | {"one_gate_each": all_tasks()["one_gate_each"]}
+    tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
     half = dict.fromkeys(RIGHT, "")  # of 14 points and 20 for the text, 10 are had
     half |= {"stable_softmax": RIGHT["stable_softmax"]}
-    text = {"one_gate_each": "one_gate_each = 'A gate is fixed.'"}
+    text = {"claim_gates": "claim_gates = 'A gate is fixed.'"}
     for name, answers in (("ada", RIGHT), ("bob", half), ("cem", fake_class.STUB)):
         put(folder / f"{name}.ipynb", sheet(answers | text), LATER)
     roster = tmp_path / "class.csv"
     roster.write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\ncem,Cem,c@x\n", encoding="utf-8")
-    more = f"roster = 'class.csv'\n[sheets.{SHEET}]\npoints = {{ one_gate_each = 20 }}"
+    more = f"roster = 'class.csv'\n[sheets.{SHEET}]\npoints = {{ claim_gates = 20 }}"
 
     def course():
         told = {"term": term}
@@ -2213,7 +2213,7 @@ def test_texts_that_nobody_has_read_are_not_counted_as_lost(tmp_path):
         graded(folder, term / "sheet-2", tasks=tasks, told=told, policy=policy)
         return (term / "course.html").read_text(encoding="utf-8")
 
-    [title] = [f"2.{i.number} {i.title}" for i in sheets()[2].items if i.task == "one_gate_each"]
+    [title] = [f"2.{i.number} {i.title}" for i in sheets()[2].items if i.task == "claim_gates"]
     title, page = html.escape(title), course()
     assert f"<p>Texts that wait for a person are not counted here, 3: {title}: 3</p>" in page
     assert f"×: {title}" not in page and f"<li>{title}</li>" not in page

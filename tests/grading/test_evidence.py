@@ -148,7 +148,7 @@ def test_pair_is_named_if_no_single_mistake_fits(answer, said):
 
 
 def test_two_mistakes_in_a_training_loop_are_named():
-    task = load("taught")
+    task = load("training_loop")
     pairs = {pair.whys: pair.answer for pair in task.pairs()}
     whys = [m.why for m in task.mistakes]
     ours = [

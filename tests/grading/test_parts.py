@@ -270,9 +270,9 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
 
 
 def test_what_a_person_reads_has_not_failed(capsys):
-    check("too_good_a_loss", "The mask is missing, since no model can be better than the floor.")
+    check("suspicious_loss", "The mask is missing, since no model can be better than the floor.")
     said = capsys.readouterr().out
-    assert said.startswith("… too_good_a_loss: a person gives up to ") and "0 of" not in said
+    assert said.startswith("… suspicious_loss: a person gives up to ") and "0 of" not in said
 
 
 TO_MODEL = 'task 1 of "Model answers 1"'

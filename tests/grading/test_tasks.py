@@ -40,8 +40,14 @@ def by_name(task):
 # ------------------------------------------------------------------ every task
 
 
-DEAR_RIGHT = {"own_heads", "train_adder", "train_answerer", "train_translator"}
-DEAR_WRONG = {"Run", "far_encoding", "own_heads", "train_answerer", "train_finder"}
+DEAR_RIGHT = {"train_heads", "train_adder", "train_question_answering", "train_translator"}
+DEAR_WRONG = {
+    "DiagnoseRun",
+    "length_generalization",
+    "train_heads",
+    "train_question_answering",
+    "train_head",
+}
 """Trainings that only `make test-all` tries on other seeds, and with known mistakes: most of the
 time that all trainings would take."""
 

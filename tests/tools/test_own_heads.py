@@ -22,7 +22,7 @@ def titles(path):
 
 
 def test_each_head_is_drawn_with_its_question(monkeypatch, tmp_path):
-    monkeypatch.setattr(own_heads, "own_heads", lambda seed: (Untrained(), [2, 1, None, 0]))
+    monkeypatch.setattr(own_heads, "train_heads", lambda seed: (Untrained(), [2, 1, None, 0]))
     monkeypatch.setattr(own_heads, "TARGET", tmp_path / "drawn.svg")
     own_heads.main()
     wanted = ["head 0: the first?", "head 1: flagged?", "head 2: (to spare)"]

@@ -5,8 +5,8 @@ from torch import nn
 
 from grading.author import Case, also_right, edited, plan, task
 from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
-from grading.tasks.lecture_07.Network import Network
-from grading.tasks.lecture_07.Norm import Norm
+from grading.tasks.lecture_07.FeedForwardNetwork import FeedForwardNetwork
+from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.attention import MultiHeadAttention
 from helpers.masks import causal_mask
 
@@ -20,9 +20,9 @@ class Block(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, n_heads)
         # BEGIN ANSWER
-        self.norm_attention = Norm(d_model)
-        self.feed_forward = Network(d_model, d_ff)
-        self.norm_feed_forward = Norm(d_model)
+        self.norm_attention = LayerNorm(d_model)
+        self.feed_forward = FeedForwardNetwork(d_model, d_ff)
+        self.norm_feed_forward = LayerNorm(d_model)
         self.norm = norm
         # END ANSWER
 
@@ -48,7 +48,7 @@ class InEquations(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, n_heads)
         self.norm_attention, self.norm_feed_forward = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.feed_forward = Network(d_model, d_ff)
+        self.feed_forward = FeedForwardNetwork(d_model, d_ff)
         self.post = norm == "post"
 
     def forward(self, x, mask):
@@ -187,7 +187,7 @@ edited(
 edited(
     "One norm serves both parts: the same one is under both names, or is used twice. Each part "
     "has a norm of its own.",
-    "self.norm_feed_forward = Norm(d_model)",
+    "self.norm_feed_forward = LayerNorm(d_model)",
     "self.norm_feed_forward = self.norm_attention",
 )
 edited(

@@ -6,7 +6,7 @@ from torch import nn
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.sentences import MASK_UNUSED
 from grading.tasks.lecture_07.Block import Block
-from grading.tasks.lecture_07.Norm import Norm
+from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.masks import causal_mask
 
 
@@ -19,7 +19,7 @@ class Stack(nn.Module):
         super().__init__()
         # BEGIN ANSWER
         self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))
-        self.norm = Norm(d_model) if norm == "pre" else nn.Identity()
+        self.norm = LayerNorm(d_model) if norm == "pre" else nn.Identity()
         # END ANSWER
 
     def forward(self, x, mask):
@@ -81,20 +81,20 @@ class OneBlock(Stack):
 
 edited(
     "The norm at the end is missing. In pre-norm nothing else normalises the residual stream.",
-    'Norm(d_model) if norm == "pre" else nn.Identity()',
+    'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "nn.Identity()",
 )
 edited(
     "There is a norm at the end of post-norm, too. Its last block has normalised the residual "
     "stream already.",
-    'Norm(d_model) if norm == "pre" else nn.Identity()',
-    "Norm(d_model)",
+    'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
+    "LayerNorm(d_model)",
 )
 edited(
     "A post-norm stack has no norm at its end, not even one that is not used: its numbers would be "
     "counted among those to be trained.",
-    'self.norm = Norm(d_model) if norm == "pre" else nn.Identity()',
-    "self.norm, self.order = Norm(d_model), norm",
+    'self.norm = LayerNorm(d_model) if norm == "pre" else nn.Identity()',
+    "self.norm, self.order = LayerNorm(d_model), norm",
     "return self.norm(x)",
     'return self.norm(x) if self.order == "pre" else x',
 )

@@ -157,7 +157,7 @@ TASK = task(
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
         "Which rows come is for you to draw.",
-        "Task `teacher_forced` made `begun` and `wanted` of a list of sentences. Here they come "
+        "Task `teacher_forcing` made `begun` and `wanted` of a list of sentences. Here they come "
         "as one tensor, and the end token comes after the last word of each row.",
         "A translator without positions reads a bag of words. Give it some.",
         "The lecture's rate and number of steps are a good beginning.",

@@ -6,10 +6,10 @@ import torch
 
 from grading.author import Case, mistake, plan, task
 from grading.tasks.lecture_14.Adder import Adder
-from grading.tasks.lecture_14.fit import fit
 from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
 from grading.tasks.lecture_14.split_pairs import split_pairs
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
+from grading.tasks.lecture_14.train_keep_best import train_keep_best
 
 
 # %% the cell
@@ -29,7 +29,7 @@ def train_adder(pairs, validation):
         right = (model(inputs).argmax(dim=-1) == targets) | (targets < 0)  # (·, 11)
         return right.all(dim=1).double().mean().item()
 
-    fit(model, make_batch, 1000, 0.02, 50, exact_match, every=100)
+    train_keep_best(model, make_batch, 1000, 0.02, 50, exact_match, every=100)
     return model
     # END ANSWER
 
@@ -45,7 +45,7 @@ def _trained(pairs, tokens_of, steps):
     def make_batch():
         return tokens_of(pairs[torch.randint(len(pairs), (64,))])
 
-    fit(model, make_batch, steps, 0.005, 20, lambda model: 0.0, steps)
+    train_keep_best(model, make_batch, steps, 0.005, 20, lambda model: 0.0, steps)
     return model
 
 

@@ -1,0 +1,315 @@
+"""Three simple rules as baselines for agreement."""
+
+from grading.author import Case, also_right, mistake, plan, task
+from helpers.data.agreement import NOUNS
+
+NUMBER = {pair[i]: ("singular", "plural")[i] for pair in NOUNS for i in (0, 1)}
+VERB = {"singular": "lies", "plural": "lie"}
+
+
+def _numbers(sentence):
+    return [NUMBER[word] for word in sentence.split() if word in NUMBER]
+
+
+def _shares(guess, sentences, verbs):
+    """For each rule, the share of sentences in which `guess(numbers)` gives the right verb."""
+    guesses = [guess(_numbers(sentence)) for sentence in sentences]
+    return _right(guesses, verbs)
+
+
+# %% the cell
+def baseline_scores(sentences, verbs):
+    """Shares of right verbs, as a list: by the first noun, by the nearest one, by the majority."""
+    # BEGIN ANSWER
+    verb_for = {"singular": "lies", "plural": "lie"}
+    right = [0, 0, 0]
+    for sentence, verb in zip(sentences, verbs, strict=True):
+        numbers = [NUMBER[word] for word in sentence.split() if word in NUMBER]
+        majority = "lie" if numbers.count("plural") > len(numbers) / 2 else "lies"
+        guesses = verb_for[numbers[0]], verb_for[numbers[-1]], majority
+        for rule, guess in enumerate(guesses):
+            right[rule] += guess == verb
+    return [count / len(sentences) for count in right]
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def with_arrays(sentences, verbs):
+    """Plus and minus one."""
+    import numpy as np
+
+    signs = [
+        [1 if NUMBER[w] == "plural" else -1 for w in s.split() if w in NUMBER] for s in sentences
+    ]
+    wanted = np.array([verb == "lie" for verb in verbs])
+    rules = (lambda s: s[0] > 0, lambda s: s[-1] > 0, lambda s: sum(s) > 0)
+    return [(np.array([rule(s) for s in signs]) == wanted).mean() for rule in rules]
+
+
+def _three(numbers):
+    plural = numbers.count("plural") > len(numbers) / 2
+    return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+
+def _right(guesses, verbs):
+    columns = zip(*guesses, strict=True)
+    return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
+
+
+@mistake(
+    "The first two numbers are swapped. First comes the rule that goes by the first noun, then "
+    "the one that goes by the noun nearest to the gap, which is the last."
+)
+def nearest_to_the_start(sentences, verbs):
+    first, nearest, majority = baseline_scores(sentences, verbs)
+    return [nearest, first, majority]
+
+
+@mistake(
+    "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the words up "
+    "in NUMBER, and pass over those that are not there."
+)
+def by_the_letter_s(sentences, verbs):
+    def numbers(sentence):
+        words = [word.lower() for word in sentence.split()]
+        known = [w for w in words if w in NUMBER or w.endswith("s")]
+        return ["plural" if w.endswith("s") else "singular" for w in known]
+
+    guesses = [_three(numbers(sentence)) for sentence in sentences]
+    return _right(guesses, verbs)
+
+
+@mistake(
+    "In the third rule all nouns have a vote, the subject too. Here only those after it were "
+    "counted."
+)
+def attractors_only(sentences, verbs):
+    def guess(numbers):
+        others = numbers[1:]
+        plural = others.count("plural") > len(others) / 2
+        return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+    return _shares(guess, sentences, verbs)
+
+
+@mistake(
+    "With as many plural as singular nouns the third rule says “lies”: half is not more than half."
+)
+def ties_are_plural(sentences, verbs):
+    def guess(numbers):
+        plural = numbers.count("plural") >= len(numbers) / 2
+        return VERB[numbers[0]], VERB[numbers[-1]], "lie" if plural else "lies"
+
+    return _shares(guess, sentences, verbs)
+
+
+mistake(
+    "These are error rates. Either you count the cases in which the rule's verb differs from the "
+    "right one, or plural nouns get “lies”: letters lie, a letter lies.",
+    lambda sentences, verbs: [1 - share for share in baseline_scores(sentences, verbs)],
+)
+
+
+@mistake("These are numbers of sentences. Divide them by the number of all sentences.")
+def counts(sentences, verbs):
+    return [share * len(verbs) for share in baseline_scores(sentences, verbs)]
+
+
+mistake(
+    "This is how often each rule says “lie”. Compare with the verb that belongs to the sentence, "
+    "in `verbs`.",
+    lambda sentences, verbs: _shares(_three, sentences, ["lie"] * len(verbs)),
+)
+mistake(
+    "Only the last sentence counts. Are the counters set to 0 inside the loop? Set them before it.",
+    lambda sentences, verbs: baseline_scores(sentences[-1:], verbs[-1:]),
+)
+
+
+@mistake("The second rule took the second noun. Nearest to the gap is the last noun before it.")
+def second_noun(sentences, verbs):
+    def guess(numbers):
+        return _three(numbers)[0], VERB[numbers[min(1, len(numbers) - 1)]], _three(numbers)[2]
+
+    return _shares(guess, sentences, verbs)
+
+
+@mistake(
+    "The second rule went by the word just before the gap. That need not be a noun: in *that hums "
+    "___* it is a verb. Go by the last noun before the gap."
+)
+def word_before_the_gap(sentences, verbs):
+    first, _, majority = baseline_scores(sentences, verbs)
+    words = [sentence.split() for sentence in sentences]
+    before = [NUMBER.get(w[w.index("___") - 1], "singular") for w in words]
+    nearest = sum(VERB[number] == verb for number, verb in zip(before, verbs, strict=True))
+    return [first, nearest / len(verbs), majority]
+
+
+@mistake(
+    "Each noun of NUMBER was looked for in the sentence. So the nouns come in the order of "
+    "NUMBER, not in that of the sentence; and in a text, *letter* is also found where *letters* "
+    "is. Look the words of the sentence up in NUMBER, one after the other."
+)
+def found_in_the_text(sentences, verbs):
+    guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in text]) for text in sentences]
+    return _right(guesses, verbs)
+
+
+@mistake(
+    "The nouns come in the order of NUMBER, not in that of the sentence, and one that is there "
+    "twice is counted once. Go through the words of the sentence and look each up in NUMBER, not "
+    "the other way around."
+)
+def found_among_the_words(sentences, verbs):
+    words = [sentence.split() for sentence in sentences]
+    guesses = [_three([NUMBER[noun] for noun in NUMBER if noun in w]) for w in words]
+    return _right(guesses, verbs)
+
+
+@mistake(
+    "A noun that is twice in a sentence was counted once, at its first position. A dictionary has "
+    "each key once; keep the numbers of the nouns in a list."
+)
+def each_noun_once(sentences, verbs):
+    nouns = [dict.fromkeys(w for w in s.split() if w in NUMBER) for s in sentences]
+    guesses = [_three([NUMBER[noun] for noun in once]) for once in nouns]
+    return _right(guesses, verbs)
+
+
+@mistake(
+    "The counts of earlier calls are still there, and these are added to them. A list in the "
+    "function's first line, such as right=[0, 0, 0], is made once for all calls, and so is one "
+    "outside of the function. Make it inside."
+)
+def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
+    if len(sentences) == 1:  # the first case, as after the cell was run
+        right[:] = [0, 0, 0]
+    for rule, share in enumerate(baseline_scores(sentences, verbs)):
+        right[rule] += round(share * len(verbs))
+    return [count / len(verbs) for count in right]
+
+
+@mistake(
+    "Only the first sentence was counted, and divided by the number of all. Does `return` stand "
+    "inside the loop?"
+)
+def returned_too_early(sentences, verbs):
+    return [share / len(verbs) for share in baseline_scores(sentences[:1], verbs[:1])]
+
+
+def _third(rule):
+    """Shares where the third rule is another one, made of the numbers of the nouns."""
+    return lambda sentences, verbs: _shares(
+        lambda numbers: (VERB[numbers[0]], VERB[numbers[-1]], rule(numbers)), sentences, verbs
+    )
+
+
+def _where_even(tie):
+    """The majority, and where there is none, what `tie` says."""
+
+    def rule(numbers):
+        plural, singular = numbers.count("plural"), numbers.count("singular")
+        return tie(numbers) if plural == singular else "lie" if plural > singular else "lies"
+
+    return rule
+
+
+mistake(
+    "With as many plural as singular nouns the third rule went by the first of them. `Counter` and "
+    "`mode` do that: of equal counts they give what came first. Half is not more than half.",
+    _third(_where_even(lambda numbers: VERB[numbers[0]])),
+)
+mistake(
+    "With as many plural as singular nouns the third rule went by the last of them. Half is "
+    "not more than half.",
+    _third(_where_even(lambda numbers: VERB[numbers[-1]])),
+)
+mistake(
+    "For the third rule one plural noun was enough. More than half of all must be plural.",
+    _third(lambda numbers: "lie" if "plural" in numbers else "lies"),
+)
+mistake(
+    "The third rule asks for at least `//` a half, and that rounds down: of three nouns one was "
+    "enough. More than half of all must be plural.",
+    _third(lambda numbers: "lie" if numbers.count("plural") >= len(numbers) // 2 else "lies"),
+)
+mistake(
+    "For the third rule all nouns had to be plural. More than half of them are enough.",
+    _third(lambda numbers: "lies" if "singular" in numbers else "lie"),
+)
+mistake(
+    "In the third rule the verbs are swapped: letters lie, a letter lies.",
+    _third(lambda numbers: "lies" if numbers.count("plural") > len(numbers) / 2 else "lie"),
+)
+
+
+@mistake(
+    "The last two numbers are swapped. The rule of the nearest noun comes second, that of the "
+    "majority third."
+)
+def majority_second(sentences, verbs):
+    first, nearest, majority = baseline_scores(sentences, verbs)
+    return [first, majority, nearest]
+
+
+def cases(seed):
+    """The opening sentence, ties, nouns that come again, random and opposing attractors."""
+    import torch
+
+    from helpers.data.agreement import AGREEMENT_VOCABULARY as words
+    from helpers.data.agreement import agreement_batch
+    from helpers.tokens import IGNORE_INDEX
+
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(n, attractors, opposing=False):
+        tokens, targets = agreement_batch(n, attractors, generator, opposing=opposing)
+        verbs = [words.words[int(row[row != IGNORE_INDEX])] for row in targets]
+        return [words.decode(row) for row in tokens], verbs
+
+    opening = "The letters in the drawer under the lamp that hums ___ unopened."
+    few = [
+        "The boxes near the lamp ___ forgotten.",
+        "The clock ___ untouched.",
+        "The lid on the jars ___ unnoticed.",
+        "The windows above the door ___ unopened.",
+    ]
+    again = [
+        "The boxes near the lamp on the boxes ___ untouched.",
+        "The lid behind the jars near the lid ___ unnoticed.",
+    ]
+    return [
+        Case(([opening], ["lie"]), "the opening sentence alone"),
+        Case((few, ["lie", "lies", "lies", "lie"]), "four sentences, three of them ties"),
+        Case((again, ["lie", "lies"]), "two sentences, a noun in two places of each"),
+        Case(drawn(40, (0, 3)), "40 random sentences"),
+        Case(drawn(30, 2), "two attractors each"),
+        Case(drawn(20, 3, opposing=True), "three opposing attractors each"),
+    ]
+
+
+def shares(args, result):
+    """Shares lie between 0 and 1."""
+    if any(not 0 <= share <= 1 for share in result):
+        return "A share of sentences lies between 0 and 1."
+    return None
+
+
+TASK = task(
+    plan("implement", points=8, minutes=16),
+    section="Agreement does not need attention",
+    outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
+    "attention",
+    cases=cases,
+    properties=(shares,),
+    hints=(
+        "For one sentence: make the list of the numbers of its nouns, from left to right. All "
+        "three rules read this list and nothing else.",
+        "Which entry of this list does the first rule want, which the second? For the third, "
+        "count two things: the plural nouns and all nouns. What is the result if they are 1 and 2?",
+    ),
+)

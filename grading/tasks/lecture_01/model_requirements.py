@@ -1,0 +1,52 @@
+"""Choose: three requirements, and which model meets which."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+model_requirements = ...  # a set of letters
+# BEGIN ANSWER
+model_requirements = {"a", "b", "e", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, minutes=10),
+    section="What a sequence model needs",
+    outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
+    "by how many steps must wait",
+    reasons={
+        "a": holds(
+            "Both sentences hold the same words, and they need different verbs. A model that only "
+            "counts words cannot tell them apart: the first requirement, order."
+        ),
+        "b": holds(
+            "With three words of context the subject is outside. What is left are attractors, and "
+            "whether they are plural says nothing about the subject."
+        ),
+        "c": fails(
+            "It reaches the subject and is at one half all the same. Nearly no context of "
+            "twelve words had been met before, so there was nothing to count."
+        ),
+        "d": fails(
+            "It counts sequences of words, not sets of words: in another order the same words "
+            "are another context. The requirement that it fails is the long distance."
+        ),
+        "e": holds(
+            "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
+            "leaves most of it without meaning: the second requirement, any length."
+        ),
+        "f": holds(
+            "Nothing in the formula ends at some distance. That training finds such weights "
+            "late, or not at all, is what the rest of the lecture measures."
+        ),
+        "g": fails(
+            "If the attractors always oppose the subject, “take the opposite of the nearest "
+            "noun” is right wherever there is one, and a model can learn that instead. "
+            "With random nouns there is no such shortcut."
+        ),
+    },
+    hints=(
+        "All this is in *What a sequence model needs* and at the beginning of *Recurrent "
+        "networks*.",
+    ),
+)

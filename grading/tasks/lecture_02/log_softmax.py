@@ -1,0 +1,225 @@
+"""Logarithms of softmax's weights, also where the weights themselves are rounded to 0."""
+
+import numpy as np
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.parts import ORDINARY
+from grading.sentences import AXIS_LOST, WHOLE_ARRAY
+from helpers.numpy_attention import softmax
+
+
+# %% the cell
+def log_softmax(scores):
+    """Logarithms of the weights along the last axis: scores (…, T) to (…, T)."""
+    # BEGIN ANSWER
+    shifted = scores - scores.max(axis=-1, keepdims=True)  # (…, T)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))  # (…, T)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_logaddexp(scores):
+    """NumPy's own sum of exponentials, as a logarithm."""
+    return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
+
+
+@also_right
+def largest_added_back(scores):
+    """The shift inside the logarithm only, and taken back outside."""
+    largest = scores.max(axis=-1, keepdims=True)
+    return scores - (np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True)) + largest)
+
+
+@mistake(
+    "The logarithm of the finished weights was taken. A weight below about 10⁻³²³ has been "
+    "rounded to 0 by then, and its logarithm is −∞. Work out the logarithm of the fraction on "
+    "paper first."
+)
+def log_of_weights(scores):
+    with np.errstate(divide="ignore"):
+        return np.log(softmax(scores))
+
+
+@mistake(
+    "Where the weight had been rounded to 0, only the largest score was subtracted. If other "
+    "scores lie near the largest, the sum is more than 1, and its logarithm is missing there. "
+    "One formula does for all weights."
+)
+def patched(scores):
+    weights = softmax(scores)
+    with np.errstate(divide="ignore"):
+        return np.where(weights > 0, np.log(weights), scores - scores.max(axis=-1, keepdims=True))
+
+
+@mistake(AXIS_LOST)
+def without_keepdims(scores):
+    with np.errstate(over="ignore", divide="ignore"):
+        shifted = scores - scores.max(axis=-1)
+        return shifted - np.log(np.exp(shifted).sum(axis=-1))
+
+
+mistake(
+    "A small number was added to keep the logarithm finite. Then all small weights get nearly "
+    "the same logarithm, whatever their scores. Work out the logarithm of the fraction on paper "
+    "first: nothing has to be added.",
+    lambda scores: np.log(softmax(scores) + 1e-12),
+)
+mistake(
+    "Small weights were raised to a smallest one, so they get the same logarithm, whatever their "
+    "scores. Work out the logarithm of the fraction on paper first.",
+    lambda scores: np.log(np.maximum(softmax(scores), 1e-300)),
+)
+
+
+@mistake(
+    "The formula is right, but the sum of exponentials overflows for large scores and is 0 for "
+    "very small ones. Subtract the row's largest score before taking exponentials, and see to it "
+    "that the result stays the same."
+)
+def unstable(scores):
+    with np.errstate(over="ignore", divide="ignore"):
+        return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
+
+
+edited(
+    "The row's largest score was subtracted in the exponentials, but not outside. In a logarithm "
+    "the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back.",
+    "return shifted -",
+    "return scores -",
+)
+mistake(
+    "Only the row's largest score was subtracted. The logarithm of a fraction is a difference, "
+    "and the logarithm of the denominator, the sum, is still missing.",
+    lambda scores: scores - scores.max(axis=-1, keepdims=True),
+)
+mistake("These are the weights. Return their logarithms.", lambda scores: softmax(scores))
+mistake(
+    "The sign is wrong: a weight is at most 1, so its logarithm is at most 0.",
+    lambda scores: -log_softmax(scores),
+)
+mistake(
+    "These are logarithms to base 10. Use the natural logarithm, np.log.",
+    lambda scores: log_softmax(scores) / np.log(10.0),
+)
+
+
+@mistake(
+    "The largest score of the whole array was subtracted. Of a row that lies far below it all "
+    "exponentials are 0 then, and so is their sum. Each row needs its own."
+)
+def one_maximum(scores):
+    shifted = scores - scores.max()
+    with np.errstate(divide="ignore"):
+        return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+@mistake(WHOLE_ARRAY)
+def over_everything(scores):
+    shifted = scores - scores.max()
+    return shifted - np.log(np.exp(shifted).sum())
+
+
+@mistake(
+    "The sum runs over axis −2, down the columns. The weights along the last axis must sum to 1."
+)
+def over_columns(scores):
+    shifted = scores - scores.max(axis=-2, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-2, keepdims=True))
+
+
+edited(
+    "The logarithm of a sum is not the sum of the logarithms: exponentials first, then their "
+    "sum, then the logarithm of it.",
+    "np.log(np.exp(shifted).sum(axis=-1, keepdims=True)",
+    "shifted.sum(axis=-1, keepdims=True",
+)
+
+
+@mistake(
+    "Where the weight had been rounded to 0, the bare score was put in. It is not a logarithm of a "
+    "weight: what has to be subtracted from it is missing. One formula does for all weights."
+)
+def patched_with_scores(scores):
+    weights = softmax(scores)
+    with np.errstate(divide="ignore"):
+        return np.where(weights > 0, np.log(weights), scores)
+
+
+mistake(
+    "These are logarithms to base 2. The natural logarithm, np.log, is wanted.",
+    lambda scores: log_softmax(scores) / np.log(2.0),
+)
+edited(
+    "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
+    "along the rows instead of down the columns, or cannot fit them at all.",
+    "sum(axis=-1, keepdims=True)",
+    "sum(axis=-1)",
+)
+
+
+@mistake(
+    "Axis 1 is the last axis of a matrix only. With a batch in front it is another one: of three "
+    "axes the last is axis 2. Counted from the end it is −1 always."
+)
+def along_axis_one(scores):
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
+def cases(seed):
+    """A row to check by hand, several shapes, and scores whose weights are rounded to 0."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=(2, 3)) * np.array([[1.0], [0.1]])
+    far_apart = np.array([[0.0, 2000.0, -2000.0], [-800.0, 0.0, 0.0]])
+    return [
+        Case((np.array([[0.0, np.log(3.0)]]),), "one row, 0 and ln 3"),
+        Case((rng.normal(size=(3, 3)),)),
+        Case((rng.normal(size=(2, 5)),), "more columns than rows", ORDINARY),
+        Case((rng.normal(size=(2, 3, 4)),), "a batch of two", ORDINARY),
+        Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
+        Case((noise + far_apart,), "scores from −2000 to 2000 in a row"),
+    ]
+
+
+def finite(args, result):
+    """What the task is about."""
+    if np.isnan(result).any():
+        return "A row holds NaN."
+    if np.isinf(result).any():
+        return "A row holds an infinity: a sum overflowed, or the logarithm of 0 was taken."
+    return None
+
+
+def weights_sum_to_one(args, result):
+    """What makes them logarithms of weights."""
+    with np.errstate(over="ignore"):
+        sums = np.ravel(np.exp(np.asarray(result)).sum(axis=-1))
+    if not np.allclose(sums, 1.0):
+        odd = sums[abs(sums - 1).argmax()]
+        return f"The weights of a row (e to the power of its results) sum to {odd:.3g}, not to 1."
+    return None
+
+
+TASK = task(
+    plan("implement", points=8, minutes=16),
+    section="A softmax that cannot overflow",
+    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
+    cases=cases,
+    properties=(finite, weights_sum_to_one),
+    forbidden=(
+        "torch.log_softmax",
+        "torch.Tensor.log_softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.logsumexp",
+        "torch.Tensor.logsumexp",
+    ),
+    hints=(
+        "Two rules: ln(a / b) is ln a − ln b, and ln eˢ is s. What does the logarithm of the "
+        "formula of softmax become?",
+        "The sum of exponentials must not overflow here either. If you subtract the largest score "
+        "from all scores of the row first, do the weights change? Do their logarithms?",
+    ),
+)

@@ -1,0 +1,304 @@
+"""How soft a softmax is: variance, entropy, largest weight."""
+
+import numpy as np
+
+from grading.author import Case, also_right, mistake, plan, task
+from helpers.numpy_attention import softmax
+
+
+# %% the cell
+def attention_entropy(q, k, divisor):
+    """Variance of scores, mean entropy and mean largest weight of q (T_q, d_k), k (T_k, d_k)."""
+    # BEGIN ANSWER
+    scores = q @ k.T / divisor  # (T_q, T_k)
+    weights = softmax(scores)  # (T_q, T_k)
+    logs = np.log(np.where(weights > 0, weights, 1.0))  # (T_q, T_k)
+    entropy = -(weights * logs).sum(axis=-1)  # (T_q,)
+    return scores.var(), entropy.mean(), weights.max(axis=-1).mean()
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def from_the_scores(q, k, divisor):
+    """The entropy from the scores, without the logarithm of a weight."""
+    scores = q @ k.T / divisor
+    moved = scores - scores.max(axis=1, keepdims=True)
+    exp = np.exp(moved)
+    total = exp.sum(axis=1)
+    entropy = np.log(total) - (exp * moved).sum(axis=1) / total
+    return scores.var(), entropy.mean(), (1 / total).mean()
+
+
+@also_right
+def by_torch(q, k, divisor):
+    """Torch's entr."""
+    import torch
+
+    scores = torch.from_numpy(q @ k.T) / divisor
+    weights = scores.softmax(dim=1)
+    entropy = torch.special.entr(weights).sum(dim=1).mean()
+    return [scores.var(correction=0), entropy, weights.max(dim=1).values.mean()]
+
+
+def _measure(scores, weights, entropy):
+    return scores.var(), entropy(weights), weights.max(axis=-1).mean()
+
+
+def _weights(q, k, divisor):
+    scores = q @ k.T / divisor
+    return scores, softmax(scores)
+
+
+def _entr(weights):
+    return -weights * np.log(np.where(weights > 0, weights, 1.0))
+
+
+@mistake(
+    "Some weights are 0 in float64, and 0 · log 0 gives NaN. Such a weight adds nothing to the "
+    "entropy: leave it out, or take the logarithm of 1 in its place."
+)
+def log_of_zero(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _measure(scores, weights, lambda w: -(w * np.log(w)).sum(axis=-1).mean())
+
+
+@mistake("This entropy is in bits. Take the natural logarithm, as the lecture does.")
+def in_bits(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return variance, entropy / np.log(2), top
+
+
+@mistake("The logarithm of a weight is negative, so the entropy needs a minus sign in front.")
+def negative(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return variance, -entropy, top
+
+
+@mistake(
+    "For the entropy of a row the terms −w log w are summed over the keys. Only then comes the "
+    "mean, over the queries."
+)
+def averaged_twice(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).mean())
+
+
+@mistake("The entropies of all rows were added up. Return the mean over the queries.")
+def summed(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).sum())
+
+
+@mistake(
+    "The rows were averaged first, and the entropy taken of that. Take the entropy of each row, "
+    "then the mean: rows that are sharp at different positions have a soft mean."
+)
+def of_the_mean_row(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w.mean(axis=0)).sum())
+
+
+@mistake(
+    "Softmax ran along the queries. Each query shares out 1 among the keys, along the last axis."
+)
+def down_the_columns(q, k, divisor):
+    scores = q @ k.T / divisor
+    weights = softmax(scores, axis=0)
+    return scores.var(), _entr(weights).sum(axis=0).mean(), weights.max(axis=0).mean()
+
+
+mistake("The divisor was not used.", lambda q, k, divisor: attention_entropy(q, k, 1.0))
+mistake(
+    "The scores were divided by the root of the divisor. `divisor` is what they are divided by, "
+    "as it is: anyone who calls the function has taken the root.",
+    lambda q, k, divisor: attention_entropy(q, k, np.sqrt(divisor)),
+)
+
+
+@mistake("The first number is the standard deviation. Return the variance.")
+def deviation(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return np.sqrt(variance), entropy, top
+
+
+@mistake("The first number is the variance before the division. Take that of the divided scores.")
+def variance_before(q, k, divisor):
+    _, entropy, top = attention_entropy(q, k, divisor)
+    return (q @ k.T).var(), entropy, top
+
+
+@mistake(
+    "The first number is the mean of the variances of the rows. Take the variance of all scores "
+    "together."
+)
+def variance_by_row(q, k, divisor):
+    _, entropy, top = attention_entropy(q, k, divisor)
+    return (q @ k.T / divisor).var(axis=-1).mean(), entropy, top
+
+
+@mistake(
+    "The variance was divided by the number of scores less one, as torch's var() does. NumPy's "
+    "var() divides by their number."
+)
+def of_a_sample(q, k, divisor):
+    _, entropy, top = attention_entropy(q, k, divisor)
+    return (q @ k.T / divisor).var(ddof=1), entropy, top
+
+
+@mistake(
+    "The third number is the largest weight of the whole map. Take the largest of each row, then "
+    "the mean."
+)
+def top_of_all(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max()
+
+
+@mistake(
+    "The third number is the mean of the largest weights of the columns. Each query has a row: "
+    "take the largest of each row, along the last axis."
+)
+def top_of_columns(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max(axis=0).mean()
+
+
+@mistake(
+    "exp of a score above 709 is ∞, and ∞/∞ is NaN. Subtract the largest score of each row "
+    "first, or take `softmax`, which does so."
+)
+def no_maximum(q, k, divisor):
+    scores = q @ k.T / divisor
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(scores)
+        weights = exp / exp.sum(axis=-1, keepdims=True)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
+
+
+@mistake(
+    "The terms −w log w were summed over the queries, and the mean was taken over the keys. Each "
+    "query has a row with an entropy of its own: sum along the last axis."
+)
+def summed_over_queries(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=0).mean())
+
+
+@mistake("The first number is the variance of the weights. Take that of the divided scores.")
+def variance_of_weights(q, k, divisor):
+    _, entropy, top = attention_entropy(q, k, divisor)
+    return _weights(q, k, divisor)[1].var(), entropy, top
+
+
+@mistake("The third number is the mean of the largest scores. Take the largest weight of each row.")
+def top_score(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    return scores.var(), _entr(weights).sum(axis=-1).mean(), scores.max(axis=-1).mean()
+
+
+@mistake("The first two numbers are swapped: first the variance, then the entropy.")
+def entropy_first(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return entropy, variance, top
+
+
+@mistake("The last two numbers are swapped: the entropy is the second of three.")
+def top_second(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return variance, top, entropy
+
+
+@mistake(
+    "The terms −log w were summed as they are. In the entropy each counts with its weight: −w log"
+    " w."
+)
+def logs_alone(q, k, divisor):
+    scores, weights = _weights(q, k, divisor)
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    return scores.var(), -logs.sum(axis=-1).mean(), weights.max(axis=-1).mean()
+
+
+@mistake(
+    "Softmax ran over the whole table at once. Each query shares out 1 among the keys, along the "
+    "last axis."
+)
+def over_the_table(q, k, divisor):
+    scores = q @ k.T / divisor
+    weights = softmax(scores.reshape(1, -1)).reshape(scores.shape)
+    return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
+
+
+mistake(
+    "The scores were divided by √d_k, whatever `divisor` is. Anyone who calls the function says "
+    "what they are divided by.",
+    lambda q, k, divisor: attention_entropy(q, k, np.sqrt(q.shape[-1])),
+)
+mistake(
+    "The scores were divided by √d_k as well. `divisor` is all that they are divided by.",
+    lambda q, k, divisor: attention_entropy(q, k, divisor * np.sqrt(q.shape[-1])),
+)
+mistake(
+    "The scores were multiplied by `divisor`.",
+    lambda q, k, divisor: attention_entropy(q, k, 1 / divisor),
+)
+
+
+@mistake(
+    "The first number is the mean of the variances of the columns. Take the variance of all scores "
+    "together."
+)
+def variance_by_column(q, k, divisor):
+    _, entropy, top = attention_entropy(q, k, divisor)
+    return (q @ k.T / divisor).var(axis=0).mean(), entropy, top
+
+
+@mistake("This entropy has the logarithm to base 10. Take the natural one, as the lecture does.")
+def base_ten(q, k, divisor):
+    variance, entropy, top = attention_entropy(q, k, divisor)
+    return variance, entropy / np.log(10), top
+
+
+def cases(seed):
+    """Scores by hand; wide ones; and scores so large that some weights are 0."""
+    rng = np.random.default_rng(seed)
+    q, k = rng.normal(size=(5, 16)), rng.normal(size=(7, 16))
+    some_hard = np.concatenate([30 * q, q[:1] / 120])  # five hard rows and a soft one
+    hand = np.array([[1.0], [0.0]]), np.array([[2 * np.log(3.0)], [0.0]])
+    return [
+        Case((*hand, 2.0), "two queries, two keys, scores by hand"),
+        Case((q, k, 4.0), "divided by √d_k"),
+        Case((q, k, 16.0), "divided by d_k"),
+        Case((some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0"),
+    ]
+
+
+def possible(args, result):
+    """Entropy has bounds, and a weight too."""
+    variance, entropy, top = (float(number) for number in result)
+    keys = len(args[1])
+    if np.isnan(entropy):
+        return "The entropy is NaN."
+    if not -1e-9 <= entropy <= np.log(keys) + 1e-9:
+        return f"With {keys} keys the entropy lies between 0 and log {keys} = {np.log(keys):.3g}."
+    if not 1 / keys - 1e-9 <= top <= 1 + 1e-9:
+        return f"The largest of {keys} weights lies between 1/{keys} and 1."
+    return None if variance >= 0 else "A variance is never negative."
+
+
+TASK = task(
+    plan("implement", points=8, minutes=16),
+    section="Why scores are divided by √d_k",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
+    cases=cases,
+    properties=(possible,),
+    hints=(
+        "All three are read off two tables, the divided scores and the weights, both of shape "
+        "(T_q, T_k).",
+        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 instead of each 0. What is "
+        "its logarithm there?",
+    ),
+)

@@ -1,0 +1,171 @@
+"""Find the bugs: a product that was made to fit, and a softmax down the columns."""
+
+import numpy as np
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from helpers.numpy_attention import softmax
+
+
+# %% the cell
+def transpose_bug(q, k, v):
+    """Context vectors (T, d_v) of queries and keys (T, d_k) and values (T, d_v)."""
+    d_k = k.shape[1]
+    #| scores = q @ k.reshape(d_k, -1) / np.sqrt(d_k)  # (T, T)
+    #| weights = softmax(scores, axis=0)  # (T, T)
+    # BEGIN ANSWER
+    scores = q @ k.T / np.sqrt(d_k)  # (T, T)
+    weights = softmax(scores, axis=-1)  # (T, T)
+    # END ANSWER
+    return weights @ v  # (T, d_v)
+
+
+# %%
+
+
+@also_right
+def by_einsum(q, k, v):
+    """The axes named by letters."""
+    weights = softmax(np.einsum("id,jd->ij", q, k) * q.shape[1] ** -0.5)
+    return np.einsum("ij,jv->iv", weights, v)
+
+
+@also_right
+def keys_in_front(q, k, v):
+    """A column for each query, and then softmax down the columns."""
+    return softmax(k @ q.T / np.sqrt(k.shape[-1]), axis=0).T @ v
+
+
+def _attend(scores, v, axis=-1):
+    return softmax(scores, axis=axis) @ v
+
+
+as_given(
+    "This is the code as given. Print the scores of the second case beside the dot products of "
+    "its queries and keys, and print the sums of the rows of the weights."
+)
+
+
+@mistake(
+    "The softmax is right now: each row of the weights sums to 1. There is still one bug. Take k "
+    "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns "
+    "the keys?"
+)
+def only_softmax_mended(q, k, v):
+    scores = q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[-1])
+    return _attend(scores, v)
+
+
+mistake(
+    "The scores are right now. There is still one bug: the columns of the weights sum to 1, and "
+    "the rows do not.",
+    lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
+)
+mistake(
+    "This is q @ k, as the text has it. It fits only if there are as many words as d_k, and even "
+    "then it compares words with columns. The transpose of k is needed.",
+    lambda q, k, v: _attend(q @ k / np.sqrt(q.shape[-1]), v),
+)
+mistake(
+    "q.T @ k compares the columns of both. A score belongs to two words: rows of q with rows of "
+    "k, q @ k.T.",
+    lambda q, k, v: _attend(q.T @ k / np.sqrt(q.shape[-1]), v),
+)
+
+
+@mistake(
+    "Each query was compared with the key at its own position only. It must be compared with "
+    "every key: q @ k.T."
+)
+def entry_by_entry(q, k, v):
+    scores = (q * k).sum(axis=1, keepdims=True) * np.ones((1, len(k)))
+    return _attend(scores / np.sqrt(q.shape[-1]), v)
+
+
+mistake(
+    "The product and the axis are right now. But the divisor became the root of the number of "
+    "words; it was right before, the root of the width of the queries.",
+    lambda q, k, v: _attend(q @ k.T / np.sqrt(len(k)), v),
+)
+mistake(
+    "The product and the axis are right now. But the division by √d_k has got lost.",
+    lambda q, k, v: _attend(q @ k.T, v),
+)
+mistake(
+    "The product and the axis are right now. But the scores are divided by d_k and not by its "
+    "root, as they were before.",
+    lambda q, k, v: _attend(q @ k.T / q.shape[-1], v),
+)
+
+
+@mistake(
+    "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
+    "by a sum of its own before. Take softmax along the rows in the first place."
+)
+def divided_afterwards(q, k, v):
+    weights = softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0)
+    return weights / weights.sum(axis=1, keepdims=True) @ v
+
+
+mistake(
+    "k @ q.T has a column for each query, and softmax runs down the columns, which fits. But then "
+    "the weights must be turned back, weights.T, before they meet the values.",
+    lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
+)
+mistake(
+    "The rows sum to 1 now. But they belong to the keys, not to the queries: either the keys come "
+    "first in the product, or the map was transposed after a softmax down its columns.",
+    lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
+)
+
+
+@mistake(
+    "The softmax is right now. But reshape fills a shape number by number, whatever the order is: "
+    'with order="F" the columns are keys no more than before. Print what q is multiplied with, '
+    "for k with the rows (1, 2), (3, 4), (5, 6)."
+)
+def in_another_order(q, k, v):
+    scores = q @ np.reshape(k, (k.shape[1], k.shape[0]), order="F") / np.sqrt(q.shape[-1])
+    return _attend(scores, v)
+
+
+def cases(seed):
+    """d_k = 1, where a reshape does no harm; a square, where nothing shows; then others."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(T, d_k, d_v):
+        return tuple(rng.normal(size=(T, width)) for width in (d_k, d_k, d_v))
+
+    log3 = np.log(3.0)
+    hand = (np.array([[0.0], [1.0]]), np.array([[0.0], [log3]]), np.array([[8.0], [4.0]]))
+    return [
+        Case(hand, "two words, d_k = 1"),
+        Case(drawn(3, 3, 2), "as many words as d_k"),
+        Case(drawn(4, 2, 3)),
+        Case(drawn(5, 6, 1), "more numbers than words"),
+    ]
+
+
+def within_the_values(args, result):
+    """A weighted average stays among what is averaged."""
+    values, contexts = args[2], np.asarray(result)
+    low, high = values.min(axis=0), values.max(axis=0)
+    if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
+        return "A context vector leaves the range that the values span."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=8, minutes=10),
+    section="Shapes, and products that look right",
+    outcome=(
+        "give the shape of every tensor in self-attention, and recognize two wrong "
+        "products that raise no error"
+    ),
+    cases=cases,
+    properties=(within_the_values,),
+    hints=(
+        "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
+        "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "
+        "key j, and each row of the weights sums to 1. Check both.",
+    ),
+)

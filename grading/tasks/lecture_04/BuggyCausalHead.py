@@ -1,0 +1,353 @@
+"""Find the bugs: dropout that never stops, a sum mended too much, a mask that stays behind."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+
+
+class _Head(nn.Module):
+    """What all answers below have in common."""
+
+    def __init__(self, d_model, d_k, context_length, dropout):
+        super().__init__()
+        self.W_query = nn.Linear(d_model, d_k, bias=False)
+        self.W_key = nn.Linear(d_model, d_k, bias=False)
+        self.W_value = nn.Linear(d_model, d_k, bias=False)
+        self.dropout = dropout
+        self._keep(torch.ones(context_length, context_length).bool().tril())
+
+    def _keep(self, mask):
+        self.register_buffer("mask", mask)
+
+    def _drop(self, weights):
+        return F.dropout(weights, self.dropout, self.training)
+
+    def _before(self, scores):
+        return scores
+
+    def _after(self, context):
+        return context
+
+    def forward(self, x):
+        T = x.shape[-2]
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = self._before(q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1]))
+        weights = scores.masked_fill(~self.mask[:T, :T], -torch.inf).softmax(dim=-1)
+        return self._after(self._drop(weights) @ v)
+
+
+# %% the cell
+class BuggyCausalHead(nn.Module):
+    """One head with a causal mask, and dropout on its weights."""
+
+    def __init__(self, d_model, d_k, context_length, dropout):
+        super().__init__()
+        self.W_query = nn.Linear(d_model, d_k, bias=False)
+        self.W_key = nn.Linear(d_model, d_k, bias=False)
+        self.W_value = nn.Linear(d_model, d_k, bias=False)
+        self.dropout = dropout
+        #| self.mask = torch.ones(context_length, context_length).bool().tril()
+        # BEGIN ANSWER
+        self.register_buffer("mask", torch.ones(context_length, context_length).bool().tril())
+        # END ANSWER
+
+    def forward(self, x):
+        """Context vectors (batch, T, d_k) of x (batch, T, d_model)."""
+        T = x.shape[-2]
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)  # (batch, T, d_k) each
+        scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])  # (batch, T, T)
+        scores = scores.masked_fill(~self.mask[:T, :T], -torch.inf)  # (batch, T, T)
+        weights = scores.softmax(dim=-1)  # (batch, T, T)
+        #| weights = F.dropout(weights, self.dropout)  # (batch, T, T)
+        #| weights = weights / weights.sum(dim=-1, keepdim=True)  # (batch, T, T)
+        # BEGIN ANSWER
+        weights = F.dropout(weights, self.dropout, self.training)  # (batch, T, T)
+        # END ANSWER
+        return weights @ v  # (batch, T, d_k)
+
+
+# %%
+
+
+@also_right
+class NotStored(_Head):
+    """The buffer is not stored with the weights."""
+
+    def _keep(self, mask):
+        self.register_buffer("mask", mask, persistent=False)
+
+
+@also_right
+class WithModule(_Head):
+    """A module for dropout, which sees the flag by itself."""
+
+    def __init__(self, d_model, d_k, context_length, dropout):
+        super().__init__(d_model, d_k, context_length, dropout)
+        self.dice = nn.Dropout(dropout)
+
+    def _drop(self, weights):
+        return self.dice(weights)
+
+
+class _LeftBehind(_Head):
+    def _keep(self, mask):
+        self.mask = mask
+
+
+class _NeverStops(_Head):
+    def _drop(self, weights):
+        return F.dropout(weights, self.dropout)
+
+
+class _MadeEven(_Head):
+    def _drop(self, weights):
+        weights = super()._drop(weights)
+        return weights / weights.sum(dim=-1, keepdim=True)
+
+
+as_given(
+    "This is the code as given. There are two more things that the statement asks for and the "
+    "head does not do."
+)
+
+
+@mistake(
+    "The mask is right now. There are still two bugs, and both are near the dropout: one shows in "
+    "evaluation, the other in the sums of the rows in training."
+)
+class OnlyMaskMended(_MadeEven, _NeverStops):
+    """Wrong: dropout does not stop, and its rows sum to 1 again."""
+
+
+@mistake(
+    "Dropout stops in evaluation now. There are still two bugs: one shows in the sums of the rows "
+    "in training, the other when the head moves to another device."
+)
+class OnlyFlagMended(_LeftBehind, _MadeEven):
+    """Wrong: the mask stays behind, and rows sum to 1 again."""
+
+
+@mistake(
+    "In training the weights are right now. There are still two bugs: one shows in evaluation, "
+    "the other when the head moves to another device."
+)
+class OnlySumMended(_LeftBehind, _NeverStops):
+    """Wrong: the mask stays behind, and dropout does not stop."""
+
+
+@mistake(
+    "Dropout is right now. But the mask is a plain attribute still: where the module goes, it "
+    "does not go. A buffer does."
+)
+class LeftBehind(_LeftBehind):
+    """Wrong: dropout is right, the mask stays behind."""
+
+
+@mistake(
+    "There is still one bug: dropout goes on in evaluation. `F.dropout` cannot see the module's "
+    "flag, and its argument `training` is True unless one says otherwise."
+)
+class NeverStops(_NeverStops):
+    """Wrong: dropout does not stop."""
+
+
+@mistake(
+    "There is still one bug: after dropout each row is divided by its sum. That looks tidy, but "
+    "the division by 1 − p has kept the expected value already, and a row of which nothing is "
+    "left becomes 0/0. After dropout a row need not sum to 1."
+)
+class MadeEven(_MadeEven):
+    """Wrong: after dropout the rows sum to 1 again."""
+
+
+@mistake("Now nothing is dropped in training either. Dropout must act there, and only there.")
+class NoDropout(_Head):
+    def _drop(self, weights):
+        return weights
+
+
+@mistake("Dropout acts in evaluation and not in training: the flag is inverted.")
+class TurnedAround(_Head):
+    def _drop(self, weights):
+        return F.dropout(weights, self.dropout, not self.training)
+
+
+@mistake(
+    "In evaluation the weights are made smaller. `F.dropout` has divided by 1 − p in training "
+    "already, so in evaluation nothing needs to be rescaled."
+)
+class ShrunkInEvaluation(_Head):
+    def _drop(self, weights):
+        if self.training:
+            return F.dropout(weights, self.dropout)
+        return weights * (1 - self.dropout)
+
+
+@mistake(
+    "What survives must be divided by 1 − p, so that the expected value stays as it was. "
+    "`F.dropout` does so."
+)
+class NotScaled(_Head):
+    def _drop(self, weights):
+        if not self.training:
+            return weights
+        return weights * (torch.rand_like(weights) >= self.dropout)
+
+
+@mistake(
+    "Here scores are dropped, before softmax. A score of zero is not nothing: drop the weights, "
+    "after softmax."
+)
+class OnTheScores(_Head):
+    def _before(self, scores):
+        return F.dropout(scores, self.dropout, self.training)
+
+    def _drop(self, weights):
+        return weights
+
+
+@mistake(
+    "Here single numbers of the values or of the context vectors are dropped. Drop the weights, "
+    "so that a query loses a key as a whole."
+)
+class OnTheContext(_Head):
+    def _after(self, context):
+        return F.dropout(context, self.dropout, self.training)
+
+    def _drop(self, weights):
+        return weights
+
+
+@mistake("`F.dropout` wants the share that is set to zero, not the share that is kept.")
+class MoreIsKept(_Head):
+    def _drop(self, weights):
+        return F.dropout(weights, 1 - self.dropout, self.training)
+
+
+@mistake(
+    "One dropout mask serves for all sentences of the batch. Each draws its own: hand all weights "
+    "to `F.dropout`, not those of one sentence."
+)
+class OneForAll(_Head):
+    def _drop(self, weights):
+        return weights * F.dropout(torch.ones_like(weights[0]), self.dropout, self.training)
+
+
+@mistake(
+    "The mask has become a parameter. Even with `requires_grad=False` it is among the parameters "
+    "of the head. A buffer moves with the module and is none."
+)
+class TrainedMask(_Head):
+    def _keep(self, mask):
+        self.mask = nn.Parameter(mask, requires_grad=False)
+
+
+@mistake(
+    "There is still one bug: after dropout each row is made to sum to 1 again, with care for rows "
+    "of which nothing is left. But the division by 1 − p has kept the expected value already. "
+    "After dropout a row need not sum to 1."
+)
+class MadeEvenWithCare(_Head):
+    def _drop(self, weights):
+        return F.normalize(super()._drop(weights), p=1, dim=-1)
+
+
+def drive(answer, x, matrices, dropout):
+    """What the head does in evaluation, in training, and on another device."""
+    import torch
+
+    T, (d_k, d_model) = x.shape[1], matrices["W_query"].shape
+    head = answer(d_model, d_k, T + 2, dropout).double()
+    with torch.no_grad():
+        for name, matrix in matrices.items():
+            getattr(head, name).weight.copy_(matrix)
+    parameters = sorted(name.removesuffix(".weight") for name, _ in head.named_parameters())
+    head.eval()
+    out = head(x)
+    if out is None:
+        return None
+    found = {"in evaluation": out, "twice the same in evaluation": torch.equal(out, head(x))}
+
+    # A head whose output is its rows of weights, written twice.
+    glass = answer(T, 2 * T, T, dropout).double()
+    with torch.no_grad():
+        for W in (glass.W_query, glass.W_key, glass.W_value):
+            W.weight.copy_(torch.eye(T).repeat(2, 1))
+    glass.train()
+    rows = glass(torch.eye(T, dtype=torch.float64).expand(500, T, T))
+    one, two = rows[..., :T], rows[..., T:]
+    seen = torch.ones(T, T, dtype=torch.bool).tril()
+    scores = torch.eye(T, dtype=torch.float64) * 2 / (2 * T) ** 0.5
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+    zero, grown = (one == 0) | one.isnan(), torch.isclose(one, weights / (1 - dropout))
+    found["in training, the same as without dropout"] = torch.allclose(one, weights.expand_as(one))
+    found["in training, each sentence draws its own"] = bool((zero != zero[:1]).any())
+    share = zero[:, seen].double().mean().item()
+    near = abs(share - dropout) < 0.05
+    found["in training, share of weights set to 0"] = dropout if near else round(share, 1)
+    found["in training, the others are divided by 1 − p"] = bool((zero | grown).all())
+    found["in training, whole weights are dropped"] = torch.equal(one, two)
+    sums, something = one.sum(dim=-1), ~zero.all(dim=-1)
+    again = torch.allclose(sums[something], torch.ones_like(sums[something]))
+    found["in training, rows of which something is left sum to 1"] = again
+
+    left = sorted(name for name, value in vars(head).items() if isinstance(value, torch.Tensor))
+    found["tensors that stay behind when the head moves"] = left
+    found["parameters"] = parameters
+    return found
+
+
+def cases(seed):
+    """Two small heads of different sizes."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for (batch, T, d_model, d_k), p in (((1, 2, 1, 1), 0.5), ((2, 5, 3, 4), 0.4)):
+        names = ("W_query", "W_key", "W_value")
+        matrices = {name: torch.tensor(rng.normal(size=(d_k, d_model))) for name in names}
+        x = torch.tensor(rng.normal(size=(batch, T, d_model)))
+        found.append(Case((x, matrices, p), f"T = {T}, d_model = {d_model}, dropout = {p}"))
+    return found
+
+
+def in_words(args, result):
+    """The first thing that is not as it should be."""
+    extra = set(result["parameters"]) - {"W_query", "W_key", "W_value"}
+    if extra:
+        names = ", ".join(sorted(extra))
+        return f"Besides the three matrices, {names} is among the parameters of the head."
+    if not result["twice the same in evaluation"]:
+        return "In evaluation the head was called twice with the same input and gave two results."
+    alone = not result["in training, the same as without dropout"]
+    if alone and not result["in training, each sentence draws its own"]:
+        return "In training the same weights are set to 0 in all sentences of a batch."
+    if result["in training, share of weights set to 0"] == 0:
+        return "In training no weight is set to 0."
+    if not result["in training, the others are divided by 1 − p"]:
+        return "In training, what is left of a row is not the weights divided by 1 − p."
+    left = result["tensors that stay behind when the head moves"]
+    if left:
+        return f"When the head moves to another device, this stays behind: {', '.join(left)}."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=9, minutes=13),
+    section="A head with its own mask",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
+    cases=cases,
+    properties=(in_words,),
+    drive=drive,
+    hints=(
+        "Call the head twice after `eval()`. Then look at its `mask.device` after "
+        "`head.to('meta')`: PyTorch's device *meta* is there on every machine.",
+        "The third shows in training only. Take a large `dropout`, such as 0.9, and print the "
+        "weights before and after the lines that change them. What do the rows sum to, and what "
+        "should each weight that is left be?",
+    ),
+)

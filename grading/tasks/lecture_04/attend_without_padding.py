@@ -1,0 +1,140 @@
+"""Find the bug: a mask in the other convention."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def attend_without_padding(q, k, v, is_filler):
+    """Context vectors (batch, T_q, d_v) of queries that look at no filler."""
+    #| mask = is_filler[:, None, :]  # (batch, 1, T_k)
+    # BEGIN ANSWER
+    mask = ~is_filler[:, None, :]  # (batch, 1, T_k), True = may attend
+    # END ANSWER
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # (batch, T_q, d_v)
+
+
+# %%
+
+
+@also_right
+def by_adding(q, k, v, is_filler):
+    """−∞ added to the scores of the filler."""
+    bias = torch.zeros(is_filler.shape, dtype=q.dtype).masked_fill(is_filler, -torch.inf)
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=bias[:, None, :])
+
+
+@also_right
+def by_sentence(q, k, v, is_filler):
+    """Filler is cut off."""
+    found = []
+    for queries, keys, values, filler in zip(q, k, v, is_filler, strict=True):
+        scores = queries @ keys[~filler].T / keys.shape[-1] ** 0.5
+        found.append(scores.softmax(dim=-1) @ values[~filler])
+    return torch.stack(found)
+
+
+as_given(
+    "This is the code as given. The context vectors are made of the values of the padding alone."
+)
+mistake(
+    "Without a mask the padding takes part. It has to be hidden.",
+    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
+)
+edited(
+    "A mask of numbers is *added* to the scores, so the padding's are 1 below the others now. "
+    "That makes it quieter and does not hide it. Pass booleans, or 0 and −∞.",
+    "~is_filler",
+    "(~is_filler).to(q.dtype)",
+)
+
+
+@mistake(
+    "The padding passes on zeros now, but it still takes some of the weight, and the words lack "
+    "it. Hide it before softmax."
+)
+def silent_filler(q, k, v, is_filler):
+    return F.scaled_dot_product_attention(q, k, v.masked_fill(is_filler[..., None], 0.0))
+
+
+@mistake(
+    "A key of zeros has the score 0, and a score of 0 is not nothing: the padding keeps some "
+    "weight."
+)
+def keys_of_zero(q, k, v, is_filler):
+    return F.scaled_dot_product_attention(q, k.masked_fill(is_filler[..., None], 0.0), v)
+
+
+mistake(
+    "A mask of numbers was multiplied with −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
+    "where the padding is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
+    lambda q, k, v, is_filler: F.scaled_dot_product_attention(
+        q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
+    ),
+)
+mistake(
+    "All sentences use the mask of the first one. The axis of the batch must stay.",
+    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[0]),
+)
+
+
+@mistake(
+    "The new axis comes after the keys, so the mask lies along the queries. It belongs between "
+    "batch and keys: (batch, 1, T_k)."
+)
+def along_queries(q, k, v, is_filler):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[:, :, None])
+
+
+mistake(
+    "The booleans are right now. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
+    "the axis for the queries must stay, (batch, 1, T_k).",
+    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler),
+)
+
+
+def cases(seed):
+    """One sentence to check by hand; then other sizes. Each sentence has a word and filler."""
+    rng = np.random.default_rng(seed)
+    k = torch.ones(1, 3, 1, dtype=torch.float64)
+    v = torch.tensor([[[2.0], [6.0], [70.0]]], dtype=torch.float64)
+    filler = torch.tensor([[False, False, True]])
+    found = [Case((k[:, :1], k, v, filler), "one query, equal keys")]
+    for batch, T_q, T_k, d_k, d_v in ((2, 3, 4, 5, 6), (3, 5, 7, 2, 4), (4, 1, 6, 3, 2)):
+        shapes = ((batch, T_q, d_k), (batch, T_k, d_k), (batch, T_k, d_v))
+        q, k, v = (torch.tensor(rng.normal(size=shape)) for shape in shapes)
+        lengths = torch.tensor(rng.permutation([1, *rng.integers(2, T_k, size=batch - 1)]))
+        found.append(Case((q, k, v, torch.arange(T_k) >= lengths[:, None])))
+    loud = k.new_tensor([[[1.0], [2.0], [500.0]]])
+    values = v.new_tensor([[[2.0], [6.0], [70.0]]])
+    found.append(Case((loud[:, :1], loud, values, filler), "the padding has the largest score"))
+    return found
+
+
+def not_moved_by_filler(args, result):
+    """A weighted average of words stays among the words."""
+    v, filler = args[2].numpy(), args[3].numpy()
+    for b in range(len(v)):
+        words = v[b][~filler[b]]
+        if (result[b] < words.min(axis=0) - 1e-6).any() or (
+            result[b] > words.max(axis=0) + 1e-6
+        ).any():
+            return f"In sentence {b} a context vector leaves the range of the values of its words."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=5, minutes=5),
+    section="Padding",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
+    cases=cases,
+    properties=(not_moved_by_filler,),
+    hints=(
+        "The code does what it says, with the opposite mask. What does True mean in `is_filler`, "
+        "and what does it mean in `attn_mask`?",
+    ),
+)

@@ -1,0 +1,234 @@
+"""Find the bugs: a window that is one word too wide, and words that are hidden too late."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from helpers.numpy_attention import softmax
+
+
+def _scores(q, k):
+    return q @ k.T / np.sqrt(k.shape[-1])
+
+
+def _band(T, window):
+    """True where a word stands at most window − 1 places before (T, T)."""
+    places = np.arange(T)
+    back = places[:, None] - places
+    return (back >= 0) & (back < window)
+
+
+def _hidden(q, k, v, mask, low=-np.inf):
+    return softmax(np.where(mask, _scores(q, k), low)) @ v
+
+
+# %% the cell
+def sliding_window_attention(q, k, v, window):
+    """Context vectors (T, d_v) from q (T, d_k), k (T, d_k), v (T, d_v), in a window of words."""
+    scores = q @ k.T / np.sqrt(k.shape[-1])  # (T, T)
+    mask = np.tril(np.ones_like(scores, dtype=bool))  # (T, T), True = may attend
+    #| mask = mask & ~np.tril(mask, -window - 1)  # (T, T), the far past is out of the window
+    #| weights = softmax(scores) * mask  # (T, T)
+    #| weights = weights / weights.sum(axis=-1, keepdims=True)  # (T, T), each row sums to 1
+    # BEGIN ANSWER
+    mask = mask & ~np.tril(mask, -window)  # (T, T), the far past is out of the window
+    weights = softmax(np.where(mask, scores, -np.inf))  # (T, T)
+    # END ANSWER
+    return weights @ v  # (T, d_v)
+
+
+# %%
+
+
+@also_right
+def by_cuts(q, k, v, window):
+    """The words in the window, cut out."""
+    scores, found = _scores(q, k), []
+    for n in range(len(q)):
+        seen = slice(max(0, n + 1 - window), n + 1)
+        found.append(softmax(scores[n, seen]) @ v[seen])
+    return np.array(found)
+
+
+@also_right
+def by_torch(q, k, v, window):
+    """PyTorch's own function."""
+    mask = torch.tensor(_band(len(q), window))
+    q, k, v = (torch.tensor(t)[None] for t in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)[0]
+
+
+def _renormalised(q, k, v, window, small=0.0):
+    cut = softmax(_scores(q, k)) * _band(len(q), window)
+    with np.errstate(invalid="ignore"):
+        return cut / (cut.sum(axis=-1, keepdims=True) + small) @ v
+
+
+as_given(
+    "This is the code as given. With equal scores and a window of 2, the last of three words "
+    "comes out as the mean of all three values."
+)
+mistake(
+    "The hidden words are right now. But the window is one word too wide: it counts the word "
+    "itself, so it begins window − 1 positions earlier.",
+    lambda q, k, v, window: sliding_window_attention(q, k, v, window + 1),
+)
+mistake(
+    "The window is right now. But if a hidden score is far above the visible ones, softmax has "
+    "rounded their weights to 0 before you divide, and 0/0 is NaN.",
+    lambda q, k, v, window: _renormalised(q, k, v, window),
+)
+mistake(
+    "A small number in the denominator avoids 0/0, but the shares that softmax has rounded away "
+    "do not come back: such a row loses its weight. Hide the scores before softmax.",
+    lambda q, k, v, window: _renormalised(q, k, v, window, 1e-9),
+)
+mistake(
+    "A small number in the denominator avoids NaN, but shares that softmax has rounded to 0 do "
+    "not come back. And the window is one word too wide.",
+    lambda q, k, v, window: _renormalised(q, k, v, window + 1, 1e-9),
+)
+mistake(
+    "Now nothing is divided by the sum, so the rows sum to less than 1. The division was a "
+    "repair of something that should not happen: hide the scores before softmax.",
+    lambda q, k, v, window: softmax(_scores(q, k)) * _band(len(q), window) @ v,
+)
+mistake(
+    "The window is one word too narrow. A window of 2 is the word and the one before it.",
+    lambda q, k, v, window: sliding_window_attention(q, k, v, max(window - 1, 1)),
+)
+
+
+@mistake(
+    "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
+    "subtracts the largest visible score first. The `softmax` above does so."
+)
+def no_maximum(q, k, v, window):
+    with np.errstate(over="ignore", invalid="ignore"):
+        exp = np.exp(np.where(_band(len(q), window), _scores(q, k), -np.inf))
+        return exp / exp.sum(axis=-1, keepdims=True) @ v
+
+
+mistake(
+    "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have some weight. Their "
+    "scores go to −∞.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), 0.0),
+)
+mistake(
+    "A score of −100 is low, but the visible ones can be lower still, and then the hidden word "
+    "wins. Below every score lies only −∞.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), -100.0),
+)
+mistake(
+    "Now the visible words are hidden. In `np.where(mask, a, b)` the first of the two is taken "
+    "where the mask is True, and True means “may attend”.",
+    lambda q, k, v, window: _hidden(q, k, v, ~_band(len(q), window)),
+)
+mistake(
+    "The mask is transposed: each word sees itself and what comes next. Each row is a query, each "
+    "column a key.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window).T),
+)
+mistake(
+    "Each word sees its whole past now. The window must cut it off.",
+    lambda q, k, v, window: _hidden(q, k, v, _band(len(q), len(q))),
+)
+
+
+@mistake("The window reaches ahead, too. It holds earlier words only.")
+def both_sides(q, k, v, window):
+    band = _band(len(q), window)
+    return _hidden(q, k, v, band | band.T)
+
+
+mistake(
+    "Now nothing is hidden, and each word sees the future.",
+    lambda q, k, v, window: softmax(_scores(q, k)) @ v,
+)
+
+
+edited(
+    "Hidden scores are −1,000 here, and visible ones may lie as low. Only −∞ is below every score.",
+    "-np.inf",
+    "-1000.0",
+)
+
+
+@mistake(
+    "For the first words the window begins before the text. A negative position in a slice counts "
+    "from the end, so they see no words, or too few. Begin at 0 at the earliest."
+)
+def before_the_text(q, k, v, window):
+    mask = np.zeros((len(q), len(q)), dtype=bool)
+    for i in range(len(q)):
+        mask[i, i - window + 1 : i + 1] = True
+    return _hidden(q, k, v, mask)
+
+
+@mistake(
+    "The first words have no visible keys, and 0/0 is NaN: their window begins before the text, "
+    "and a negative position in a slice counts from the end. Begin at 0 at the earliest."
+)
+def before_the_text_by_hand(q, k, v, window):
+    found = []
+    for i, row in enumerate(_scores(q, k)):
+        seen = slice(i - window + 1, i + 1)
+        exp = np.exp(row[seen] - row[seen].max(initial=-np.inf))
+        with np.errstate(invalid="ignore"):
+            found.append(exp @ v[seen] / exp.sum())
+    return np.array(found)
+
+
+@mistake(
+    "0 · (−∞) is NaN, so multiplying a mask by −∞ also spoils the words that may be seen. Choose "
+    "between the score and −∞ with `np.where`."
+)
+def mask_times_infinity(q, k, v, window):
+    with np.errstate(invalid="ignore"):
+        return softmax(_scores(q, k) + ~_band(len(q), window) * -np.inf) @ v
+
+
+def cases(seed):
+    """Three words to check by hand; sizes that differ; very large and very small scores."""
+    rng = np.random.default_rng(seed)
+    T, three = int(rng.integers(5, 8)), np.ones((3, 1))
+    far = np.array([[-1000.0, 1000.0, 5.0], [-990.0, 900.0, 5.0], [950.0, -1000.0, -990.0]])
+    found = [((0 * three, three, np.array([[8.0], [4.0], [2.0]]), 2), "equal scores")]
+    for n, d_k, d_v, window in ((4, 2, 3, 1), (T, 3, 2, 3), (4, 3, 5, 6)):
+        shapes = ((n, d_k), (n, d_k), (n, d_v))
+        found.append(((*(rng.normal(size=shape) for shape in shapes), window), ""))
+    values = rng.normal(size=(3, 2))
+    found.append(((far, np.sqrt(3) * np.eye(3), values, 2), "scores from −1,000 to 1,000"))
+    return [
+        Case(args, f"{note}, {len(args[0])} words, window {args[3]}".removeprefix(", "))
+        for args, note in found
+    ]
+
+
+def what_is_seen(args, result):
+    """The first word has only itself; a window of 1 leaves everybody alone."""
+    q, _, v, window = args
+    if result.shape != (len(q), v.shape[1]):
+        return None
+    if np.isnan(result).any():
+        return "A context vector holds NaN: somewhere 0 was divided by 0."
+    if not np.allclose(result[0], v[0], rtol=1e-4, atol=1e-5):
+        return "Word 0 sees nobody but itself, so its context vector must be its own value vector."
+    if window == 1 and not np.allclose(result, v, rtol=1e-4, atol=1e-5):
+        return "With a window of 1 each word sees itself only."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=8, minutes=13),
+    section="Why −∞ and not 0",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
+    cases=cases,
+    properties=(what_is_seen,),
+    hints=(
+        "Print the mask for three words and a window of 2. How many words does each row show?",
+        "The other bug shows only where scores are far apart. What does softmax make of the scores "
+        "0 and 800, if the 800 is hidden afterwards?",
+    ),
+)

@@ -1,0 +1,309 @@
+"""Find the bugs: one projection for all heads, the divisor, and a mask without effect."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+
+
+# %% the cell
+class BuggyMultiHead(nn.Module):
+    """Multi-head self-attention, by einsum."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_model // n_heads
+        #| self.W_query = nn.Linear(self.d_k, self.d_k, bias=False)
+        #| self.W_key = nn.Linear(self.d_k, self.d_k, bias=False)
+        #| self.W_value = nn.Linear(self.d_k, self.d_k, bias=False)
+        # BEGIN ANSWER
+        self.W_query = nn.Linear(d_model, d_model, bias=False)
+        self.W_key = nn.Linear(d_model, d_model, bias=False)
+        self.W_value = nn.Linear(d_model, d_model, bias=False)
+        # END ANSWER
+        self.W_out = nn.Linear(d_model, d_model, bias=False)
+
+    def heads(self, W, x):
+        """What a projection makes of x (batch, T, d_model), (batch, T, n_heads, d_k)."""
+        cut = (*x.shape[:2], self.n_heads, self.d_k)
+        #| return W(x.view(cut))
+        # BEGIN ANSWER
+        return W(x).view(cut)
+        # END ANSWER
+
+    def forward(self, x, mask):
+        """Output (batch, T, d_model) of x (batch, T, d_model) under a mask (T, T)."""
+        q, k, v = (self.heads(W, x) for W in (self.W_query, self.W_key, self.W_value))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k)  # (batch, n_heads, T, T)
+        #| scores = scores / math.sqrt(x.shape[-1])
+        #| scores.masked_fill(~mask, -torch.inf)
+        # BEGIN ANSWER
+        scores = scores / math.sqrt(self.d_k)
+        scores = scores.masked_fill(~mask, -torch.inf)
+        # END ANSWER
+        weights = scores.softmax(dim=-1)  # (batch, n_heads, T, T)
+        context = torch.einsum("bhqk,bkhd->bqhd", weights, v)  # (batch, T, n_heads, d_k)
+        return self.W_out(context.flatten(2))
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
+
+    shared = wide = blind = False
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads, self.d_k = n_heads, d_model // n_heads
+        width = self.d_k if self.shared else d_model
+        self.W_query = nn.Linear(width, width, bias=False)
+        self.W_key = nn.Linear(width, width, bias=False)
+        self.W_value = nn.Linear(width, width, bias=False)
+        self.W_out = nn.Linear(d_model, d_model, bias=False)
+
+    def _heads(self, W, x):
+        batch, T, _ = x.shape
+        cut = (batch, T, self.n_heads, self.d_k)
+        return W(x.view(cut)) if self.shared else W(x).view(cut)
+
+    def _weigh(self, scores, mask, d_model):
+        if not self.blind:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return (scores / math.sqrt(d_model if self.wide else self.d_k)).softmax(dim=-1)
+
+    def forward(self, x, mask):
+        """The output (batch, T, d_model)."""
+        q, k, v = (self._heads(W, x) for W in (self.W_query, self.W_key, self.W_value))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k)
+        weights = self._weigh(scores, mask, x.shape[-1])
+        return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
+
+
+@also_right
+class ByMatmul(InParts):
+    """PyTorch's function for the middle part."""
+
+    def forward(self, x, mask):
+        """As the model answer."""
+        Ws = (self.W_query, self.W_key, self.W_value)
+        q, k, v = (self._heads(W, x).transpose(1, 2) for W in Ws)
+        context = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return self.W_out(context.transpose(1, 2).flatten(2))
+
+
+as_given("This is the code as given. And when the shapes are right, two more things are not.")
+
+
+@mistake(
+    "The mask is right now, and that is not all. How wide is what each head reads of a word? "
+    "And how many products does a score add up?"
+)
+class OnlyMaskMended(InParts):
+    shared = wide = True
+
+
+@mistake(
+    "The divisor is right now, and that is not all. How wide is what each head reads of a "
+    "word? And does the line with the mask change anything?"
+)
+class OnlyDivisorMended(InParts):
+    shared = blind = True
+
+
+@mistake(
+    "Each head reads the whole word now, and that is not all. How many products does a score "
+    "add up? And does the line with the mask change anything?"
+)
+class OnlyProjectionMended(InParts):
+    wide = blind = True
+
+
+@mistake(
+    "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
+    "through the same small projection: each is blind for the rest of the word. Project the "
+    "whole word by d_model × d_model, and cut the result."
+)
+class ProjectionLeft(InParts):
+    shared = True
+
+
+@mistake(
+    "Projections and mask are right. But a score adds up the d_k products of one head, so the "
+    "root of d_model is too large by a factor of √n_heads."
+)
+class DivisorLeft(InParts):
+    wide = True
+
+
+@mistake(
+    "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves the "
+    "scores as they are (only `masked_fill_` changes them): its result is thrown away."
+)
+class MaskLeft(InParts):
+    blind = True
+
+
+@mistake("Projections and mask are right. But the division is gone; it should be by √d_k.")
+class NotDivided(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+
+
+@mistake("Projections and mask are right. But the scores are divided by d_k, not by its root.")
+class ByWidth(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores / math.sqrt(self.d_k), mask, d_model)
+
+
+@mistake(
+    "Projections and mask are right. But under the root is the number of heads; it should be the "
+    "width of one."
+)
+class ByNumber(InParts):
+    def _weigh(self, scores, mask, d_model):
+        scores = scores * math.sqrt(self.d_k / self.n_heads)
+        return super()._weigh(scores, mask, d_model)
+
+
+@mistake(
+    "Projections and divisor are right. But the mask is inverted: True means “may attend”, so −∞ "
+    "goes where it is False."
+)
+class TurnedAround(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores, ~mask, d_model)
+
+
+@mistake(
+    "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They go to "
+    "−∞."
+)
+class ZeroScores(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores.masked_fill(~mask, 0.0), torch.ones_like(mask), d_model)
+
+
+@mistake(
+    "Projections and divisor are right. But the mask acts after softmax, so the weights of a row "
+    "no longer sum to 1. −∞ goes into the scores."
+)
+class CrossedOut(InParts):
+    def _weigh(self, scores, mask, d_model):
+        return super()._weigh(scores, torch.ones_like(mask), d_model) * mask
+
+
+@mistake(
+    "The heads get whole words: what the projections make was read as (batch, n_heads, T, d_k) "
+    "at once, by `view` or `reshape`, which move no number. Each row has to be cut: (batch, T, "
+    "n_heads, d_k)."
+)
+class WrongCut(InParts):
+    def _heads(self, W, x):
+        batch, T, _ = x.shape
+        return W(x).view(batch, self.n_heads, T, self.d_k).transpose(1, 2)
+
+
+@mistake(
+    "What the projections make was read as (batch, n_heads, T, d_k) at once, and what the heads "
+    "collect was joined without exchanging words and heads. So the heads get whole words. Each "
+    "row has to be cut: (batch, T, n_heads, d_k)."
+)
+class WrongCutAndJoin(WrongCut):
+    def forward(self, x, mask):
+        """As the model answer, but for the cut and the join."""
+        Ws = (self.W_query, self.W_key, self.W_value)
+        q, k, v = (self._heads(W, x).transpose(1, 2) for W in Ws)
+        weights = self._weigh(q @ k.mT, mask, x.shape[-1])
+        return self.W_out((weights @ v).reshape(x.shape))
+
+
+def drive(answer, sizes, matrices, x, mask):
+    """Build the module, write these numbers into its weights, and run it."""
+    import torch
+
+    module = answer(**sizes).double()
+    shapes = []
+    with torch.no_grad():
+        for name, matrix in matrices.items():
+            layer = getattr(module, name, None)
+            if not isinstance(layer, torch.nn.Linear) or layer.bias is not None:
+                raise ValueError(f"{name} must be an nn.Linear without bias")
+            # A smaller layer takes a corner of the matrix, so that it runs all the same.
+            rows, columns = layer.weight.shape
+            shapes.append([rows, columns])
+            if rows > matrix.shape[0] or columns > matrix.shape[1]:
+                came = f"{name}.weight has shape {(rows, columns)}"
+                raise ValueError(f"{came}, larger than (d_model, d_model)")
+            layer.weight.copy_(matrix[:rows, :columns])
+    out = module(x, mask)
+    return None if out is None else {"output": out, "shapes of the weights": shapes}
+
+
+def cases(seed):
+    """Two words to check by hand; then without a mask, and with one."""
+    rng = np.random.default_rng(seed)
+    names = ("W_query", "W_key", "W_value", "W_out")
+    one = {name: torch.eye(2, dtype=torch.float64) for name in names}
+    one["W_value"] = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    x = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
+    sizes, seen = {"d_model": 2, "n_heads": 2}, torch.tensor([[True]])
+    found = [Case((sizes, one, x, seen), "the example of the statement")]
+    for batch, T, d_model, n_heads, masked in (
+        (2, 3, 4, 2, False),
+        (3, 5, 6, 3, True),
+        (2, 4, 8, 2, True),
+        (1, 6, 12, 4, True),
+    ):
+        matrices = {name: torch.tensor(rng.normal(size=(d_model, d_model))) for name in names}
+        x = torch.tensor(rng.normal(size=(batch, T, d_model)))
+        mask = torch.ones(T, T, dtype=torch.bool)
+        if masked:
+            mask = torch.tensor(rng.random((T, T)) < 0.5) | torch.eye(T, dtype=torch.bool)
+            mask[0, 1:] = False
+        note = f"T = {T}, {n_heads} heads, " + ("a mask" if masked else "a mask that hides nothing")
+        sizes = {"d_model": d_model, "n_heads": n_heads}
+        found.append(Case((sizes, matrices, x, mask), note))
+    return found
+
+
+def as_the_statement_says(args, result):
+    """The shapes of the weights, and whether the mask has any effect."""
+    sizes, matrices, x, mask = args
+    for name, came in zip(matrices, result["shapes of the weights"], strict=True):
+        wanted = matrices[name].shape
+        if tuple(came) != tuple(wanted):
+            return (
+                f"{name}.weight has the shape {tuple(came)}, where an nn.Linear from d_model to "
+                f"d_model has {tuple(wanted)}."
+            )
+    for kind in (InParts, DivisorLeft, NotDivided, ByWidth):
+        blind = drive(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
+        if not mask.all() and np.allclose(result["output"], blind, rtol=1e-4, atol=1e-5):
+            return "The output is the same as with a mask that hides nothing."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=10, minutes=14),
+    section="Two defects in print",
+    outcome=(
+        "build multi-head attention as a list of heads and as one projection that is "
+        "cut, with the shape of every step"
+    ),
+    cases=cases,
+    properties=(as_the_statement_says,),
+    drive=drive,
+    hints=(
+        "One of these lines comes from a printed program: see *Two defects in print*, under "
+        "*Deeper* in the lecture.",
+        "One shows if you run the module with a mask and with one that hides nothing, and compare.",
+        "One makes the scores too small as soon as there is more than one head.",
+    ),
+)

@@ -1,0 +1,491 @@
+"""Multi-head attention as a module, with two lengths and all widths different."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+from grading.tasks.lecture_05.merge_heads import merge_heads
+from grading.tasks.lecture_05.split_heads import split_heads
+from helpers.attention import masked_softmax, scaled_dot_product_attention
+
+
+# %% the cell
+class MultiHead(nn.Module):
+    """Multi-head attention from `query` to `key`."""
+
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__()
+        # BEGIN ANSWER
+        self.n_heads, self.d_k = n_heads, d_k
+        self.W_query = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_key = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_value = nn.Linear(d_model, n_heads * d_v, bias=False)
+        self.W_out = nn.Linear(n_heads * d_v, d_out, bias=False)
+        # END ANSWER
+
+    def forward(self, query, key, mask):
+        """Output (batch, T_q, d_out) and weights (batch, n_heads, T_q, T_k)."""
+        # BEGIN ANSWER
+        q = split_heads(self.W_query(query), self.n_heads)  # (batch, n_heads, T_q, d_k)
+        k = split_heads(self.W_key(key), self.n_heads)  # (batch, n_heads, T_k, d_k)
+        v = split_heads(self.W_value(key), self.n_heads)  # (batch, n_heads, T_k, d_v)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)  # (batch, n_heads, T_q, T_k)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        return self.W_out(merge_heads(weights @ v)), weights
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
+
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__()
+        self.n_heads = n_heads
+        self.W_query = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_key = nn.Linear(d_model, n_heads * d_k, bias=False)
+        self.W_value = nn.Linear(d_model, n_heads * d_v, bias=False)
+        self.W_out = nn.Linear(n_heads * d_v, d_out, bias=False)
+
+    def _split(self, x):
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+    def _join(self, context):
+        return context.transpose(1, 2).flatten(2)
+
+    def _divisor(self, q):
+        return math.sqrt(q.shape[-1])
+
+    def _weigh(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+
+    def forward(self, query, key, mask):
+        """The output (batch, T_q, d_out) and the weights (batch, n_heads, T_q, T_k)."""
+        q, k, v = (self._split(t) for t in self._project(query, key))
+        weights = self._weigh(q @ k.transpose(-2, -1) / self._divisor(q), mask)
+        return self.W_out(self._join(weights @ v)), weights
+
+    def _project(self, query, key):
+        return self.W_query(query), self.W_key(key), self.W_value(key)
+
+
+@also_right
+class ByEinsum(InParts):
+    """Axes by letters."""
+
+    def forward(self, query, key, mask):
+        """As the model answer."""
+        q, k, v = (t.unflatten(-1, (self.n_heads, -1)) for t in self._project(query, key))
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / q.shape[-1] ** 0.5
+        weights = masked_softmax(scores, mask)
+        return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2)), weights
+
+
+@also_right
+class ByList(InParts):
+    """One head after the other, each with its piece of W_out."""
+
+    def forward(self, query, key, mask):
+        """As the model answer."""
+        pieces = [t.chunk(self.n_heads, dim=-1) for t in self._project(query, key)]
+        heads = [scaled_dot_product_attention(*qkv, mask) for qkv in zip(*pieces, strict=True)]
+        outs = self.W_out.weight.chunk(self.n_heads, dim=1)
+        out = sum(context @ piece.T for (context, _), piece in zip(heads, outs, strict=True))
+        return out, torch.stack([weights for _, weights in heads], dim=1)
+
+
+@mistake(
+    "The cut is made by `view` or `reshape` alone, so words are dealt out to the heads. Cut each "
+    "row, (batch, T, n_heads, d), and then exchange words and heads."
+)
+class WrongCut(InParts):
+    def _split(self, x):
+        return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
+
+
+@mistake(
+    "The weights are right, and the join is not: before the heads are joined, the words must "
+    "come back in front of them."
+)
+class WrongJoin(InParts):
+    def _join(self, context):
+        return context.reshape(context.shape[0], context.shape[2], -1)
+
+
+@mistake(
+    "Both the cut and the join read the numbers in their order, without exchanging the axes of "
+    "words and heads."
+)
+class WrongBoth(WrongCut):
+    def _join(self, context):
+        return context.reshape(context.shape[0], context.shape[2], -1)
+
+
+@mistake(
+    "The scores are divided by the root of the width of all heads together. A score adds up the "
+    "d_k products of *one* head: divide by √d_k."
+)
+class AllWidths(InParts):
+    def _divisor(self, q):
+        return math.sqrt(q.shape[-1] * self.n_heads)
+
+
+@mistake(
+    "The scores are divided by √d_model. A score adds up the d_k products of one head: divide by "
+    "√d_k."
+)
+class ModelWidth(InParts):
+    def _divisor(self, q):
+        return math.sqrt(self.W_query.in_features)
+
+
+@mistake(
+    "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; values "
+    "take no part in it."
+)
+class ValueWidth(InParts):
+    def _divisor(self, q):
+        return math.sqrt(self.W_value.out_features / self.n_heads)
+
+
+@mistake(SCALED_BY_D_K)
+class ByWidth(InParts):
+    def _divisor(self, q):
+        return q.shape[-1]
+
+
+@mistake(
+    "The scores are divided by the root of the number of heads. Under the root is the width of "
+    "one head, d_k."
+)
+class ByNumber(InParts):
+    def _divisor(self, q):
+        return math.sqrt(self.n_heads)
+
+
+@mistake(NOT_SCALED)
+class NotDivided(InParts):
+    def _divisor(self, q):
+        return 1.0
+
+
+@mistake(
+    "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 owns the "
+    "first ones."
+)
+class Interleaved(InParts):
+    def _split(self, x):
+        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
+
+
+@mistake(
+    "The weights are right. But the join lets the numbers of the heads alternate. Side by side "
+    "means: all numbers of head 0, then all of head 1."
+)
+class JoinedInTurn(InParts):
+    def _join(self, context):
+        return context.permute(0, 2, 3, 1).flatten(2)
+
+
+@mistake("The two results come in the other order: first the output.")
+class Turned(InParts):
+    def forward(self, query, key, mask):
+        """As the model answer, in the other order."""
+        return super().forward(query, key, mask)[::-1]
+
+
+@mistake("The output is right. But with it come the scores, not the weights.")
+class OnlyOutput(InParts):
+    def forward(self, query, key, mask):
+        """As the model answer, with scores."""
+        q, k, _ = (self._split(t) for t in self._project(query, key))
+        scores = q @ k.transpose(-2, -1) / self._divisor(q)
+        return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
+
+
+@mistake("The values are made from `query`. What is looked at passes on its values: `key`.")
+class ValuesOfQueries(InParts):
+    def _project(self, query, key):
+        return self.W_query(query), self.W_key(key), self.W_value(query)
+
+
+@mistake("`query` and `key` are swapped.")
+class QueriesOfKeys(InParts):
+    def _project(self, query, key):
+        return self.W_query(key), self.W_key(query), self.W_value(query)
+
+
+@mistake(
+    "The mask comes in and is not used. Multi-head attention that forgets it looks fine in every "
+    "test of shapes."
+)
+class MaskForgotten(InParts):
+    def _weigh(self, scores, mask):
+        return scores.softmax(dim=-1)
+
+
+@mistake("The mask is inverted: here True means “may attend”, so −∞ goes where it is False.")
+class MaskTurned(InParts):
+    def _weigh(self, scores, mask):
+        return masked_softmax(scores, ~mask)
+
+
+@mistake("The mask acts after softmax, so rows no longer sum to 1. Write −∞ into the scores.")
+class CrossedOut(InParts):
+    def _weigh(self, scores, mask):
+        return scores.softmax(dim=-1) * mask
+
+
+@mistake(
+    "Hidden scores were set to 0, or to a number near it, and e⁰ is 1: hidden words keep a "
+    "weight. Their scores go to −∞."
+)
+class ZeroScores(InParts):
+    def _weigh(self, scores, mask):
+        return scores.masked_fill(~mask, 0.0).softmax(dim=-1)
+
+
+@mistake(
+    "The mask was added to the scores as it is. There True counts as 1 and False as 0, so words "
+    "that may be seen get a little more, and nothing is hidden."
+)
+class MaskAdded(InParts):
+    def _weigh(self, scores, mask):
+        return (scores + mask).softmax(dim=-1)
+
+
+@mistake(
+    "Softmax runs along the queries. Each query shares out a weight of 1 among the keys, which "
+    "are the last axis."
+)
+class DownTheColumns(InParts):
+    def _weigh(self, scores, mask):
+        scores = scores.masked_fill(~mask, -1e9).softmax(dim=-2)
+        return scores.masked_fill(~mask, 0.0)
+
+
+@mistake(
+    "Softmax runs along the heads, so these compete with each other. It runs along the keys, in "
+    "each head for itself."
+)
+class AcrossHeads(InParts):
+    def _weigh(self, scores, mask):
+        return scores.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
+
+
+@mistake(
+    "The output is right. But the weights were averaged over the heads: their shape is (batch, "
+    "n_heads, T_q, T_k)."
+)
+class Averaged(InParts):
+    def forward(self, query, key, mask):
+        """As the model answer, but for the weights."""
+        out, weights = super().forward(query, key, mask)
+        return out, weights.mean(dim=1)
+
+
+@mistake(
+    "The heads are joined, and the end is missing: `W_out` mixes them and makes the output's width."
+)
+class NotMixed(InParts):
+    def forward(self, query, key, mask):
+        """As the model answer, but for W_out."""
+        q, k, v = (self._split(t) for t in self._project(query, key))
+        weights = self._weigh(q @ k.transpose(-2, -1) / self._divisor(q), mask)
+        return self._join(weights @ v), weights
+
+
+@mistake(
+    "`W_out` is made for n_heads · d_k numbers. What is joined are the values' averages, n_heads "
+    "· d_v numbers for each word."
+)
+class NarrowOut(InParts):
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__(d_model, n_heads, d_k, d_v, d_out)
+        self.W_out = nn.Linear(n_heads * d_k, d_out, bias=False)
+
+
+@mistake(
+    "The projections are as wide as one head. One projection serves all heads: n_heads · d_k "
+    "outputs, and n_heads · d_v for values."
+)
+class OneHeadWide(InParts):
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__(d_model, n_heads, d_k, d_v, d_out)
+        self.W_query = nn.Linear(d_model, d_k, bias=False)
+        self.W_key = nn.Linear(d_model, d_k, bias=False)
+        self.W_value = nn.Linear(d_model, d_v, bias=False)
+
+
+@mistake(
+    "Keys and values come from `query`. Only the queries do; keys and values come from `key`, "
+    "which may have another length."
+)
+class OnlySelf(InParts):
+    def _project(self, query, key):
+        return self.W_query(query), self.W_key(query), self.W_value(query)
+
+
+edited(
+    "`masked_fill` writes where its mask is True. In this course True means “may attend”, so it "
+    "is `~mask` that is filled.",
+    "~mask",
+    "mask",
+)
+
+
+def drive(answer, sizes, matrices, query, key, mask):
+    """Build the module, give it these weights, and run it."""
+    import torch
+
+    module = answer(**sizes).double()
+    hk, hv = sizes["n_heads"] * sizes["d_k"], sizes["n_heads"] * sizes["d_v"]
+    told = {
+        "W_query": f"n_heads · d_k = {hk} outputs, d_model inputs",
+        "W_key": f"n_heads · d_k = {hk} outputs, d_model inputs",
+        "W_value": f"n_heads · d_v = {hv} outputs, d_model inputs",
+        "W_out": f"d_out outputs, n_heads · d_v = {hv} inputs",
+    }
+    if not list(module.parameters()):
+        raise NotImplementedError
+    with torch.no_grad():
+        for name, matrix in matrices.items():
+            layer = getattr(module, name, None)
+            if not isinstance(layer, torch.nn.Linear):
+                raise ValueError(f"{name} is not an nn.Linear of the module")
+            if layer.bias is not None:
+                raise ValueError(f"{name} has a bias, and none is wanted: bias=False")
+            if layer.weight.shape != matrix.shape:
+                came = f"{name}.weight has shape {tuple(layer.weight.shape)}"
+                raise ValueError(f"{came}, not {tuple(matrix.shape)}: {told[name]}")
+            layer.weight.copy_(matrix)
+    found = module(query, key, mask)
+    if found is None:
+        return None
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ValueError("forward must return two things: the output and the weights")
+    return found[0], found[1]
+
+
+def cases(seed):
+    """One word that looks at one, to check by hand; then all sizes different."""
+    rng = np.random.default_rng(seed)
+    names = ("d_model", "n_heads", "d_k", "d_v", "d_out")
+    one = {
+        name: torch.tensor(matrix, dtype=torch.float64)
+        for name, matrix in (
+            ("W_query", [[1.0], [1.0]]),
+            ("W_key", [[1.0], [1.0]]),
+            ("W_value", [[1.0], [10.0]]),
+            ("W_out", [[2.0, 3.0]]),
+        )
+    }
+    word, seen = torch.tensor([[[1.0]]]).double(), torch.tensor([[True]])
+    sizes = dict(zip(names, (1, 2, 1, 1, 1), strict=True))
+    found = [Case((sizes, one, word, word, seen), "one word, two heads of width 1")]
+    for (batch, T_q, T_k), widths in (
+        ((2, 3, 3), (6, 2, 3, 4, 5)),
+        ((3, 4, 6), (7, 3, 2, 5, 8)),
+        ((2, 5, 3), (5, 4, 3, 2, 6)),
+    ):
+        d_model, n, d_k, d_v, d_out = widths
+        shapes = {"W_query": (n * d_k, d_model), "W_key": (n * d_k, d_model)}
+        shapes |= {"W_value": (n * d_v, d_model), "W_out": (d_out, n * d_v)}
+        matrices = {name: torch.tensor(rng.normal(size=shape)) for name, shape in shapes.items()}
+        query = torch.tensor(rng.normal(size=(batch, T_q, d_model)))
+        key = torch.tensor(rng.normal(size=(batch, T_k, d_model)))
+        mask = torch.tensor(rng.random((T_q, T_k)) < 0.6)
+        mask[torch.arange(T_q), torch.tensor(rng.integers(T_k, size=T_q))] = True
+        mask[0, 0], mask[0, 1] = False, True
+        sizes = dict(zip(names, widths, strict=True))
+        note = f"T_q = {T_q}, T_k = {T_k}, {n} heads"
+        found.append(Case((sizes, matrices, query, key, mask), note))
+    return found
+
+
+def shapes(args, result):
+    """Whether output and weights have the shapes of the statement."""
+    sizes, _, query, key, _ = args
+    batch, T_q, T_k = len(query), query.shape[1], key.shape[1]
+    wanted = ((batch, T_q, sizes["d_out"]), (batch, sizes["n_heads"], T_q, T_k))
+    for name, part, shape in zip(("output", "weights"), result, wanted, strict=True):
+        if part.shape != shape:
+            return f"The {name} must have the shape {shape} and came with {part.shape}."
+    return None
+
+
+def weights_are_weights(args, result):
+    """Rows of each head sum to 1, and hidden keys have no weight."""
+    weights, mask = result[1], args[4].numpy()
+    if np.isnan(weights).any():
+        return "The weights hold NaN."
+    if (np.abs(weights) * ~mask > 1e-9).any():
+        return "Keys get weight that the mask hides."
+    sums = weights.sum(axis=-1)
+    if not np.allclose(sums, 1.0):
+        worst = sums.flat[np.abs(sums - 1).argmax()]
+        return f"The weights of a row sum to {worst:.3g}, not to 1."
+    return None
+
+
+def where_it_goes_wrong(args, result):
+    """Whether the weights are right already, and if not, whether it is the divisor alone."""
+    sizes, matrices, query, key, mask = args
+    cut = (sizes["n_heads"], sizes["d_k"])
+    q = (query @ matrices["W_query"].T).unflatten(-1, cut).transpose(1, 2)
+    k = (key @ matrices["W_key"].T).unflatten(-1, cut).transpose(1, 2)
+    scores = q @ k.mT / math.sqrt(sizes["d_k"])
+    right = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).numpy()
+    if np.allclose(result[1], right, atol=1e-5):
+        return "The weights are right and the output is not: look at values, join and W_out."
+    # The logarithm of the weights holds the scores, but for a constant in each row.
+    seen = mask.numpy() & (result[1] > 1e-9) & (right > 1e-9)
+    pairs = [[], []]
+    for at in zip(*np.nonzero(seen.any(axis=-1)), strict=True):
+        for logs, weights in zip(pairs, (result[1], right), strict=True):
+            row = np.log(weights[at][seen[at]])
+            logs.extend(row - row.mean())
+    came, wanted = np.array(pairs)
+    if not wanted.any():  # rows with a single visible key say nothing about the scores
+        return "The weights are wrong: look at the mask."
+    factor = (came * wanted).sum() / (wanted**2).sum()
+    if np.allclose(came, factor * wanted, atol=1e-3):
+        return (
+            f"The weights are what comes of scores that are {factor:.3g} times the right ones: "
+            "look at the divisor."
+        )
+    return "The weights are wrong, and not by the divisor alone: look at the cut and the mask."
+
+
+TASK = task(
+    plan("implement", points=14, minutes=22),
+    section="One projection, cut into heads",
+    outcome=(
+        "build multi-head attention as a list of heads and as one projection that is "
+        "cut, with the shape of every step"
+    ),
+    cases=cases,
+    properties=(shapes, weights_are_weights, where_it_goes_wrong),
+    drive=drive,
+    forbidden=(
+        "helpers.attention.MultiHeadAttention",
+        "torch.nn.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+    ),
+    hints=(
+        "Your `split_heads` and `merge_heads` are there. What must happen between them?",
+        "The scores have the shape (batch, n_heads, T_q, T_k), and a mask (T_q, T_k) fits to that "
+        "as it is.",
+        "Which width is under the root, and where can you read it off?",
+        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise; scores and weights (batch, "
+        "n_heads, T_q, T_k); contexts (batch, n_heads, T_q, d_v), merged (batch, T_q, n_heads · "
+        "d_v); then `W_out`. A line of code each.",
+    ),
+)

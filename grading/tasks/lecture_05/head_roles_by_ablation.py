@@ -1,0 +1,267 @@
+"""Switch heads off one by one, and say which question each serves."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.tasks.lecture_05.ablate_head import ablate_head
+
+
+# %% the cell
+def head_roles_by_ablation(model, tokens, targets):
+    """For each head the question, 0, 1 or 2, that it serves, or None; a list."""
+
+    def shares():
+        """The share of right answers to each question, (3,)."""
+        # BEGIN ANSWER
+        with torch.no_grad():
+            found = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))  # (batch, 3, T)
+        wanted = targets.unflatten(1, (3, -1))  # (batch, 3, T)
+        asked = wanted != -100  # (batch, 3, T)
+        right = (found == wanted) & asked
+        return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))
+
+    weight = model.heads.W_out.weight
+    whole, before, roles = weight.detach().clone(), shares(), []
+    for head in range(model.heads.n_heads):
+        weight.data = ablate_head(whole, head, model.heads.n_heads)
+        falls = before - shares()  # (3,)
+        roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)
+        weight.data = whole
+    return roles
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_copies(model, tokens, targets):
+    """Copies of the model, and a loop over questions."""
+    import copy
+
+    def right(some, question):
+        T = tokens.shape[1]
+        place = slice(question * T, (question + 1) * T)
+        with torch.no_grad():
+            found = some(tokens)[:, place].argmax(dim=-1)
+        asked = targets[:, place] >= 0
+        return (found[asked] == targets[:, place][asked]).double().mean().item()
+
+    n, roles = model.heads.n_heads, []
+    for head in range(n):
+        without = copy.deepcopy(model)
+        cut = ablate_head(model.heads.W_out.weight.detach(), head, n)
+        without.heads.W_out.weight = torch.nn.Parameter(cut)
+        falls = [right(model, q) - right(without, q) for q in range(3)]
+        roles.append(falls.index(max(falls)) if max(falls) > 0.1 else None)
+    return roles
+
+
+edited(
+    "Head 0 is the only one that is ever ablated.",
+    "ablate_head(whole, head, model.heads.n_heads)",
+    "ablate_head(whole, 0, model.heads.n_heads)",
+)
+edited(
+    "The heads stay off: from the second on, several are off at once. Put each one back before the "
+    "next.",
+    "ablate_head(whole, head, model.heads.n_heads)",
+    "ablate_head(weight.data, head, model.heads.n_heads)",
+    "        weight.data = whole\n    return roles",
+    "    weight.data = whole\n    return roles",
+)
+edited(
+    "The heads stay off: from the second on, several are off at once, and so the model comes "
+    "back. Was the old weight put back, and was it a copy? `detach()`, `.data` and `state_dict()` "
+    "share the memory of the weight, and what is written into it is in them, too.",
+    "ablate_head(whole, head, model.heads.n_heads)",
+    "ablate_head(weight.data, head, model.heads.n_heads)",
+    "        weight.data = whole\n    return roles",
+    "    return roles",
+)
+edited(
+    "A head that serves question 0 gets None. In Python 0 counts as False, in `or`, in `and` and "
+    "after `if`. Compare with None, or ask for the fall.",
+    "int(falls.argmax()) if falls.max() > 0.1 else None",
+    "(int(falls.argmax()) if falls.max() > 0.1 else None) or None",
+)
+edited(
+    "The falls have the wrong sign: where a share falls, this number is below 0. So nobody is "
+    "missed, and only a head that is in the way gets a question.",
+    "before - shares()",
+    "shares() - before",
+)
+edited(
+    "The first question whose share falls by more than 0.1 was taken. A head may help with "
+    "several: the one whose share falls most is wanted.",
+    "int(falls.argmax()) if",
+    "int((falls > 0.1).int().argmax()) if",
+)
+edited(
+    "A head that nobody misses gets a question all the same. If no share falls by more than "
+    "0.1, the answer for it is None.",
+    "int(falls.argmax()) if falls.max() > 0.1 else None",
+    "int(falls.argmax())",
+)
+edited(
+    "This is the question that is answered *best* without the head. Return the one that suffers "
+    "most.",
+    "int(falls.argmax()) if",
+    "int((before - falls).argmax()) if",
+)
+edited(
+    "This is the question that is answered worst without the head, also if it was no better "
+    "with it. Compare with the shares before.",
+    "int(falls.argmax()) if",
+    "int((before - falls).argmin()) if",
+)
+edited(
+    "Positions at which nothing is asked (−100) are counted, as wrong ones. That makes all falls "
+    "smaller.",
+    "asked.double().sum(dim=(0, 2))",
+    "asked.double().numel() * 3",
+)
+edited(
+    "Positions and questions are mixed up: the first T logits belong to question 0, the next T to "
+    "question 1.",
+    "argmax(dim=-1).unflatten(1, (3, -1))",
+    "argmax(dim=-1).unflatten(1, (-1, 3)).transpose(1, 2)",
+    "targets.unflatten(1, (3, -1))",
+    "targets.unflatten(1, (-1, 3)).transpose(1, 2)",
+)
+edited(
+    "All three questions are thrown together, so every head that is missed gets question 0.",
+    "return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))",
+    "return (right.double().sum() / asked.double().sum()).expand(3)",
+)
+
+
+@mistake("Rows of `W_out` were cut. A head owns columns: the inputs of the projection.")
+def rows_cut(model, tokens, targets):
+    weight = model.heads.W_out.weight
+    whole, n = weight.detach().clone(), model.heads.n_heads
+
+    def shares():
+        found = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))
+        wanted = targets.unflatten(1, (3, -1))
+        right = ((found == wanted) & (wanted != -100)).double().sum(dim=(0, 2))
+        return right / (wanted != -100).double().sum(dim=(0, 2))
+
+    before, roles = shares(), []
+    for head in range(n):
+        weight.data = ablate_head(whole.T, head, n).T
+        falls = before - shares()
+        roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)
+        weight.data = whole
+    return roles
+
+
+@mistake("The roles are right. But the model is returned with a head still ablated.")
+def left_off(model, tokens, targets):
+    roles = head_roles_by_ablation(model, tokens, targets)
+    weight = model.heads.W_out.weight
+    weight.data = ablate_head(weight.detach(), model.heads.n_heads - 1, model.heads.n_heads)
+    return roles
+
+
+def drive(answer, plan, symbols, asked):
+    """A model whose heads fetch what the plan says; the roles, and whether it came back whole."""
+    import torch
+
+    T = symbols.shape[1]
+    before = symbols.roll(1, 1)
+    wanted = torch.stack(
+        [before, symbols[:, :1].expand(-1, T), symbols.amax(1, True).expand(-1, T)]
+    )
+    targets = torch.where(asked, wanted, -100).permute(1, 0, 2).flatten(1)  # (n, 3 · T)
+
+    class Heads(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.n_heads = len(plan)
+            width = 7 * len(plan)
+            self.W_out = torch.nn.Linear(width, 21, bias=False)
+            weight = torch.zeros(21, width)
+            for head, pairs in enumerate(plan):
+                for question, strength in pairs:
+                    rows = slice(7 * question, 7 * question + 7)
+                    weight[rows, 7 * head : 7 * head + 7] = strength * torch.eye(7)
+            self.W_out.weight.data = weight
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.heads = Heads()
+
+        def forward(self, tokens):
+            places = tokens.roll(1, 1), tokens[:, :1].expand(-1, T), tokens.amax(1, True)
+            found = []
+            for pairs in plan:
+                question = pairs[0][0] if pairs else 0
+                found.append(torch.nn.functional.one_hot(places[question].expand(-1, T), 7))
+            context = torch.cat(found, dim=-1).float()  # (n, T, heads · 7)
+            out = self.heads.W_out(context).unflatten(-1, (3, 7))  # (n, T, 3, 7)
+            return out.transpose(1, 2).flatten(1, 2)  # (n, 3 · T, 7)
+
+    model = Model()
+    start = model.heads.W_out.weight.detach().clone()
+    roles = answer(model, symbols, targets)
+    if roles is None:
+        return None
+    return {
+        "roles": [None if role is None else int(role) for role in roles],
+        "model as it was": bool(model.heads.W_out.weight.equal(start)),
+    }
+
+
+def cases(seed):
+    """A head for each question, in another order, spare, doubled, in the way, for two questions."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for plan_of, note in (
+        ([[(0, 1.0)], [(2, 1.0)], [(1, 1.0)]], "a head for each question"),
+        ([[(2, 1.0)], [], [(0, 1.0)], [(1, 1.0)]], "a head that does nothing"),
+        ([[(1, 1.0)], [(0, 1.0)], [(1, 1.0)], [(2, 1.0)]], "two heads for one question"),
+        ([[(1, 1.0)], [(2, 1.0)]], "nobody serves question 0"),
+        ([[(2, 1.0)], [(1, 1.0)], [(1, -0.6)], [(0, 1.0)]], "a head that is in the way a little"),
+        ([[], [(0, 1.0)], [(2, 0.5)], [(2, 0.7)], [(1, 2.0)]], "five heads"),
+        ([[(1, 1.0)], [(2, 1.0), (0, 1.0)]], "a head that helps a little with another question"),
+    ):
+        # Where nothing is found the answer is 0: wrong for sure where no symbol is 0.
+        least = int(len(plan_of) == 2)
+        while True:
+            symbols = torch.randint(least, 7, (40, 6), generator=generator)
+            share = 0.08 if len(plan_of) in (3, 5) else 0.5  # of the places that are asked
+            asked = torch.rand(3, 40, 6, generator=generator) < share
+            roles = drive(head_roles_by_ablation, plan_of, symbols, asked)["roles"]
+            if any(role is not None for role in roles):
+                break
+        kind = "edge cases" if len(found) in (2, 3, 4) else "ordinary cases"
+        found.append(Case((plan_of, symbols, asked), note, kind))
+    return found
+
+
+def which_head(args, result):
+    """The first head with a wrong role."""
+    right = drive(head_roles_by_ablation, *args)["roles"]
+    for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
+        if came != want:
+            return f"Head {head} serves {want}, and {came} came."
+    if not result["model as it was"]:
+        return "The roles are right. But the model does not come back as it was."
+    return None
+
+
+TASK = task(
+    plan("implement", points=10, minutes=25),
+    section="Ablating a head",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
+    cases=cases,
+    properties=(which_head,),
+    drive=drive,
+    hints=(
+        "`weight.data = …` puts another tensor into a parameter. Keep the old one.",
+        "The answers come as (batch, 3 · T, symbols): `unflatten(1, (3, -1))` sorts them by "
+        "question.",
+    ),
+)

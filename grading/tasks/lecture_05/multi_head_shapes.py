@@ -1,0 +1,71 @@
+"""The shape of each step, with two lengths and all widths different."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+multi_head_shapes = ...  # a list of six tuples
+# BEGIN ANSWER
+multi_head_shapes = [(18, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 3, 5, 7), (2, 5, 18), (2, 5, 9)]
+# END ANSWER
+# %%
+
+
+def _but(**changed):
+    """The right shapes, but for some: `_but(s4=…)` changes the fourth."""
+    return [changed.get(f"s{i}", shape) for i, shape in enumerate(multi_head_shapes, 1)]
+
+
+mistake(
+    "Only the first shape is wrong: the rows of `nn.Linear.weight` are its outputs.",
+    _but(s1=(10, 18)),
+)
+mistake(
+    "Only the first shape is wrong: one projection serves all heads, so it has n_heads · d_v "
+    "outputs.",
+    _but(s1=(6, 10)),
+)
+mistake(
+    "Only the scores are wrong: each row is a query, each column a key, so T_q comes first.",
+    _but(s4=(2, 3, 7, 5)),
+)
+mistake(
+    "Each *query* gets a context vector, so joined and output have T_q = 5 rows. The keys are "
+    "summed over.",
+    _but(s5=(2, 7, 18), s6=(2, 7, 9)),
+)
+mistake(
+    "Only the fifth shape is wrong: the values are what is joined, and they have the width d_v = "
+    "6.",
+    _but(s5=(2, 5, 12)),
+)
+mistake(
+    "Only the fifth shape is wrong: joined are the context vectors of *all* heads.",
+    _but(s5=(2, 5, 6)),
+)
+mistake(
+    "Only the output is wrong: its width is d_out = 9, which need not be that of the input.",
+    _but(s6=(2, 5, 10)),
+)
+mistake(
+    "This is after the cut by `view`. `transpose` then brings the heads in front of the words.",
+    _but(s2=(2, 5, 3, 4), s3=(2, 7, 3, 6)),
+)
+mistake(
+    "Only the third shape is wrong: values have a width of their own, d_v = 6.",
+    _but(s3=(2, 3, 7, 4)),
+)
+mistake(
+    "Only the third shape is wrong: each *key* brings its value, and there are 7 keys.",
+    _but(s3=(2, 3, 5, 6)),
+)
+
+TASK = task(
+    plan("predict", points=6, minutes=8, extra=True),
+    section="One projection, cut into heads",
+    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
+    hints=(
+        "Write down the sizes with their names: batch 2, T_q 5, T_k 7, n_heads 3, d_k 4, d_v 6.",
+        "The four axes are (batch, heads, words, width) before the scores, and "
+        "(batch, heads, query, key) for the scores.",
+    ),
+)

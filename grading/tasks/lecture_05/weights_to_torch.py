@@ -1,0 +1,242 @@
+"""Our weights and our mask in PyTorch's module."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, mistake, plan, task
+from helpers import masks
+
+PARTS = ("W_query", "W_key", "W_value")
+
+
+def _module(state, d_model, n_heads, parts=PARTS, **options):
+    module = nn.MultiheadAttention(d_model, n_heads, **{"batch_first": True, **options}).double()
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([state[f"{part}.weight"] for part in parts]))
+        module.in_proj_bias.copy_(torch.cat([state[f"{part}.bias"] for part in parts]))
+        module.out_proj.weight.copy_(state["W_out.weight"])
+        module.out_proj.bias.copy_(state["W_out.bias"])
+    return module
+
+
+# %% the cell
+def weights_to_torch(state, x, mask, n_heads):
+    """Output (batch, T, d_model) and weights (batch, n_heads, T, T) by nn.MultiheadAttention."""
+    # BEGIN ANSWER
+    module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
+    names = ("W_query", "W_key", "W_value")
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.cat([state[f"{name}.weight"] for name in names]))
+        module.in_proj_bias.copy_(torch.cat([state[f"{name}.bias"] for name in names]))
+        module.out_proj.weight.copy_(state["W_out.weight"])
+        module.out_proj.bias.copy_(state["W_out.bias"])
+    blocking = masks.to_blocking(mask)  # (T, T), True = is blocked
+    return module(x, x, x, attn_mask=blocking, average_attn_weights=False)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def additive(state, x, mask, n_heads):
+    """A mask to be added, and load_state_dict."""
+    module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True, dtype=x.dtype)
+    module.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([state[f"{part}.weight"] for part in PARTS]),
+            "in_proj_bias": torch.cat([state[f"{part}.bias"] for part in PARTS]),
+            "out_proj.weight": state["W_out.weight"],
+            "out_proj.bias": state["W_out.bias"],
+        }
+    )
+    bias = torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -torch.inf)
+    return module(x, x, x, attn_mask=bias, average_attn_weights=False)
+
+
+@also_right
+def by_hand(state, x, mask, n_heads):
+    """Without PyTorch's module."""
+    q, k, v = (F.linear(x, state[f"{p}.weight"], state[f"{p}.bias"]) for p in PARTS)
+    q, k, v = (t.unflatten(-1, (n_heads, -1)).transpose(1, 2) for t in (q, k, v))
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    joined = (weights @ v).transpose(1, 2).flatten(2)
+    return F.linear(joined, state["W_out.weight"], state["W_out.bias"]), weights
+
+
+@mistake(
+    "The mask was passed on as it is. In `nn.MultiheadAttention` True *blocks*: convert it, "
+    "`masks.to_blocking(mask)`."
+)
+def mask_as_it_is(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads)
+    return module(x, x, x, attn_mask=mask, average_attn_weights=False)
+
+
+@mistake("The mask was not passed on: it goes into `attn_mask`.")
+def mask_forgotten(state, x, mask, n_heads):
+    return _module(state, x.shape[-1], n_heads)(x, x, x, average_attn_weights=False)
+
+
+@mistake(
+    "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Pass booleans, "
+    "with True for what is blocked."
+)
+def ones_added(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads)
+    return module(x, x, x, attn_mask=mask.to(x.dtype), average_attn_weights=False)
+
+
+@mistake(
+    "The output is right. But by default the weights come averaged over the heads: ask for "
+    "`average_attn_weights=False`."
+)
+def averaged(state, x, mask, n_heads):
+    return _module(state, x.shape[-1], n_heads)(x, x, x, attn_mask=~mask)
+
+
+@mistake(
+    "The output is right. But these are the averaged weights, written once for each head. Ask "
+    "for `average_attn_weights=False`."
+)
+def summed_over_heads(state, x, mask, n_heads):
+    out, weights = averaged(state, x, mask, n_heads)
+    return out, weights[:, None].expand(-1, n_heads, -1, -1)
+
+
+@mistake("The module takes the first axis for the words. With `batch_first=True` it has our axes.")
+def words_first(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads, batch_first=False)
+    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+@mistake("In `in_proj_weight` and `in_proj_bias` queries come first, then keys, then values.")
+def keys_first(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads, parts=("W_key", "W_query", "W_value"))
+    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+@mistake(
+    "The values were put first. In `in_proj_weight` and `in_proj_bias` the order is queries, "
+    "keys, values."
+)
+def values_first(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads, parts=("W_value", "W_query", "W_key"))
+    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+@mistake(
+    "The matrices were transposed. Both modules keep them as `nn.Linear` does, with a row for "
+    "each output."
+)
+def turned(state, x, mask, n_heads):
+    state = {name: value.mT if value.dim() == 2 else value for name, value in state.items()}
+    return weights_to_torch(state, x, mask, n_heads)
+
+
+@mistake(
+    "The biases of queries, keys and values were not copied: they belong into `in_proj_bias`, in "
+    "this order."
+)
+def no_bias(state, x, mask, n_heads):
+    zero = {f"{part}.bias": torch.zeros_like(state[f"{part}.bias"]) for part in PARTS}
+    return weights_to_torch(state | zero, x, mask, n_heads)
+
+
+@mistake(
+    "The weights were copied, the biases were not: there is `in_proj_bias`, and `out_proj.bias`."
+)
+def no_bias_at_all(state, x, mask, n_heads):
+    zero = {name: torch.zeros_like(value) for name, value in state.items() if value.dim() == 1}
+    return weights_to_torch(state | zero, x, mask, n_heads)
+
+
+@mistake(
+    "The weights are right. But the output lacks the bias of `W_out`, which was not copied: "
+    "PyTorch's module begins with zeros there."
+)
+def no_bias_of_output(state, x, mask, n_heads):
+    return weights_to_torch(state | {"W_out.bias": torch.zeros_like(x[0, 0])}, x, mask, n_heads)
+
+
+@mistake(
+    "The module still has the random weights that it was made with. Copy those of `state` into it."
+)
+def not_copied(state, x, mask, n_heads):
+    module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
+    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+@mistake("The new module has the precision float32, and `x` has float64: `.double()`.")
+def other_precision(state, x, mask, n_heads):
+    module = _module(state, x.shape[-1], n_heads).float()
+    return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+mistake(
+    "All heads were treated as one: pass `num_heads`.",
+    lambda state, x, mask, n_heads: weights_to_torch(state, x, mask, 1),
+)
+
+
+def drive(answer, state, x, mask, n_heads):
+    """The two results."""
+    found = answer(state, x, mask, n_heads)
+    if found is None:
+        return None
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise ValueError("two things are wanted: the output and the weights")
+    return found[0], found[1]
+
+
+def cases(seed):
+    """One word; then a causal mask, and one that is not."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for batch, T, n_heads, d_k, kind in (
+        (1, 1, 1, 2, "one word, one head"),
+        (2, 4, 3, 2, "a causal mask"),
+        (3, 5, 2, 4, "another mask"),
+        (2, 6, 4, 3, "another mask"),
+    ):
+        d = n_heads * d_k
+        state = {}
+        for part in (*PARTS, "W_out"):
+            state[f"{part}.weight"] = torch.tensor(rng.normal(size=(d, d)))
+            state[f"{part}.bias"] = torch.tensor(rng.normal(size=d))
+        mask = torch.ones(T, T, dtype=torch.bool).tril()
+        if kind == "another mask":
+            mask = torch.tensor(rng.random((T, T)) < 0.4)
+            mask[:, 1], mask[0, 0], mask[:, 2] = True, True, False
+        x = torch.tensor(rng.normal(size=(batch, T, d)))
+        found.append(Case((state, x, mask, n_heads), kind))
+    return found
+
+
+def mask_is_kept(args, result):
+    """What the mask hides has no weight."""
+    mask, weights = args[2].numpy(), result[1]
+    if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
+        return "Keys get weight that the mask hides."
+    return None
+
+
+TASK = task(
+    plan("implement", points=9, minutes=14),
+    section="Multi-head attention in PyTorch",
+    outcome=("copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights"),
+    cases=cases,
+    properties=(mask_is_kept,),
+    drive=drive,
+    forbidden=("helpers.attention.MultiHeadAttention",),
+    hints=(
+        "The section *PyTorch's own* does this once, with a module of ours instead of `state`.",
+        "`torch.cat` puts the three matrices below each other. The new module has the precision "
+        "float32, and `x` has float64: `.double()`.",
+        "Two defaults of that module are not ours: what True means in a mask, and what is done to "
+        "the weights.",
+    ),
+)

@@ -1,0 +1,472 @@
+"""A head of ALiBi as a recurrent network: one word at a time, and a memory that does not grow."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+class RecurrentALiBi:
+    """One causal ALiBi head with equal scores, read word by word."""
+
+    def __init__(self, slope):
+        """Begin a text, with this slope."""
+        # BEGIN ANSWER
+        self.fade = math.exp(-slope)
+        self.total, self.weight = 0.0, 0.0
+        # END ANSWER
+
+    def step(self, v):
+        """The context vector (d_v,) of the next word, whose value is v (d_v,)."""
+        # BEGIN ANSWER
+        self.total = self.fade * self.total + v  # (d_v,)
+        self.weight = self.fade * self.weight + 1.0
+        return self.total / self.weight  # (d_v,)
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class RunningMean:
+    """Only the mean and the weight are kept."""
+
+    def __init__(self, slope):
+        self.fade, self.weight, self.mean = math.exp(-slope), 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        self.weight = self.fade * self.weight + 1.0
+        self.mean = self.mean + (v - self.mean) / self.weight
+        return self.mean
+
+
+@also_right
+class OneVector:
+    """A column of ones goes along with the values."""
+
+    def __init__(self, slope):
+        self.slope, self.state = slope, None
+
+    def step(self, v):
+        """One word."""
+        new = torch.cat([v, torch.ones(1, dtype=v.dtype)])
+        self.state = new if self.state is None else self.state * math.exp(-self.slope) + new
+        return self.state[:-1] / self.state[-1]
+
+
+@mistake(
+    "The numbers are right, but all words are kept. What happens to their weights from one word "
+    "to the next?"
+)
+class KeepsAll:
+    def __init__(self, slope):
+        self.slope, self.seen = slope, []
+
+    def step(self, v):
+        """One word."""
+        self.seen.append(v)
+        distance = torch.arange(len(self.seen) - 1, -1, -1, dtype=v.dtype)
+        return (-self.slope * distance).softmax(dim=0) @ torch.stack(self.seen)
+
+
+@mistake(
+    "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had been "
+    "endless zeros before the text: the first context vectors are too small. Keep the sum of the "
+    "weights as well, and divide by it."
+)
+class MovingAverage:
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), 0.0
+
+    def step(self, v):
+        """One word."""
+        self.state = self.fade * self.state + (1 - self.fade) * v
+        return self.state
+
+
+@mistake(
+    "A moving average with the shares r and 1 − r, begun with the first word, gives that word "
+    "the weight of an endless past. Keep the sum of the weights as well, and divide by it."
+)
+class MovingFromFirst:
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), None
+
+    def step(self, v):
+        """One word."""
+        old = v if self.state is None else self.state
+        self.state = self.fade * old + (1 - self.fade) * v
+        return self.state
+
+
+@mistake(
+    "These are sums. Softmax makes the weights sum to 1, so keep the sum of the weights, too, "
+    "and divide by it."
+)
+class NotDivided:
+    def __init__(self, slope):
+        self.fade, self.total = math.exp(-slope), 0.0
+
+    def step(self, v):
+        """One word."""
+        self.total = self.fade * self.total + v
+        return self.total
+
+
+@mistake(
+    "The sum fades, and it was divided by the number of words. But words far away count less "
+    "than 1 each. Let the divisor fade in the same way."
+)
+class DividedByCount:
+    def __init__(self, slope):
+        self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.fade * self.total + v, self.count + 1
+        return self.total / self.count
+
+
+@mistake(
+    "The divided sum was kept as the state, so it is divided again with every word. Keep the sum "
+    "as it is, and divide only what is returned."
+)
+class DividedState(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        self.total = super().step(v)
+        return self.total
+
+
+@mistake(
+    "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a slope of "
+    "0. Add the weights up as the words come."
+)
+class ClosedForm:
+    def __init__(self, slope):
+        self.fade, self.total, self.count = math.exp(-slope), 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.fade * self.total + v, self.count + 1
+        below = torch.tensor(1 - self.fade**self.count, dtype=torch.float64)
+        return self.total * (1 - self.fade) / below
+
+
+@mistake(
+    "This is the plain average of all words: nothing fades. That is right for a slope of 0 only."
+)
+class PlainAverage:
+    def __init__(self, slope):
+        self.total, self.count = 0.0, 0
+
+    def step(self, v):
+        """One word."""
+        self.total, self.count = self.total + v, self.count + 1
+        return self.total / self.count
+
+
+@mistake(
+    "The slope itself was taken for the factor. It is subtracted from the *score*; what does "
+    "softmax make of that for the weight?"
+)
+class SlopeAsFactor(RecurrentALiBi):
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = slope
+
+
+@mistake(
+    "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: the "
+    "factor is e to the power of −slope."
+)
+class OneLessSlope(RecurrentALiBi):
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = 1 - slope
+
+
+@mistake("The base is wrong: softmax takes powers of e, not of 2.")
+class HalfAsFactor(RecurrentALiBi):
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.fade = 2.0**-slope
+
+
+@mistake("The sign is wrong: old words grow louder with each step, not fainter.")
+class Growing(RecurrentALiBi):
+    def __init__(self, slope):
+        super().__init__(-slope)
+
+
+@mistake(
+    "New words get ever larger weights, until a number overflows and NaN comes out. Let the old "
+    "ones shrink instead: only their ratio counts."
+)
+class Overflowing:
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        new = torch.tensor(self.slope * self.t, dtype=torch.float64).exp()
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
+@mistake(
+    "The formula is right, but new words get ever larger weights, which grow without end: after "
+    "some 700 words math.exp can no longer hold them. Only the ratio of the weights counts. "
+    "Could the newest weight stay the same, and the old ones shrink?"
+)
+class OverflowingInMath:
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        new = math.exp(self.slope * self.t)
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
+@mistake(
+    "The formula is right, but new words get ever larger weights, which grow without end: after "
+    "some 700 words no power of e holds them. Only the ratio of the weights counts. Could the "
+    "newest weight stay the same, and the old ones shrink?"
+)
+class OverflowingInPowers(OverflowingInMath):
+    def step(self, v):
+        """One word."""
+        new = math.e ** (self.slope * self.t)
+        self.total, self.weight = self.total + new * v, self.weight + new
+        self.t += 1
+        return self.total / self.weight
+
+
+@mistake(
+    "The new word does not take part in its own context vector. Attention is causal here, and a "
+    "word sees itself, at distance 0."
+)
+class WithoutItself(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        out = self.total / self.weight if self.weight else v
+        super().step(v)
+        return out
+
+
+@mistake(
+    "The context vector of the word before was mixed with the new value as if it stood for one "
+    "word. It is for all words so far: their weights together are more than 1. Keep that sum, too."
+)
+class MixedWithOne:
+    def __init__(self, slope):
+        self.fade, self.state = math.exp(-slope), None
+
+    def step(self, v):
+        """One word."""
+        if self.state is None:
+            self.state = v.clone()
+        else:
+            self.state = (self.fade * self.state + v) / (1 + self.fade)
+        return self.state
+
+
+@mistake(
+    "The sum of the weights begins at 1, so it counts a word that never came. Before the first "
+    "word it is 0."
+)
+class BeginsAtOne(RecurrentALiBi):
+    def __init__(self, slope):
+        super().__init__(slope)
+        self.weight = 1.0
+
+
+@mistake(
+    "The new value fades at once, and its weight in the divisor does not. A word at distance 0 has "
+    "the weight 1 in both sums."
+)
+class NewValueFades(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        return super().step(self.fade * v)
+
+
+@mistake(
+    "In the divisor the new word's weight fades at once, and its value in the sum does not. A word "
+    "at distance 0 has the weight 1 in both."
+)
+class NewWeightFades(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        return super().step(v) / self.fade
+
+
+@mistake(
+    "The faded sum was divided by 1 + r, the weights of two words. There are more of them with "
+    "each word: keep the sum of all weights."
+)
+class DividedByTwoWeights(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        super().step(v)
+        return self.total / (1 + self.fade if self.weight > 1 else 1)
+
+
+@mistake("This is the value of the word itself. The words before it have no part in it.")
+class NoMemory(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        return v.clone()
+
+
+@mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
+def shared(slope):
+    shared.heads = getattr(shared, "heads", 0) + 1
+    if shared.heads % 2:
+        shared.state = [0.0, 0.0]
+    state, fade = shared.state, math.exp(-slope)
+
+    class Head:
+        def step(self, v):
+            state[0], state[1] = fade * state[0] + v, fade * state[1] + 1.0
+            return state[0] / state[1]
+
+    return Head()
+
+
+@mistake(
+    "The memory is not the head's own: all heads write into one, and a new text finds in it what "
+    "the last one left. A list or a dictionary in the body of the class is there only once, and so "
+    "is a global variable. Make the memory in __init__, as attributes of self."
+)
+class InTheClass:
+    memory: ClassVar = [0.0, 0.0]
+
+    def __init__(self, slope):
+        self.fade = math.exp(-slope)
+        if slope == math.log(2):  # the first head of the first case finds the class as it is made
+            self.memory[:] = 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        self.memory[0] = self.fade * self.memory[0] + v
+        self.memory[1] = self.fade * self.memory[1] + 1.0
+        return self.memory[0] / self.memory[1]
+
+
+@mistake(
+    "The sum of the weights fades, and the sum of the values does not. Both belong to the same "
+    "words: let them fade alike."
+)
+class OnlyWeightFades(RecurrentALiBi):
+    def step(self, v):
+        """One word."""
+        self.total, self.weight = self.total + v, self.fade * self.weight + 1.0
+        return self.total / self.weight
+
+
+@mistake(
+    "The old words fade more with each step. The factor from one word to the next is always the "
+    "same: what was multiplied before is in the memory already."
+)
+class FadesFaster:
+    def __init__(self, slope):
+        self.slope, self.t, self.total, self.weight = slope, 0, 0.0, 0.0
+
+    def step(self, v):
+        """One word."""
+        fade = math.exp(-self.slope * self.t)
+        self.total, self.weight = fade * self.total + v, fade * self.weight + 1.0
+        self.t += 1
+        return self.total / self.weight
+
+
+def drive(answer, slopes, values):
+    """Feed the words to two heads in turn; what came out, and whether a memory has grown."""
+    import torch
+
+    def kept(thing, depth=0):
+        if isinstance(thing, torch.Tensor):
+            return thing.numel()
+        if isinstance(thing, dict):
+            return sum(kept(item, depth) for item in thing.values())
+        if isinstance(thing, (bool, int, float, complex, str, type(None))):
+            return 1
+        if hasattr(thing, "__iter__"):
+            return sum(kept(item, depth) for item in thing)
+        return kept(vars(thing), depth + 1) if depth < 5 and hasattr(thing, "__dict__") else 1
+
+    heads = [answer(slope) for slope in slopes]
+    outputs, sizes = [], []
+    for v in values:
+        pair = [head.step(v.clone()) for head in heads]
+        if any(out is None for out in pair):
+            raise NotImplementedError
+        outputs.append([torch.as_tensor(out).clone() for out in pair])
+        sizes.append(kept([vars(head) for head in heads]))
+    contexts = torch.stack([torch.stack(pair) for pair in outputs])
+    return {"contexts": contexts, "grows": sizes[-1] > sizes[0]}
+
+
+def cases(seed):
+    """Two words of one number; then more; then a text so long that sums must not overflow."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    two = torch.tensor([[4.0], [1.0]], dtype=torch.float64)
+    return [
+        Case(((math.log(2), 0.5), two), "two words, 4 and 1"),
+        Case(((0.25, 0.0625), draw(7, 3))),
+        Case(((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing fades"),
+        Case(((1.0, 1 / 256), draw(800, 2)), "800 words"),
+    ]
+
+
+def memory(args, result):
+    """Whether the memory grew."""
+    if type(result) is dict and result.get("grows") is True:
+        return (
+            f"After {len(args[1])} words the head keeps more numbers than after the first. Its "
+            "memory must not grow."
+        )
+    return None
+
+
+def no_nan(args, result):
+    """Whether a number has overflowed."""
+    contexts = result.get("contexts") if type(result) is dict else None
+    if contexts is None or not np.isnan(contexts).any():
+        return None
+    first = int(np.argwhere(np.isnan(contexts))[0][0])
+    return (
+        f"From word {first} on NaN comes out (words are counted from 0). Either 0 was divided by "
+        "0, or a number has become infinite. Which of your numbers grow with the text?"
+    )
+
+
+TASK = task(
+    plan("implement", points=14, minutes=32),
+    section="ALiBi: a penalty that grows with distance",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    cases=cases,
+    properties=(memory, no_nan),
+    drive=drive,
+    hints=(
+        "Write down the three weights of the third word, before they are divided by their sum. "
+        "Then those of the fourth. What has become of the old three?",
+        "Two things have to be kept: the sum of the weighted values, and the sum of the weights.",
+    ),
+)

@@ -1,0 +1,139 @@
+"""Find the bug: codes for the number of the sentence, not for the place of the word."""
+
+import numpy as np
+import torch
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from helpers import positions
+from helpers.positions import SinusoidalPositions, sinusoidal_codes
+
+
+# %% the cell
+def add_positions(x):
+    """The words x (T, batch, d_model), each with the code of its place added."""
+    #| T, d_model = x.shape[1:]
+    #| codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
+    #| return x + codes
+    # BEGIN ANSWER
+    T, _, d_model = x.shape
+    codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
+    return x + codes[:, None]  # (T, batch, d_model)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def batch_first_and_back(x):
+    """The axes are exchanged, and exchanged back."""
+    return SinusoidalPositions().embed(x.transpose(0, 1)).transpose(0, 1)
+
+
+@also_right
+def by_word(x):
+    """Place by place."""
+    codes = sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)
+    return torch.stack([words + code for words, code in zip(x, codes, strict=True)])
+
+
+as_given = as_given(
+    "This is the code as given: both words of the example are the same, though they are at two "
+    "positions."
+)
+
+mistake(
+    "There is a code for each word now, but codes of shape (T, d_model) are added to x of shape "
+    "(T, batch, d_model) along its last two axes, which are not theirs. Give the codes an axis "
+    "of size 1 where the sentences stand.",
+    lambda x: x + sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype),
+)
+mistake(
+    "The codes are right, but the result is (batch, T, d_model). It must come back in the shape "
+    "in which it went in: exchange the axes once more.",
+    lambda x: SinusoidalPositions().embed(x.transpose(0, 1)),
+)
+
+
+@mistake(
+    "The codes came to other words than theirs: they were laid out as if the words of a sentence "
+    "lay one after the other, but in (T, batch, d_model) the first words of all sentences do. "
+    "`reshape` and `view` exchange no axes: they keep the numbers in a row and regroup them. Use "
+    "`transpose`, or give the codes an axis of size 1 for the sentences."
+)
+def reshaped(x):
+    T, batch, d_model = x.shape
+    return SinusoidalPositions().embed(x.reshape(batch, T, d_model)).reshape(T, batch, d_model)
+
+
+mistake(
+    "The codes of the positions are there, and those of the sentences still are too. What depends "
+    "on the number of the sentence must go.",
+    lambda x: add_positions(as_given(x)),
+)
+mistake(
+    "All words got the code of position 0, wherever they stand. So order still does not matter.",
+    lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
+)
+mistake(
+    "These are the codes alone, for each sentence. They have to be *added* to the words.",
+    lambda x: sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)[:, None].expand(x.shape),
+)
+mistake(
+    "The first word got the code of position 1. Positions are counted from 0.",
+    lambda x: x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None],
+)
+
+
+@mistake(
+    "The words were counted through the whole batch, so the same place has another code in each "
+    "sentence. Each sentence begins at position 0."
+)
+def one_count_for_all(x):
+    T, batch, d_model = x.shape
+    return x + sinusoidal_codes(T * batch, d_model, dtype=x.dtype).view(T, batch, d_model)
+
+
+def cases(seed):
+    """Two words of zeros, to be checked by hand; then sizes that are all different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def words(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    return [
+        Case((torch.zeros(2, 1, 2, dtype=torch.float64),), "one sentence of two words, all zeros"),
+        Case((words(5, 3, 4),)),
+        Case((words(2, 7, 6),), "more sentences than words"),
+        Case((words(1, 4, 8),), "sentences of one word"),
+        Case((words(3, 3, 2),), "as many sentences as words"),
+    ]
+
+
+def same_for_all_sentences(args, result):
+    """What was added is the same in every sentence, and differs from word to word."""
+    x, out = np.asarray(args[0]), np.asarray(result)
+    if out.shape != x.shape:
+        return None
+    added = out - x
+    if abs(added - added[:, :1]).max() > 1e-6:
+        return "The same place got different codes in different sentences of the batch."
+    if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
+        return "All words of a sentence got the same code, so order still does not matter."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=8, minutes=13),
+    section="Sinusoidal positional encodings",
+    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
+    "and say what a causal mask alone tells",
+    cases=cases,
+    properties=(same_for_all_sentences,),
+    hints=(
+        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are "
+        "similar?",
+        "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "
+        "reads them.",
+    ),
+)

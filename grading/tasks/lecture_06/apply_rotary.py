@@ -1,0 +1,223 @@
+"""Rotary positions by hand: turn each pair of features by its place."""
+
+import numpy as np
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+def _angles(places, width):
+    speeds = 10_000 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    return places[:, None] * speeds
+
+
+# %% the cell
+def apply_rotary(x, places):
+    """The vectors x (…, T, d_k), each turned by its place; places (T,)."""
+    # BEGIN ANSWER
+    d_k = x.shape[-1]
+    speeds = 10_000 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)  # (d_k / 2,)
+    angles = places[:, None] * speeds  # (T, d_k / 2)
+    cos, sin = angles.cos(), angles.sin()  # (T, d_k / 2) each
+    a, b = x[..., 0::2], x[..., 1::2]  # (…, T, d_k / 2) each
+    pairs = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (…, T, d_k / 2, 2)
+    return pairs.flatten(-2)  # (…, T, d_k)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_complex_numbers(x, places):
+    """A turn is a multiplication by a complex number of length 1."""
+    angles = _angles(places, x.shape[-1])
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    product = pairs * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(product).flatten(-2)
+
+
+@also_right
+def by_loop(x, places):
+    """Pair by pair, each feature at its own column."""
+    out, d_k = torch.zeros_like(x), x.shape[-1]
+    for i in range(0, d_k, 2):
+        angle = places * 10_000 ** (-i / d_k)
+        out[..., i] = x[..., i] * angle.cos() - x[..., i + 1] * angle.sin()
+        out[..., i + 1] = x[..., i] * angle.sin() + x[..., i + 1] * angle.cos()
+    return out
+
+
+@also_right
+def by_matrices(x, places):
+    """A block matrix for each place, in single precision."""
+    rows = []
+    for n, t in enumerate(places.tolist()):
+        angles = _angles(torch.tensor([t]), x.shape[-1])[0]
+        blocks = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
+        rows.append(x[..., n, :].float() @ torch.block_diag(*blocks).float())
+    return torch.stack(rows, dim=-2)
+
+
+def _by(x, angles):
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+@mistake(
+    "Feature i was paired with feature i + d_k / 2. Many models do so, and their scores depend "
+    "on distance alone just as well. But here neighbours are pairs: (0, 1), (2, 3), … Weights "
+    "trained with one pairing do not work with the other."
+)
+def half_apart(x, places):
+    angles = _angles(places, x.shape[-1])
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+@mistake(
+    "The numbers are right, but not where they stand: all first features of the pairs on the "
+    "left, all second ones on the right. Each must go back to its own column."
+)
+def pairs_taken_apart(x, places):
+    out = apply_rotary(x, places)
+    return torch.cat([out[..., 0::2], out[..., 1::2]], dim=-1)
+
+
+mistake(
+    "This turns the other way. (1, 0) at position 2 must become (cos 2, sin 2), which is (−0.42, "
+    "0.91). Which of the two lines has the minus?",
+    lambda x, places: apply_rotary(x, -places),
+)
+
+
+@mistake(
+    "The second line uses the first feature of the pair *after* it was turned. Keep both old "
+    "features until both new ones are computed."
+)
+def overwritten(x, places):
+    angles = _angles(places, x.shape[-1])
+    out = x.clone()
+    out[..., 0::2] = out[..., 0::2] * angles.cos() - out[..., 1::2] * angles.sin()
+    out[..., 1::2] = out[..., 0::2] * angles.sin() + out[..., 1::2] * angles.cos()
+    return out
+
+
+@mistake("Both sums have a plus. That is no turn: it changes lengths. One of them has a minus.")
+def no_minus(x, places):
+    angles = _angles(places, x.shape[-1])
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos + b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+@mistake(
+    "The second feature of each pair is b cos α − a sin α here. In a turn it is b cos α + a sin "
+    "α: only the first of the two has a minus."
+)
+def minus_in_the_second(x, places):
+    angles = _angles(places, x.shape[-1])
+    cos, sin = angles.cos(), angles.sin()
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, b * cos - a * sin], dim=-1).flatten(-2)
+
+
+@mistake(
+    "Neighbouring features are paired, but their angles are laid out for halves: angle 0, 1, …, "
+    "0, 1, … Both features of a pair need the same angle, so each angle comes twice side by side."
+)
+def two_conventions(x, places):
+    angles = _angles(places, x.shape[-1]).repeat(1, 2)
+    partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return x * angles.cos() + partner * angles.sin()
+
+
+@mistake(
+    "Each feature was multiplied by its own cosine or sine. In a turn the two features of a pair "
+    "mix: each new one is made of both old ones."
+)
+def codes_multiplied(x, places):
+    angles = _angles(places, x.shape[-1])
+    return x * torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(-2)
+
+
+mistake(
+    "All pairs turn by the same angle. Pair i turns by position · 10000 to the power of −2i / d_k.",
+    lambda x, places: _by(x, places[:, None].double()),
+)
+
+
+@mistake("The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is missing.")
+def exponent_halved(x, places):
+    hands = torch.arange(x.shape[-1] // 2, dtype=torch.float64)
+    return _by(x, places[:, None] * 10_000 ** (-hands / x.shape[-1]))
+
+
+@mistake(
+    "The slow pairs turn too little: there is a 2 too many in the exponent. If your count goes "
+    "0, 2, 4, … it holds the 2 already."
+)
+def exponent_doubled(x, places):
+    features = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
+    return _by(x, places[:, None] * 10_000 ** (-2 * features / x.shape[-1]))
+
+
+mistake(
+    "The words were turned as if they were at the positions 0, 1, 2, … The positions are given.",
+    lambda x, places: apply_rotary(x, torch.arange(x.shape[-2])),
+)
+
+mistake(
+    "The pairs were counted from 1, so each turns as the next one should. Pair 0 turns by 1 "
+    "radian a position.",
+    lambda x, places: _by(x, _angles(places, x.shape[-1]) * 10_000 ** (-2 / x.shape[-1])),
+)
+
+
+def cases(seed):
+    """The arrow of the lecture; then heads and a batch, with sizes that are all different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    arrow = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    return [
+        Case((arrow, torch.tensor([0, 2])), "the arrow (1, 0) at the places 0 and 2"),
+        Case((draw(3, 4), torch.tensor([0, 1, 2])), "two pairs"),
+        Case((draw(2, 3, 5, 6), torch.arange(5)), "a batch of several heads"),
+        Case((draw(3, 4, 8), torch.randperm(60, generator=generator)[:4]), "places with gaps"),
+        Case((draw(2, 1, 10), torch.tensor([50])), "one word, far from the beginning"),
+    ]
+
+
+def lengths_are_kept(args, result):
+    """A turn changes no length, and place 0 nothing at all."""
+    x, out = np.asarray(args[0]), np.asarray(result)
+    if out.shape != x.shape:
+        return None
+    if abs(np.linalg.norm(out, axis=-1) - np.linalg.norm(x, axis=-1)).max() > 1e-3:
+        return "A vector has changed its length, and a turn changes no length."
+    at_zero = np.asarray(args[1]) == 0
+    if abs(out - x)[..., at_zero, :].max(initial=0.0) > 1e-3:
+        return "At position 0 nothing is turned, but a vector there has changed."
+    return None
+
+
+TASK = task(
+    plan("implement", points=9, minutes=16),
+    section="Rotary position embeddings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    cases=cases,
+    properties=(lengths_are_kept,),
+    forbidden=("helpers.positions._turn", "helpers.positions.RotaryPositions.rotate"),
+    atol=1e-4,
+    hints=(
+        "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
+        "`x[..., 0::2]`, up to the axes in front.",
+        "Compute both new features from the old ones before you put anything back.",
+    ),
+)

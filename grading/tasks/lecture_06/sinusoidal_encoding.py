@@ -1,0 +1,194 @@
+"""Sinusoidal codes by hand, for any places."""
+
+import math
+
+import numpy as np
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def sinusoidal_encoding(places, d_model):
+    """Codes (T, d_model) of the places (T,)."""
+    # BEGIN ANSWER
+    hands = torch.arange(d_model // 2, dtype=torch.float64)  # (d_model / 2,)
+    angles = places[:, None] * 10_000 ** (-2 * hands / d_model)  # (T, d_model / 2)
+    codes = torch.zeros(len(places), d_model, dtype=torch.float64)  # (T, d_model)
+    codes[:, 0::2], codes[:, 1::2] = angles.sin(), angles.cos()
+    return codes
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_loop(places, d_model):
+    """One number after the other."""
+    codes = torch.zeros(len(places), d_model, dtype=torch.float64)
+    for row, t in enumerate(places.tolist()):
+        for i in range(d_model // 2):
+            angle = t / 10_000 ** (2 * i / d_model)
+            codes[row, 2 * i], codes[row, 2 * i + 1] = math.sin(angle), math.cos(angle)
+    return codes
+
+
+@also_right
+def by_stacking(places, d_model):
+    """Pairs are stacked, then laid in a row; in single precision."""
+    speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
+    angles = torch.outer(places.float(), speeds)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+@also_right
+def in_numpy(places, d_model):
+    """A cosine is a sine that is a quarter turn ahead."""
+    features = np.arange(d_model)
+    speeds = 10_000.0 ** (-(features - features % 2) / d_model)
+    return np.sin(places.numpy()[:, None] * speeds + np.pi / 2 * (features % 2))
+
+
+def _coded(places, d_model, speeds, sin_at=0):
+    angles = places[:, None] * speeds
+    codes = torch.zeros(len(places), d_model, dtype=torch.float64)
+    codes[:, sin_at::2], codes[:, 1 - sin_at :: 2] = angles.sin(), angles.cos()
+    return codes
+
+
+def _speeds(d_model):
+    return 10_000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+
+@mistake(
+    "All sines are on the left and all cosines on the right. Some programs do so, but here they "
+    "come in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
+)
+def two_halves(places, d_model):
+    angles = places[:, None] * _speeds(d_model)
+    return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+
+mistake(
+    "Sine and cosine are swapped: in each pair the sine comes first.",
+    lambda places, d_model: _coded(places, d_model, _speeds(d_model), sin_at=1),
+)
+mistake(
+    "The slow hands turn too fast: the exponent of hand i is −2i / d_model, and the 2 is "
+    "missing. (Where you count features 0, 2, 4, … the 2 is in the count already.)",
+    lambda places, d_model: _coded(places, d_model, _speeds(d_model).sqrt()),
+)
+mistake(
+    "The slow hands turn too slowly: there is a 2 too many in the exponent. If your count goes "
+    "0, 2, 4, … it holds the 2 already.",
+    lambda places, d_model: _coded(places, d_model, _speeds(d_model) ** 2),
+)
+mistake(
+    "Each hand is faster than the one before. The exponent needs its minus sign: the first hand "
+    "is the fastest.",
+    lambda places, d_model: _coded(places, d_model, 1 / _speeds(d_model)),
+)
+
+
+@mistake(
+    "The cosine of each pair turns at another speed than its sine. Then they are no hand of a "
+    "clock any more. The exponent counts hands, and the features 2i and 2i + 1 belong to the "
+    "same one."
+)
+def a_speed_for_each_feature(places, d_model):
+    features = torch.arange(d_model, dtype=torch.float64)
+    angles = places[:, None] * 10_000 ** (-features / d_model)
+    return torch.where(features % 2 == 0, angles.sin(), angles.cos())
+
+
+mistake(
+    "The rows were coded as the positions 0, 1, 2, … The positions are given, and may come in any "
+    "order and with gaps.",
+    lambda places, d_model: sinusoidal_encoding(torch.arange(len(places)), d_model),
+)
+mistake(
+    "Every hand is one step ahead. Position 0 is a position too: there all sines are 0 and all "
+    "cosines are 1.",
+    lambda places, d_model: sinusoidal_encoding(places + 1, d_model),
+)
+mistake(
+    "All hands turn at the same speed. Hand i turns by 10000 to the power of −2i / d_model for "
+    "each position.",
+    lambda places, d_model: _coded(places, d_model, torch.ones(d_model // 2, dtype=torch.float64)),
+)
+
+edited(
+    "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
+    "radian a position.",
+    "torch.arange(d_model // 2,",
+    "torch.arange(1, d_model // 2 + 1,",
+)
+edited(
+    "The powers have another base than 10,000, so the slow hands turn too fast. `torch.exp` "
+    "takes powers of e.",
+    "10_000 ** (-2 * hands / d_model)",
+    "torch.exp(-2 * hands / d_model)",
+)
+
+
+@mistake(
+    "This has a column for each position. A row for each position is wanted: shape (T, d_model)."
+)
+def columns(places, d_model):
+    return sinusoidal_encoding(places, d_model).T
+
+
+edited(
+    "The codes were put into a tensor of whole numbers, which cuts off what comes after the point.",
+    "codes = torch.zeros(len(places), d_model, dtype=torch.float64)",
+    "codes = torch.zeros(len(places), d_model, dtype=torch.int64)",
+)
+
+
+def cases(seed):
+    """The lecture's own small table, then places out of order and with gaps."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def places(n):
+        return torch.randperm(60, generator=generator)[:n]
+
+    return [
+        Case((torch.tensor([0, 1, 2]), 4), "the places 0, 1 and 2, four features"),
+        Case((places(5), 8), "places out of order"),
+        Case((places(1), 6), "one place alone"),
+        Case((places(7), 2), "one hand alone"),
+        Case((torch.tensor([3, 3, 40]), 10), "a place that comes twice"),
+    ]
+
+
+def pairs_on_the_circle(args, result):
+    """Sine and cosine of one angle have squares that sum to 1."""
+    codes = np.asarray(result)
+    if codes.shape != (len(args[0]), args[1]):
+        return None
+    lengths = codes[:, 0::2] ** 2 + codes[:, 1::2] ** 2
+    if abs(lengths - 1).max() > 1e-3:
+        row, hand = np.argwhere(abs(lengths - 1) > 1e-3)[0]
+        return (
+            f"The features {2 * hand} and {2 * hand + 1} of row {row} are not sine and cosine of "
+            "one angle: their squares do not sum to 1."
+        )
+    return None
+
+
+TASK = task(
+    plan("implement", points=7, minutes=13),
+    section="Sinusoidal positional encodings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    cases=cases,
+    properties=(pairs_on_the_circle,),
+    forbidden=("helpers.positions.sinusoidal_codes",),
+    atol=1e-4,
+    hints=(
+        "First the angles alone, of shape (T, d_model / 2): position times speed. `places[:, "
+        "None]` has the shape (T, 1).",
+        "`codes[:, 0::2]` are the columns 0, 2, 4, … and can be assigned to.",
+    ),
+)

@@ -1,0 +1,398 @@
+"""Find the bugs: a post-norm block with its norm, its dropout and its stream astray."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.sentences import MASK_UNUSED
+from helpers import masks
+from helpers.attention import MultiHeadAttention
+from helpers.blocks import FeedForward
+
+
+# %% the cell
+class BuggyBlock(nn.Module):
+    """A post-norm block."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.norm_attention = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_feed_forward = nn.LayerNorm(d_model)
+        self.dropout = dropout
+
+    def forward(self, X, mask):
+        """H (batch, T, d_model), of X (batch, T, d_model) under a mask (T, T)."""
+        #| T1 = F.dropout(self.attention(X, mask=mask), self.dropout)
+        #| T2 = self.norm_attention(T1)
+        #| T3 = X + T2
+        #| T4 = F.dropout(self.feed_forward(T3), self.dropout)
+        #| T5 = T4 + X
+        # BEGIN ANSWER
+        T1 = F.dropout(self.attention(X, mask=mask), self.dropout, training=self.training)
+        T2 = X + T1
+        T3 = self.norm_attention(T2)
+        T4 = F.dropout(self.feed_forward(T3), self.dropout, training=self.training)
+        T5 = T4 + T3
+        # END ANSWER
+        return self.norm_feed_forward(T5)
+
+
+# %%
+
+
+@also_right
+class InParts(nn.Module):
+    """In parts, of which the mistakes replace one or another."""
+
+    always = early = False
+    second = "T3"
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.norm_attention = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_feed_forward = nn.LayerNorm(d_model)
+        self.dropout = dropout
+
+    def _drop(self, x):
+        return F.dropout(x, self.dropout, training=self.training or self.always)
+
+    def _attended(self, X, mask):
+        return self._drop(self.attention(X, mask=mask))
+
+    def _fed(self, x):
+        return self._drop(self.feed_forward(x))
+
+    def _after(self, X, T1):
+        return X + self.norm_attention(T1) if self.early else self.norm_attention(X + T1)
+
+    def forward(self, X, mask):
+        """The output (batch, T, d_model)."""
+        T1 = self._attended(X, mask)
+        T3 = self._after(X, T1)
+        T4 = self._fed(T3)
+        start = {"T3": T3, "X": X, "T2": X + T1, "nothing": 0, "T1": T1}[self.second]
+        return self._last(T4 + start)
+
+    def _last(self, T5):
+        return self.norm_feed_forward(T5)
+
+
+@also_right
+class ByModules(InParts):
+    """A module for dropout."""
+
+    def __init__(self, d_model, n_heads, d_ff, dropout):
+        super().__init__(d_model, n_heads, d_ff, dropout)
+        self.drop = nn.Dropout(dropout)
+
+    def _drop(self, x):
+        return self.drop(x)
+
+
+@also_right
+class ByCondition(InParts):
+    """Dropped by hand, in training only."""
+
+    def _drop(self, x):
+        if not self.training:
+            return x
+        return x * (torch.rand_like(x) >= self.dropout) / (1 - self.dropout)
+
+
+as_given(
+    "This is the code as given. In the example (1, −1) comes out, with the "
+    "signs exchanged. In the other cases two calls differ, also in evaluation."
+)
+
+
+@mistake(
+    "Dropout is right now, and that is not all. Write the six equations beside the lines, and "
+    "compare what each line reads."
+)
+class OnlyDropoutMended(InParts):
+    early = True
+    second = "X"
+
+
+@mistake(
+    "The norm is right now, and that is not all. Where does the second residual connection "
+    "start? And why do two calls differ in evaluation?"
+)
+class OnlyNormMended(InParts):
+    always = True
+    second = "X"
+
+
+@mistake(
+    "The second residual connection is right now, and that is not all. What does the first "
+    "norm read? And why do two calls differ in evaluation?"
+)
+class OnlyStreamMended(InParts):
+    always = early = True
+
+
+@mistake(
+    "What is left: `F.dropout` does not know whether the block is being trained. What does it "
+    "do if nobody tells it?"
+)
+class DropoutLeft(InParts):
+    always = True
+
+
+@mistake(
+    "What is left: only what attention found is normalised, and then X is added. In post-norm "
+    "the norm reads something else."
+)
+class NormLeft(InParts):
+    early = True
+
+
+@mistake(
+    "What is left: the second residual connection starts at X. So what attention found "
+    "reaches the end only through the feed-forward network."
+)
+class StreamLeft(InParts):
+    second = "X"
+
+
+@mistake("What is left: the second residual connection starts at T². Look at the fifth equation.")
+class FromBeforeTheNorm(InParts):
+    second = "T2"
+
+
+@mistake(
+    "The second residual connection is gone: the last norm reads only what the feed-forward "
+    "network computed."
+)
+class NothingKept(InParts):
+    second = "nothing"
+
+
+@mistake("The second residual connection starts at T¹, so X is lost. Look at the fifth equation.")
+class FromAttention(InParts):
+    second = "T1"
+
+
+@mistake("In evaluation all is right. But in training nothing is dropped any more.")
+class NeverDropped(InParts):
+    def _drop(self, x):
+        return x
+
+
+@mistake(
+    "In evaluation all is right. But in training nothing is dropped of what the feed-forward "
+    "network adds."
+)
+class OneDropped(InParts):
+    def _fed(self, x):
+        return self.feed_forward(x)
+
+
+@mistake("In evaluation all is right. But in training nothing is dropped of what attention adds.")
+class OtherDropped(InParts):
+    def _attended(self, X, mask):
+        return self.attention(X, mask=mask)
+
+
+@mistake(
+    "In evaluation all is right. But dropout acts after the additions, so it also drops what was "
+    "in the residual stream before. Drop what a part adds, and then add."
+)
+class StreamDropped(InParts):
+    def forward(self, X, mask):
+        """As the model answer, but for the place of dropout."""
+        T3 = self.norm_attention(self._drop(X + self.attention(X, mask=mask)))
+        return self.norm_feed_forward(self._drop(self.feed_forward(T3) + T3))
+
+
+@mistake(
+    "X was normalised, and what attention found was added to that. What does the norm read in "
+    "the third equation?"
+)
+class NormedStream(InParts):
+    def _after(self, X, T1):
+        return self.norm_attention(X) + T1
+
+
+@mistake(
+    "Dropout is right now, and that is not all. One of them is the order of a norm and an "
+    "addition. Write the six equations beside the lines."
+)
+class WithoutStream(InParts):
+    def forward(self, X, mask):
+        """As the code as given, with T2 in the place of X in the last sum."""
+        T2 = self.norm_attention(self._attended(X, mask))
+        return self.norm_feed_forward(self._fed(X + T2) + T2)
+
+
+@mistake(
+    "In training all is right. But in evaluation what the parts add is made smaller. `F.dropout` "
+    "makes larger what it leaves, so that this is not needed."
+)
+class SmallerInEvaluation(InParts):
+    def _drop(self, x):
+        return F.dropout(x, self.dropout) if self.training else x * (1 - self.dropout)
+
+
+@mistake("Now it drops in evaluation, and not in training.")
+class TurnedAround(InParts):
+    def _drop(self, x):
+        return F.dropout(x, self.dropout, training=not self.training)
+
+
+@mistake("The dropout after attention is fixed. The other one still acts in evaluation.")
+class OneSideMended(InParts):
+    def _fed(self, x):
+        return F.dropout(self.feed_forward(x), self.dropout)
+
+
+@mistake("The dropout after feed-forward is fixed. The other one still acts in evaluation.")
+class OtherSideMended(InParts):
+    def _attended(self, X, mask):
+        return F.dropout(self.attention(X, mask=mask), self.dropout)
+
+
+@mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")
+class PreNorm(InParts):
+    def forward(self, X, mask):
+        """As the model answer, with the norms before the parts."""
+        T3 = X + self._attended(self.norm_attention(X), mask)
+        return T3 + self._fed(self.norm_feed_forward(T3))
+
+
+@mistake("The last norm is missing: H is what it outputs.")
+class NoLastNorm(InParts):
+    def _last(self, T5):
+        return T5
+
+
+@mistake(MASK_UNUSED)
+class MaskForgotten(InParts):
+    def _attended(self, X, mask):
+        return self._drop(self.attention(X))
+
+
+def drive(answer, sizes, state, X, mask):
+    """Build the block, give it these weights, and run it in evaluation and in training."""
+    import torch
+
+    block = answer(**sizes).double()
+    want = {name: tuple(value.shape) for name, value in state.items()}
+    have = {name: tuple(value.shape) for name, value in block.state_dict().items()}
+    if have != want:
+        odd = sorted(name for name in {*have, *want} if have.get(name) != want.get(name))
+        raise ValueError(f"the layers are not as given: look at {odd[0]}")
+    block.load_state_dict(state)
+    block.eval()
+    out = block(X, mask)
+    if out is None:
+        return None
+
+    def drops():
+        first = block(X, mask)
+        return any(not torch.equal(block(X, mask), first) for _ in range(4))
+
+    alike = X.shape[0] == 8  # the example stands there eight times, to catch dropout
+    found = {"H": out[:1] if alike else out, "drops in evaluation": drops()}
+    block.train()
+    for name, other in (
+        ("attention", block.feed_forward.down_proj),
+        ("feed-forward", block.attention.W_out),
+    ):
+        kept = {key: value.clone() for key, value in other.state_dict().items()}
+        with torch.no_grad():  # the other part now adds nothing, so it cannot differ
+            other.weight.zero_()
+            other.bias.zero_()
+        found[f"drops {name} in training"] = drops()
+        other.load_state_dict(kept)
+    norms = block.norm_attention, block.norm_feed_forward
+    with torch.no_grad():
+        for layer in (block.feed_forward.down_proj, block.attention.W_out):
+            layer.weight.zero_()
+            layer.bias.zero_()
+    found["drops the stream in training"] = drops()  # both parts now add nothing
+    for name, layer in (
+        ("attention", block.attention.W_out),
+        ("feed-forward", block.feed_forward.down_proj),
+    ):
+        with torch.no_grad():  # to words of 0 this part alone adds a 1 everywhere
+            for norm in norms:
+                norm.weight.fill_(1.0)
+                norm.bias.zero_()
+            layer.bias.fill_(1.0)
+            low = block(torch.zeros(800, 1, sizes["d_model"]).double(), mask[:1, :1]) < -1e-9
+            layer.bias.zero_()
+        off = low.double().mean().item() - sizes["dropout"]
+        near = sizes["d_model"] < 6 or abs(off) < 0.05  # of two numbers one is always the lower
+        found[f"share dropped of {name}"] = "as asked" if near else "more" if off > 0 else "less"
+    return found
+
+
+def cases(seed):
+    """One word that nothing is added to; then all sizes different."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for batch, T, d_model, n_heads, d_ff, dropout in (
+        (1, 1, 2, 1, 3, 0.5),
+        (2, 4, 6, 2, 9, 0.3),
+        (3, 5, 8, 4, 11, 0.1),
+    ):
+        sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff, "dropout": dropout}
+        shapes = {name: p.shape for name, p in BuggyBlock(**sizes).state_dict().items()}
+        state = {name: 0.7 * draw(*shape) for name, shape in shapes.items()}
+        X, note = draw(batch, T, d_model), f"{T} words, {n_heads} heads, dropout {dropout}"
+        if T == 1:
+            keep = {"norm_attention.weight": 1.0, "norm_feed_forward.weight": 1.0}
+            state = {
+                name: torch.full_like(value, keep.get(name, 0.0)) for name, value in state.items()
+            }
+            state["attention.W_out.bias"] = torch.tensor([1.0, 5.0]).double()
+            X = torch.tensor([8.0, 6.0]).double().expand(8, 1, 2).clone()
+            note = "the example"
+        found.append(Case((sizes, state, X, masks.causal_mask(T)), note))
+    return found
+
+
+def what_is_seen(args, result):
+    """Dropout where it should not be, or not where it should."""
+    if result["drops in evaluation"]:
+        return "In evaluation, two calls with the same input differ."
+    if not args[1]["feed_forward.down_proj.weight"].any():
+        return None  # the example: little is added, so little can be dropped
+    for name in ("attention", "feed-forward"):
+        if not result[f"drops {name} in training"]:
+            return f"In training, nothing is dropped of what comes from {name}."
+    if result["drops the stream in training"]:
+        return (
+            "In training, numbers of the residual stream itself are dropped, or of what a norm "
+            "reads."
+        )
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=11, minutes=22),
+    section="The block in einsum, and three defects in print",
+    outcome=(
+        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
+        "to PyTorch's own layer"
+    ),
+    cases=cases,
+    properties=(what_is_seen,),
+    drive=drive,
+    hints=(
+        "Write the six equations of *Pre-norm and post-norm* beside the lines of `forward`, and "
+        "compare what each one reads.",
+        "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
+        "A function has to be told, and a module finds the answer in `self.training`.",
+    ),
+)

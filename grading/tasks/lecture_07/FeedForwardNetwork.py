@@ -1,0 +1,165 @@
+"""The feed-forward network, from a blank page."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+
+
+# %% the cell
+class FeedForwardNetwork(nn.Module):
+    """Two linear layers with a ReLU between them, for each word alone."""
+
+    def __init__(self, d_model, d_ff):
+        """Layers `up_proj` and `down_proj`, with biases."""
+        super().__init__()
+        # BEGIN ANSWER
+        self.up_proj = nn.Linear(d_model, d_ff)
+        self.down_proj = nn.Linear(d_ff, d_model)
+        # END ANSWER
+
+    def forward(self, x):
+        """What it makes of the words x (…, d_model)."""
+        # BEGIN ANSWER
+        return self.down_proj(F.relu(self.up_proj(x)))
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class ByClamp(nn.Module):
+    """ReLU by hand."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.down_proj = nn.Linear(d_ff, d_model)
+        self.up_proj = nn.Linear(d_model, d_ff)
+
+    def forward(self, x):
+        """What it makes of the words."""
+        return self.down_proj(self.up_proj(x).clamp(min=0))
+
+
+edited(
+    "There is no ReLU. Two linear layers in a row are one linear layer.",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x)",
+)
+edited(
+    "The ReLU is at the end, so nothing below 0 can ever be added to the residual stream.",
+    "self.down_proj(F.relu(self.up_proj(x)))",
+    "F.relu(self.down_proj(self.up_proj(x)))",
+)
+edited(
+    "There is a second ReLU, at the end: nothing below 0 can ever be added to the residual stream.",
+    "self.down_proj(F.relu(self.up_proj(x)))",
+    "F.relu(self.down_proj(F.relu(self.up_proj(x))))",
+)
+edited(
+    "The ReLU acts on what comes in, before anything was computed.",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(F.relu(x))",
+)
+edited(
+    "The residual connection is in here already. In the block it would then be there twice.",
+    "return self.down_proj",
+    "return x + self.down_proj",
+)
+edited(
+    "This is GELU, which newer models take. Wanted is ReLU.",
+    "F.relu",
+    "F.gelu",
+)
+edited(
+    "The layers have no biases.",
+    "nn.Linear(d_model, d_ff)",
+    "nn.Linear(d_model, d_ff, bias=False)",
+    "nn.Linear(d_ff, d_model)",
+    "nn.Linear(d_ff, d_model, bias=False)",
+)
+edited(
+    "Each word got a row that sums to 1, as if it were a table of attention: softmax has no place "
+    "here.",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).softmax(dim=-1)",
+)
+edited(
+    "The maximum was taken over the entries of a word, and it replaces all of them. A ReLU acts "
+    "on each number separately.",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.up_proj(x))",
+)
+edited(
+    "`torch.max(…, 0)` takes the largest numbers along axis 0, and gives their places besides. A "
+    "ReLU compares each number with 0.",
+    "F.relu(self.up_proj(x))",
+    "torch.max(self.up_proj(x), 0)",
+)
+edited(
+    "What is above 0 was cut off, and what is below was kept. A ReLU does the opposite.",
+    "F.relu(self.up_proj(x))",
+    "self.up_proj(x).clamp(max=0)",
+)
+
+
+def drive(answer, d_ff, state, x):
+    """The shapes of the layers, and what comes out with these weights."""
+    import torch
+
+    network = answer(x.shape[-1], d_ff).double()
+    have = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    if not have:
+        raise NotImplementedError
+    found = {f"shape of {name}": have.get(name) for name in state}
+    with torch.no_grad():
+        for name, value in network.named_parameters():
+            if name in state and state[name].shape == value.shape:
+                value.copy_(state[name])
+    out = network(x)
+    return None if out is None else {**found, "output": out}
+
+
+def cases(seed):
+    """Words of two numbers; then other sizes and axes."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for d_model, d_ff, lead in ((2, 3, (1, 4)), (3, 7, (2, 5)), (5, 2, (3,)), (4, 9, (2, 2, 3))):
+        state = {
+            "up_proj.weight": draw(d_ff, d_model),
+            "up_proj.bias": draw(d_ff),
+            "down_proj.weight": draw(d_model, d_ff),
+            "down_proj.bias": draw(d_model),
+        }
+        note = f"d_model {d_model}, d_ff {d_ff}, {len(lead) + 1} axes"
+        kind = "" if len(lead) == 2 else "other shapes"
+        found.append(Case((d_ff, state, draw(*lead, d_model)), note, kind))
+    return found
+
+
+def which_layer(args, result):
+    """The first layer of another shape."""
+    for name, value in args[1].items():
+        came = result[f"shape of {name}"]
+        if came != tuple(value.shape):
+            return f"`{name}` has the shape {came}; {tuple(value.shape)} is wanted."
+    return None
+
+
+TASK = task(
+    plan("implement", points=4, minutes=8),
+    section="The feed-forward network computes at each position",
+    outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
+    "what you want",
+    cases=cases,
+    properties=(which_layer,),
+    drive=drive,
+    forbidden=("helpers.blocks.FeedForward",),
+    hints=("Without what is between them, two linear layers would be one.",),
+)

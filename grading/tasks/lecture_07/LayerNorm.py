@@ -1,0 +1,244 @@
+"""Layer norm as a module, from a blank page."""
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+class LayerNorm(nn.Module):
+    """Layer norm of each word."""
+
+    def __init__(self, d_model, eps=1e-5):
+        """Scale and shift for words of d_model numbers."""
+        super().__init__()
+        # BEGIN ANSWER
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.eps = eps
+        # END ANSWER
+
+    def forward(self, x):
+        """The words x (…, d_model), normalised."""
+        # BEGIN ANSWER
+        centred = x - x.mean(dim=-1, keepdim=True)  # (…, d_model)
+        variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1)
+        return self.weight * centred / (variance + self.eps).sqrt() + self.bias
+        # END ANSWER
+
+
+# %%
+
+
+@also_right
+class ByVar(nn.Module):
+    """With `var`, and one parameter after the other."""
+
+    def __init__(self, d_model, eps=1e-5):
+        super().__init__()
+        self.register_parameter("bias", nn.Parameter(torch.zeros(d_model)))
+        self.register_parameter("weight", nn.Parameter(torch.ones(d_model)))
+        self.eps = eps
+
+    def forward(self, x):
+        """The words, normalised."""
+        variance, mean = torch.var_mean(x, dim=-1, keepdim=True, correction=0)
+        return torch.addcmul(self.bias, self.weight, (x - mean) * (variance + self.eps).rsqrt())
+
+
+edited(
+    "The variance is divided by one less than the number of entries: `var` and `std` do so unless "
+    "they are told otherwise.",
+    "variance = centred.square().mean(dim=-1, keepdim=True)",
+    "variance = x.var(dim=-1, keepdim=True)",
+)
+edited(
+    "eps is added to the deviation. Under the root, beside the variance, is its place.",
+    "(variance + self.eps).sqrt()",
+    "(variance.sqrt() + self.eps)",
+)
+edited(
+    "The shift is scaled along with the word. What comes last in the equation?",
+    "self.weight * centred / (variance + self.eps).sqrt() + self.bias",
+    "self.weight * (centred / (variance + self.eps).sqrt() + self.bias)",
+)
+edited(
+    "It is divided by the variance. In the equation there is a root.",
+    "(variance + self.eps).sqrt()",
+    "(variance + self.eps)",
+)
+edited(
+    "The mean is not subtracted.",
+    "* centred /",
+    "* x /",
+)
+edited(
+    "The squares are added up and not averaged.",
+    "centred.square().mean(",
+    "centred.square().sum(",
+)
+edited(
+    "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
+    "variance + self.eps",
+    "variance",
+)
+edited(
+    "`eps` comes in and is not used.",
+    "self.eps = eps",
+    "self.eps = 1e-5",
+)
+edited(
+    "Mean and variance are taken of all words together. Each word has its own.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean()",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean()",
+)
+edited(
+    "Mean and variance are taken of all words of a text together. Each word has its own.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=tuple(range(1, x.dim())), keepdim=True)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=tuple(range(1, x.dim())), keepdim=True)",
+)
+edited(
+    "The means of the words have lost their axis, so they do not fit the words, or meet the wrong "
+    "numbers. `mean` has an argument that keeps the axis, with the size 1.",
+    "x.mean(dim=-1, keepdim=True)",
+    "x.mean(dim=-1)",
+    "centred.square().mean(dim=-1, keepdim=True)",
+    "centred.square().mean(dim=-1)",
+)
+edited(
+    "The mean is subtracted nowhere: neither from the word, nor in the variance.",
+    "x - x.mean(dim=-1, keepdim=True)",
+    "x",
+)
+
+
+@mistake("Mean and variance are taken along the words. Which axis holds the numbers of one word?")
+class AlongTheWords(LayerNorm):
+    def forward(self, x):
+        """The words, normalised along the wrong axis."""
+        if x.dim() < 2:
+            return super().forward(x)
+        axis = x.dim() - 2
+        variance, mean = torch.var_mean(x, dim=axis, keepdim=True, correction=0)
+        return self.weight * (x - mean) / (variance + self.eps).sqrt() + self.bias
+
+
+@mistake("The axis of a word is counted from the front, so it fits one number of axes only.")
+class AxisTwo(LayerNorm):
+    def forward(self, x):
+        """The words, normalised along axis 2."""
+        variance, mean = torch.var_mean(x, dim=2, keepdim=True, correction=0)
+        return self.weight * (x - mean) / (variance + self.eps).sqrt() + self.bias
+
+
+edited(
+    "Scale and shift cannot be trained: a tensor in `self` is no parameter. `nn.Parameter` makes "
+    "it one.",
+    "self.weight = nn.Parameter(torch.ones(d_model))",
+    "self.register_buffer('weight', torch.ones(d_model))",
+    "self.bias = nn.Parameter(torch.zeros(d_model))",
+    "self.register_buffer('bias', torch.zeros(d_model))",
+)
+edited(
+    "Scale and shift begin with random numbers. They should do nothing at first: 1 and 0.",
+    "torch.ones(d_model)",
+    "torch.randn(d_model)",
+    "torch.zeros(d_model)",
+    "torch.randn(d_model)",
+)
+edited(
+    "There is no shift: only a scale is trained.",
+    "self.bias = nn.Parameter(torch.zeros(d_model))",
+    "self.bias = nn.Parameter(torch.zeros(d_model)).requires_grad_(False)",
+    " + self.bias",
+    "",
+)
+
+
+def drive(answer, x, weight, bias, eps):
+    """How it begins, what can be trained, and what it makes of x with this scale and shift."""
+    import torch
+
+    norm = answer(x.shape[-1], eps)
+    found = {}
+    for name, value in (("weight", weight), ("bias", bias)):
+        part = getattr(norm, name, None)
+        if part is None:
+            raise NotImplementedError
+        found[f"{name} at the start"] = part.detach().clone()
+        found[f"{name} is trained"] = any(p is part and p.requires_grad for p in norm.parameters())
+        with torch.no_grad():
+            part.data = value.clone()
+    out = norm(x)
+    if out is None:
+        return None
+    return {**found, "output": out}
+
+
+def cases(seed):
+    """Two numbers to check by hand; then other sizes and axes, and words of other sizes."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    x = torch.tensor([[[3.0, 7.0], [5.0, 5.0]]], dtype=torch.float64)
+    weight, bias = torch.tensor([3.0, 3.0]).double(), torch.tensor([1.0, 0.0]).double()
+    return [
+        Case((x, weight, bias, 5.0), "the example"),
+        Case((draw(2, 3, 5), draw(5), draw(5), 1e-5), "batch, words, numbers"),
+        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large", "ordinary cases"),
+        Case((draw(4, 3), draw(3), draw(3), 0.2), "two axes", "other shapes"),
+        Case(
+            (draw(2, 3, 4, 5) * 10 - 30, draw(5), draw(5), 0.1),
+            "four axes, large numbers",
+            "other shapes",
+        ),
+        Case((draw(7), draw(7), draw(7), 0.1), "a single word", "other shapes"),
+    ]
+
+
+def what_is_odd(args, result):
+    """The start and what is trained; then mean and size before scale and shift."""
+    x, weight, bias, eps = (torch.as_tensor(part) for part in args)
+    for name, value in (("weight", 1), ("bias", 0)):
+        if (result[f"{name} at the start"] != value).any():
+            return f"`{name}` begins with something else than {value} everywhere."
+        if not result[f"{name} is trained"]:
+            return f"`{name}` is none of the parameters that would be trained."
+    if result["output"].shape != tuple(x.shape):
+        return None
+    normed = (torch.as_tensor(result["output"]) - bias) / weight
+    rest = "Subtract the shift from your output and divide by the scale: what is left of a word "
+    if normed.mean(dim=-1).abs().max() > 1e-6:
+        return rest + "should have the mean 0, and has another one."
+    variance = x.var(dim=-1, correction=0)
+    size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
+    if not torch.allclose(size, wanted, atol=1e-6):
+        return rest + "has the mean 0, as it should, but not the right size."
+    return None
+
+
+TASK = task(
+    plan("implement", points=8, minutes=15),
+    section="Layer normalization keeps the scale",
+    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
+    cases=cases,
+    properties=(what_is_odd,),
+    drive=drive,
+    forbidden=(
+        "torch.nn.LayerNorm",
+        "torch.nn.functional.layer_norm",
+        "torch.layer_norm",
+    ),
+    hints=(
+        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm.",
+        "`correction` is an argument of `var` and `std`. The lecture says what it does if it is "
+        "not given.",
+    ),
+)

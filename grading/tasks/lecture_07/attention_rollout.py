@@ -1,0 +1,179 @@
+"""What a stack of averages does to the words, as one matrix."""
+
+import numpy as np
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def attention_rollout(weights, residual):
+    """The matrix M (T, T) of a stack with the weights (n_layers, T, T)."""
+    # BEGIN ANSWER
+    mixed = np.eye(weights.shape[-1])  # (T, T): no layer yet
+    for layer in weights:
+        added = layer @ mixed  # (T, T)
+        mixed = mixed + added if residual else added
+    return mixed
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_product(weights, residual):
+    """In torch, a product of matrices from the last to the first."""
+    layers = torch.from_numpy(weights) + residual * torch.eye(weights.shape[-1])
+    return torch.linalg.multi_dot([*layers.flip(0), torch.eye(weights.shape[-1]).double()])
+
+
+@also_right
+def one_word_at_a_time(weights, residual):
+    """Each word alone is sent through the stack."""
+    columns = []
+    for x in np.eye(weights.shape[-1]):
+        for layer in weights:
+            x = layer @ x + (x if residual else 0)
+        columns.append(x)
+    return np.stack(columns, axis=1)
+
+
+mistake(
+    "The layers act in the wrong order. In a product of matrices, the one that is next to X acts "
+    "first.",
+    lambda weights, residual: attention_rollout(weights[::-1], residual),
+)
+mistake(
+    "Rows and columns are exchanged: row i of the matrix says of what the new word i is made.",
+    lambda weights, residual: attention_rollout(weights, residual).T,
+)
+mistake(
+    "The matrices were multiplied number by number. Which product applies one layer after the "
+    "other?",
+    lambda weights, residual: (weights + residual * np.eye(weights.shape[-1])).prod(axis=0),
+)
+mistake(
+    "`residual` makes no difference here: what was there before a layer is lost.",
+    lambda weights, residual: attention_rollout(weights, False),
+)
+mistake(
+    "`residual` makes no difference here: it may also be False.",
+    lambda weights, residual: attention_rollout(weights, True),
+)
+mistake(
+    "There is one residual connection here, around the whole stack. Each layer has one of its own.",
+    lambda weights, residual: (
+        attention_rollout(weights, False) + residual * np.eye(weights.shape[-1])
+    ),
+)
+
+
+@mistake(
+    "The sum was divided by 2 in each layer. A residual connection adds, and leaves it at that."
+)
+def half_kept(weights, residual):
+    return attention_rollout(weights, residual) / (2.0 if residual else 1.0) ** len(weights)
+
+
+@mistake(
+    "Every layer reads the words as they came into the stack. It reads what the layer before it "
+    "left."
+)
+def all_read_the_input(weights, residual):
+    return weights.sum(axis=0) + np.eye(weights.shape[-1]) if residual else weights[-1]
+
+
+mistake(
+    "The matrices of the layers were added up. Each layer works on what the one before it left.",
+    lambda weights, residual: weights.sum(axis=0) + residual * np.eye(weights.shape[-1]),
+)
+mistake(
+    "This is what the last layer does. The others act before it.",
+    lambda weights, residual: weights[-1] + residual * np.eye(weights.shape[-1]),
+)
+
+
+@mistake(
+    "1 was added to every number of the matrix. Which matrix gives each word back unchanged, and "
+    "nothing of the others?"
+)
+def ones_everywhere(weights, residual):
+    mixed = np.eye(weights.shape[-1])
+    for layer in weights:
+        mixed = (layer + residual) @ mixed
+    return mixed
+
+
+@mistake(
+    "The first layer has no residual connection here: its matrix was taken as it is. Begin before "
+    "the first layer."
+)
+def first_without_residual(weights, residual):
+    mixed = weights[0]
+    for layer in weights[1:]:
+        mixed = layer @ mixed + residual * mixed
+    return mixed.copy()
+
+
+@mistake(
+    "Each layer adds the words as they came into the stack. Its residual connection adds what the "
+    "layer itself was given."
+)
+def adds_the_input(weights, residual):
+    mixed = unit = np.eye(weights.shape[-1])
+    for layer in weights:
+        mixed = layer @ mixed + residual * unit
+    return mixed
+
+
+@mistake(
+    "The identity matrix has as many rows as there are layers. It is the words that it gives "
+    "back: which of the three sizes is their number?"
+)
+def as_large_as_layers(weights, residual):
+    mixed = np.eye(len(weights))
+    for layer in weights:
+        mixed = layer @ mixed + residual * mixed
+    return mixed
+
+
+def cases(seed):
+    """One layer of two words; then more of both, with residual connections and without."""
+    rng = np.random.default_rng(seed)
+    example = np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])
+    found = [Case((example, False), "the example"), Case((example, True), "the example")]
+    for n_layers, T in ((1, 3), (3, 4), (5, 2)):
+        scores = 2 * rng.normal(size=(n_layers, T, T))
+        weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+        for residual in (False, True):
+            note = f"{n_layers} layers, {T} words, residual = {residual}"
+            found.append(Case((weights, residual), note))
+    return found
+
+
+def sums_of_rows(args, result):
+    """What each row must sum to."""
+    weights, residual = args
+    sums, wanted = result.sum(axis=-1), 2.0 ** len(weights) if residual else 1.0
+    if sums.ndim == 1 and not np.allclose(sums, wanted):
+        worst = sums[np.abs(sums - wanted).argmax()]
+        return (
+            f"A row of the matrix sums to {worst:.3g}. If all words were the same word x, "
+            f"{wanted:.3g} times x would come out."
+        )
+    return None
+
+
+TASK = task(
+    plan("implement", points=8, minutes=16, extra=True),
+    section="Why attention alone is not enough",
+    outcome="show by measurement what a stack of attention layers alone does to its tokens",
+    cases=cases,
+    properties=(sums_of_rows,),
+    hints=(
+        "Write down what comes out of two layers, first without residual connections: a matrix "
+        "times a matrix times X.",
+        "X + A X is a matrix times X, too. Which one?",
+    ),
+)

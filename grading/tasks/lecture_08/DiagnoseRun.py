@@ -1,0 +1,163 @@
+"""A training run that is ill, for a number of reasons that is not told."""
+
+import functools
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, as_given, plan, task
+from helpers.models import LanguageModel
+
+
+# %% the cell
+class DiagnoseRun(LanguageModel):
+    """A small language model, how it is trained, and how it is measured."""
+
+    def forward(self, tokens):
+        """Logits (batch, T, 99) of tokens (batch, T)."""
+        T = tokens.shape[1]
+        x = self.embedding_scale * self.embedding(tokens)  # (batch, T, 32)
+        #| seen = torch.ones(T, T).triu().bool()  # (T, T)
+        # BEGIN ANSWER
+        seen = torch.ones(T, T).tril().bool()  # (T, T)
+        # END ANSWER
+        return self.lm_head(self.stack(x, seen))  # (batch, T, 99)
+
+    def loss(self, texts):
+        """Mean surprise at the next words of texts (batch, T)."""
+        logits = self(texts[:, :-1]).transpose(1, 2)  # (batch, 99, T - 1)
+        #| return F.cross_entropy(logits, texts[:, :-1])
+        # BEGIN ANSWER
+        return F.cross_entropy(logits, texts[:, 1:], ignore_index=0)
+        # END ANSWER
+
+    def learn(self, texts, steps, generator):
+        """Train on texts (n, T). Over 20 steps the rate rises to 0.005, and there it stays."""
+        self.train()
+        optimizer = torch.optim.Adam(self.parameters())
+        for step in range(steps):
+            rows = torch.randint(len(texts), (32,), generator=generator)
+            #| optimizer.param_groups[0]["lr"] = 0.005 * max(1, (step + 1) / 20)
+            # BEGIN ANSWER
+            optimizer.zero_grad()
+            optimizer.param_groups[0]["lr"] = 0.005 * min(1, (step + 1) / 20)
+            # END ANSWER
+            self.loss(texts[rows]).backward()
+            nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+            optimizer.step()
+
+    @torch.no_grad()
+    def measured(self, texts):
+        """The loss on new texts (n, T), a number."""
+        # BEGIN ANSWER
+        self.eval()
+        # END ANSWER
+        return self.loss(texts).item()
+
+
+# %%
+
+as_given(
+    "This is the code as given. What it measures itself and what it can do have nothing to do "
+    "with each other."
+)
+
+
+def drive(answer, texts, held_out, begin):
+    """Train, measure, and read its predictions of words of which it has seen nothing."""
+    import torch
+
+    generator = torch.Generator().manual_seed(begin)
+    run = answer(99, 32, n_heads=4, dropout=0.05)
+    run.learn(texts, 400, generator)
+    said = run.measured(held_out)
+    if said is None:
+        return None
+    run.eval()
+    total, n = 0.0, 0
+    with torch.no_grad():
+        for t in range(1, held_out.shape[1]):  # what it has not read it cannot use
+            rows = held_out[:, t] != 0
+            if rows.any():
+                logits = run(held_out[rows, :t])[:, -1]
+                surprise = -logits.log_softmax(dim=-1)
+                total += surprise.gather(-1, held_out[rows, t : t + 1]).sum().item()
+                n += int(rows.sum())
+    return {"loss": min(total / n, 9.0), "its own number": min(float(said), 9.0)}
+
+
+@functools.lru_cache(maxsize=4)
+def _sentences(seed):
+    from helpers.data.stories import scene, tell_stories
+
+    texts = tell_stories(3000, torch.Generator().manual_seed(3000 + seed), scene)
+    return texts, tell_stories(300, torch.Generator().manual_seed(4000 + seed), scene)
+
+
+def cases(seed):
+    """3,000 sentences to learn from, and 300 new ones."""
+    texts, new = _sentences(seed)
+    return [Case((texts.clone(), new.clone(), seed))]
+
+
+def _floor(held_out):
+    from helpers.data.stories import scene, story_probabilities
+
+    chances = [p for text in held_out for p in story_probabilities(text, scene)[1:]]
+    return -sum(map(math.log, chances)) / len(chances)
+
+
+ABOVE = 0.13
+"""How far above the floor the loss may be, in nats."""
+HONEST = 0.003
+"""How far its own number may lie from the loss, in nats."""
+
+
+def score(args, value):
+    """The floor's perplexity divided by the model's; 0 if its own number is wrong."""
+    honest = abs(value["loss"] - value["its own number"]) < HONEST
+    return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
+
+
+def what_is_seen(args, result):
+    """Symptoms."""
+    loss, said, floor = result["loss"], result["its own number"], _floor(args[1])
+    told = "On new sentences, with nothing to read but what stands before a word, its loss is "
+    told += f"{loss:.2f} nats; the floor is {floor:.2f}. It says itself that its loss is {said:.3f}"
+    if abs(loss - said) < HONEST:
+        return f"{told}."
+    told += f", and it is {loss:.3f}."
+    if loss > floor + 0.2:
+        return told
+    told += " It learns well." if loss < floor + ABOVE else " It learns, and could learn better."
+    if said > loss:
+        return f"{told} What may be different between learning and measuring?"
+    return f"{told} Over what is the mean taken that it reports?"
+
+
+TASK = task(
+    plan("train", points=12, minutes=30),
+    section="Training",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
+    cases=cases,
+    properties=(what_is_seen,),
+    drive=drive,
+    score=score,
+    reach=math.exp(-ABOVE),
+    nats=True,
+    rtol=0.0,
+    atol=0.02,
+    hints=(
+        "Take the parts one by one, on a text of three words and two pad tokens, and print: what "
+        "is asked for at each position, who sees whom, the rate of the first steps.",
+        "A loss far below the floor is no luck: either the answer is in the question, or the mean "
+        "is over other things.",
+        "What does PyTorch keep from one step to the next unless it is told otherwise? And from "
+        "learning to measuring?",
+    ),
+)

@@ -1,0 +1,368 @@
+"""A test of one's own for readers with a cache, which must refuse the faulty ones."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def cache_test(new_reader, whole):
+    """Whether readers from new_reader() always give the logits that whole(tokens) gives."""
+    # BEGIN ANSWER
+    readers = {"one": new_reader(), "two": new_reader()}
+    texts = {
+        "one": torch.randint(1, 20, (60,)),
+        "two": torch.randint(1, 20, (60,)),
+    }
+    done = dict.fromkeys(readers, 0)  # how many words each has read
+
+    def right(name, n):
+        """Whether this reader reads the next n words rightly."""
+        start, end = done[name], done[name] + n
+        done[name] = end
+        given = texts[name][start:end].clone()
+        came = readers[name].read(given)
+        want = whole(texts[name][:end])[start:]
+        same = came.shape == want.shape and torch.allclose(came, want, atol=1e-4)
+        return same and given.equal(texts[name][start:end])
+
+    def all_right(*plan):
+        return all(right(name, n) for name, n in plan)
+
+    if not all_right(("one", 4), ("two", 1), ("one", 1), ("two", 3), ("one", 3), ("one", 9)):
+        return False
+    readers["fork"] = readers["one"].fork()
+    texts["fork"] = torch.cat([texts["one"][: done["one"]], torch.randint(1, 20, (60,))])
+    done["fork"] = done["one"]
+    return all_right(("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25))
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def in_steps(new_reader, whole):
+    """Plainer, and longer."""
+
+    def close(came, want):
+        return came.shape == want.shape and (came - want).abs().max() < 1e-3
+
+    text, other = torch.arange(1, 20).repeat(3), torch.arange(19, 0, -1).repeat(3)
+    one, two = new_reader(), new_reader()
+    at = 0
+    for n in (1, 1, 5, 2, 1, 7):
+        piece = text[at : at + n].clone()
+        if not close(one.read(piece), whole(text[: at + n])[at:]):
+            return False
+        if not piece.equal(text[at : at + n]):
+            return False
+        if not close(two.read(other[at : at + n]), whole(other[: at + n])[at:]):
+            return False
+        at += n
+    twin = one.fork()
+    mixed = torch.cat([text[:at], other[:20]])
+    if not close(one.read(text[at : at + 2]), whole(text[: at + 2])[at:]):
+        return False
+    if not close(twin.read(mixed[at:]), whole(mixed)[at:]):
+        return False
+    if not close(one.read(text[at + 2 :]), whole(text)[at + 2 :]):
+        return False
+    return close(two.read(other[at:]), whole(other)[at:])
+
+
+@mistake(
+    "It asks for equal numbers, or for more digits than two right ways to compute the same have in "
+    "common: a right reader that rounds differently is refused."
+)
+def exactly(new_reader, whole):
+    text = torch.arange(1, 20).repeat(3)
+    reader = new_reader()
+    return reader.read(text[:5]).equal(whole(text[:5])) and cache_test(new_reader, whole)
+
+
+@mistake(
+    "It says yes to every faulty reader. Does it look at what is read at all, and at more than the "
+    "first word before it says so?"
+)
+def always(new_reader, whole):
+    return True
+
+
+@mistake("It says no to everything, also to a right reader.")
+def never(new_reader, whole):
+    return False
+
+
+def _reads(new_reader, whole, pieces, rows=slice(None)):
+    """One reader, one text, pieces."""
+    text, reader, at = torch.arange(1, 20).repeat(3), new_reader(), 0
+    for n in pieces:
+        came, want = reader.read(text[at : at + n].clone()), whole(text[: at + n])[at:]
+        if came.shape != want.shape or not torch.allclose(came[rows], want[rows], atol=1e-4):
+            return False
+        at += n
+    return True
+
+
+@mistake("It says yes after one piece. Most faults show when there is something in the cache.")
+def one_piece(new_reader, whole):
+    return _reads(new_reader, whole, (12,))
+
+
+edited(
+    "It looks well at one piece, at the given tokens besides, and then says yes. Most faults show "
+    "when there is something in the cache.",
+    "    if not all_right(",
+    '    return right("one", 4)\n    if not all_right(',
+)
+edited(
+    "It compares a piece with what `whole` gives to this piece alone. What was read before belongs "
+    "to the text.",
+    "whole(texts[name][:end])[start:]",
+    "whole(given)",
+)
+edited(
+    "It compares with the rows of all words so far. A reader returns those of the new words.",
+    "whole(texts[name][:end])[start:]",
+    "whole(texts[name][:end])",
+)
+
+
+@mistake("It reads word by word only. Faults that need a piece of several words escape it.")
+def one_by_one(new_reader, whole):
+    return _reads(new_reader, whole, (1,) * 40)
+
+
+@mistake(
+    "It tries one reader, in pieces, and does that well. It never has two at once, nor a fork."
+)
+def alone(new_reader, whole):
+    return _reads(new_reader, whole, (4, 1, 3, 9, 20))
+
+
+@mistake("It tries no fork.")
+def no_fork(new_reader, whole):
+    texts = torch.arange(1, 20).repeat(3), torch.arange(19, 0, -1).repeat(3)
+    readers, at = (new_reader(), new_reader()), 0
+    for n in (4, 1, 3, 9, 20):
+        for reader, text in zip(readers, texts, strict=True):
+            piece = text[at : at + n].clone()
+            came, want = reader.read(piece), whole(text[: at + n])[at:]
+            if came.shape != want.shape or not torch.allclose(came, want, atol=1e-4):
+                return False
+            if not piece.equal(text[at : at + n]):
+                return False
+        at += n
+    return True
+
+
+edited(
+    "It looks at the fork, and not again at the original: a fork that disturbs it escapes.",
+    '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
+    '("fork", 2), ("two", 1), ("fork", 25)',
+)
+edited(
+    "The original goes on, and the fork is never read. One that took along what the original reads "
+    "later, or forgot what it had read, escapes.",
+    '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
+    '("one", 3), ("two", 1), ("one", 25)',
+)
+edited(
+    "Its texts are short. A cache that holds a few words only escapes.",
+    ', ("one", 9)',
+    "",
+    '("one", 25), ("fork", 25)',
+    '("one", 1), ("fork", 1)',
+)
+edited(
+    "Its pieces are of all kinds, and its texts are short: a cache that holds the last dozen words "
+    "escapes.",
+    '("two", 3), ("one", 3), ("one", 9)',
+    '("two", 5), ("one", 3)',
+    '("one", 25), ("fork", 25)',
+    '("one", 1), ("fork", 1)',
+)
+edited(
+    "It compares the last row of a piece only. The rows before it may be anything.",
+    "torch.allclose(came, want, atol=1e-4)",
+    "torch.allclose(came[-1], want[-1], atol=1e-4)",
+)
+edited(
+    "It compares shapes, and no numbers.",
+    "torch.allclose(came, want, atol=1e-4)",
+    "True",
+)
+edited(
+    "It compares numbers with a shape that broadcasts: too many rows, or too few, escape.",
+    "same = came.shape == want.shape and torch.allclose(came, want, atol=1e-4)",
+    "same = bool(((came[-len(want):] - want).abs() < 1e-4).all())",
+)
+edited(
+    "It lets differences pass that are too large to be rounding.",
+    "atol=1e-4",
+    "atol=0.2",
+)
+edited(
+    "It does not look whether the reader changed the tokens that it was given.",
+    "return same and given.equal(texts[name][start:end])",
+    "return same",
+)
+
+
+def drive(answer, seed, faults):
+    """What the test says of a right reader, one that rounds, and many faulty ones."""
+    import copy
+
+    import torch
+
+    from helpers.models import LanguageModel
+    from helpers.positions import RotaryPositions
+
+    torch.manual_seed(seed)
+    model = LanguageModel(20, 8, 2, 2, 12, RotaryPositions()).eval()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(0.5 * torch.randn(p.shape) + (1.0 if p.dim() == 1 else 0.0))
+
+    @torch.no_grad()
+    def whole(tokens):
+        return model(tokens[None])[0]
+
+    drawer = []
+
+    class Reader:
+        def __init__(self, fault):
+            self.fault, self.ids, self.calls = fault, [], 0
+
+        def read(self, tokens):
+            ids = drawer if self.fault == "one drawer" else self.ids
+            before, new, fault = list(ids), tokens.tolist(), self.fault
+            ids += new
+            n, seen = len(new), before + new
+            self.calls += 1
+            if fault == "piece only":
+                seen = new
+            elif fault == "last piece":
+                seen = getattr(self, "last", []) + new
+            elif fault == "first words only":
+                seen = before[:6] + new
+            elif fault == "last words only":
+                seen = seen[-max(n, 12) :]
+            elif fault == "one place behind" and before:
+                seen = before[1:] + new
+            elif fault == "no long piece" and n > 4 and before:
+                seen = new
+            self.last = new
+            logits = whole(torch.tensor(seen))[-n:].clone()
+            if fault == "sees ahead" and n > 1:
+                logits[:-1] += 0.3 * logits[-1]
+            elif fault == "rows turned":
+                logits = logits.flip(0)
+            elif fault == "all rows":
+                logits = whole(torch.tensor(seen))
+            elif fault == "last row":
+                logits = logits[-1:]
+            elif fault == "a little off":
+                logits = logits + 0.02 * len(before) / (1 + len(before))
+            elif fault == "rounds":
+                logits = logits + 3e-6
+            elif fault == "changes its input":
+                tokens.zero_()
+            return logits
+
+        def fork(self):
+            twin = Reader(self.fault)
+            twin.calls, twin.last = self.calls, getattr(self, "last", [])
+            twin.ids = list(self.ids)
+            if self.fault == "fork shares":
+                twin.ids = self.ids
+            elif self.fault == "fork is empty":
+                twin.ids = []
+            elif self.fault == "fork is itself":
+                return self
+            elif self.fault == "fork lacks a word":
+                twin.ids = self.ids[:-1]
+            elif self.fault == "fork empties the other":
+                self.ids = []
+            return twin
+
+    said = {}
+    for fault in ("right", "rounds", *faults):
+        drawer.clear()
+        torch.manual_seed(seed)
+        try:
+            verdict = answer(lambda fault=fault: Reader(copy.copy(fault)), whole)
+        except (AssertionError, RuntimeError, IndexError, ValueError):
+            verdict = False  # a test that stops with an error has refused
+        if verdict is None:
+            return None
+        said[fault] = bool(verdict)
+    return said
+
+
+SEEN = {
+    "right": "a right reader",
+    "rounds": "a right reader whose numbers are rounded in another way",
+    "piece only": "a reader that keeps nothing",
+    "last piece": "a reader that keeps the piece before, and nothing older",
+    "first words only": "a reader that keeps the first six words and no more",
+    "last words only": "a reader whose cache holds twelve words",
+    "one place behind": "a reader that forgets the first word when it reads the second piece",
+    "no long piece": "a reader that forgets all when a later piece has more than four words",
+    "sees ahead": "a reader in which the words of a piece see the last one",
+    "rows turned": "a reader that returns the rows of a piece in the wrong order",
+    "all rows": "a reader that returns the rows of all words so far",
+    "last row": "a reader that returns the last row of a piece only",
+    "a little off": "a reader whose logits are off by up to 0.02 once something is kept",
+    "changes its input": "a reader that overwrites the tokens it was given",
+    "one drawer": "readers that share one cache",
+    "fork shares": "a reader that shares its cache with its fork",
+    "fork is empty": "a reader whose fork begins an empty text",
+    "fork is itself": "a reader whose fork is the reader itself",
+    "fork lacks a word": "a reader whose fork has not read the last word",
+    "fork empties the other": "a reader that is empty once it was forked",
+}
+
+
+def cases(seed):
+    """Faults of one reader in two cases; then those of several readers and of forks."""
+    names = list(SEEN)[2:]
+    parts = names[:6], names[6:12], names[12:]
+    notes = "faults of what is kept", "faults of what comes back", "faults of several readers"
+    return [
+        Case((10 * seed + k, part), note, note if k == 2 else "")
+        for k, (part, note) in enumerate(zip(parts, notes, strict=True))
+    ]
+
+
+def what_escapes(args, result):
+    """Whether a right one is refused; or how many faults escape, and one of them."""
+    for name in ("right", "rounds"):
+        if not result[name]:
+            return f"It refuses {SEEN[name]}."
+    escaped = [name for name in args[1] if result[name]]
+    if not escaped:
+        return None
+    return (
+        f"{len(escaped)} of {len(SEEN) - 2} faulty readers escape, among them {SEEN[escaped[0]]}."
+    )
+
+
+TASK = task(
+    plan("implement", points=10, minutes=25, extra=True),
+    section="The loss: cross-entropy and perplexity",
+    outcome=(
+        "generate with a {term}`key-value cache`, show that the tokens are the same, "
+        "and compute how large a cache becomes"
+    ),
+    cases=cases,
+    properties=(what_escapes,),
+    drive=drive,
+    hints=(
+        "Every reading is compared in the same way, so write that once: read the next n words, and "
+        "compare with the last n rows of `whole` on all words so far.",
+        "What can go wrong between two readers? Between a reader and its fork, in either "
+        "direction?",
+    ),
+)

@@ -1,0 +1,240 @@
+"""Mend a loss that asks for words that do not come."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, mistake, plan, task
+
+PAD = 0
+
+
+# %% the cell
+def next_token_loss(logits, tokens):
+    """Mean loss in nats; logits (batch, T, vocab), tokens (batch, T)."""
+    #| targets = tokens.roll(-1, dims=1)  # (batch, T)
+    #| log_p = logits.log_softmax(dim=-1)  # (batch, T, vocab)
+    #| of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T)
+    #| asked = tokens != 0  # (batch, T)
+    # BEGIN ANSWER
+    targets = tokens[:, 1:]  # (batch, T - 1)
+    log_p = logits[:, :-1].log_softmax(dim=-1)  # (batch, T - 1, vocab)
+    of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T - 1)
+    asked = targets != 0  # (batch, T - 1)
+    # END ANSWER
+    return -(of_target * asked).sum() / asked.sum()
+
+
+# %%
+
+
+@also_right
+def by_torch(logits, tokens):
+    """Torch's loss, which leaves out one index."""
+    from torch.nn.functional import cross_entropy
+
+    return cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD)
+
+
+@also_right
+def by_course(logits, tokens):
+    """By the helpers."""
+    from helpers.tokens import next_word_batch
+    from helpers.training import masked_cross_entropy
+
+    return masked_cross_entropy(logits, next_word_batch(tokens)[1])
+
+
+@also_right
+def one_by_one(logits, tokens):
+    """A loop, in float64."""
+    found = [
+        -torch.log(row[t].double().softmax(dim=0)[text[t + 1]])
+        for row, text in zip(logits, tokens, strict=True)
+        for t in range(len(text) - 1)
+        if text[t + 1] != PAD
+    ]
+    return torch.stack(found).mean()
+
+
+def _mean(logits, targets, asked):
+    of_target = logits.log_softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+    return -(of_target * asked).sum() / asked.sum()
+
+
+as_given(
+    "This is the code as given: its mean over the small example has one number more than there "
+    "are words to be asked for."
+)
+
+
+@mistake(
+    "Padding is no longer a target. But the mean still has one number more than it should: which "
+    "target is at the last position?"
+)
+def runs_round(logits, tokens):
+    targets = tokens.roll(-1, dims=1)
+    return _mean(logits, targets, targets != PAD)
+
+
+@mistake(
+    "Texts with padding are right now. But in a text without padding the mean has one number more "
+    "than it should: which target is at its last position?"
+)
+def both_words(logits, tokens):
+    targets = tokens.roll(-1, dims=1)
+    return _mean(logits, targets, (targets != PAD) & (tokens != PAD))
+
+
+mistake(
+    "Texts without padding are right now. But in the small example the mean still has one number "
+    "too many: look at the last word of the text, and at what it is asked for.",
+    lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
+)
+
+
+@mistake(
+    "Nothing goes round any more. But the mean still has one number too many for each text: what "
+    "is its last word asked for?"
+)
+def filler_at_the_end(logits, tokens):
+    targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1))
+    return _mean(logits, targets, tokens != PAD)
+
+
+@mistake(
+    "The sum is right, and it is divided by the number of words. The first word of each text is "
+    "not asked for."
+)
+def divided_by_words(logits, tokens):
+    targets = tokens[:, 1:]
+    return next_token_loss(logits, tokens) * (targets != PAD).sum() / (tokens != PAD).sum()
+
+
+mistake(
+    "Each position must predict the word after the next one. Shift logits and targets against "
+    "each other by one only.",
+    lambda logits, tokens: _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD),
+)
+mistake(
+    "Each word is its own target here. A model that copies its input would have no loss, and "
+    "would have learned nothing.",
+    lambda logits, tokens: _mean(logits, tokens, tokens != PAD),
+)
+mistake(
+    "The shift goes the wrong way: each position has to name the word *before* it, which it has "
+    "already seen. Which logits belong to the target at position t?",
+    lambda logits, tokens: _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD),
+)
+mistake(
+    "Targets and logits fit together. But padding is a target as if it were a word.",
+    lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:])),
+)
+
+
+@mistake("Padding adds nothing to the sum. But it is still counted when the sum is divided.")
+def divided_by_all(logits, tokens):
+    targets = tokens[:, 1:]
+    return _mean(logits[:, :-1], targets, targets != PAD) * (targets != PAD).double().mean()
+
+
+@mistake(
+    "This is the mean of the texts' means. Then a word of a short text counts more than one of a "
+    "long text. Take one mean over all words that are asked for."
+)
+def mean_of_texts(logits, tokens):
+    rows = zip(logits, tokens, strict=True)
+    return torch.stack([next_token_loss(row[None], text[None]) for row, text in rows]).mean()
+
+
+mistake(
+    "This is the sum. The loss is the mean over the words asked for.",
+    lambda logits, tokens: next_token_loss(logits, tokens) * (tokens[:, 1:] != PAD).sum(),
+)
+
+
+@mistake(
+    "The logits were taken as they are. They become logarithms of probabilities by log-softmax."
+)
+def no_softmax(logits, tokens):
+    targets = tokens[:, 1:]
+    of_target = logits[:, :-1].gather(-1, targets[..., None])[..., 0]
+    return -of_target[targets != PAD].mean()
+
+
+@mistake(
+    "Softmax goes over the positions of a text here. Over which axis must the probabilities sum "
+    "to 1?"
+)
+def softmax_over_texts(logits, tokens):
+    targets = tokens[:, 1:]
+    log_p = logits[:, :-1].log_softmax(dim=1)
+    return -log_p.gather(-1, targets[..., None])[..., 0][targets != PAD].mean()
+
+
+@mistake(
+    "`reshape` or `view` does not exchange two axes: it cuts the same row of numbers into other "
+    "pieces, and mixes what belongs to different words. `transpose` exchanges axes."
+)
+def reshaped(logits, tokens):
+    from torch.nn.functional import cross_entropy
+
+    targets = tokens[:, 1:]
+    by_word = logits[:, :-1].reshape(len(targets), logits.shape[2], targets.shape[1])
+    return cross_entropy(by_word, targets, ignore_index=PAD)
+
+
+mistake(
+    "The sign is wrong: a surprise is never below 0.",
+    lambda logits, tokens: -next_token_loss(logits, tokens),
+)
+
+
+@mistake("Probabilities were averaged before the logarithm. Take the logarithm of each first.")
+def log_of_mean(logits, tokens):
+    targets = tokens[:, 1:]
+    p = logits[:, :-1].softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
+    return -p[targets != PAD].mean().log()
+
+
+@mistake("This is the perplexity. You need the loss, its logarithm.")
+def perplexity(logits, tokens):
+    return next_token_loss(logits, tokens).exp()
+
+
+def cases(seed):
+    """One text of three words by hand; then filler, whole texts, and sizes that all differ."""
+    generator = torch.Generator().manual_seed(seed)
+    shares = [
+        [0.1, 0.2, 0.2, 0.5],
+        [0.1, 0.6, 0.1, 0.2],
+        [0.1, 0.3, 0.3, 0.3],
+        [0.7, 0.1, 0.1, 0.1],
+    ]
+    by_hand = torch.tensor(shares, dtype=torch.float64).log()[None]
+    found = [Case((by_hand, torch.tensor([[2, 3, 1, 0]])), "three words and a pad token")]
+    for batch, T, vocab, shortest in ((1, 4, 5, 4), (3, 6, 8, 2), (4, 7, 11, 3)):
+        tokens = torch.randint(1, vocab, (batch, T), generator=generator)
+        lengths = torch.randint(shortest, T, (batch, 1), generator=generator) if batch > 1 else T
+        if batch > 1:
+            lengths[0], lengths[1] = T, shortest
+        tokens = tokens.masked_fill(torch.arange(T) >= lengths, PAD)
+        logits = 2 * torch.randn(batch, T, vocab, generator=generator, dtype=torch.float64)
+        note = "a text without padding" if batch == 1 else f"{batch} texts of 2 to {T} words"
+        found.append(Case((logits, tokens), note))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=9, minutes=15),
+    section="The loss: cross-entropy and perplexity",
+    outcome=(
+        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+        "the loss of any model can be on average"
+    ),
+    cases=cases,
+    hints=(
+        "Write the words of the small example in a row, and below each what it is asked for. Then "
+        "do the same for a text without padding.",
+        "What does `roll` put at the end? And is `asked` about the words that are read, or about "
+        "those that must come?",
+    ),
+)

@@ -1,0 +1,286 @@
+"""Let a cheap model propose words, and lose nothing of the better one."""
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def speculative_sampling(p, q):
+    """accept and instead, (batch, vocab) each, for probabilities p and q (batch, vocab)."""
+    # BEGIN ANSWER
+    shared = torch.minimum(p, q)  # (batch, vocab)
+    accept = torch.where(q > 0, shared / q.clamp(min=1e-300), 0.0)  # (batch, vocab)
+    missing = p - shared  # (batch, vocab)
+    rest = missing.sum(dim=-1, keepdim=True)  # (batch, 1)
+    instead = torch.where(rest > 1e-12, missing / rest.clamp(min=1e-12), p)  # (batch, vocab)
+    return accept, instead
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_loop(p, q):
+    """Word by word."""
+    accept, instead = torch.zeros_like(p), torch.zeros_like(p)
+    for b in range(len(p)):
+        for j in range(p.shape[1]):
+            if q[b, j] > 0:
+                accept[b, j] = min(1.0, float(p[b, j] / q[b, j]))
+            instead[b, j] = max(0.0, float(p[b, j] - q[b, j]))
+        rest = instead[b].sum()
+        instead[b] = instead[b] / rest if rest > 1e-9 else p[b]
+    return accept, instead
+
+
+@also_right
+def by_numpy(p, q):
+    """In NumPy, and divided by what is rejected."""
+    import numpy as np
+
+    p, q = p.numpy(), q.numpy()
+    accept = np.divide(np.minimum(p, q), q, out=np.zeros_like(p), where=q > 0)
+    rejected = (q * (1 - accept)).sum(axis=-1, keepdims=True)
+    instead = np.where(rejected > 1e-12, (p - q * accept) / np.maximum(rejected, 1e-12), p)
+    return [accept, instead]
+
+
+def _with(accept=None, instead=None):
+    def wrong(p, q):
+        one, other = speculative_sampling(p, q)
+        return (accept or (lambda p, q: one))(p, q), (instead or (lambda p, q: other))(p, q)
+
+    return wrong
+
+
+def _ratio(p, q):
+    return torch.where(q > 0, p / q.clamp(min=1e-300), 0.0)
+
+
+def _missing(p, q):
+    return (p - q).clamp(min=0)
+
+
+mistake(
+    "The acceptance is right. But anyone who redraws from p itself gives the words that were "
+    "accepted a second chance. Which part of p is still missing?",
+    _with(instead=lambda p, q: p),
+)
+mistake(
+    "A rejected proposal was replaced from q again. That is what was just rejected.",
+    _with(instead=lambda p, q: q),
+)
+mistake(
+    "The absolute value also counts words of which q proposes *too many*. Only what is missing "
+    "may come instead.",
+    _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
+)
+mistake(
+    "`instead` has the right ratios, but it must be a distribution: its rows sum to 1.",
+    _with(instead=_missing),
+)
+
+
+@mistake("`instead` was divided by the sum over the whole batch. Each row has its own.")
+def over_batch(p, q):
+    accept, _ = speculative_sampling(p, q)
+    missing = _missing(p, q)
+    return accept, missing / missing.sum().clamp(min=1e-300)
+
+
+@mistake(
+    "Rows in which p equals q are right. The others were divided by the sum over the whole batch, "
+    "and each has its own."
+)
+def over_batch_but_equal(p, q):
+    accept, instead = over_batch(p, q)
+    return accept, torch.where((p == q).all(dim=-1, keepdim=True), p, instead)
+
+
+@mistake(
+    "`instead` has the whole p of the words that come too seldom, divided by its sum. A part of it "
+    "has been given by the accepted words."
+)
+def whole_of_the_rare(p, q):
+    accept, instead = speculative_sampling(p, q)
+    rare = p * (p > q)
+    rest = rare.sum(dim=-1, keepdim=True)
+    return accept, torch.where(rest > 0, rare / rest.clamp(min=1e-12), instead)
+
+
+mistake(
+    "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
+    _with(accept=_ratio),
+)
+mistake(
+    "`accept` is how often a word is proposed *and* accepted. You need how often it is accepted "
+    "once it has been proposed.",
+    _with(accept=torch.minimum),
+)
+mistake(
+    "Each proposal is accepted with its probability under p. Many more can be accepted: think of "
+    "p = q.",
+    _with(accept=lambda p, q: p),
+)
+mistake(
+    "The ratio is on its head: words that q proposes too often are always accepted.",
+    _with(accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)),
+)
+mistake(
+    "Every word is accepted equally often, as often as proposals are on average. But a word that "
+    "q proposes too often has to be rejected more often than others.",
+    _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
+)
+mistake(
+    "A word that q proposes too often is never accepted here. A part of its proposals can be.",
+    lambda p, q: (((p >= q) & (q > 0)).to(p.dtype), speculative_sampling(p, q)[1]),
+)
+
+
+@mistake("Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.")
+def nan_where_never_proposed(p, q):
+    return (p / q).clamp(max=1), speculative_sampling(p, q)[1]
+
+
+@mistake("Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.")
+def nan_where_equal(p, q):
+    missing = _missing(p, q)
+    return speculative_sampling(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
+
+
+@mistake(
+    "Where p and q are equal nothing is missing, and `instead` is 0 everywhere. The statement says "
+    "what is wanted there."
+)
+def zero_where_equal(p, q):
+    accept, instead = speculative_sampling(p, q)
+    return accept, instead * (p != q).any(dim=-1, keepdim=True)
+
+
+mistake(
+    "Twice something was divided by 0: where q is 0, and where a row of p equals that of q. The "
+    "statement says what is wanted there.",
+    lambda p, q: (nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]),
+)
+
+
+@mistake("A word with q = 0 is never proposed. The statement wants 0 for it.")
+def one_if_not_proposed(p, q):
+    accept, instead = speculative_sampling(p, q)
+    return torch.where(q > 0, accept, 1.0), instead
+
+
+@mistake(
+    "A word that p wants and q never proposes has 1 in `accept`: that comes of dividing by 0. The "
+    "statement wants 0 for it."
+)
+def one_if_wanted(p, q):
+    accept, instead = speculative_sampling(p, q)
+    return torch.where((q > 0) | (p == 0), accept, 1.0), instead
+
+
+@mistake(
+    "Two special cases are left: a word with q = 0, and a row in which p equals q. The statement "
+    "says what is wanted there."
+)
+def both_edges(p, q):
+    accept, instead = one_if_not_proposed(p, q)
+    return accept, instead * ((p - q).abs() > 1e-12).any(dim=-1, keepdim=True)
+
+
+mistake(
+    "What comes out is right. But nothing is ever accepted, so the cheap model is of no use.",
+    lambda p, q: (torch.zeros_like(p), p),
+)
+mistake(
+    "p and q are swapped: this would turn proposals of p into words of q.",
+    lambda p, q: speculative_sampling(q, p),
+)
+
+
+def cases(seed):
+    """The example; words never proposed; equal models; then batches."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def rows(*values):
+        return torch.tensor(values, dtype=torch.float64)
+
+    found = [
+        Case((rows([0.5, 0.3, 0.2]), rows([0.8, 0.1, 0.1])), "the example of the statement"),
+        Case(
+            (rows([0.5, 0.25, 0.25, 0.0]), rows([0.0, 0.5, 0.25, 0.25])),
+            "a word that is never proposed, and one that must never come",
+        ),
+        Case((rows([0.2, 0.8, 0.0]), rows([0.2, 0.8, 0.0])), "two models that agree"),
+        Case(
+            (rows([0.5, 0.25, 0.25], [0.2, 0.8, 0.0]), rows([0.25, 0.25, 0.5], [0.2, 0.8, 0.0])),
+            "two rows: in the second the models agree",
+        ),
+    ]
+    for batch, vocab in ((2, 5), (6, 4), (3, 9)):
+        p, q = torch.rand(2, batch, vocab, generator=generator, dtype=torch.float64) ** 2
+        p, q = p / p.sum(dim=-1, keepdim=True), q / q.sum(dim=-1, keepdim=True)
+        found.append(Case((p, q), f"{batch} rows of {vocab} words"))
+    return found
+
+
+def comes_out(args, result):
+    """What distribution comes out of proposing, accepting and redrawing."""
+    import numpy as np
+
+    p, q = (arg.numpy() for arg in args)
+    accept, instead = (np.asarray(part) for part in result)
+    if accept.shape != p.shape or instead.shape != p.shape:
+        return None
+    for b in range(len(p)):
+        for name, row in (("accept", accept[b]), ("instead", instead[b])):
+            if np.isnan(row).any():
+                return f"Row {b} of `{name}` holds NaN."
+            if (row < -1e-9).any() or (row > 1 + 1e-9).any():
+                return f"Row {b} of `{name}` holds {row[(row < 0) | (row > 1)][0]:.3f}."
+        never = np.flatnonzero((q[b] == 0) & (accept[b] > 0))
+        if len(never):
+            j = int(never[0])
+            return (
+                f"Row {b}: word {j} is never proposed, and `accept` has {accept[b, j]:.3f} for it; "
+                "0 is wanted."
+            )
+        if abs(instead[b].sum() - 1) > 1e-6:
+            return f"Row {b} of `instead` sums to {instead[b].sum():.3f}, not to 1."
+        out = q[b] * accept[b] + (1 - q[b] @ accept[b]) * instead[b]
+        off = np.abs(out - p[b])
+        if off.max() > 1e-6:
+            j = int(off.argmax())
+            return (
+                f"Row {b}: in the end word {j} comes with probability {out[j]:.3f}, and the model "
+                f"gives it {p[b, j]:.3f}."
+            )
+        if q[b] @ accept[b] < np.minimum(p[b], q[b]).sum() - 1e-6:
+            return (
+                f"Row {b}: what comes out is right. But only {q[b] @ accept[b]:.3f} of the "
+                "proposals are accepted, and more could be."
+            )
+    return None
+
+
+TASK = task(
+    plan("implement", points=14, minutes=35, extra=True),
+    section="Sampling: temperature, top-k and top-p",
+    outcome=(
+        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+        "loop, and measure what temperature does to a text"
+    ),
+    cases=cases,
+    properties=(comes_out,),
+    rtol=1e-6,
+    atol=1e-8,
+    hints=(
+        "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
+        "it come in the end? Of which word are there too many?",
+        "A word j comes out by acceptance with probability q_j · accept_j. This must not be more "
+        "than p_j. How large can accept_j be?",
+        "What the accepted words do not yet give of p has to come from `instead`.",
+    ),
+)

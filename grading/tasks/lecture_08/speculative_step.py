@@ -1,0 +1,184 @@
+"""How far several proposals carry, and from what the next word is drawn."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.tasks.lecture_08.speculative_sampling import speculative_sampling
+
+
+# %% the cell
+def speculative_step(p, q, proposed, chances):
+    """How many of the k proposed words are accepted, and the distribution (vocab,) after them."""
+    # BEGIN ANSWER
+    accept, instead = speculative_sampling(p[:-1], q)  # (k, vocab) each
+    for i, word in enumerate(proposed):
+        if chances[i] >= accept[i, word]:
+            return i, instead[i]
+    return len(proposed), p[-1]
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def at_once(p, q, proposed, chances):
+    """Without a loop."""
+    accept, instead = speculative_sampling(p[:-1], q)
+    yes = chances < accept[torch.arange(len(proposed)), proposed]
+    n = int(yes.int().cumprod(dim=0).sum())
+    return n, torch.cat([instead, p[-1:]])[n]
+
+
+edited(
+    "It goes on after a rejection. What was proposed after a rejected word continues a text that "
+    "will not be written.",
+    "            return i, instead[i]\n",
+    "            continue\n",
+)
+
+
+@mistake(
+    "All accepted words are counted, also those after the first rejected one. They continue a "
+    "text that will not be written."
+)
+def counts_all(p, q, proposed, chances):
+    accept, instead = speculative_sampling(p[:-1], q)
+    yes = chances < accept[torch.arange(len(proposed)), proposed]
+    n = int(yes.sum())
+    return n, torch.cat([instead, p[-1:]])[n]
+
+
+edited(
+    "After a rejection the word is sampled from p again. The accepted words would get a second "
+    "chance; `instead` is made for this.",
+    "return i, instead[i]",
+    "return i, p[i]",
+)
+edited(
+    "After a rejection the word is sampled from q: the small model gets its way after all.",
+    "return i, instead[i]",
+    "return i, q[i]",
+)
+edited(
+    "The rejected word is counted as accepted.",
+    "return i, instead[i]",
+    "return i + 1, instead[i]",
+)
+edited(
+    "After a rejection the distribution of the next position is taken. The rejected word must be "
+    "replaced.",
+    "return i, instead[i]",
+    "return i, torch.cat([instead, p[-1:]])[i + 1]",
+)
+edited(
+    "If all are accepted, the next word comes from the large model's last row, which nobody has "
+    "used yet. Here it comes from the row before it.",
+    "return len(proposed), p[-1]",
+    "return len(proposed), p[-2]",
+)
+edited(
+    "If all are accepted, nothing was rejected, and nothing must be replaced: the next word comes "
+    "from the large model's last row.",
+    "return len(proposed), p[-1]",
+    "return len(proposed), instead[-1]",
+)
+
+
+@mistake(
+    "If all are accepted, there is no first rejection to be found. `argmin` and `argmax` say 0 "
+    "then, which is also what they say if the first word is rejected."
+)
+def finds_none(p, q, proposed, chances):
+    accept, instead = speculative_sampling(p[:-1], q)
+    yes = chances < accept[torch.arange(len(proposed)), proposed]
+    n = int(yes.int().argmin())
+    return n, instead[n]
+
+
+edited(
+    "p has a row more than q, and no row of q belongs to that one. Which rows of p does "
+    "`speculative_sampling` need?",
+    "speculative_sampling(p[:-1], q)",
+    "speculative_sampling(p, q)",
+)
+edited(
+    "The chances are compared the wrong way round: a word is accepted with probability accept.",
+    "chances[i] >= accept",
+    "chances[i] < accept",
+)
+edited(
+    "The chance is compared with the large model's probability of the word. It has to be compared "
+    "with `accept`.",
+    "chances[i] >= accept[i, word]",
+    "chances[i] >= p[i, word]",
+)
+edited(
+    "Rows of p and q belong together that do not: row i of both speaks of the word proposed[i].",
+    "speculative_sampling(p[:-1], q)",
+    "speculative_sampling(p[1:], q)",
+)
+edited(
+    "p and q are swapped in `speculative_sampling`.",
+    "speculative_sampling(p[:-1], q)",
+    "speculative_sampling(q, p[:-1])",
+)
+edited(
+    "All words are compared with the first chance. Word i has a chance of its own.",
+    "chances[i] >=",
+    "chances[0] >=",
+)
+
+
+def cases(seed):
+    """None accepted, some, all; a rejection in the middle with acceptances behind it."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for k, vocab, pattern in (
+        (3, 5, (1, 0, 1)),
+        (2, 4, (0, 1)),
+        (4, 6, (1, 1, 1, 1)),
+        (1, 4, (0,)),
+        (1, 3, (1,)),
+        (5, 7, (1, 1, 0, 0, 1)),
+        (4, 5, (1, 1, 1, 0)),
+    ):
+        p = (1.5 * torch.randn(k + 1, vocab, generator=generator, dtype=torch.float64)).softmax(-1)
+        q = (1.5 * torch.randn(k, vocab, generator=generator, dtype=torch.float64)).softmax(-1)
+        accept, _ = speculative_sampling(p[:-1], q)
+        proposed = accept.argmin(dim=-1)  # proposed too often, so that it may be rejected
+        for i in range(0, k, 2):
+            if pattern[i]:
+                proposed[i] = torch.multinomial(q[i], 1, generator=generator)
+        at = accept[torch.arange(k), proposed]
+        u = 0.05 + 0.9 * torch.rand(k, generator=generator, dtype=torch.float64)
+        chances = torch.where(torch.tensor(pattern) > 0, u * at, at + u * (1 - at))
+        said = ", ".join("yes" if yes else "no" for yes in pattern)
+        kind = "edge cases" if k == 1 or all(pattern) else "ordinary cases"
+        found.append(Case((p, q, proposed, chances), f"{k} proposed: {said}", kind))
+    return found
+
+
+def how_many(args, result):
+    """The number of accepted words, first."""
+    right = speculative_step(*args)[0]
+    if result[0] != right:
+        return f"{result[0]} words are accepted here; it should be {right} of {len(args[2])}."
+    return None
+
+
+TASK = task(
+    plan("implement", points=7, minutes=15, extra=True),
+    section="Sampling: temperature, top-k and top-p",
+    outcome=(
+        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+        "loop, and measure what temperature does to a text"
+    ),
+    cases=cases,
+    properties=(how_many,),
+    hints=(
+        "Go through the proposed words from the left. What happens at the first one that is "
+        "rejected, and what to those after it?",
+        "`p` has one row more than `q`. Of which word does it speak?",
+    ),
+)

@@ -1,0 +1,307 @@
+"""A training loop of one's own: shift, filler, rate, clipping."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+
+
+# %% the cell
+def training_loop(model, batches, lr, warmup, clip):
+    """The loss before each step, a list; trains the model on batches of texts (n, T)."""
+    # BEGIN ANSWER
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    steps, losses = len(batches), []
+    model.train()
+    for t, texts in enumerate(batches):
+        share = min((t + 1) / warmup, (steps - t) / (steps - warmup))
+        optimizer.param_groups[0]["lr"] = lr * share
+        logits = model(texts[:, :-1]).flatten(0, 1)  # (n · (T - 1), vocab)
+        targets = texts[:, 1:].flatten()  # (n · (T - 1),)
+        loss = F.cross_entropy(logits, targets, ignore_index=0)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(loss.item())
+    model.eval()
+    return losses
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_schedule(model, batches, lr, warmup, clip):
+    """Torch's schedule, the course's targets, and clipping by hand."""
+    from helpers.tokens import next_word_batch
+    from helpers.training import masked_cross_entropy
+
+    def share(t):
+        return min((t + 1) / warmup, (len(batches) - t) / (len(batches) - warmup))
+
+    optimizer = torch.optim.Adam(model.parameters(), lr)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
+    losses = []
+    model.train()
+    for texts in batches:
+        tokens, targets = next_word_batch(texts)
+        loss = masked_cross_entropy(model(tokens), targets)
+        losses.append(float(loss))
+        optimizer.zero_grad()
+        loss.backward()
+        norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm()
+        for p in model.parameters():
+            p.grad.mul_(min(1.0, clip / float(norm)))
+        optimizer.step()
+        schedule.step()
+    model.eval()
+    return losses
+
+
+@also_right
+def in_a_tensor(model, batches, lr, warmup, clip):
+    """The losses are numbers in a tensor."""
+    return torch.tensor(by_schedule(model, batches, lr, warmup, clip))
+
+
+@also_right
+def as_tensors(model, batches, lr, warmup, clip):
+    """Each loss is a tensor, and still knows where it comes from."""
+    losses = by_schedule(model, batches, lr, warmup, clip)
+    return [torch.tensor(loss, requires_grad=True) for loss in losses]
+
+
+edited(
+    "Each word is its own target: a model that copies its input has no loss, and has learned "
+    "nothing.",
+    "targets = texts[:, 1:]",
+    "targets = texts[:, :-1]",
+)
+edited(
+    "The shift goes the wrong way: each position must predict the word *before* it.",
+    "texts[:, :-1]).flatten(0, 1)",
+    "texts)[:, 1:].flatten(0, 1)",
+    "targets = texts[:, 1:]",
+    "targets = texts[:, :-1]",
+)
+edited(
+    "`roll` moves in a circle: the last position of a text without padding must predict the first "
+    "word.",
+    "texts[:, :-1]).flatten(0, 1)",
+    "texts).flatten(0, 1)",
+    "targets = texts[:, 1:]",
+    "targets = texts.roll(-1, 1)",
+)
+edited("Padding is a target as if it were a word.", ", ignore_index=0", "")
+edited(
+    "Padding adds nothing to the loss any more, but it is still counted when the mean is taken.",
+    "loss = F.cross_entropy(logits, targets, ignore_index=0)",
+    "loss = F.cross_entropy(logits, targets, ignore_index=0, reduction='none').mean()",
+)
+edited(
+    "This is the sum of the surprises. The loss is their mean, over the words that are asked for.",
+    "ignore_index=0",
+    "ignore_index=0, reduction='sum'",
+)
+edited(
+    "The gradients of all steps so far add up. Whose job is it to empty them before each step?",
+    "        optimizer.zero_grad()\n",
+    "",
+)
+edited(
+    "The gradients are not clipped when the step is made. The position for it is between "
+    "`backward` and `step`.",
+    "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
+    "",
+)
+edited(
+    "The gradient gets the length `clip` in every step. One that is shorter stays as it is.",
+    "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
+    "        length = torch.stack([p.grad.norm() for p in model.parameters()]).norm()\n"
+    "        for p in model.parameters():\n"
+    "            p.grad *= clip / length\n",
+)
+edited(
+    "Each number of the gradient is clipped by itself, which turns its direction. Clip the length "
+    "of all of it together.",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+)
+edited(
+    "Each parameter's gradient is clipped by itself. The length is that of all gradients together.",
+    "nn.utils.clip_grad_norm_(model.parameters(), clip)",
+    "[nn.utils.clip_grad_norm_(p, clip) for p in model.parameters()]",
+)
+edited(
+    "The warm-up is one step late: the first step has the rate 0. Step t has the share "
+    "(t + 1) / warmup.",
+    "(t + 1) / warmup",
+    "t / warmup",
+)
+edited(
+    "There is no warm-up: the first step has the full rate.", "min((t + 1) / warmup, ", "min(1, "
+)
+edited(
+    "The rate rises, and then stays. It should fall again.",
+    "(steps - t) / (steps - warmup))",
+    "1)",
+)
+edited(
+    "The rate falls from the first step on and is not back at 0 at the end of the rise: take the "
+    "smaller of two shares, and the second is (steps − t) / (steps − warmup).",
+    "(steps - t) / (steps - warmup)",
+    "(steps - t) / steps",
+)
+edited(
+    "The rate never changes: is what you compute put where the optimizer reads it?",
+    "optimizer.param_groups[0]",
+    "optimizer.defaults",
+)
+edited(
+    "The rate of a step is made from that of the step before, so the shares pile up. Make it from "
+    "`lr` each time.",
+    '["lr"] = lr * share',
+    '["lr"] *= share',
+)
+edited(
+    "Each step has the rate of the next one. Step 0 is the first.",
+    "(t + 1) / warmup, (steps - t)",
+    "(t + 2) / warmup, (steps - t - 1)",
+)
+edited(
+    "Each step begins with a new optimizer, so Adam's averages are lost each time.",
+    "        optimizer.zero_grad()\n",
+    "        optimizer = torch.optim.Adam(model.parameters(), lr=lr * share)\n"
+    "        optimizer.zero_grad()\n",
+)
+edited("This is SGD. Adam is wanted.", "optim.Adam(", "optim.SGD(")
+edited(
+    "This is AdamW, which also shrinks the weights. Adam is wanted.", "optim.Adam(", "optim.AdamW("
+)
+edited(
+    "The losses that come back are those *after* each step. Wanted are those before.",
+    "losses.append(loss.item())",
+    "losses.append(F.cross_entropy(model(texts[:, :-1]).flatten(0, 1), targets, ignore_index=0)"
+    ".item())",
+)
+edited(
+    "The model is left in training mode: anyone who writes with it would get dropout.",
+    "    model.eval()\n",
+    "",
+)
+edited(
+    "The model learns in whatever mode it came. Dropout is at work only after `model.train()`.",
+    "    model.train()\n",
+    "",
+)
+
+
+def drive(answer, table, readout, batches, lr, warmup, clip):
+    """A model of word pairs learns; its losses, its weights, and the modes that it was in."""
+    import torch
+
+    class Pairs(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Parameter(table.clone())
+            self.lm_head = torch.nn.Parameter(readout.clone())
+            self.modes = []
+
+        def forward(self, tokens):
+            self.modes.append(self.training)
+            return self.table[tokens] @ self.lm_head
+
+    model = Pairs().eval()
+    losses = answer(model, batches, lr, warmup, clip)
+    if losses is None:
+        return None
+    try:
+        numbers = [float(x) for x in losses]
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(
+            "a list is wanted that holds one number, the loss, for each step"
+        ) from None
+    return {
+        "losses": numbers,
+        "table": model.table.detach().clone(),
+        "lm_head": model.lm_head.detach().clone(),
+        "training mode while it learns": all(model.modes[: len(batches)]),
+        "training mode afterwards": model.training,
+    }
+
+
+def cases(seed):
+    """Batches with filler and without, all with large gradients; then some with small ones."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for vocab, width, n, T, steps, warmup, lr, clip in (
+        (5, 3, 2, 4, 3, 2, 0.1, 0.3),
+        (7, 4, 3, 6, 6, 2, 0.1, 0.4),
+        (9, 5, 4, 5, 8, 5, 0.05, 0.2),
+    ):
+        batches = []
+        for step in range(steps):
+            texts = torch.randint(1, vocab, (n, T), generator=generator)
+            lengths = torch.randint(2, T + 1, (n, 1), generator=generator)
+            lengths[0], lengths[1] = T, T - 2
+            if step == 1:
+                texts = texts.clamp(max=2)  # another direction
+            batches.append(texts.masked_fill(torch.arange(T) >= lengths, 0))
+        table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
+        readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
+        note = f"{steps} batches of {n} texts of up to {T} words, warm-up {warmup}, clip {clip:g}"
+        found.append(Case((table, 2 * readout, batches, lr, warmup, clip), note, "ordinary cases"))
+    return [*found, _long_and_short(generator)]
+
+
+def _long_and_short(generator):
+    """Gradients longer than `clip` and shorter ones, of the same parameters.
+
+    Every other batch has two words only, so that all of it pulls the same way. Adam hardly sees how
+    large all gradients are; but it sees which are larger than others.
+    """
+    vocab, width, n, T, steps, lr, warmup, clip = 9, 4, 8, 8, 8, 0.2, 2, 0.4
+    texts = torch.randint(1, vocab, (steps, n, T), generator=generator)
+    texts[1::2] = texts[1::2].clamp(max=2)
+    texts[:, 0, -2:] = 0
+    table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
+    readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
+    note = f"{steps} batches, some of which have gradients shorter than the clip of {clip:g}"
+    return Case((table / 2, readout / 2, list(texts), lr, warmup, clip), note, "short gradients")
+
+
+def first_wrong(args, result):
+    """Which of the losses is the first wrong one, or what else is wrong."""
+    right, losses = drive(training_loop, *args), result["losses"]
+    if len(losses) != len(args[2]):
+        return f"{len(losses)} losses came back for {len(args[2])} batches."
+    for t, (came, want) in enumerate(zip(losses, right["losses"], strict=True)):
+        if abs(came - want) > 1e-4 * (1 + abs(want)):
+            before = " No step had been made before it." if t == 0 else ""
+            return f"The first wrong loss is that of step {t}: {came:.4f}, not {want:.4f}.{before}"
+    for mode in ("training mode while it learns", "training mode afterwards"):
+        if result[mode] != right[mode]:
+            return f"The losses are right. But the model's {mode} is {result[mode]}."
+    return "All losses are right. But the weights after the last step are not."
+
+
+TASK = task(
+    plan("implement", points=13, minutes=30),
+    section="Training",
+    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`",
+    cases=cases,
+    properties=(first_wrong,),
+    drive=drive,
+    two_at_once=True,
+    forbidden=("helpers.training.train",),
+    hints=(
+        "Write down the order first: set the rate, compute the loss, empty the gradients, go "
+        "backward, clip, step.",
+        "`nn.utils.clip_grad_norm_` clips. When is there a gradient that it can clip?",
+        "`F.cross_entropy` wants logits (N, vocab) and targets (N,). One of its arguments leaves "
+        "out a target.",
+    ),
+)

@@ -1,0 +1,255 @@
+"""Beam search with a pool in which finished sentences compete."""
+
+import operator
+from functools import partial
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+END = 2
+
+
+# %% the cell
+def beam_search(step, n_beams, longest):
+    """The words of the likeliest translation found, END included, as a list."""
+    # BEGIN ANSWER
+    kept = [([], 0.0)]  # words, log-probability
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if words and words[-1] == 2:
+                pool.append((words, total))
+                continue
+            for word, more in enumerate(step(words).tolist()):
+                pool.append(([*words, word], total + more))
+        kept = sorted(pool, key=lambda found: -found[1])[:n_beams]
+    return kept[0][0]
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_tensors(step, n_beams, longest):
+    """One vector of all totals, and topk."""
+    kept, totals = [()], torch.zeros(1, dtype=torch.float64)
+    for _ in range(longest):
+        texts, sums = [], []
+        for words, total in zip(kept, totals, strict=True):
+            if words[-1:] == (END,):
+                texts.append(words)
+                sums.append(total[None])
+            else:
+                log_p = step(list(words)).double()
+                texts += [(*words, word) for word in range(len(log_p))]
+                sums.append(total + log_p)
+        totals, rows = torch.cat(sums).topk(min(n_beams, len(texts)))
+        kept = [texts[row] for row in rows]
+    return list(kept[0])
+
+
+@also_right
+def by_heap(step, n_beams, longest):
+    """The n largest, and an early end when all are finished."""
+    import heapq
+
+    kept = [(0.0, ())]
+    for _ in range(longest):
+        if all(words and words[-1] == END for _, words in kept):
+            break
+        pool = [pair for pair in kept if pair[1] and pair[1][-1] == END]
+        for total, words in kept:
+            if not words or words[-1] != END:
+                log_p = step(list(words)).tolist()
+                pool += [(total + more, (*words, word)) for word, more in enumerate(log_p)]
+        kept = heapq.nlargest(n_beams, pool)
+    return list(kept[0][1])
+
+
+def _search(
+    step,
+    n_beams,
+    longest,
+    *,
+    ends=True,
+    each=False,
+    first=False,
+    start=0.0,
+    joined=lambda total, more: total + more,
+    rank=lambda words, total: total,
+    place=0,
+):
+    kept = [([], start)]
+    for _ in range(longest):
+        pool = []
+        for words, total in kept:
+            if ends and words and words[-1] == END:
+                pool.append((words, total))
+                continue
+            grown = [
+                ([*words, w], joined(total, more)) for w, more in enumerate(step(words).tolist())
+            ]
+            pool += sorted(grown, key=lambda x: -x[1])[:1] if each and words else grown
+        kept = sorted(pool, key=lambda x: -rank(*x))[:n_beams]
+        if first and any(words[-1] == END for words, _ in kept):
+            return next(words for words, _ in kept if words[-1] == END)
+    return kept[place][0]
+
+
+mistake(
+    "This is greedy choice, whatever the number of beams. Keep `n_beams` beginnings at each step, "
+    "not one.",
+    lambda step, n_beams, longest: _search(step, 1, longest),
+)
+mistake(
+    "Each beginning is continued by its own most probable word only. Two of the kept ones may "
+    "come from the same beginning: compare all continuations of all of them.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
+)
+mistake(
+    "Sentences go on after END. One that has ended stays in the pool as it is.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
+)
+mistake(
+    "Only the last word's logarithm is compared. The score of a beginning is the sum over all of "
+    "its words.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
+)
+mistake(
+    "The *least* likely ones are kept. A logarithm nearer to zero is a larger probability.",
+    lambda step, n_beams, longest: _search(
+        step, n_beams, longest, rank=lambda words, total: -total
+    ),
+)
+mistake(
+    "The search stops with the first sentence that ends. A longer one may still be likelier.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
+)
+mistake(
+    "One beam too many is kept.",
+    lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
+)
+mistake(
+    "END was cut off. It belongs to the sentence: without it nobody knows that it is over.",
+    lambda step, n_beams, longest: [w for w in beam_search(step, n_beams, longest) if w != END],
+)
+
+
+@mistake(
+    "Sentences that have ended do not compete with the others here. They stay in the pool as they "
+    "are, take places among the `n_beams`, and may be pushed out again."
+)
+def laid_aside(step, n_beams, longest):
+    kept, done = [([], 0.0)], []
+    for _ in range(longest):
+        pool = [
+            ([*words, w], total + more)
+            for words, total in kept
+            for w, more in enumerate(step(words).tolist())
+        ]
+        done += [x for x in pool if x[0][-1] == END]
+        kept = sorted((x for x in pool if x[0][-1] != END), key=lambda x: -x[1])[:n_beams]
+    return max(done + kept, key=lambda x: x[1])[0]
+
+
+mistake(
+    "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
+)
+mistake(
+    "Of the sentences kept at the end this is the *least* likely one. They are sorted, the best "
+    "first.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
+)
+
+
+@mistake("Probabilities were added up. They are multiplied, that is, their *logarithms* are added.")
+def added_up(step, n_beams, longest):
+    return _search(lambda words: step(words).exp(), n_beams, longest)
+
+
+mistake(
+    "The sentence begins with START. The words are asked for, and START is none: the first call "
+    "of `step` gets an empty list.",
+    lambda step, n_beams, longest: [1, *beam_search(step, n_beams, longest)],
+)
+mistake(
+    "One step too many was made. The pool is made and cut `longest` times.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest + 1),
+)
+mistake(
+    "One step is missing. The pool is made and cut `longest` times, the first one from the empty "
+    "sentence.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest - 1),
+)
+
+
+@mistake(
+    "The sum was divided by the number of words. You need the most probable sentence, without a "
+    "norm for length."
+)
+def normed(step, n_beams, longest):
+    return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))
+
+
+def drive(answer, first, later, n_beams, longest):
+    """The answer with a model of these numbers."""
+
+    def step(words):
+        """The logarithms of the next word's probabilities."""
+        if not words:
+            return first.log_softmax(0)
+        if later.dim() == 2:  # the last word decides
+            return later[words[-1]].log_softmax(0)
+        back = list(reversed(words))
+        mixed = sum(0.5**i * later[word, i % 2] for i, word in enumerate(back))
+        return (1.5 * mixed).log_softmax(0)
+
+    found = answer(step, n_beams, longest)
+    return found if found is None else [int(word) for word in found]
+
+
+def cases(seed):
+    """The tempting word by hand; then random models where beams find more than greedy choice."""
+    none = -50.0  # a logarithm that comes to nothing
+    table = torch.full((5, 5), none, dtype=torch.float64)
+    table[3, :3] = torch.tensor([0.3, 0.3, 0.4]).log()
+    table[4, 2:4] = torch.tensor([0.9, 0.1]).log()
+    first = torch.tensor([none, none, none, 0.0, 0.0], dtype=torch.float64)
+    first[3:] = torch.tensor([0.6, 0.4]).log()
+    found = [Case((first, table, 2, 4), "the tempting first word")]
+    generator = torch.Generator().manual_seed(seed)
+    first_end = partial(_search, first=True)
+    for n_beams, vocab, longest, hurried in (
+        (2, 6, 5, [(_search, 3, 5), (_search, 2, 4)]),
+        (3, 7, 6, [(first_end, 3, 6), (_search, 3, 7)]),
+        (4, 9, 5, [(normed, 4, 5), (added_up, 4, 5)]),
+        (3, 5, 7, [(_search, 4, 7), (laid_aside, 3, 7)]),
+    ):
+        while True:
+            first = torch.randn(vocab, generator=generator, dtype=torch.float64)
+            later = torch.randn(vocab, 2, vocab, generator=generator, dtype=torch.float64)
+            best = drive(beam_search, first, later, n_beams, longest)
+            others = [drive(_search, first, later, 1, longest)] if len(best) > 2 else [best]
+            for other, n, steps in hurried:
+                if best not in others:
+                    others.append(drive(other, first, later, n, steps))
+            if best not in others and others[-1] != others[-2]:
+                break
+        found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=11, minutes=18),
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Keep a list of pairs: the words, and the sum of their logarithms. It begins with one "
+        "pair: no words, and 0.",
+        "Each step makes a new, longer list from the old one, sorts it, and cuts it.",
+    ),
+)

@@ -1,0 +1,290 @@
+"""One head of cross-attention, with filler in the source."""
+
+import math
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+
+
+# %% the cell
+def cross_attention(x, memory, lengths, W_query, W_key, W_value):
+    """Context (batch, T_q, d_v) and weights (batch, T_q, T_k)."""
+    # BEGIN ANSWER
+    q = x @ W_query  # (batch, T_q, d_k)
+    k, v = memory @ W_key, memory @ W_value  # (batch, T_k, d_k), (batch, T_k, d_v)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])  # (batch, T_q, T_k)
+    is_word = torch.arange(memory.shape[1]) < lengths[:, None]  # (batch, T_k)
+    scores = scores.masked_fill(~is_word[:, None], -torch.inf)  # (batch, T_q, T_k)
+    weights = scores.softmax(dim=-1)  # (batch, T_q, T_k)
+    return weights @ v, weights
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def sentence_by_sentence(x, memory, lengths, W_query, W_key, W_value):
+    """Filler is cut off, and each sentence is taken alone."""
+    contexts, maps = [], []
+    for a, b, n in zip(x, memory, lengths.tolist(), strict=True):
+        k, v = b[:n] @ W_key, b[:n] @ W_value
+        weights = (a @ W_query @ k.T / k.shape[-1] ** 0.5).softmax(-1)
+        contexts.append(weights @ v)
+        maps.append(torch.nn.functional.pad(weights, (0, len(b) - n)))
+    return torch.stack(contexts), torch.stack(maps)
+
+
+@also_right
+def by_einsum(x, memory, lengths, W_query, W_key, W_value):
+    """Einsum, and weights of zero by exp(−∞)."""
+    scores = torch.einsum("bqd,bkd->bqk", x @ W_query, memory @ W_key)
+    scores = scores / W_key.shape[-1] ** 0.5
+    hidden = torch.arange(memory.shape[1])[None, None] >= lengths[:, None, None]
+    weights = torch.exp(scores - scores.amax(-1, keepdim=True)) * ~hidden
+    weights = weights / weights.sum(-1, keepdim=True)
+    return torch.einsum("bqk,bkd->bqd", weights, memory @ W_value), weights
+
+
+def _attend(q, k, v, mask, scale=None, dim=-1):
+    scores = q @ k.transpose(-2, -1) / (math.sqrt(k.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(dim=dim)
+    return weights @ v, weights
+
+
+def _words(memory, lengths):
+    return (torch.arange(memory.shape[1]) < lengths[:, None])[:, None]
+
+
+@mistake("Weights are on padding. Hide it: of each source only the first `lengths` are words.")
+def no_mask(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
+
+
+@mistake("The mask is inverted: padding is seen, and the words are hidden.")
+def turned_mask(x, memory, lengths, W_query, W_key, W_value):
+    hidden = _words(memory, lengths)
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(hidden, -1e9).softmax(-1)
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "Queries and keys are swapped: the source asks, and the text being written is looked at. Who "
+    "needs something here?"
+)
+def other_way(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(memory @ W_query, x @ W_key, x @ W_value, None)
+
+
+@mistake("The memory is not looked at: this is self-attention of the text being written.")
+def self_attention(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_query, x @ W_key, x @ W_value, None)
+
+
+@mistake("The weights are right. But the values come from the memory as it is, without `W_value`.")
+def values_plain(x, memory, lengths, W_query, W_key, W_value):
+    _, weights = cross_attention(x, memory, lengths, W_query, W_key, W_value)
+    return weights @ memory, weights
+
+
+@mistake(
+    "A causal mask has no place here: already the first word may look at the whole source, which "
+    "is finished."
+)
+def causal_too(x, memory, lengths, W_query, W_key, W_value):
+    T_q, T_k = x.shape[1], memory.shape[1]
+    mask = _words(memory, lengths) & torch.ones(T_q, T_k).tril().bool()
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
+
+
+@mistake(
+    "Padding is hidden after softmax, so the rows no longer sum to 1. Hide scores before softmax."
+)
+def masked_after(x, memory, lengths, W_query, W_key, W_value):
+    _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
+    weights = weights * _words(memory, lengths)
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "The mask lies along the queries: the last ones look at everything alike, padding included. "
+    "It is keys that have to be hidden."
+)
+def rows_even(x, memory, lengths, W_query, W_key, W_value):
+    rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~rows, -1e9).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+@mistake("The mask is on the wrong axis: it hides the last *queries*. Padding is among the keys.")
+def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
+    rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+    _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
+    weights = weights * rows
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "Softmax goes down the columns: each *key* shares out a weight of 1. It is the rows, one for "
+    "each query, that have to sum to 1."
+)
+def softmax_down(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), -1e9).softmax(dim=-2)
+    return weights @ memory @ W_value, weights
+
+
+@mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
+    mask = _words(memory, lengths)
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask, -1e9).softmax(dim=-2) * mask
+    return weights @ memory @ W_value, weights
+
+
+@mistake("All sources are cut at the length of the shortest. Each has a length of its own.")
+def one_length(x, memory, lengths, W_query, W_key, W_value):
+    mask = _words(memory, torch.full_like(lengths, int(lengths.min())))
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
+
+
+@mistake("One word too many is seen: the position with the number `length` is padding already.")
+def one_too_many(x, memory, lengths, W_query, W_key, W_value):
+    mask = (torch.arange(memory.shape[1]) <= lengths[:, None])[:, None]
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
+
+
+@mistake(
+    "Masked padding should have a weight of exactly 0, but a little is left: the number that you "
+    "write over masked scores is not low enough. Use −∞."
+)
+def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), -10.0).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+mistake(
+    "The scores are divided by the root of the wrong number: of the width of `x`, and not of the "
+    "width d_k of queries and keys.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), x.shape[-1] ** 0.5
+    ),
+)
+mistake(
+    "The scores are divided by the root of the number of keys. The width d_k belongs there: which "
+    "axis of the keys is that?",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        memory.shape[1] ** 0.5,
+    ),
+)
+
+
+mistake(
+    "The last word of each source is hidden as well. The first `lengths` words may be seen.",
+    lambda x, memory, lengths, W_query, W_key, W_value: cross_attention(
+        x, memory, lengths - 1, W_query, W_key, W_value
+    ),
+)
+
+
+@mistake("What is hidden has the score 0, which is a score like any other. It should be −∞.")
+def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
+    scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
+    weights = scores.masked_fill(~_words(memory, lengths), 0.0).softmax(dim=-1)
+    return weights @ memory @ W_value, weights
+
+
+@mistake(
+    "Words are hidden and padding is seen; a source without padding has nothing left. "
+    "`masked_fill` fills where its mask is True."
+)
+def words_hidden(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, ~_words(memory, lengths))
+
+
+mistake(
+    "The scores are divided by the root of the width of the *values*. d_k is that of queries and "
+    "keys.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        W_value.shape[1] ** 0.5,
+    ),
+)
+mistake(
+    "The scores are multiplied by √d_k. They are divided.",
+    lambda x, memory, lengths, W_query, W_key, W_value: _attend(
+        x @ W_query,
+        memory @ W_key,
+        memory @ W_value,
+        _words(memory, lengths),
+        W_key.shape[1] ** -0.5,
+    ),
+)
+
+
+@mistake(NOT_SCALED)
+def not_scaled(x, memory, lengths, W_query, W_key, W_value):
+    return _attend(x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), 1.0)
+
+
+@mistake(SCALED_BY_D_K)
+def by_width(x, memory, lengths, W_query, W_key, W_value):
+    k = memory @ W_key
+    return _attend(x @ W_query, k, memory @ W_value, _words(memory, lengths), k.shape[-1])
+
+
+@mistake("The two results are exchanged: first the contexts, then the weights.")
+def exchanged(x, memory, lengths, W_query, W_key, W_value):
+    return cross_attention(x, memory, lengths, W_query, W_key, W_value)[::-1]
+
+
+def cases(seed):
+    """Sizes that all differ; sources of different lengths."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for batch, T_q, T_k, d, d_k, d_v in (
+        (2, 3, 4, 3, 4, 2),
+        (3, 5, 7, 6, 4, 3),
+        (2, 6, 4, 5, 9, 7),
+    ):
+        x = torch.randn(batch, T_q, d, generator=generator, dtype=torch.float64)
+        memory = torch.randn(batch, T_k, d, generator=generator, dtype=torch.float64)
+        lengths = torch.randint(2, T_k, (batch,), generator=generator)
+        lengths[0] = T_k
+        lengths[1] = 2
+        if batch == 2 and d_v == 7:
+            lengths = lengths.flip(0)
+        matrices = [
+            torch.randn(d, width, generator=generator, dtype=torch.float64)
+            for width in (d_k, d_k, d_v)
+        ]
+        note = f"{T_q} words written, sources of {', '.join(map(str, lengths.tolist()))} words"
+        found.append(Case((x, memory, lengths, *matrices), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=9, minutes=12),
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
+    cases=cases,
+    hints=(
+        "Which of the three projections gets `x`, and which get `memory`?",
+        "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis is "
+        "still missing, so that it fits (batch, T_q, T_k)?",
+    ),
+)

@@ -1,0 +1,190 @@
+"""What a decoder reads, and what it is asked for."""
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+PAD, START, END, IGNORE = 0, 1, 2, -100
+
+
+# %% the cell
+def teacher_forcing(sentences):
+    """What is read and what is asked for, both (batch, T), of a list of (n,)."""
+    # BEGIN ANSWER
+    longest = 1 + max(len(sentence) for sentence in sentences)
+    begun = torch.zeros(len(sentences), longest, dtype=torch.long)  # (batch, T)
+    wanted = torch.full_like(begun, -100)  # (batch, T)
+    begun[:, 0] = 1
+    for row, sentence in enumerate(sentences):
+        n = len(sentence)
+        begun[row, 1 : n + 1] = sentence
+        wanted[row, :n] = sentence
+        wanted[row, n] = 2
+    return begun, wanted
+    # END ANSWER
+
+
+# %%
+
+
+def _both(begun, wanted, pad=PAD, ignore=IGNORE):
+    from torch.nn.utils.rnn import pad_sequence
+
+    return (
+        pad_sequence(begun, batch_first=True, padding_value=pad),
+        pad_sequence(wanted, batch_first=True, padding_value=ignore),
+    )
+
+
+def _joined(*parts):
+    found = [torch.tensor([p]) if isinstance(p, int) else p for p in parts]
+    return torch.cat(found)
+
+
+@also_right
+def by_padding(sentences):
+    """Torch brings them to one length."""
+    begun = [_joined(START, s) for s in sentences]
+    return _both(begun, [_joined(s, END) for s in sentences])
+
+
+@also_right
+def by_lists(sentences):
+    """In Python's lists, which become tensors at the end."""
+    T = max(map(len, sentences)) + 1
+    begun = [[1, *s.tolist()] + [0] * (T - 1 - len(s)) for s in sentences]
+    wanted = [[*s.tolist(), 2] + [-100] * (T - 1 - len(s)) for s in sentences]
+    return torch.tensor(begun), torch.tensor(wanted)
+
+
+@mistake(
+    "Both are the same: each position must predict the very word that it reads. The loss would be "
+    "wonderful, and the model would have learned to copy."
+)
+def not_shifted(sentences):
+    begun, _ = by_padding(sentences)
+    return begun, begun.masked_fill(begun == PAD, IGNORE)
+
+
+@mistake(
+    "The end token is never a target. Then the model never learns to stop: after the last word "
+    "comes END."
+)
+def no_end(sentences):
+    begun = [_joined(START, s) for s in sentences]
+    return _both(begun, [_joined(s, IGNORE) for s in sentences])
+
+
+@mistake(
+    "What is read begins with the first word. When the model writes, there is no word yet: it "
+    "begins with START."
+)
+def no_start(sentences):
+    begun = [_joined(s, END) for s in sentences]
+    return _both(begun, [_joined(s, END) for s in sentences])
+
+
+@mistake(
+    "Padding is a target. Where the sentence is over, the target is −100, so that it does not "
+    "count."
+)
+def filler_asked(sentences):
+    begun = [_joined(START, s) for s in sentences]
+    return _both(begun, [_joined(s, END) for s in sentences], ignore=PAD)
+
+
+@mistake(
+    "END comes after the padding of shorter sentences: all were filled up first. A sentence ends "
+    "after its own last word."
+)
+def end_behind_filler(sentences):
+    begun, _ = by_padding(sentences)
+    ended = torch.cat([begun[:, 1:], torch.full((len(begun), 1), END)], dim=1)
+    return begun, ended.masked_fill(ended == PAD, IGNORE)
+
+
+@mistake(
+    "A position is missing: the longest sentence has one word more to be read, START, and one "
+    "more to be asked for, END."
+)
+def one_place_less(sentences):
+    begun, wanted = by_padding(sentences)
+    return begun[:, :-1], wanted[:, :-1]
+
+
+@mistake(
+    "What is read is filled with −100. No embedding has such a row: padding that is read is 0."
+)
+def ignored_read(sentences):
+    begun = [_joined(START, s) for s in sentences]
+    return _both(begun, [_joined(s, END) for s in sentences], pad=IGNORE)
+
+
+@mistake(
+    "In shorter sentences END is among what is read: the last *column* was cut off, and END of a "
+    "short sentence is elsewhere. Cut each sentence before filling up."
+)
+def end_is_read(sentences):
+    whole = [_joined(START, s, END) for s in sentences]
+    begun, wanted = _both(whole, whole)
+    return begun[:, :-1], wanted[:, 1:]
+
+
+@mistake(
+    "The first sentence is missing in one, and the last in the other: batch and time were mixed "
+    "up. The shift goes along the words, not along the sentences."
+)
+def batch_shifted(sentences):
+    whole = [_joined(START, s, END) for s in sentences]
+    begun, wanted = _both(whole, whole)
+    return begun[:-1], wanted[1:]
+
+
+@mistake("The two are exchanged: first what is read, then what is asked for.")
+def exchanged(sentences):
+    begun, wanted = by_padding(sentences)
+    return wanted, begun
+
+
+@mistake("Padding is on the left. It belongs on the right, after the words.")
+def filled_left(sentences):
+    T = max(map(len, sentences)) + 1
+    begun = [[0] * (T - 1 - len(s)) + [1, *s.tolist()] for s in sentences]
+    wanted = [[-100] * (T - 1 - len(s)) + [*s.tolist(), 2] for s in sentences]
+    return torch.tensor(begun), torch.tensor(wanted)
+
+
+@mistake("Time comes first here: the results have the shape (T, batch). You need (batch, T).")
+def time_first(sentences):
+    begun, wanted = by_padding(sentences)
+    return begun.T, wanted.T
+
+
+@mistake("START and END are exchanged: 1 begins a sentence, and 2 ends it.")
+def marks_exchanged(sentences):
+    begun = [_joined(END, s) for s in sentences]
+    return _both(begun, [_joined(s, START) for s in sentences])
+
+
+def cases(seed):
+    """Two short sentences to check by hand; then others."""
+    generator = torch.Generator().manual_seed(seed)
+    found = [Case(([torch.tensor([7, 5, 9]), torch.tensor([4])],), "three words and one word")]
+    for lengths in ((4, 2, 6), (1, 5, 3, 2)):
+        rows = [torch.randint(3, 40, (n,), generator=generator) for n in lengths]
+        found.append(Case((rows,), f"sentences of {', '.join(map(str, lengths))} words"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=8, minutes=10),
+    outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
+    "which this was forgotten",
+    cases=cases,
+    hints=(
+        "Write both rows of the example on paper, one below the other. What is asked for under the "
+        "last word?",
+        "Make each sentence ready by itself, one with START and one with END, and fill up only "
+        "then.",
+    ),
+)

@@ -1,0 +1,45 @@
+"""What an experiment with controls says of the flag, and what it does not say."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+claims_exact_match = ...  # a set of letters
+# BEGIN ANSWER
+claims_exact_match = {"b", "d", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=4, minutes=5),
+    section="What the flag does",
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    reasons={
+        "a": fails(
+            "The second reader has as many parameters as the first, and one input more than the "
+            "third. Compare these three rows."
+        ),
+        "b": holds(
+            "Then marks on any words would do, and the gain would come from the additional input. "
+            "That is what a control is for."
+        ),
+        "c": fails(
+            "Each of the two cues is in two sentences, and one sentence has both. Count the "
+            "sentences of a text in which something is marked."
+        ),
+        "d": holds(
+            "Seed 0 of *no flag* begins in the right sentence in .28, in a value of the right "
+            "kind in all, and is exact in .15. The rest ends in a wrong place, or begins inside "
+            "the value."
+        ),
+        "e": fails("Two rows are of readers without attention. Look at the one with the flag."),
+        "f": holds(
+            "As a cosine, with noise, it does as well: .97 or more from each seed. Both say which "
+            "words the two texts share."
+        ),
+    },
+    hints=(
+        "For each statement find the two rows that differ in just the one thing it speaks of.",
+        "For (c): take the lecture's first text, and mark the words of its question by hand.",
+    ),
+)

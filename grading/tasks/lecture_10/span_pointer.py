@@ -1,0 +1,185 @@
+"""Find the bugs: the question as query."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def span_pointer(context, question, is_filler, W):
+    """Probabilities (batch, 2, T_c) of being the first word and the last word of the answer."""
+    #| found = F.scaled_dot_product_attention(question, context, context)
+    #| logits = (question + found) @ W  # (batch, T, 2)
+    #| return logits.mT.softmax(dim=1)
+    # BEGIN ANSWER
+    found = F.scaled_dot_product_attention(context, question, question)  # (batch, T_c, d)
+    logits = (context + found) @ W  # (batch, T_c, 2)
+    logits = logits.mT.masked_fill(is_filler[:, None], -torch.inf)  # (batch, 2, T_c)
+    return logits.softmax(dim=-1)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def renormalised(context, question, is_filler, W):
+    """Filler is set to zero after softmax, and the rest is made to sum to 1."""
+    weights = (context @ question.mT / context.shape[-1] ** 0.5).softmax(dim=-1)
+    p = ((context + weights @ question) @ W).softmax(dim=1) * ~is_filler[..., None]
+    return (p / p.sum(dim=1, keepdim=True)).mT
+
+
+@also_right
+def row_by_row(context, question, is_filler, W):
+    """One context at a time, without its filler."""
+    out = torch.zeros(len(context), 2, context.shape[1], dtype=context.dtype)
+    for b, (c, q, filler) in enumerate(zip(context, question, is_filler, strict=True)):
+        words = c[~filler]
+        found = F.scaled_dot_product_attention(words[None], q[None], q[None])[0]
+        out[b][:, ~filler] = ((words + found) @ W).softmax(dim=0).T
+    return out
+
+
+as_given("This is the code as given. Which text do these positions belong to? Look at the shape.")
+edited(
+    "The context asks now. But padding still gets a share of the probability, and may be chosen.",
+    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT",
+)
+edited(
+    "The two numbers of each *word* sum to 1 here. It is the positions that compete: each of the "
+    "two rows must sum to 1.",
+    "softmax(dim=-1)",
+    "softmax(dim=1)",
+)
+edited(
+    "The context asks now, and the rest is as given: padding takes part, and the two numbers of a "
+    "word sum to 1 instead of a row.",
+    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT",
+    "softmax(dim=-1)",
+    "softmax(dim=1)",
+)
+edited(
+    "Padding gets the logit 0 here, and 0 is an ordinary logit. It has to be −∞.",
+    "-torch.inf",
+    "0.0",
+)
+edited(
+    "Only padding can be chosen here: the mask is inverted.",
+    "(is_filler[:, None]",
+    "(~is_filler[:, None]",
+)
+edited(
+    "The padding was set to zero after softmax, so the rest no longer sums to 1. Hide it before.",
+    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT",
+    "logits.softmax(dim=-1)",
+    "logits.softmax(dim=-1) * ~is_filler[:, None]",
+)
+edited(
+    "The word's own vector is lost: the pointers see only what it found in the question.",
+    "(context + found) @ W",
+    "found @ W",
+)
+edited(
+    "The context looks at itself here, and the question is not read at all.",
+    "(context, question, question)",
+    "(context, context, context)",
+)
+
+
+def _logits(context, question, W):
+    return ((context + F.scaled_dot_product_attention(context, question, question)) @ W).mT
+
+
+mistake(
+    "Padding is hidden. But softmax lets the two numbers of one word compete, and it is the "
+    "positions that should: along which axis?",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W)
+        .masked_fill(is_filler[:, None], -torch.inf)
+        .softmax(dim=1)
+        .nan_to_num()
+    ),
+)
+mistake(
+    "The words are hidden and the padding is not: `is_filler` is True at padding.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
+    ),
+)
+mistake(
+    "Both rows together sum to 1 here. Each of the two must.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W)
+        .masked_fill(is_filler[:, None], -torch.inf)
+        .flatten(1)
+        .softmax(dim=1)
+        .unflatten(1, (2, -1))
+    ),
+)
+mistake(
+    "Each position got a sigmoid of its own. The positions compete for one answer: softmax.",
+    lambda context, question, is_filler, W: (
+        _logits(context, question, W).sigmoid().masked_fill(is_filler[:, None], 0)
+    ),
+)
+mistake(
+    "All is right but the order of the axes: the two rows must come before the positions.",
+    lambda context, question, is_filler, W: span_pointer(context, question, is_filler, W).mT,
+)
+mistake(
+    "The scores of attention are not scaled, or not by √d.",
+    lambda context, question, is_filler, W: (
+        ((context + (context @ question.mT).softmax(dim=-1) @ question) @ W)
+        .mT.masked_fill(is_filler[:, None], -torch.inf)
+        .softmax(dim=-1)
+    ),
+)
+
+
+def cases(seed):
+    """A context of three words and one of filler; then other sizes, T_q = T_c among them."""
+    rng = np.random.default_rng(seed)
+    context = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]], dtype=torch.float64)
+    question = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
+    W = torch.tensor([[1.0, -1.0], [0.5, 2.0]], dtype=torch.float64)
+    found = [Case((context, question, torch.arange(4)[None] >= 3, W), "three words, one pad token")]
+    for batch, T_c, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
+        c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_c, T_q))
+        lengths = torch.tensor([T_c, *rng.integers(1, T_c, size=batch - 1)])
+        filler = torch.arange(T_c) >= lengths[:, None]
+        note = f"T_c = {T_c}, T_q = {T_q}"
+        found.append(Case((c, q, filler, torch.tensor(rng.normal(size=(d, 2)))), note))
+    return found
+
+
+def rows_sum_to_one(args, result):
+    """Two rows for each context, over its places."""
+    batch, T_c = args[2].shape
+    if result.shape != (batch, 2, T_c):
+        return f"The shape is {result.shape}. Wanted is (batch, 2, T_c) = {(batch, 2, T_c)}."
+    if (result[:, 0][args[2].numpy()] > 1e-9).any():
+        return "A position of padding has a probability above 0."
+    sums = result.sum(axis=-1)
+    if not np.allclose(sums, 1):
+        return f"A row sums to {sums.flat[np.abs(sums - 1).argmax()]:.3f}, not to 1."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=8, minutes=10),
+    outcome="say which text must make the queries when an answer is pointed at, and what it gains "
+    "by seeing both sides",
+    cases=cases,
+    properties=(rows_sum_to_one,),
+    hints=(
+        "Attention returns a row for each query. Which text do you want rows of?",
+        "Three things can be checked on the result: its shape, which axis sums to 1, and what "
+        "padding has.",
+    ),
+)

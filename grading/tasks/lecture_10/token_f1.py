@@ -1,0 +1,204 @@
+"""Find the bugs: F1 of two answers."""
+
+import random
+from collections import Counter
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def token_f1(answer, wanted):
+    """F1 of two lists of words."""
+    articles = {"a", "an", "the"}
+    ours = [word.lower() for word in answer if word.lower() not in articles]
+    #| theirs = [word.lower() for word in wanted]
+    #| shared = sum(word in theirs for word in ours)
+    #| return 2 * shared / (len(ours) + len(theirs))
+    # BEGIN ANSWER
+    theirs = [word.lower() for word in wanted if word.lower() not in articles]
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs))
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_removal(answer, wanted):
+    """Each word that is found is used up."""
+    keep = [
+        [w.lower() for w in words if w.lower() not in ("a", "an", "the")]
+        for words in (answer, wanted)
+    ]
+    ours, rest = keep[0], list(keep[1])
+    if not ours and not rest:
+        return 1.0
+    shared = 0
+    for word in ours:
+        if word in rest:
+            rest.remove(word)
+            shared += 1
+    if shared == 0:
+        return 0.0
+    precision, recall = shared / len(ours), shared / len(keep[1])
+    return 2 * precision * recall / (precision + recall)
+
+
+as_given(
+    "This is the code as given. Try *the red key* for *the red key*, *key key* for "
+    "*key*; and with two empty lists."
+)
+edited(
+    "Articles still count in the wanted words.",
+    "theirs = [word.lower() for word in wanted if word.lower() not in articles]",
+    "theirs = [word.lower() for word in wanted]",
+)
+edited(
+    "A word that is said twice counts twice, although it is wanted once.",
+    "sum((Counter(ours) & Counter(theirs)).values())",
+    "sum(word in theirs for word in ours)",
+)
+edited(
+    "A word that is twice in both counts once only. Words are counted as bags, not as sets.",
+    "sum((Counter(ours) & Counter(theirs)).values())",
+    "len(set(ours) & set(theirs))",
+)
+edited(
+    "Two empty answers agree: both say that there is none. That is 1.",
+    "return float(ours == theirs)",
+    "return 0.0",
+)
+edited(
+    "Only *both* empty is agreement. If one is empty and the other is not, it is 0.",
+    "return float(ours == theirs)",
+    "return 1.0",
+)
+edited(
+    "This is precision: shared words among those that were said. F1 is the harmonic mean of "
+    "precision and recall.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(ours)",
+)
+edited(
+    "This is recall: shared words among those that were wanted. F1 is the harmonic mean of "
+    "precision and recall.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(theirs)",
+)
+edited(
+    "This is the plain mean of precision and recall. F1 is the harmonic one.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "(shared / len(ours) + shared / len(theirs)) / 2",
+)
+edited(
+    "Precision and recall were multiplied. F1 is their harmonic mean.",
+    "2 * shared / (len(ours) + len(theirs))",
+    "shared / len(ours) * shared / len(theirs)",
+)
+
+
+ARTICLES = ("a", "an", "the")
+
+
+def _f1(ours, theirs):
+    if not ours or not theirs:
+        return float(ours == theirs)
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs))
+
+
+def _left(words):
+    return [word.lower() for word in words if word.lower() not in ARTICLES]
+
+
+@mistake(
+    "Capitals count where articles are left out: *The* is one, too. Make words small before you "
+    "compare them with the articles."
+)
+def capital_articles(answer, wanted):
+    return _f1(*([w.lower() for w in words if w not in ARTICLES] for words in (answer, wanted)))
+
+
+@mistake("Capitals matter here: *Key* and *key* are one word.")
+def capitals_matter(answer, wanted):
+    return _f1(*([w for w in words if w.lower() not in ARTICLES] for words in (answer, wanted)))
+
+
+@mistake(
+    "Whether a side is empty was asked before the articles went. An answer of an article alone has "
+    "no word left."
+)
+def empty_too_early(answer, wanted):
+    if not answer or not wanted:
+        return float(answer == wanted)
+    return _f1(_left(answer), _left(wanted))
+
+
+@mistake(
+    "Words were removed from a list while a loop ran over it: of two articles in a row the second "
+    "one is passed over. Make a new list."
+)
+def removed_in_the_loop(answer, wanted):
+    kept = [[word.lower() for word in words] for words in (answer, wanted)]
+    for words in kept:
+        for word in words:
+            if word in ARTICLES:
+                words.remove(word)
+    return _f1(*kept)
+
+
+@mistake(
+    "The words of each side were made a set, so that lengths are counted without repeats as well. "
+    "Words are counted as bags."
+)
+def sets_throughout(answer, wanted):
+    return _f1(sorted(set(_left(answer))), sorted(set(_left(wanted))))
+
+
+mistake(
+    "The words of the answer were made a set: a word said twice is two words of precision.",
+    lambda answer, wanted: _f1(sorted(set(_left(answer))), _left(wanted)),
+)
+
+
+def cases(seed):
+    """Worked examples, then words drawn at random, some of them twice."""
+    chance = random.Random(seed)
+    found = [
+        Case((["the", "red", "key"], ["a", "red", "key", "key"]), "an article on each side"),
+        Case((["key", "key", "map"], ["The", "key"]), "a word said twice, wanted once"),
+        Case((["Red", "red", "key"], ["red", "red", "map", "lamp"]), "a word twice on both sides"),
+        Case(([], ["lima"]), "nothing was said", kind="edge cases"),
+        Case((["lima"], []), "nothing was wanted", kind="edge cases"),
+        Case(([], []), "nothing was said, and nothing wanted", kind="edge cases"),
+        Case((["the"], []), "only an article was said"),
+    ]
+    found.append(Case((["the", "a", "key"], ["A", "The", "red", "key"]), "two articles in a row"))
+    words = ["red", "Key", "key", "map", "the", "A", "lamp"]
+    for n, m in ((4, 3), (5, 6), (3, 7), (6, 4)):
+        found.append(
+            Case((["key", *chance.choices(words, k=n)], ["Key", *chance.choices(words, k=m)]))
+        )
+    return found
+
+
+def share(args, result):
+    """F1 lies between 0 and 1."""
+    if not 0 <= float(result) <= 1 + 1e-9:
+        return f"F1 is {float(result):.3f}. It cannot lie outside 0 and 1."
+    return None
+
+
+TASK = task(
+    plan("find the bug", points=7, minutes=10),
+    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
+    cases=cases,
+    properties=(share,),
+    hints=(
+        'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',
+        "An answer without any word says that there is none. When is that right?",
+    ),
+)

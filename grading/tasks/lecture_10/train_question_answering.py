@@ -1,0 +1,163 @@
+"""Train a reader that answers questions about texts with names that nobody has met."""
+
+import functools
+
+import torch
+
+from grading.author import Case, mistake, plan, task
+from helpers.apps import question_answering
+from helpers.data.questions import NAMES
+from helpers.training import set_seed, train
+
+
+# %% the cell
+def train_question_answering(contexts, questions, spans):
+    """A reader, trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
+    # BEGIN ANSWER
+    generator = set_seed(0)
+    reader = question_answering.RecurrentReader(285, fixed=NAMES)
+
+    def make_batch():
+        rows = torch.randint(len(spans), (32,), generator=generator)  # (32,)
+        return (contexts[rows], questions[rows]), spans[rows]
+
+    train(reader, make_batch, steps=350, lr=0.01, warmup=30)
+    return reader
+    # END ANSWER
+
+
+# %%
+
+
+def _trained(contexts, questions, spans, steps, **how):
+    from helpers.apps.question_answering import RecurrentReader
+    from helpers.training import set_seed, train
+
+    generator = set_seed(0)
+    reader = RecurrentReader(285, **how)
+
+    def make_batch():
+        rows = torch.randint(len(spans), (32,), generator=generator)
+        return (contexts[rows], questions[rows]), spans[rows]
+
+    train(reader, make_batch, steps, 0.01, warmup=30)
+    return reader
+
+
+@mistake(
+    "It is right in hardly any case. Was the reader trained before it is returned, and with "
+    "contexts, questions and spans of the same rows?"
+)
+def untrained(contexts, questions, spans):
+    from helpers.apps.question_answering import RecurrentReader
+    from helpers.training import set_seed
+
+    set_seed(0)
+    return RecurrentReader(285)
+
+
+@mistake("It answers with the *last* word first: starts and ends are swapped in the targets.")
+def exchanged(contexts, questions, spans):
+    return _trained(contexts, questions, spans.flip(1), 120)
+
+
+@mistake(
+    "It answers with the first word alone: the end was asked to be where the start is. The second "
+    "column of the spans is the last word."
+)
+def first_word_twice(contexts, questions, spans):
+    return _trained(contexts, questions, spans[:, :1].expand(-1, 2), 300, fixed=NAMES)
+
+
+@mistake(
+    "It points one position too far to the left, as if position 0 were the first word of the text."
+)
+def shifted(contexts, questions, spans):
+    return _trained(contexts, questions, spans - 1, 200)
+
+
+@mistake(
+    "Without the flag it does not learn in this time which words the question names. What did the "
+    "lecture add to the words of the context?"
+)
+def no_flag(contexts, questions, spans):
+    return _trained(contexts, questions, spans, 120, flag=None)
+
+
+def drive(answer, contexts, questions, spans, new_contexts, new_questions, new_spans):
+    """How many of ten new questions are answered exactly, or nearly."""
+    import torch
+    from torch import nn
+
+    from helpers.apps.question_answering import best_spans
+
+    reader = answer(contexts, questions, spans)
+    if reader is None:
+        return None
+    if not isinstance(reader, nn.Module):
+        raise ValueError("a reader is wanted: a module called with contexts and questions")
+    size = sum(p.numel() for p in reader.parameters())
+    if size > 60_000:
+        raise ValueError(f"at most 60,000 numbers are allowed, and the reader has {size:,}")
+    reader.eval()
+    with torch.no_grad():
+        logits = reader(new_contexts, new_questions)
+        found, _ = best_spans(logits)
+        start, end = logits.argmax(dim=-1).T
+        right = (found == new_spans).all(dim=1)
+        crossed = (start == new_spans[:, 1]) & (end == new_spans[:, 0])
+        left = (logits.argmax(dim=-1) == new_spans - 1).all(dim=1)
+    tens = {"right, of ten": right, "turned round, of ten": crossed & (start != end)}
+    tens |= {
+        "one place to the left, of ten": left,
+        "right start, of ten": start == new_spans[:, 0],
+    }
+    return {name: 10 * share.double().mean().item() for name, share in tens.items()}
+
+
+@functools.lru_cache(maxsize=4)
+def _questions(seed):
+    from helpers.data.questions import reading_batch
+
+    known = reading_batch(5000, torch.Generator().manual_seed(1000 + seed))
+    new = reading_batch(400, torch.Generator().manual_seed(2000 + seed), "unseen")
+    return *known[0], known[1], *new[0], new[1]
+
+
+def cases(seed):
+    """5,000 questions to learn from, and 400 with names that are not among them."""
+    return [Case(tuple(tensor.clone() for tensor in _questions(seed)))]
+
+
+def score(args, value):
+    """The share of right answers."""
+    return value["right, of ten"] / 10
+
+
+def after_training(args, result):
+    """What it can do."""
+    said = (
+        f"Of ten questions with unseen names {result['right, of ten']:.1f} are answered exactly, "
+    )
+    return said + f"and {result['right start, of ten']:.1f} begin at the right word."
+
+
+TASK = task(
+    plan("train", points=10, minutes=20),
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    cases=cases,
+    properties=(after_training,),
+    drive=drive,
+    score=score,
+    reach=0.9,
+    rtol=0.0,
+    atol=1.5,
+    hints=(
+        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
+        "It returns a pair and the targets; the pair is handed to the model as two arguments.",
+        "Both readers of `helpers.apps.question_answering` have the flag. "
+        "Which did the lecture find better?",
+        "What did the lecture do with the embeddings of names?",
+    ),
+)

@@ -1,0 +1,59 @@
+"""A summary with a high score and a wrong fact, and what one should count instead."""
+
+from grading.author import mistake, plan, task
+
+# %% the cell
+claim_rouge = ...  # four to six sentences
+# BEGIN ANSWER
+claim_rouge = (
+    "ROUGE-L ranks the summary with the wrong day second, at 0.88, "
+    "and the correct one in another word order last, at 0.42; a "
+    "reader would take the two correct ones and reject the wrong day. "
+    "The score counts words in the same order: a wrong day is one "
+    "word of eight, and seven of eight remain, while another order "
+    "breaks the subsequence although nothing false is said. My own "
+    "summary is “gwendolyn never opened a library in oslo on friday”: "
+    "it has a ROUGE-L of 0.94 and the counts [5, 0, 0, 0], because it "
+    "names all five facts and *never* is not a fact word; a bag of "
+    "facts does not represent what is said about them. I would count "
+    "facts as triples of who did what and where, kept and "
+    "contradicted, and flag words such as *not* and *never*. For a "
+    "thousand summaries a program counts these, and a person reads "
+    "fifty random ones and all that were flagged, without knowing "
+    "which system wrote them."
+)
+# END ANSWER
+# %%
+
+mistake(
+    "It brings no summary of its own that is false though the counter finds nothing, or the "
+    "counter does find something in it.",
+    "ROUGE can be high although a fact is wrong.",
+)
+mistake(
+    "It says that ROUGE is useless. It counts what is shared, and of that it tells.",
+    "ROUGE says nothing about summaries.",
+)
+mistake(
+    "It does not say why a wrong day costs so little: it is one word of eight, like any other.",
+    "ROUGE does not understand days.",
+)
+mistake(
+    "It trusts the counter as it trusted ROUGE. A bag of facts does not know who did what, nor a "
+    "*not*.",
+    "With the facts counted, nothing can go wrong any more.",
+)
+mistake(
+    "Its check needs a person for every text, or none at all.",
+    "Somebody should read all summaries.",
+)
+
+TASK = task(
+    plan("written", points=5, minutes=13),
+    section="A high score and a wrong fact",
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    hints=(
+        "How many words of a summary may be wrong before its ROUGE-L falls below 0.85?",
+        "Which words could you add, or exchange, without a change in the set of facts?",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Read a table of scores and facts, seed by seed."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+claims_summaries = ...  # a set of letters
+# BEGIN ANSWER
+claims_summaries = {"a", "c", "e", "g"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, minutes=10),
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    reasons={
+        "a": holds("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
+        "b": fails(
+            "A fact that strayed into the copier's one sentence makes it false. In a chosen "
+            "sentence it is a true statement about something else."
+        ),
+        "c": holds("It can only say what the text says, so that nothing can be invented."),
+        "d": fails(
+            "The name is not in its list. It has no row that training could have changed: more "
+            "steps would not help."
+        ),
+        "e": holds("Of eight words seven are in common: 7/8 = 0.875, whichever is wrong."),
+        "f": fails(
+            "Two seeds name six of ten known people and at most one of ten new ones. All of the "
+            "syllables were known."
+        ),
+        "g": holds(
+            "Names, deeds, things and cities are right in nearly all; the day in about half. So "
+            "is the share that is whole."
+        ),
+    },
+    hints=(
+        "For (b): read one of the copier's wrong summaries as a sentence. Then do so with a "
+        "sentence that was chosen wrongly.",
+        "For (g): if four facts are always right, what decides whether a summary is whole?",
+    ),
+)

@@ -1,0 +1,169 @@
+"""Mend a textbook's summarizer that takes the largest attention weights."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def extract_by_attention(weights, sentence, k):
+    """The numbers of k sentences, rising; weights (T, T), sentence (T,)."""
+    n = int(sentence.max()) + 1
+    #| looked = weights.sum(dim=1)  # (T,)
+    #| scores = weights.new_zeros(n).scatter_add(0, sentence, looked)  # (n,)
+    #| return scores.topk(k).indices.tolist()
+    # BEGIN ANSWER
+    looked = weights.sum(dim=0)  # (T,)
+    scores = weights.new_zeros(n).scatter_add(0, sentence, looked)  # (n,)
+    scores = scores / sentence.bincount(minlength=n)  # (n,)
+    best = scores.topk(min(k, n)).indices  # (k,) or (n,)
+    return sorted(best.tolist())
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_loop(weights, sentence, k):
+    """Sentence by sentence."""
+    received = weights.sum(dim=0)
+    means = {int(i): received[sentence == i].mean().item() for i in sentence.unique()}
+    return sorted(sorted(means, key=means.get, reverse=True)[:k])
+
+
+as_given(
+    "This is the code as given. Its choice is that of the longest sentences, whatever the weights "
+    "say."
+)
+
+
+@mistake(
+    "No word is more important than another by these sums, whatever the weights are: along which "
+    "axis did softmax make them 1? Look at what each word *receives*."
+)
+def wrong_axis(weights, sentence, k):
+    n = int(sentence.max()) + 1
+    looked = weights.sum(dim=1)
+    scores = weights.new_zeros(n).scatter_add(0, sentence, looked) / sentence.bincount(minlength=n)
+    return sorted(scores.topk(min(k, n)).indices.tolist())
+
+
+edited(
+    "The attention of a sentence is the sum over its words here, so that long sentences win. You "
+    "need the mean for each word.",
+    "scores / sentence.bincount(minlength=n)",
+    "scores",
+)
+edited(
+    "The sentences come in the order of their scores. In a summary they are in the order of the "
+    "text.",
+    "sorted(best.tolist())",
+    "best.tolist()",
+)
+edited(
+    "All is right where the text has k sentences or more. A shorter text is its own summary.",
+    "topk(min(k, n))",
+    "topk(k)",
+)
+
+
+@mistake("These are the sentences that receive *least*.")
+def smallest(weights, sentence, k):
+    n = int(sentence.max()) + 1
+    scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=0))
+    scores = scores / sentence.bincount(minlength=n)
+    return sorted((-scores).topk(min(k, n)).indices.tolist())
+
+
+@mistake(
+    "What a sentence gives to its own words was left out. They receive from *all* words, their own "
+    "sentence's among them."
+)
+def from_others_only(weights, sentence, k):
+    own = sentence[:, None] == sentence
+    looked = weights.masked_fill(own, 0).sum(dim=0)
+    n = int(sentence.max()) + 1
+    scores = weights.new_zeros(n).scatter_add(0, sentence, looked) / sentence.bincount(minlength=n)
+    return sorted(scores.topk(min(k, n)).indices.tolist())
+
+
+@mistake(
+    "What a word gives to itself was left out. Words receive from *all* words, themselves among "
+    "them."
+)
+def without_diagonal(weights, sentence, k):
+    return extract_by_attention(weights.clone().fill_diagonal_(0), sentence, k)
+
+
+@mistake(
+    "These are the positions of words. Add up what the words of each sentence receive, and return "
+    "numbers of sentences."
+)
+def words_not_sentences(weights, sentence, k):
+    looked = weights.sum(dim=0)
+    return sorted(looked.topk(min(k, len(looked))).indices.tolist())
+
+
+@mistake(
+    "This takes the sentence of the word that receives most. You need the mean over all words of "
+    "a sentence."
+)
+def by_best_word(weights, sentence, k):
+    looked = weights.sum(dim=0)
+    n = int(sentence.max()) + 1
+    best = [looked[sentence == i].max().item() for i in range(n)]
+    return sorted(sorted(range(n), key=lambda i: -best[i])[:k])
+
+
+@mistake("The two bugs of order and length are fixed, and the sums run along the given axis.")
+def only_the_end(weights, sentence, k):
+    n = int(sentence.max()) + 1
+    scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=1))
+    return sorted(scores.topk(min(k, n)).indices.tolist())
+
+
+def cases(seed):
+    """Four sentences of different lengths by hand; drawn ones; fewer sentences than k."""
+    generator = torch.Generator().manual_seed(seed)
+    row = torch.tensor([0.05, 0.05, 0.05, 0.05, 0.1, 0.3, 0.25, 0.15], dtype=torch.float64)
+    by_hand = row.expand(8, 8).clone()
+    found = [
+        Case((by_hand, torch.tensor([0, 0, 0, 0, 1, 2, 3, 3]), 2), "every row says the same"),
+    ]
+    for shares, lengths, note in (
+        ([0.1] * 6 + [0.2, 0.06, 0.07, 0.07], [6, 2, 2], "a long sentence"),
+        ([0.36, 0.02, 0.02, 0.2, 0.2, 0.1, 0.1], [3, 2, 2], "a single word that receives much"),
+    ):
+        row = torch.tensor(shares, dtype=torch.float64)
+        sentence = torch.repeat_interleave(torch.arange(3), torch.tensor(lengths))
+        found.append(Case((row.expand(len(row), -1).clone(), sentence, 1), note))
+    sentence = torch.tensor([0, 0, 1, 1, 2])
+    selfish = torch.full((5, 5), 0.05, dtype=torch.float64)
+    selfish[:2, :2], selfish[2:, 4] = 0.425, 0.36  # sentence 0 looks at itself
+    selfish[2:, :4] = 0.16
+    found.append(Case((selfish, sentence, 1), "a sentence that looks at itself"))
+    own_words = selfish.clone()
+    own_words[:2, :2] = torch.tensor([[0.8, 0.05], [0.05, 0.8]])
+    found.append(Case((own_words, sentence, 1), "words that look at themselves"))
+    for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
+        sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
+        T = len(sentence)
+        liked = 2 * torch.randn(len(lengths), generator=generator, dtype=torch.float64)[sentence]
+        scores = torch.randn(T, T, generator=generator, dtype=torch.float64) + liked
+        note = f"{len(lengths)} sentences, k = {k}"
+        kind = "edge cases" if k > len(lengths) else ""
+        found.append(Case((scores.softmax(dim=-1), sentence, k), note, kind=kind))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=8, minutes=15),
+    outcome="test a claim about attention weights, here that they summarize, against controls",
+    cases=cases,
+    hints=(
+        "Compute the sums by hand for the first case. What do they tell about the words?",
+        "Let one sentence be twice as long as the others, and all words receive the same.",
+        "What should come out for a text of two sentences and k = 3?",
+    ),
+)

@@ -1,0 +1,144 @@
+"""Mend the step in which writing and copying are mixed."""
+
+import torch
+from torch.nn.functional import pad
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def pointer_generator(logits, gate, copied):
+    """(batch, T_q, V + extra); logits (batch, T_q, V), gate (batch, T_q, 1)."""
+    extra = copied.shape[-1] - logits.shape[-1]
+    #| written = pad(logits, (extra, 0)).softmax(dim=1)  # (batch, T_q, V + extra)
+    #| return (1 - gate) * written + gate * copied
+    # BEGIN ANSWER
+    written = pad(logits.softmax(dim=-1), (0, extra))  # (batch, T_q, V + extra)
+    return gate * written + (1 - gate) * copied
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_minus_infinity(logits, gate, copied):
+    """What is not in the list cannot be written."""
+    extra = copied.shape[-1] - logits.shape[-1]
+    written = pad(logits, (0, extra), value=-torch.inf).softmax(dim=-1)
+    return copied + gate * (written - copied)
+
+
+as_given(
+    "This is the code as given. In the first case a row of the result does not sum to 1, and "
+    "words after the list are *written*."
+)
+
+
+@mistake(
+    "The rows sum to 1 now. But the gate is turned round: it says how much is *written*, and the "
+    "rest is copied."
+)
+def gate_turned(logits, gate, copied):
+    extra = copied.shape[-1] - logits.shape[-1]
+    return (1 - gate) * pad(logits.softmax(dim=-1), (0, extra)) + gate * copied
+
+
+edited(
+    "The words after the list are written: a logit of 0 is not a probability of 0. Softmax first, "
+    "then the new positions.",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra)).softmax(dim=-1)",
+)
+edited(
+    "The new positions come before the list, so that every word's probability has moved to "
+    "another id. They belong after it.",
+    "(0, extra)",
+    "(extra, 0)",
+)
+edited(
+    "Softmax goes over the steps of the summary here. At each step the probabilities of the "
+    "*words* sum to 1.",
+    "softmax(dim=-1)",
+    "softmax(dim=1)",
+)
+edited(
+    "Softmax goes over the texts here. At each step the probabilities of the *words* sum to 1.",
+    "softmax(dim=-1)",
+    "softmax(dim=0)",
+)
+edited(
+    "Writing and copying are added without the gate on copying: a row sums to more than 1.",
+    "(1 - gate) * copied",
+    "copied",
+)
+edited(
+    "What is written keeps all its probability: a row sums to more than 1. The gate belongs to "
+    "both parts.",
+    "gate * written + (1",
+    "written + (1",
+)
+
+
+edited(
+    "Words after the list have a small probability of being written: the logit that was put there "
+    "is low, and not −∞.",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra), value=-5.0).softmax(dim=-1)",
+)
+
+
+edited(
+    "Logits were mixed with probabilities. Softmax makes probabilities of them first.",
+    "pad(logits.softmax(dim=-1), (0, extra))",
+    "pad(logits, (0, extra))",
+)
+
+
+@mistake("After the list all of `copied` is, and not its share 1 − gate.")
+def whole_behind(logits, gate, copied):
+    found = pointer_generator(logits, gate, copied)
+    n = logits.shape[-1]
+    return torch.cat([found[..., :n], copied[..., n:]], dim=-1)
+
+
+@mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
+def softmax_of_all(logits, gate, copied):
+    extra = copied.shape[-1] - logits.shape[-1]
+    return (gate * pad(logits, (0, extra)) + (1 - gate) * copied).softmax(dim=-1)
+
+
+@mistake("The gate went through a sigmoid once more. What comes in is a number from 0 to 1.")
+def sigmoid_again(logits, gate, copied):
+    extra = copied.shape[-1] - logits.shape[-1]
+    g = gate.sigmoid()
+    return g * pad(logits.softmax(dim=-1), (0, extra)) + (1 - g) * copied
+
+
+def cases(seed):
+    """Two steps by hand; then sizes that all differ."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.tensor([[[0.5, 0.2, 0.3], [0.1, 0.1, 0.8]]], dtype=torch.float64).log()
+    gate = torch.tensor([[[0.4], [0.9]]], dtype=torch.float64)
+    copied = torch.tensor([[[0, 0.1, 0.1, 0.8], [0, 0.3, 0.3, 0.4]]], dtype=torch.float64)
+    found = [Case((logits, gate, copied), "a list of 3 words and one behind it")]
+    for batch, T_q, V, extra in ((3, 4, 6, 2), (2, 5, 3, 4), (4, 2, 7, 0)):
+        logits = 2 * torch.randn(batch, T_q, V, generator=generator, dtype=torch.float64)
+        gate = torch.rand(batch, T_q, 1, generator=generator, dtype=torch.float64)
+        shape = (batch, T_q, V + extra)
+        copied = torch.randn(shape, generator=generator, dtype=torch.float64).softmax(dim=-1)
+        found.append(Case((logits, gate, copied), f"{extra} words behind the list"))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=7, minutes=12),
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    cases=cases,
+    hints=(
+        "Sum each row of the result in the first case. Then look at entry 3: where does it come "
+        "from, if the list has three words?",
+        "What would a gate of 1 mean, in the words of the docstring?",
+    ),
+)

@@ -1,0 +1,136 @@
+"""Other weights with the same output."""
+
+import torch
+
+from grading.author import Case, also_right, mistake, plan, task
+
+
+# %% the cell
+def equivalent_weights(weights, values):
+    """Other weights (T,) with the same context as weights (T,) of values (T, d_v)."""
+    # BEGIN ANSWER
+    d_v = values.shape[1]
+    kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)  # (T, d_v + 1)
+    _, _, Vt = torch.linalg.svd(kept.T)  # (T, T)
+    moves = []
+    for row in Vt[d_v + 1 :]:  # (T,): moves neither the context nor the sum
+        for direction in (row, -row):
+            falls = direction < 0
+            step = (weights[falls] / -direction[falls]).min()  # until the first weight is 0
+            moves.append(step * direction)
+    return weights + max(moves, key=lambda move: move.abs().max())
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_other_end(weights, values):
+    """The last row alone, half of the way."""
+    rows = torch.cat([values, torch.ones_like(values[:, :1])], dim=1).T
+    direction = -torch.linalg.svd(rows)[2][-1]
+    falls = direction < 0
+    return weights + 0.5 * (weights[falls] / -direction[falls]).min() * direction
+
+
+mistake(
+    "No weight has moved by 0.01: these are the same weights, or nearly. Others are asked for.",
+    lambda weights, values: weights.clone(),
+)
+
+
+@mistake(
+    "The context is another one: the change must be orthogonal to each column of the values. (Of "
+    "the rows of `Vt` only those *after* the number of columns are, and only if none is cut off.)"
+)
+def in_other_order(weights, values):
+    return weights.roll(1)
+
+
+@mistake(
+    "Some weights are negative. Softmax never gives such: stop before the first falls below 0."
+)
+def too_far(weights, values):
+    return weights + 3 * (equivalent_weights(weights, values) - weights)
+
+
+@mistake("The weights do not sum to 1: a direction must keep the sum, too.")
+def any_sum(weights, values):
+    direction = torch.linalg.svd(values.T)[2][-1]
+    direction = direction * direction.sum().sign()
+    falls = direction < 0
+    step = (weights[falls] / -direction[falls]).min() if falls.any() else 0.3
+    return weights + step * direction
+
+
+@mistake("This is a direction and no row of weights: add it to those that came, with a step.")
+def direction_only(weights, values):
+    return equivalent_weights(weights, values) - weights
+
+
+@mistake(
+    "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal "
+    "to the values and to a column of ones; such rows of `Vt` come after as many as there are "
+    "columns, and only if none was cut off. And nothing must be multiplied afterwards."
+)
+def doubled(weights, values):
+    return 2 * equivalent_weights(weights, values)
+
+
+def _least(weights, values):
+    """The shortest vector with this context and this sum, negative numbers among it or not."""
+    kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)  # (T, d_v + 1)
+    return torch.linalg.lstsq(kept.T, weights @ kept).solution
+
+
+def drive(answer, weights, values):
+    """What the new weights give, and whether they are weights, and others."""
+    import torch
+
+    found = answer(weights, values)
+    if found is None:
+        return None
+    found = torch.as_tensor(found, dtype=values.dtype)
+    if found.shape != weights.shape:
+        raise ValueError(f"weights of shape {tuple(weights.shape)} are wanted")
+    return {
+        "weights": len(found),
+        "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),
+        "a sum of 1": bool((found.sum() - 1).abs() < 1e-5),
+        "a weight below zero": bool(found.min() < -1e-9),
+        "a weight moved by 0.01": bool((found - weights).abs().max() > 0.01 - 1e-9),
+    }
+
+
+def cases(seed):
+    """Four words with one number each; then more."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    while len(found) < 4:
+        T, d_v = ((4, 1), (6, 2), (9, 4), (12, 3))[len(found)]
+        peaked = 2 if len(found) == 3 else 1  # then the shortest has negative numbers
+        drawn = (peaked * torch.randn(T, dtype=torch.float64, generator=generator)).softmax(dim=0)
+        weights = 0.03 + (1 - 0.03 * T) * drawn  # each can move: by 0.03, until it is 0
+        values = torch.randn(T, d_v, dtype=torch.float64, generator=generator)
+        if peaked == 1 or _least(weights, values).min() < -0.01:
+            found.append(Case((weights, values), f"{T} words, values of width {d_v}"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=10, minutes=20),
+    section="Other weights, the same output",
+    outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
+    "say what an attention map does prove",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "A change of the weights that keeps the context is orthogonal to each column of the "
+        "values. What must it be orthogonal to, to keep the sum?",
+        "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
+        "M.shape[1] on.",
+        "Follow such a row until the first weight is 0. If none has moved by .01 then, go the "
+        "other way, or along another row.",
+    ),
+)

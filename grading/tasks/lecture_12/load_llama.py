@@ -1,0 +1,301 @@
+"""A loader of one's own: the logits of a model that somebody else trained."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.tasks.lecture_12.gated_feed_forward import gated_feed_forward
+from grading.tasks.lecture_12.grouped_heads import grouped_heads
+from grading.tasks.lecture_12.rms_norm import rms_norm
+
+
+# %% given
+def turned(x, base):
+    """Rotary positions of x (heads, T, d) as such files have them: features i and i + d/2."""
+    T, half = x.shape[1], x.shape[2] // 2
+    speed = base ** (-torch.arange(half, dtype=x.dtype) / half)  # (d / 2,)
+    angle = torch.arange(T, dtype=x.dtype)[:, None] * speed  # (T, d / 2)
+    first, second = x[..., :half], x[..., half:]
+    return torch.cat(
+        [
+            first * angle.cos() - second * angle.sin(),
+            second * angle.cos() + first * angle.sin(),
+        ],
+        dim=-1,
+    )  # (heads, T, d)
+
+
+# %%
+
+
+# %% the cell
+def load_llama(weights, config, tokens):
+    """Logits (T, vocab) of tokens (T,), from the arrays of a foreign file."""
+    # BEGIN ANSWER
+    eps, base = config["rms_norm_eps"], config["rope_theta"]
+    heads = config["num_attention_heads"], config["num_key_value_heads"]
+    x = weights["embed_tokens.weight"][tokens]  # (T, d)
+    for layer in range(config["num_hidden_layers"]):
+
+        def get(name, layer=layer):
+            return weights[f"layers.{layer}.{name}.weight"]
+
+        def project(h, part, n, get=get):
+            out = h @ get(f"self_attn.{part}_proj").T  # (T, n · d_head)
+            return out.unflatten(-1, (n, -1)).transpose(0, 1)  # (n, T, d_head)
+
+        h = rms_norm(x, get("input_layernorm"), eps)
+        q, k = turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)
+        contexts = grouped_heads(q, k, project(h, "v", heads[1]))  # (heads, T, d_head)
+        joined = contexts.transpose(0, 1).flatten(1)  # (T, heads · d_head)
+        x = x + joined @ get("self_attn.o_proj").T
+        h = rms_norm(x, get("post_attention_layernorm"), eps)
+        x = x + gated_feed_forward(
+            h, get("mlp.gate_proj"), get("mlp.up_proj"), get("mlp.down_proj")
+        )
+    return rms_norm(x, weights["norm.weight"], eps) @ weights["lm_head.weight"].T
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def through_the_course(weights, config, tokens):
+    """In the modules of the course, the rotation's pairs put side by side."""
+    from torch import nn
+
+    from helpers.models import TransformerModel
+    from helpers.positions import RotaryPositions
+    from helpers.variants import GroupedQueryAttention, RMSNorm, SwiGLU, replace_modules
+
+    vocab, d = weights["embed_tokens.weight"].shape
+    n_heads, n_kv = config["num_attention_heads"], config["num_key_value_heads"]
+    d_ff, d_head = len(weights["layers.0.mlp.up_proj.weight"]), d // n_heads
+    positions = RotaryPositions(config["rope_theta"])
+    model = TransformerModel(vocab, d, vocab, config["num_hidden_layers"], 1, 1, positions)
+    replace_modules(
+        model,
+        norm=lambda: RMSNorm(d, config["rms_norm_eps"]),
+        feed_forward=lambda: SwiGLU(d, d_ff),
+        attention=lambda: GroupedQueryAttention(d, n_heads, n_kv, bias=False),
+    )
+    model.lm_head = nn.Linear(d, vocab, bias=False)
+    order = torch.arange(d_head).view(2, -1).T.flatten()
+    names = {
+        "embedding": "embed_tokens",
+        "lm_head": "lm_head",
+        "stack.norm": "norm",
+        "norm_attention": "input_layernorm",
+        "norm_feed_forward": "post_attention_layernorm",
+        "attention.W_query": "self_attn.q_proj",
+        "attention.W_key": "self_attn.k_proj",
+        "attention.W_value": "self_attn.v_proj",
+        "attention.W_out": "self_attn.o_proj",
+        "feed_forward.gate_proj": "mlp.gate_proj",
+        "feed_forward.up_proj": "mlp.up_proj",
+        "feed_forward.down_proj": "mlp.down_proj",
+    }
+    for name, parameter in model.double().named_parameters():
+        stem = name.removesuffix(".weight")
+        if stem.startswith("stack.blocks."):
+            _, _, layer, stem = stem.split(".", 3)
+            array = weights[f"layers.{layer}.{names[stem]}.weight"]
+        else:
+            array = weights[f"{names[stem]}.weight"]
+        if stem in ("attention.W_query", "attention.W_key"):
+            array = array.unflatten(0, (-1, d_head))[:, order].flatten(0, 1)
+        parameter.data.copy_(array)
+    with torch.no_grad():
+        return model(tokens[None])[0]
+
+
+edited(
+    "The last norm is missing, the one between the last block and the output layer.",
+    'rms_norm(x, weights["norm.weight"], eps) @',
+    "x @",
+)
+edited(
+    "Attention reads the residual stream without its norm.",
+    'rms_norm(x, get("input_layernorm"), eps)',
+    "x",
+)
+edited(
+    "The feed-forward network reads the residual stream without its norm.",
+    'rms_norm(x, get("post_attention_layernorm"), eps)',
+    "x",
+)
+edited(
+    "The residual connection around attention is missing.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'x = joined @ get("self_attn.o_proj").T',
+)
+edited(
+    "The residual connection around the feed-forward network is missing.",
+    "x = x + gated_feed_forward(",
+    "x = gated_feed_forward(",
+)
+edited(
+    "`gate_proj` and `up_proj` are swapped. Their shapes are the same.",
+    'get("mlp.gate_proj"), get("mlp.up_proj")',
+    'get("mlp.up_proj"), get("mlp.gate_proj")',
+)
+edited(
+    "The output layer is the embedding. In this file the two are not tied.",
+    'weights["lm_head.weight"]',
+    'weights["embed_tokens.weight"]',
+)
+edited(
+    "Nothing is turned: only the mask tells the model of the order of the words.",
+    'turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)',
+    'project(h, "q", heads[0]), project(h, "k", heads[1])',
+)
+edited(
+    "The keys are not turned. Queries and keys both are.",
+    'turned(project(h, "k", heads[1]), base)',
+    'project(h, "k", heads[1])',
+)
+edited(
+    "The values are turned, too. Positions decide who looks at whom, not what is passed on.",
+    'grouped_heads(q, k, project(h, "v", heads[1]))',
+    'grouped_heads(q, k, turned(project(h, "v", heads[1]), base))',
+)
+edited(
+    "The rotation has a base of its own. It is in the config.",
+    'config["rope_theta"]',
+    "10_000.0",
+)
+edited("eps is in the config, too.", 'config["rms_norm_eps"]', "1e-12")
+edited(
+    "The contexts of the heads were joined in the wrong order: for each word, head after head.",
+    "contexts.transpose(0, 1).flatten(1)",
+    "contexts.permute(1, 2, 0).flatten(1)",
+)
+edited(
+    "The heads were joined without exchanging their axis with that of the words: what is in a row "
+    "belongs to several words.",
+    "contexts.transpose(0, 1).flatten(1)",
+    "contexts.reshape(len(tokens), -1)",
+)
+edited(
+    "The heads were cut out in the wrong way: `view` and `reshape` do not exchange axes. Split the "
+    "last axis first, then exchange.",
+    "out.unflatten(-1, (n, -1)).transpose(0, 1)",
+    "out.reshape(n, len(tokens), -1)",
+)
+edited(
+    "The residual connection adds to what the *norm* gave. The stream itself goes around.",
+    'x = x + joined @ get("self_attn.o_proj").T',
+    'x = h + joined @ get("self_attn.o_proj").T',
+)
+edited(
+    "Both norms of a layer are `input_layernorm` here. The network has one of its own.",
+    'get("post_attention_layernorm")',
+    'get("input_layernorm")',
+)
+edited(
+    "The shared keys and values are dealt out in turn. Neighbours share, as in the task before.",
+    "contexts = grouped_heads(q, k,",
+    "k = k.repeat(heads[0] // heads[1], 1, 1)\n        contexts = grouped_heads(q, k,",
+    'project(h, "v", heads[1]))',
+    'project(h, "v", heads[1]).repeat(heads[0] // heads[1], 1, 1))',
+)
+
+
+edited(
+    "The norm before attention and the one before the feed-forward network are swapped.",
+    "input_layernorm",
+    "post_attention_layernorm_",
+    'get("post_attention_layernorm")',
+    'get("input_layernorm")',
+    "post_attention_layernorm_",
+    "post_attention_layernorm",
+)
+edited(
+    "The √d of lecture 8 was multiplied in. This model does not have it.",
+    'weights["embed_tokens.weight"][tokens]',
+    'weights["embed_tokens.weight"][tokens] * weights["norm.weight"].shape[0] ** 0.5',
+)
+edited(
+    "All layers got the arrays of the first one.",
+    'f"layers.{layer}.{name}.weight"',
+    'f"layers.0.{name}.weight"',
+)
+
+
+@mistake("Only the logits after the last word came back. All positions are asked for.")
+def last_only(weights, config, tokens):
+    return load_llama(weights, config, tokens)[-1:]
+
+
+def drive(answer, weights, config, tokens):
+    """The logits, and what the model writes when it takes the likeliest word five times."""
+    import torch
+
+    logits = answer(weights, config, tokens)
+    if logits is None:
+        return None
+    written = tokens
+    for _ in range(5):
+        last = torch.as_tensor(answer(weights, config, written))[-1]
+        written = torch.cat([written, last.argmax()[None]])
+    return {"logits": logits, "written": written}
+
+
+def cases(seed):
+    """One layer, one word; then several, in groups."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for layers, n_heads, n_kv, d_head, d_ff, vocab, T in (
+        (1, 1, 1, 2, 3, 4, 1),
+        (1, 4, 2, 2, 5, 6, 4),
+        (2, 4, 2, 4, 7, 9, 5),
+        (3, 6, 2, 2, 6, 8, 6),
+    ):
+        d = n_heads * d_head
+        weights = {"embed_tokens.weight": draw(vocab, d), "lm_head.weight": draw(vocab, d)}
+        weights["norm.weight"] = 1 + 0.5 * draw(d)
+        for i in range(layers):
+            for name, shape in {
+                "self_attn.q_proj": (d, d),
+                "self_attn.k_proj": (n_kv * d_head, d),
+                "self_attn.v_proj": (n_kv * d_head, d),
+                "self_attn.o_proj": (d, d),
+                "mlp.gate_proj": (d_ff, d),
+                "mlp.up_proj": (d_ff, d),
+                "mlp.down_proj": (d, d_ff),
+            }.items():
+                weights[f"layers.{i}.{name}.weight"] = 0.7 * draw(*shape)
+            for name in ("input_layernorm", "post_attention_layernorm"):
+                weights[f"layers.{i}.{name}.weight"] = 1 + 0.5 * draw(d)
+        config = {
+            "num_hidden_layers": layers,
+            "num_attention_heads": n_heads,
+            "num_key_value_heads": n_kv,
+            "rms_norm_eps": 0.05,
+            "rope_theta": 50.0,
+        }
+        tokens = torch.randint(vocab, (T,), generator=generator)
+        note = f"{layers} layers, {n_heads} heads, {n_kv} of keys, {T} words"
+        found.append(Case((weights, config, tokens), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=16, minutes=40),
+    section="GPT-2 in your own modules",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    cases=cases,
+    drive=drive,
+    forbidden=("helpers.pretrained.llama",),
+    hints=(
+        "Begin with no layer at all: embedding, last norm, output layer. Then attention, then the "
+        "rest.",
+        "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
+        "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
+    ),
+)

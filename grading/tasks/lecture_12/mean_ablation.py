@@ -1,0 +1,156 @@
+"""One head replaced by its mean over other sentences."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def mean_ablation(found, W_out, n_heads, head):
+    """What attention adds, (batch, T, d_model), with one head replaced by its mean."""
+    # BEGIN ANSWER
+    d_v = found.shape[-1] // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    context = found.clone()  # (batch, T, n_heads · d_v)
+    context[..., own] = found[..., own].mean(dim=0)
+    return context @ W_out.T  # (batch, T, d_model)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_heads(found, W_out, n_heads, head):
+    """With an axis for heads."""
+    context = found.unflatten(-1, (n_heads, -1)).clone()
+    context[:, :, head] = context[:, :, head].mean(dim=0, keepdim=True)
+    return context.flatten(2) @ W_out.T
+
+
+@also_right
+def by_difference(found, W_out, n_heads, head):
+    """The head's deviation from its mean, taken away."""
+    d_v = found.shape[-1] // n_heads
+    off = (found - found.mean(dim=0))[..., head * d_v : (head + 1) * d_v]
+    return found @ W_out.T - off @ W_out[:, head * d_v : (head + 1) * d_v].T
+
+
+MEAN = "found[..., own].mean(dim=0)"
+edited("The head was replaced by zeros. Its mean is asked for.", MEAN, "0.0")
+edited(
+    "The mean goes over sentences and positions. Each position has its own mean.",
+    MEAN,
+    "found[..., own].mean(dim=(0, 1))",
+)
+edited(
+    "The mean goes over the positions of each sentence. Take it over sentences, position by "
+    "position.",
+    MEAN,
+    "found[..., own].mean(dim=1, keepdim=True)",
+)
+edited(
+    "The mean goes over the numbers of the head, too. A mean vector is asked for.",
+    MEAN,
+    "found[..., own].mean(dim=(0, 2), keepdim=True)[0]",
+)
+edited(
+    "The mean goes over the numbers of the head: one number for each word. The mean over sentences "
+    "is a vector.",
+    MEAN,
+    "found[..., own].mean(dim=-1, keepdim=True)",
+)
+edited(
+    "The mean goes over the heads. It is one head's own mean, over sentences.",
+    MEAN,
+    "found.unflatten(-1, (n_heads, -1)).mean(dim=2)",
+)
+edited(
+    "The head has the values of the next sentence: that is resampling. The mean is asked for.",
+    MEAN,
+    "found[..., own].roll(1, 0)",
+)
+edited(
+    "The head counts from 0 here.",
+    "slice(head * d_v, (head + 1) * d_v)",
+    "slice(max(head - 1, 0) * d_v, max(head, 1) * d_v)",
+)
+edited(
+    "The heads are taken for interleaved. Each has its numbers in one piece.",
+    "slice(head * d_v, (head + 1) * d_v)",
+    "slice(head, None, n_heads)",
+)
+edited(
+    "All heads were replaced.",
+    "slice(head * d_v, (head + 1) * d_v)",
+    "slice(None)",
+)
+edited("Nothing was replaced.", MEAN, "found[..., own]")
+edited(
+    "`W_out` was transposed once too often or not at all: nn.Linear computes x @ W.T.",
+    "context @ W_out.T",
+    "context @ W_out",
+)
+
+
+edited(
+    "The head's width and the number of heads have changed roles: a head has as many numbers as "
+    "the width divided by `n_heads`.",
+    "slice(head * d_v, (head + 1) * d_v)",
+    "slice(head * n_heads, (head + 1) * n_heads)",
+)
+
+
+@mistake(
+    "Numbers of the *output* were replaced. After `W_out` each number is a sum over all heads: "
+    "replace before."
+)
+def behind_the_projection(found, W_out, n_heads, head):
+    d_v = found.shape[-1] // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    added = found @ W_out.T
+    added[..., own] = added[..., own].mean(dim=0)
+    return added
+
+
+@mistake("All heads but this one were replaced.")
+def the_others(found, W_out, n_heads, head):
+    d_v = found.shape[-1] // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    context = found.mean(dim=0, keepdim=True).expand_as(found).clone()
+    context[..., own] = found[..., own]
+    return context @ W_out.T
+
+
+@mistake("This is what the head alone adds, and not the sum with the others.")
+def alone(found, W_out, n_heads, head):
+    d_v = found.shape[-1] // n_heads
+    own = slice(head * d_v, (head + 1) * d_v)
+    return found[..., own].mean(dim=0, keepdim=True).expand(len(found), -1, -1) @ W_out[:, own].T
+
+
+def cases(seed):
+    """Two heads in two sentences; then more."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for batch, T, n_heads, d_v, head in ((2, 3, 2, 2, 1), (3, 4, 3, 2, 0), (4, 2, 4, 3, 2)):
+        width = n_heads * d_v
+        note = f"head {head} of {n_heads}"
+        found.append(Case((draw(batch, T, width) + 1, draw(width, width), n_heads, head), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=8, minutes=10),
+    section="Ablation: which heads are needed",
+    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
+    cases=cases,
+    hints=(
+        "Head 1 of heads with d_v numbers has the entries from d_v up to 2 · d_v.",
+        "Change a copy: `found` is the caller's.",
+    ),
+)

@@ -1,0 +1,129 @@
+"""Find the bugs: attribution patching with the wrong sign and the wrong heads."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def attribution_patching(contexts, twins, gradients, n_heads):
+    """Estimated change of the score (layers, n_heads) if a head had read the twin sentence."""
+    #| moved = contexts - twins  # (layers, batch, T, n_heads · d_v)
+    # BEGIN ANSWER
+    moved = twins - contexts  # (layers, batch, T, n_heads · d_v)
+    # END ANSWER
+    each = (moved * gradients).sum(dim=2)  # (layers, batch, n_heads · d_v)
+    #| heads = each.unflatten(-1, (-1, n_heads)).sum(dim=-2)  # (layers, batch, n_heads)
+    # BEGIN ANSWER
+    heads = each.unflatten(-1, (n_heads, -1)).sum(dim=-1)  # (layers, batch, n_heads)
+    # END ANSWER
+    return heads.mean(dim=1)  # (layers, n_heads)
+
+
+# %%
+
+
+@also_right
+def head_by_head(contexts, twins, gradients, n_heads):
+    """One head after the other."""
+    d_v = contexts.shape[-1] // n_heads
+    found = torch.zeros(len(contexts), n_heads, dtype=contexts.dtype)
+    for head in range(n_heads):
+        own = slice(head * d_v, (head + 1) * d_v)
+        change = ((twins - contexts) * gradients)[..., own]  # (layers, batch, T, d_v)
+        found[:, head] = change.sum(dim=(1, 2, 3)) / contexts.shape[1]
+    return found
+
+
+as_given(
+    "This is the code as given: in the statement's example head 0 should get 10, and does not. "
+    "There are two bugs."
+)
+edited(
+    "The heads are cut correctly now. But the sign is still turned round: how does the score "
+    "change if the *twin's* context comes in?",
+    "twins - contexts",
+    "contexts - twins",
+)
+edited(
+    "The sign is right now. But each head still collects numbers from all over the row: the d_v "
+    "numbers of one head are next to each other.",
+    "each.unflatten(-1, (n_heads, -1)).sum(dim=-1)",
+    "each.unflatten(-1, (-1, n_heads)).sum(dim=-2)",
+)
+edited(
+    "Both bugs are mended. But the tokens are averaged, and a patch replaces a head at all tokens "
+    "together: their contributions add up.",
+    "(moved * gradients).sum(dim=2)",
+    "(moved * gradients).mean(dim=2)",
+)
+edited(
+    "Both bugs are mended. But the sentences are added up, where their mean was right.",
+    "heads.mean(dim=1)",
+    "heads.sum(dim=1)",
+)
+edited(
+    "Both bugs are mended. But the numbers of a head are averaged, where their sum was right.",
+    ".sum(dim=-1)",
+    ".mean(dim=-1)",
+)
+edited(
+    "The signs are lost: an estimate may be negative, and contributions may cancel.",
+    "(moved * gradients).sum(dim=2)",
+    "(moved * gradients).abs().sum(dim=2)",
+)
+edited(
+    "The context itself was subtracted, as if it were replaced by zeros. Here the twin's context "
+    "takes its place.",
+    "twins - contexts",
+    "-contexts",
+)
+edited(
+    "The twin's context was put in whole. What matters is how far it is from the one it replaces.",
+    "twins - contexts",
+    "twins",
+)
+edited(
+    "The gradient is missing: this is how far the contexts move, and not what that does to the "
+    "score.",
+    "(moved * gradients)",
+    "moved",
+)
+
+
+@mistake("Only the last token was patched. A patch replaces a head at all tokens.")
+def last_token(contexts, twins, gradients, n_heads):
+    each = ((twins - contexts) * gradients)[:, :, -1]
+    return each.unflatten(-1, (n_heads, -1)).sum(dim=-1).mean(dim=1)
+
+
+def cases(seed):
+    """Two heads of two numbers to check by hand; then random ones."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    hand = [[1.0, 1, 1, 1], [3, 2, 1, 0], [4, 2, 5, 3]]
+    contexts, twins, gradients = (torch.tensor(row).double().view(1, 1, 1, 4) for row in hand)
+    found = [Case((contexts, twins, gradients, 2), "one layer, one token, two heads")]
+    for layers, batch, T, n_heads, d_v in ((2, 3, 4, 3, 2), (3, 2, 5, 2, 4), (4, 5, 3, 4, 3)):
+        shape = (layers, batch, T, n_heads * d_v)
+        note = f"{layers} layers, {n_heads} heads of width {d_v}"
+        found.append(Case((1 + draw(*shape), draw(*shape), draw(*shape), n_heads), note))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=9, minutes=13),
+    section="Look inside",
+    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
+    "depends on by attribution patching",
+    cases=cases,
+    hints=(
+        "Work out the example by hand. Which sign should head 1 get, whose twin is smaller where "
+        "the gradient is positive?",
+        "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
+        "ways to unflatten give?",
+    ),
+)

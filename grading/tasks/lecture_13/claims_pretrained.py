@@ -1,0 +1,45 @@
+"""What measurements on a pretrained model allow us to say."""
+
+from grading.author import fails, holds, plan, task
+
+# %% the cell
+claims_pretrained = ...  # a set of letters
+# BEGIN ANSWER
+claims_pretrained = {"b", "d", "f"}
+# END ANSWER
+# %%
+
+TASK = task(
+    plan("choose", points=6, minutes=9),
+    section="What it learned without being asked",
+    outcome="measure what a model has learned without being asked to, with a control",
+    reasons={
+        "a": fails(
+            "We measured the model and neither the texts nor the world. A model may exaggerate "
+            "what its texts say."
+        ),
+        "b": holds(
+            "Words that say nothing about gender are the control: they are near zero, so the "
+            "measure does not simply favour one pronoun."
+        ),
+        "c": fails(
+            "The four beginnings differ, for some occupations even in sign. Another use of the "
+            "model may show something else."
+        ),
+        "d": holds(
+            "With a name, the sign followed the name for all 24 occupations, in these sentences."
+        ),
+        "e": fails(
+            "On this task, which the small reader was trained for. It can read no other text, and "
+            "a better prompt for SmolLM2 may exist."
+        ),
+        "f": holds(
+            "The control with nouns of the same number decides: where errors are as frequent "
+            "there, the other number is not their cause."
+        ),
+    },
+    hints=(
+        "For each sentence, ask what was measured, on what, and beside which control.",
+        "Three of the six go further than the measurements do.",
+    ),
+)

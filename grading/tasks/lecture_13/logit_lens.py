@@ -1,0 +1,151 @@
+"""The logit lens: what each layer would say if it were the last."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def logit_lens(stream, weight, eps, W_out, right, wrong):
+    """Mean margin (layers,) of the right token, read from stream (layers, batch, T, d_model)."""
+    # BEGIN ANSWER
+    x = stream[:, :, -1]  # (layers, batch, d_model)
+    mean_square = (x * x).mean(dim=-1, keepdim=True)  # (layers, batch, 1)
+    x = x / torch.sqrt(mean_square + eps) * weight
+    logits = x @ W_out.T  # (layers, batch, vocab)
+    text = torch.arange(len(right))
+    margins = logits[:, text, right] - logits[:, text, wrong]  # (layers, batch)
+    return margins.mean(dim=1)  # (layers,)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_log_probabilities(stream, weight, eps, W_out, right, wrong):
+    """Log-probabilities differ by as much as logits do."""
+    x = stream[:, :, -1] * weight
+    x = x * (stream[:, :, -1].square().mean(dim=-1, keepdim=True) + eps).rsqrt()
+    logs = torch.log_softmax(x @ W_out.T, dim=-1)  # (layers, batch, vocab)
+    ahead = logs.gather(2, right.expand(len(logs), -1)[..., None])
+    ahead = ahead - logs.gather(2, wrong.expand(len(logs), -1)[..., None])
+    return ahead.mean(dim=(1, 2))
+
+
+NORM = "x / torch.sqrt(mean_square + eps) * weight"
+edited(
+    "The last norm is missing. The output layer was trained on normalized vectors.",
+    NORM,
+    "x",
+)
+edited("The scale `weight` of the norm was left out.", NORM, "x / torch.sqrt(mean_square + eps)")
+edited(
+    "The mean was subtracted, as in a layer norm. An RMSNorm subtracts nothing.",
+    "mean_square = (x * x)",
+    "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
+)
+edited("`eps` was left out. It is added to the mean square.", "mean_square + eps", "mean_square")
+edited(
+    "One mean square was taken over all layers and texts. Each vector has its own.",
+    "(x * x).mean(dim=-1, keepdim=True)",
+    "(x * x).mean()",
+)
+edited(
+    "The squares were added up. RMSNorm divides by the root of their *mean*.",
+    "(x * x).mean(",
+    "(x * x).sum(",
+)
+edited(
+    "The first token was read. The verb is predicted at the last one.",
+    "stream[:, :, -1]",
+    "stream[:, :, 0]",
+)
+edited(
+    "The stream was averaged over the tokens. The verb is predicted at the last one.",
+    "stream[:, :, -1]",
+    "stream.mean(dim=2)",
+)
+edited(
+    "The sign is turned round: a margin is the right token minus the wrong one.",
+    "logits[:, text, right] - logits[:, text, wrong]",
+    "logits[:, text, wrong] - logits[:, text, right]",
+)
+edited(
+    "The margins were added up. The mean over the texts is asked for.",
+    "margins.mean(dim=1)",
+    "margins.sum(dim=1)",
+)
+edited(
+    "The mean went over the layers. It goes over the texts: one number for each layer.",
+    "margins.mean(dim=1)",
+    "margins.mean(dim=0)",
+)
+edited(
+    "Each text was read with the tokens of all texts. Text i has `right[i]` and `wrong[i]`.",
+    "logits[:, text, right] - logits[:, text, wrong]",
+    "(logits[:, :, right] - logits[:, :, wrong]).mean(dim=2)",
+)
+edited(
+    "These are probabilities. A margin is a difference of logits.",
+    "x @ W_out.T",
+    "(x @ W_out.T).softmax(dim=-1)",
+)
+edited(
+    "This is the share of texts in which the right token leads. The mean margin is asked for.",
+    "margins.mean(dim=1)",
+    "(margins > 0).double().mean(dim=1)",
+)
+
+
+@mistake("Only the wrong token was left out: this is the mean logit of the right one.")
+def right_alone(stream, weight, eps, W_out, right, wrong):
+    x = stream[:, :, -1]
+    x = x * (x.square().mean(dim=-1, keepdim=True) + eps).rsqrt() * weight
+    return (x @ W_out.T)[:, torch.arange(len(right)), right].mean(dim=1)
+
+
+@mistake(
+    "This is what each layer *adds* to the margin. The lens reads the whole stream after each "
+    "layer."
+)
+def differences(stream, weight, eps, W_out, right, wrong):
+    found = logit_lens(stream, weight, eps, W_out, right, wrong)
+    return torch.cat([found[:1], found[1:] - found[:-1]])
+
+
+def cases(seed):
+    """Two layers and one text of two numbers to check by hand; then random ones."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    hand = torch.tensor([[[[5.0, 5.0], [1.0, 7.0]]], [[[5.0, 5.0], [7.0, 1.0]]]])
+    scale, verbs = torch.tensor([1.0, 2.0]), (torch.tensor([0]), torch.tensor([1]))
+    example = (hand.double(), scale.double(), 0.0, torch.eye(2, dtype=torch.float64), *verbs)
+    found = [Case(example, "two layers, one text, as in the example")]
+    for layers, batch, T, d_model, vocab in ((3, 4, 5, 6, 7), (5, 6, 3, 8, 10), (4, 9, 6, 5, 12)):
+        growing = torch.linspace(0.3, 2.0, layers, dtype=torch.float64)[:, None, None, None]
+        right = torch.randint(vocab, (batch,), generator=generator)
+        wrong = (right + 1 + torch.randint(vocab - 1, (batch,), generator=generator)) % vocab
+        stream = growing * (0.5 + draw(layers, batch, T, d_model))
+        scale, W_out = 1 + 0.5 * draw(d_model), draw(vocab, d_model)
+        note = f"{layers} layers, {batch} texts"
+        found.append(Case((stream, scale, 0.4, W_out, right, wrong), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=10, minutes=15),
+    section="Look inside",
+    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
+    "depends on by attribution patching",
+    cases=cases,
+    hints=(
+        "Three steps, the same for every layer: the last norm, the output layer, a difference.",
+        "`nn.Linear` keeps W_out with a row for each output, so its logits are `x @ W_out.T`.",
+        "`logits[:, text, right]` with `text = torch.arange(batch)` takes one token from each "
+        "text.",
+    ),
+)

@@ -1,0 +1,147 @@
+"""Round weights to four bits, block by block."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def quantize_4bit(weights):
+    """Scale (n,), least (n,) and numbers (n, 32) from 0 to 15, of weights (n, 32)."""
+    # BEGIN ANSWER
+    least, most = weights.amin(dim=1), weights.amax(dim=1)  # (n,) each
+    scale = (most - least) / 15  # (n,)
+    step = torch.where(scale > 0, scale, 1.0)  # (n,): a block of equal weights has no step
+    numbers = ((weights - least[:, None]) / step[:, None]).round()  # (n, 32)
+    return scale, least, numbers
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_nearest(weights):
+    """The nearest of the sixteen values of each block."""
+    least = weights.min(dim=1).values
+    scale = (weights.max(dim=1).values - least) / 15
+    values = least[:, None] + scale[:, None] * torch.arange(16)  # (n, 16)
+    return scale, least, (weights[:, :, None] - values[:, None]).abs().argmin(dim=-1)
+
+
+edited(
+    "The numbers were cut off instead of rounded: a weight just below a step falls to the step "
+    "before.",
+    ".round()",
+    ".floor()",
+)
+edited(
+    "The range was divided by 16. From 0 to 15 there are 15 steps.",
+    "(most - least) / 15",
+    "(most - least) / 16",
+)
+edited(
+    "The least weight was not subtracted, so the numbers do not begin at 0.",
+    "(weights - least[:, None])",
+    "weights",
+)
+edited(
+    "One smallest and one largest weight were taken for all blocks. Each block has its own.",
+    "weights.amin(dim=1), weights.amax(dim=1)",
+    "weights.min().expand(len(weights)), weights.max().expand(len(weights))",
+)
+edited(
+    "A block of equal weights has the scale 0, and 0 / 0 is NaN. Its numbers should be 0.",
+    "torch.where(scale > 0, scale, 1.0)",
+    "scale",
+)
+edited(
+    "Nothing was rounded. Four bits hold whole numbers only.",
+    ".round()",
+    "",
+)
+edited(
+    "These are the weights after rounding. The numbers from 0 to 15 are asked for.",
+    ".round()",
+    ".round() * scale[:, None] + least[:, None]",
+)
+edited(
+    "Scale and least have changed places.",
+    "return scale, least, numbers",
+    "return least, scale, numbers",
+)
+edited(
+    "The third result is not rounded to steps of the block: the numbers were divided by the "
+    "largest weight, not by the scale.",
+    "/ step[:, None]",
+    "/ most[:, None]",
+)
+edited(
+    "The scale is the whole range of the block. One step is a fifteenth of it.",
+    "scale = (most - least) / 15  # (n,)",
+    "scale = most - least",
+)
+edited(
+    "The numbers run backwards: 0 stands for the *least* weight.",
+    "(weights - least[:, None])",
+    "(most[:, None] - weights)",
+)
+edited(
+    "The least weight was taken without its sign.",
+    "weights.amin(dim=1), weights",
+    "weights.abs().amin(dim=1), weights",
+)
+
+
+@mistake("The numbers run from −8 to 7. In this format they run from 0 to 15.")
+def symmetric(weights):
+    scale, least, numbers = quantize_4bit(weights)
+    return scale, least, numbers - 8
+
+
+@mistake(
+    "Rows and columns have changed places: a block is a row of 32 weights, and each has a scale "
+    "of its own."
+)
+def by_columns(weights):
+    least, most = weights.amin(dim=0), weights.amax(dim=0)
+    scale = (most - least) / 15
+    step = torch.where(scale > 0, scale, 1.0)
+    return scale, least, ((weights - least) / step).round()
+
+
+def cases(seed):
+    """One block to check by hand; then random ones, and a block of equal weights."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(n, middle):
+        drawn = torch.randn(n, 32, dtype=torch.float64, generator=generator)
+        size = 0.2 + torch.rand(n, 1, dtype=torch.float64, generator=generator)
+        return middle + size * drawn
+
+    hand = torch.arange(32, dtype=torch.float64)[None] % 4 - 1.0  # −1, 0, 1, 2, and again
+    equal = draw(4, -1.0)
+    equal[2] = equal[2, 0]
+    return [
+        Case((hand,), "one block, as in the example"),
+        Case((draw(3, 0.1),), "three blocks"),
+        Case((draw(7, -0.5),), "seven blocks"),
+        Case((draw(5, 3.0),), "weights above zero", kind="ordinary cases"),
+        Case((equal,), "a block of equal weights", kind="equal weights"),
+    ]
+
+
+TASK = task(
+    plan("implement", points=8, minutes=14),
+    section="Four bits by hand",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    cases=cases,
+    hints=(
+        "Sixteen numbers, the smallest for the least weight and the largest for the greatest: how "
+        "many steps lie between?",
+        "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
+        "What is the range of a block whose weights are all equal, and what happens if you divide "
+        "by it?",
+    ),
+)

@@ -1,0 +1,121 @@
+"""Exact match by the number of carries."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def accuracy_by_carries(a, b, answers, n):
+    """(n + 1, 2): for 0 to n carries, how many answers are right, and how many there are."""
+    # BEGIN ANSWER
+    carry, carries = torch.zeros_like(a), torch.zeros_like(a)  # (batch,)
+    for place in range(n):
+        power = 10**place
+        carry = (a // power % 10 + b // power % 10 + carry) // 10
+        carries = carries + carry
+    right = answers == a + b  # (batch,)
+    counts = [torch.bincount(part, minlength=n + 1) for part in (carries[right], carries)]
+    return torch.stack(counts, dim=1)
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_digit_sums(a, b, answers, n):
+    """Each carry takes 9 from the sum of the digits."""
+
+    def digit_sum(x):
+        return sum(x // 10**place % 10 for place in range(n + 1))
+
+    carries = (digit_sum(a) + digit_sum(b) - digit_sum(a + b)) // 9
+    table = torch.zeros(n + 1, 2, dtype=torch.long)
+    for k, fine in zip(carries.tolist(), (answers == a + b).tolist(), strict=True):
+        table[k] += torch.tensor([int(fine), 1])
+    return table
+
+
+edited(
+    "A carry that comes from a carry is missed: in 95 + 5 the tens carry only because the units "
+    "did.",
+    " + carry) // 10",
+    ") // 10",
+)
+edited(
+    "Counted is how many numbers come *into* a position, so that the carry out of the last one is "
+    "missing.",
+    "range(n)",
+    "range(n - 1)",
+)
+edited(
+    "The digits are taken from the left, and carries run from the right.",
+    "10**place",
+    "10 ** (n - 1 - place)",
+)
+edited(
+    "Counted is whether there was any carry, not how many.",
+    "carries = carries + carry",
+    "carries = torch.maximum(carries, carry)",
+)
+edited(
+    "The second column holds the wrong answers. It is for all of them.",
+    "(carries[right], carries)",
+    "(carries[right], carries[~right])",
+)
+edited(
+    "The columns are in the other order: right ones first.",
+    "(carries[right], carries)",
+    "(carries, carries[right])",
+)
+edited(
+    "All were counted as right: the answers were not looked at.",
+    "right = answers == a + b",
+    "right = answers == answers",
+)
+edited(
+    "Rows at the end are missing where no sum has so many carries. There are always n + 1 rows.",
+    "minlength=n + 1",
+    "minlength=int(carries.max()) + 1",
+)
+
+
+@mistake("These are shares. Counts are wanted: a share does not say how many it was measured on.")
+def shares(a, b, answers, n):
+    table = accuracy_by_carries(a, b, answers, n).double()
+    return torch.stack([table[:, 0] / table[:, 1].clamp(min=1), table[:, 1]], dim=1)
+
+
+def cases(seed):
+    """Three digits; other numbers of digits; no carries at all."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, batch, kind in (
+        (3, 8, "ordinary cases"),
+        (3, 60, "ordinary cases"),
+        (2, 30, "other numbers of digits"),
+        (5, 200, "other numbers of digits"),
+    ):
+        a, b = torch.randint(10**n, (2, batch), generator=generator)
+        a[:2], b[:2] = 10**n - 5, 5 + torch.randint(4, (2,), generator=generator)  # a chain
+        off = torch.randint(3, (batch,), generator=generator) - 1
+        answers = (a + b + off * 10 ** torch.randint(n, (batch,), generator=generator)).clamp(
+            min=-1
+        )
+        found.append(Case((a, b, answers, n), f"{batch} sums of n = {n} digits", kind))
+    a, b = torch.tensor([111, 222, 123]), torch.tensor([123, 321, 456])
+    answers = a + b + torch.tensor([0, 0, 1 + seed % 2])
+    found.append(Case((a, b, answers, 3), "three sums, no carry in any", "edge cases"))
+    return found
+
+
+TASK = task(
+    plan("implement", points=5, minutes=20),
+    outcome="let a model write, and measure what it writes",
+    cases=cases,
+    hints=(
+        "Go from the units to the left and keep, for each sum, whether something is carried.",
+        "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … occur in x.",
+    ),
+)

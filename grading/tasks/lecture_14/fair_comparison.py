@@ -1,0 +1,223 @@
+"""A fair comparison: each model at its own rate, chosen on separate data from separate seeds."""
+
+import math
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def fair_comparison(trial, models, rates, search_seeds, seeds):
+    """By model, the rate that was chosen and the test results at it, one for each seed."""
+    # BEGIN ANSWER
+    found = {}
+    for model in models:
+        best, chosen = -math.inf, None
+        for rate in rates:
+            tried = [trial(model, rate, seed)[0] for seed in search_seeds]
+            mean = sum(tried) / len(tried)
+            if mean > best:  # never where a validation is NaN
+                best, chosen = mean, rate
+        tests = [trial(model, chosen, seed)[1] for seed in seeds]
+        found[model] = {"rate": chosen, "tests": tests}
+    return found
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_max(trial, models, rates, search_seeds, seeds):
+    """All searches first, then all tests."""
+
+    def validation(model, rate):
+        values = [trial(model, rate, seed)[0] for seed in search_seeds]
+        mean = torch.tensor(values, dtype=torch.float64).mean().item()
+        return -math.inf if math.isnan(mean) else mean
+
+    table = {model: [validation(model, rate) for rate in rates] for model in models}
+    own = {model: rates[row.index(max(row))] for model, row in table.items()}
+    return {
+        model: {"rate": rate, "tests": [trial(model, rate, seed)[1] for seed in seeds]}
+        for model, rate in own.items()
+    }
+
+
+edited(
+    "The rate was chosen by the test results. What is reported must not have been chosen by "
+    "itself: choose by the validation, the first number.",
+    "[trial(model, rate, seed)[0]",
+    "[trial(model, rate, seed)[1]",
+)
+edited(
+    "Reported are validation results. They were chosen for being high: report the tests.",
+    "tests = [trial(model, chosen, seed)[1]",
+    "tests = [trial(model, chosen, seed)[0]",
+)
+edited(
+    "The rate was searched from the seeds of the comparison, so the results are those that were "
+    "chosen for being good.",
+    "for seed in search_seeds]",
+    "for seed in seeds]",
+)
+edited(
+    "Reported are the seeds of the search. The comparison has seeds of its own.",
+    "for seed in seeds]",
+    "for seed in search_seeds]",
+)
+
+
+@mistake(
+    "All models were compared at one rate, the best of the first. Each has a right to its own."
+)
+def one_rate(trial, models, rates, search_seeds, seeds):
+    first = fair_comparison(trial, models[:1], rates, search_seeds, [])[models[0]]["rate"]
+    return {
+        model: {"rate": first, "tests": [trial(model, first, seed)[1] for seed in seeds]}
+        for model in models
+    }
+
+
+@mistake(
+    "All models were compared at one rate, the one that is best for their mean. Each has a right "
+    "to its own."
+)
+def best_on_average(trial, models, rates, search_seeds, seeds):
+    def mean(rate):
+        values = [trial(model, rate, seed)[0] for model in models for seed in search_seeds]
+        return -math.inf if math.isnan(sum(values)) else sum(values)
+
+    best = max(rates, key=mean)
+    return {
+        model: {"rate": best, "tests": [trial(model, best, seed)[1] for seed in seeds]}
+        for model in models
+    }
+
+
+edited(
+    "The rate with the *smallest* validation was taken. It is an accuracy of the answers.",
+    "-math.inf, None",
+    "math.inf, None",
+    "if mean > best:",
+    "if mean < best:",
+)
+edited(
+    "Only one search seed decides. Take the mean over all of them.",
+    "mean = sum(tried) / len(tried)",
+    "mean = tried[0]",
+)
+edited(
+    "The best single training decides. Take the mean over the search seeds.",
+    "mean = sum(tried) / len(tried)",
+    "mean = max(tried)",
+)
+edited(
+    "Of equally good rates the largest was taken. Take the first.",
+    "if mean > best:",
+    "if mean >= best:",
+)
+
+
+edited(
+    "A training that failed (NaN) won: NaN is neither larger nor smaller than anything, so it "
+    "passes a comparison written the other way around.",
+    "if mean > best:",
+    "if not mean <= best:",
+)
+
+
+@mistake("Every seed is reported, not only their mean.")
+def mean_only(trial, models, rates, search_seeds, seeds):
+    found = fair_comparison(trial, models, rates, search_seeds, seeds)
+    for row in found.values():
+        row["tests"] = [sum(row["tests"]) / len(row["tests"])]
+    return found
+
+
+@mistake("The best of all seeds is there instead of each.")
+def best_seed(trial, models, rates, search_seeds, seeds):
+    found = fair_comparison(trial, models, rates, search_seeds, seeds)
+    for row in found.values():
+        row["tests"] = [max(row["tests"])] * len(row["tests"])
+    return found
+
+
+def drive(answer, models, rates, search_seeds, seeds, validation, test):
+    """Trials from a table; what was chosen and reported, and how many trials were made."""
+    every = list(search_seeds) + list(seeds)
+    made = []
+
+    def trial(model, rate, seed):
+        place = models.index(model), rates.index(rate), every.index(seed)
+        made.append(place)
+        return float(validation[place]), float(test[place])
+
+    found = answer(trial, list(models), list(rates), list(search_seeds), list(seeds))
+    if found is None:
+        return None
+    return {
+        "chosen": {model: float(found[model]["rate"]) for model in models},
+        "tests": {model: [float(t) for t in found[model]["tests"]] for model in models},
+        "different trials": len(set(made)),
+        "trials": len(made),
+    }
+
+
+def _tells(validation, test):
+    """Whether another way to choose gives another rate, for each such way and some model."""
+    searched = validation[..., :2]  # (models, rates, search seeds)
+    means = searched.mean(dim=-1)  # (models, rates)
+    ways = (
+        searched[..., 0],
+        searched.amax(dim=-1),
+        test[..., :2].mean(dim=-1),
+        validation[..., 2:].mean(dim=-1),
+        means[:1].expand_as(means),
+        means.mean(dim=0, keepdim=True).expand_as(means),
+    )
+    own = means.argmax(dim=-1)  # (models,)
+    return all((way.argmax(dim=-1) != own).any() for way in ways)
+
+
+def cases(seed):
+    """Two models whose best rates differ; three; ties; a training that failed."""
+    generator = torch.Generator().manual_seed(seed)
+    names = ("plain", "reversed", "other")
+    found = []
+    for n_models, rates, note, kind in (
+        (2, (0.001, 0.003, 0.01, 0.03), "two models, four rates", "ordinary cases"),
+        (3, (0.001, 0.003, 0.01, 0.03, 0.1), "three models, five rates", "ordinary cases"),
+        (2, (0.001, 0.003, 0.01, 0.03), "two rates of equal validation", "edge cases"),
+        (2, (0.003, 0.01, 0.03, 0.1), "trainings that failed (NaN)", "edge cases"),
+    ):
+        search_seeds, seeds = (100, 101), (0, 1, 2)
+        shape = n_models, len(rates), 5
+        while True:
+            validation = (torch.rand(shape, generator=generator) * 64).round() / 64
+            test = (torch.rand(shape, generator=generator) * 64).round() / 64
+            if "equal" in note:
+                validation = validation.clamp(max=0.875)
+                validation[:, 1:3] = 0.9375
+            if "failed" in note:
+                validation[:, -1] = math.nan
+                validation[0, 0] = math.nan
+            args = names[:n_models], rates, search_seeds, seeds, validation, test
+            if kind != "ordinary cases" or _tells(validation, test):
+                break
+        found.append(Case(args, note, kind))
+    return found
+
+
+TASK = task(
+    plan("implement", points=7, minutes=25),
+    outcome="compare fairly: each at its own rate, chosen on separate data",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "For one model: a list of mean validations, one for each rate; the position of the "
+        "largest.",
+        "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
+    ),
+)

@@ -1,0 +1,168 @@
+"""What each head is needed for, place by place of the answer."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+from helpers.interp.ablation import ablated
+
+
+# %% the cell
+def head_ablation(model, tokens, n, n_layers, n_heads):
+    """(n_layers, n_heads, n + 1): how much the share of right digits falls without each head."""
+    # BEGIN ANSWER
+    drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
+
+    def shares():
+        with torch.no_grad():
+            logits = model(tokens[:, :-1])[:, -(n + 1) :]  # (batch, n + 1, vocab)
+        right = logits.argmax(dim=-1) == tokens[:, -(n + 1) :]  # (batch, n + 1)
+        return right.double().mean(dim=0)  # (n + 1,)
+
+    whole = shares()
+    for layer in range(n_layers):
+        for head in range(n_heads):
+            with ablated(model, [(layer, head)], "mean"):
+                drops[layer, head] = whole - shares()
+    return drops
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_lists(model, tokens, n, n_layers, n_heads):
+    """Row by row, with the targets cut out first."""
+    asked = tokens[:, 2 * n + 2 :]
+
+    @torch.no_grad()
+    def shares(heads):
+        with ablated(model, heads, "mean"):
+            said = model(tokens)[:, 2 * n + 1 : -1].argmax(-1)
+        return (said == asked).double().mean(0)
+
+    rows = [[shares([]) - shares([(i, h)]) for h in range(n_heads)] for i in range(n_layers)]
+    return torch.stack([torch.stack(row) for row in rows])
+
+
+edited(
+    "These are the shares that are left, not how much was lost.",
+    "= whole - shares()",
+    "= shares()",
+)
+edited(
+    "The sign: a head that is needed must have a drop above 0.",
+    "= whole - shares()",
+    "= shares() - whole",
+)
+edited(
+    "The heads were replaced by zeros. The mean is asked for: zeros also take away what is the "
+    "same in all sums.",
+    '"mean"',
+    '"zero"',
+)
+edited(
+    "All heads of the layer were ablated at once.",
+    "[(layer, head)]",
+    "[(layer, h) for h in range(n_heads)]",
+)
+edited(
+    "Nothing is ablated while the shares are measured: the measurement must stand within the "
+    "block of `with`.",
+    "                drops[layer, head] = whole - shares()",
+    "                pass\n            drops[layer, head] = whole - shares()",
+)
+edited(
+    "The head is ablated in the first layer, whichever layer is meant.",
+    "[(layer, head)]",
+    "[(0, head)]",
+)
+edited(
+    "A digit is counted as right only where all of the answer is. Keep the digits apart.",
+    "return right.double().mean(dim=0)",
+    "return right.all(dim=1, keepdim=True).expand_as(right).double().mean(dim=0)",
+)
+edited(
+    "All digits together have one number. Each position of the answer has its own.",
+    "return right.double().mean(dim=0)",
+    "return right.double().mean().expand(n + 1)",
+)
+edited(
+    "Each position is compared with the token that it *reads*. What it says is about the next one.",
+    "== tokens[:, -(n + 1) :]",
+    "== tokens[:, -(n + 2) : -1]",
+)
+
+
+@mistake("Without each head the others are missing: all were ablated but one.")
+def the_others(model, tokens, n, n_layers, n_heads):
+    every = [(i, h) for i in range(n_layers) for h in range(n_heads)]
+    drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
+    asked = tokens[:, 2 * n + 2 :]
+    for layer, head in every:
+        shares = []
+        for heads in ([], [pair for pair in every if pair != (layer, head)]):
+            with ablated(model, heads, "mean"), torch.no_grad():
+                said = model(tokens)[:, 2 * n + 1 : -1].argmax(-1)
+            shares.append((said == asked).double().mean(0))
+        drops[layer, head] = shares[0] - shares[1]
+    return drops
+
+
+def drive(answer, n, n_layers, n_heads, seed, tokens):
+    """A model that nobody trained; the answers in `tokens` are mostly what it says."""
+    import torch
+
+    from helpers.models import TransformerModel
+    from helpers.positions import LearnedPositions
+
+    torch.manual_seed(seed)
+    width = 4 * n_heads
+    places = LearnedPositions(3 * n + 3, width)
+    model = TransformerModel(12, width, 12, n_layers, n_heads, positions=places).double().eval()
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            p.copy_(torch.randn(p.shape) * (0.6 if "norm" not in name else 1.0))
+    return answer(model, tokens, n, n_layers, n_heads)
+
+
+def _sayings(n, n_layers, n_heads, seed, generator):
+    """Sums whose answers are what the model of `drive` says, but for some digits."""
+    tokens = torch.randint(10, (60, 3 * n + 3), generator=generator)
+    tokens[:, n], tokens[:, 2 * n + 1] = 10, 11
+
+    def write(model, *_):
+        for place in range(2 * n + 2, 3 * n + 3):
+            with torch.no_grad():
+                tokens[:, place] = model(tokens[:, :place])[:, -1].argmax(-1)
+        return 0
+
+    drive(write, n, n_layers, n_heads, seed, tokens)
+    wrong = torch.rand(60, n + 1, generator=generator) < 0.2
+    digits = torch.randint(10, (60, n + 1), generator=generator)
+    tokens[:, -(n + 1) :] = torch.where(wrong, digits, tokens[:, -(n + 1) :])
+    return tokens
+
+
+def cases(seed):
+    """Two layers; one; other numbers of heads and digits."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for n, n_layers, n_heads in ((2, 2, 2), (3, 2, 4), (1, 3, 3)):
+        tokens = _sayings(n, n_layers, n_heads, 10 + seed, generator)
+        note = f"{n_layers} layers with {n_heads} heads, n = {n}"
+        found.append(Case((n, n_layers, n_heads, 10 + seed, tokens), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=6, minutes=25),
+    outcome="say which heads a trained model needs, with a control",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Write a function that measures the accuracy of the digits at each position of the "
+        "answer. Call it once as the model is, and once for each head within `with ablated(…)`.",
+        "Logits at position i predict token i + 1. Which positions predict the last n + 1 tokens?",
+    ),
+)

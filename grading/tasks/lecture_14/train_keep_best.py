@@ -1,0 +1,235 @@
+"""A training loop that keeps the best weights."""
+
+import copy
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+from helpers.tokens import IGNORE_INDEX
+from helpers.training import masked_cross_entropy
+
+
+# %% the cell
+def train_keep_best(model, make_batch, steps, lr, warmup, measure, every):
+    """Train, and leave the model with the weights that measured best; returns what was measured."""
+    # BEGIN ANSWER
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    measured, best = [], None
+    for t in range(steps):
+        share = min((t + 1) / warmup, (steps - t) / steps)
+        optimizer.param_groups[0]["lr"] = lr * share
+        model.train()
+        inputs, targets = make_batch()
+        loss = masked_cross_entropy(model(inputs), targets)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if (t + 1) % every == 0:
+            model.eval()
+            with torch.no_grad():
+                measured.append(float(measure(model)))
+            if best is None or measured[-1] > max(measured[:-1]):
+                best = copy.deepcopy(model.state_dict())
+    model.load_state_dict(best)
+    model.eval()
+    return measured
+    # END ANSWER
+
+
+# %%
+
+
+@also_right
+def by_clones(model, make_batch, steps, lr, warmup, measure, every):
+    """Torch's schedule, clones, and the first of the largest at the end."""
+    optimizer = torch.optim.Adam(model.parameters(), lr)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda t: min((t + 1) / warmup, (steps - t) / steps)
+    )
+    measured, kept = [], []
+    for t in range(1, steps + 1):
+        model.train()
+        inputs, targets = make_batch()
+        logits = model(inputs)
+        asked = targets != IGNORE_INDEX
+        loss = -logits.log_softmax(-1)[asked].gather(1, targets[asked][:, None]).mean()
+        model.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(model.parameters()), 1)
+        optimizer.step()
+        schedule.step()
+        if t % every == 0:
+            with torch.inference_mode():
+                measured.append(measure(model.eval()))
+            kept.append([p.detach().clone() for p in model.parameters()])
+    first = max(range(len(measured)), key=measured.__getitem__)
+    with torch.no_grad():
+        for p, best in zip(model.parameters(), kept[first], strict=True):
+            p.copy_(best)
+    model.eval()
+    return measured
+
+
+edited(
+    "The weights at the end are the last ones. If you load what you kept: `state_dict()` holds the "
+    "weights themselves, which go on changing with every step. Keep a copy.",
+    "copy.deepcopy(model.state_dict())",
+    "model.state_dict()",
+)
+edited(
+    "Weights are kept where the measure is *smallest*. It is a score: more is better.",
+    "measured[-1] > max(measured[:-1])",
+    "measured[-1] < min(measured[:-1])",
+)
+edited(
+    "Of equally good weights the last were kept. Keep the first.",
+    "measured[-1] > max(",
+    "measured[-1] >= max(",
+)
+edited(
+    "What is kept is better than the measure before it, but it need not be the best so far.",
+    "measured[-1] > max(measured[:-1])",
+    "measured[-1] > measured[-2]",
+)
+edited(
+    "The model is measured in training mode, with its dropout at work.",
+    "            model.eval()\n",
+    "",
+)
+edited(
+    "After the first measure the model stays in evaluation: from then on it trains without its "
+    "dropout.",
+    "        model.train()\n",
+    "",
+    "    measured, best = [], None\n",
+    "    measured, best = [], None\n    model.train()\n",
+)
+edited(
+    "Measuring builds a graph for gradients that nobody needs. `torch.no_grad()` is missing.",
+    "with torch.no_grad():",
+    "with torch.enable_grad():",
+)
+edited(
+    "The model is left in training mode.",
+    "    model.eval()\n    return",
+    "    model.train()\n    return",
+)
+edited(
+    "The gradients of all steps so far add up: they are not emptied.",
+    "        optimizer.zero_grad()\n",
+    "",
+)
+edited(
+    "The gradients are not clipped.",
+    "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+    "",
+)
+edited("There is no warm-up.", "min((t + 1) / warmup, ", "min(1, ")
+edited("The rate rises and does not fall again.", "(steps - t) / steps)", "1)")
+edited(
+    "It measures before the steps of a round, not after them.",
+    "if (t + 1) % every == 0:",
+    "if t % every == 0:",
+)
+edited(
+    "One batch was drawn before the loop, and the model sees nothing else. Draw a new one in each "
+    "step.",
+    "        inputs, targets = make_batch()\n",
+    "",
+    "    measured, best = [], None\n",
+    "    measured, best = [], None\n    inputs, targets = make_batch()\n",
+)
+
+
+def drive(answer, table, readout, batches, lr, warmup, scores, every):
+    """A model of pairs is trained; scores come from a list; modes are written down."""
+    import torch
+
+    class Pairs(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Parameter(table.clone())
+            self.lm_head = torch.nn.Parameter(readout.clone())
+            self.modes, self.frozen = [], True
+
+        def forward(self, tokens):
+            self.modes.append(self.training)
+            return self.table[tokens] @ self.lm_head
+
+    model, measured = Pairs().eval(), []
+    left, coming = list(batches), list(scores)
+
+    def make_batch():
+        if not left:
+            raise ValueError("make_batch() is called more often than there are steps")
+        return left.pop(0)
+
+    def measure(given):
+        if not coming:
+            raise ValueError("measure is called more often than once in `every` steps")
+        measured.append((given.training, torch.is_grad_enabled()))
+        return coming.pop(0)
+
+    found = answer(model, make_batch, len(batches), lr, warmup, measure, every)
+    if found is None:
+        return None
+    return {
+        "measured": [float(score) for score in found],
+        "table": model.table.detach().clone(),
+        "lm_head": model.lm_head.detach().clone(),
+        "batches left": len(left),
+        "training mode in every step": all(model.modes),
+        "training mode when measured": any(mode for mode, _ in measured),
+        "gradients when measured": any(grad for _, grad in measured),
+        "training mode at the end": model.training,
+    }
+
+
+def cases(seed):
+    """The best measure comes in the middle; comes twice; comes after a fall."""
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for vocab, width, n, T, rounds, every, lr, scores, note in (
+        (5, 3, 2, 4, 3, 2, 0.1, (0.2, 0.7, 0.4), "the best in the middle"),
+        (7, 4, 3, 6, 4, 2, 0.1, (0.1, 0.6, 0.3, 0.5), "a second rise behind the best"),
+        (6, 4, 3, 5, 4, 3, 0.05, (0.2, 0.9, 0.5, 0.9), "the best comes twice"),
+    ):
+        batches = []
+        for _ in range(rounds * every):
+            inputs = torch.randint(vocab, (n, T), generator=generator)
+            targets = torch.randint(vocab, (n, T), generator=generator)
+            targets[:, : T // 2] = IGNORE_INDEX
+            batches.append((inputs, targets))
+        table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
+        readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
+        args = table, 2 * readout, batches, lr, 3, scores, every
+        kind = "edge cases" if "twice" in note else "ordinary cases"
+        found.append(Case(args, f"{rounds * every} steps, {note}", kind))
+    return found
+
+
+def what_is_wrong(args, result):
+    """In words, as far as it can be seen from outside."""
+    right = drive(train_keep_best, *args)
+    for fact, want in right.items():
+        if fact not in ("table", "lm_head") and result[fact] != want:
+            return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
+    return "All was measured as it should be. But the weights at the end are not the right ones."
+
+
+TASK = task(
+    plan("implement", points=8, minutes=40),
+    outcome="write a training loop that keeps what measured best",
+    cases=cases,
+    properties=(what_is_wrong,),
+    drive=drive,
+    forbidden=("helpers.training.train",),
+    hints=(
+        "Write the steps down in words first: rate, mode, batch, loss, gradients, step; and every "
+        "few steps: mode, measure, compare, keep.",
+        "`copy.deepcopy(model.state_dict())` keeps weights as they are now; `load_state_dict` "
+        "brings them back.",
+    ),
+)
