@@ -114,7 +114,8 @@ def test_every_file_is_listed_with_its_student(whole):
         assert len(found.get(IDS[form](one), [])) >= len(one.files), one
 
 
-def test_grades_go_back_into_the_system_once_they_are_final(whole):
+def test_final_grades_fill_the_lms_table(whole):
+    """Before that there is no file to upload."""
     form, members, top, _ = whole
     out = top / "out"
     assert not (out / "upload.csv").exists() and not (out / "feedback.zip").exists()
@@ -156,7 +157,8 @@ def test_grades_go_back_into_the_system_once_they_are_final(whole):
             assert number in by_number and int(upload) >= 9000
 
 
-def test_a_blind_class_has_its_points_and_nothing_to_look_at_again_when_names_are_known(whole):
+def test_blind_class_keeps_points_once_names_are_known(whole):
+    """Nothing is to be reviewed a second time."""
     form, members, top, _ = whole
     if form != "blind":
         return
@@ -206,7 +208,7 @@ def points_of(out):
     return {row["id"]: float(row["points"]) for row in rows_of(out / "grades.csv")}
 
 
-def test_whose_points_changed_is_listed_with_what_changed(small):
+def test_changed_csv_lists_changed_points_and_why(small):
     folder, out = small
     assert again(small).changed == 0 and not (out / "changed.csv").exists()
     fill(out / "written.csv", lambda row: row.update(points="2" if row["id"] == "bob" else ""))
@@ -237,7 +239,7 @@ def test_who_had_a_file_and_has_no_row_now_is_counted(small):
     assert again(small).lost == 0
 
 
-def test_of_two_files_at_the_same_time_it_is_said_where_the_other_holds_more(tmp_path):
+def test_simultaneous_files_say_which_has_more_answers(tmp_path):
     put(tmp_path / "in" / "ada" / "x.ipynb", sheet(RIGHT), LATER)
     put(tmp_path / "in" / "ada" / "x-1.ipynb", sheet(RIGHT | {"stable_softmax": "pass"}), LATER)
     put(tmp_path / "in" / "bob" / "x.ipynb", sheet(fake_class.STUB), LATER)
@@ -252,7 +254,7 @@ def test_of_two_files_at_the_same_time_it_is_said_where_the_other_holds_more(tmp
     assert sorted(flags.values()) == ["", "no task is answered"]
 
 
-def test_points_for_an_answer_that_is_gone_are_pointed_at(small):
+def test_points_for_a_removed_answer_are_reviewed(small):
     folder, out = small
     again(small)
     again(small, correct=(("ada", "stable_softmax", "3", ""),))
@@ -263,7 +265,7 @@ def test_points_for_an_answer_that_is_gone_are_pointed_at(small):
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
-def test_a_later_download_is_graded_anew_only_where_something_changed(tmp_path, form):
+def test_later_download_regrades_only_changes(tmp_path, form):
     members = fake_class.students(60)[50:]
     FORMS[form](tmp_path / "in", members)
     seen = []
@@ -286,7 +288,7 @@ def test_a_later_download_is_graded_anew_only_where_something_changed(tmp_path, 
     assert len(points_of(tmp_path / "out")) == 10
 
 
-def test_marks_in_the_table_are_kept_by_every_later_run(small):
+def test_marks_in_written_csv_survive_later_runs(small):
     folder, out = small
     assert again(small).waiting == 3
 
@@ -310,7 +312,7 @@ def test_marks_in_the_table_are_kept_by_every_later_run(small):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-def test_points_come_in_however_a_spreadsheet_wrote_them(small, mark, encoding):
+def test_points_are_read_in_any_csv_dialect(small, mark, encoding):
     folder, out = small
     again(small)
     lines = [["id", "task", "points", "comment"], ["bob", "essay", "1.5", "Schön"]]
@@ -321,7 +323,8 @@ def test_points_come_in_however_a_spreadsheet_wrote_them(small, mark, encoding):
     assert (row["points"], row["comment"], row["author"]) == ("1.5", "Schön", "Prof")
 
 
-def test_a_spreadsheet_that_makes_numbers_of_identifiers_loses_no_points(tmp_path):
+def test_ids_turned_into_numbers_lose_no_points(tmp_path):
+    """A spreadsheet makes 123 of 00123."""
     put(tmp_path / "in" / "00123.ipynb", sheet(RIGHT | {"essay": "essay = 'Because.'"}), LATER)
     graded(tmp_path / "in", tmp_path / "out", tasks=TEXTS)
     fill(tmp_path / "out" / "written.csv", lambda row: row.update(id="123", points="3"))
@@ -342,7 +345,7 @@ def test_a_spreadsheet_that_makes_numbers_of_identifiers_loses_no_points(tmp_pat
         ("id,task,points\nada,essay,many\n", "a number from 0 to 3"),
     ],
 )
-def test_a_table_that_cannot_be_right_is_refused_and_changes_nothing(small, text, said):
+def test_invalid_points_table_changes_nothing(small, text, said):
     folder, out = small
     again(small)
     (folder.parent / "p.csv").write_text(text, encoding="utf-8")
@@ -352,7 +355,7 @@ def test_a_table_that_cannot_be_right_is_refused_and_changes_nothing(small, text
     assert (out / "grades.csv").read_bytes() == before
 
 
-def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
+def test_corrections_survive_later_runs(small):
     folder, out = small
     again(small)
     said = ("bob", "stable_softmax", "7", "Right idea.")
@@ -375,7 +378,7 @@ def test_any_points_can_be_corrected_and_no_run_overwrites_that(small):
     assert kept == [(7.0, "Right idea.", "Prof"), (None, "", "")]
 
 
-def test_two_persons_who_marked_otherwise_are_seen_until_one_of_them_settles_it(small):
+def test_conflicting_marks_are_listed_until_settled(small):
     _, out = small
     again(small)
     given = {"ada": "2", "bob": "1.5", "cem": "3"}
@@ -416,7 +419,8 @@ def test_who_corrects_has_not_marked_the_texts(small):
     assert set(kept) == {("essay", ""), ("stable_softmax", "Prof")}
 
 
-def test_who_has_left_may_stand_in_the_rules_of_another_sheet(small, tmp_path):
+def test_policy_may_name_students_who_left(small, tmp_path):
+    """In the rules of another sheet than the one that is graded."""
     text = """
     roster = "class.csv"
     [late]
@@ -453,7 +457,7 @@ def test_the_table_of_another_assignment_is_refused(small):
     assert not (out / "upload.csv").exists()
 
 
-def test_a_lecture_is_not_called_the_sheet_whose_words_it_uses(small):
+def test_lecture_is_not_mistaken_for_a_sheet(small):
     folder, out = small
     put(folder / "dan" / "lecture.ipynb", notebook(["x = [split_heads]"]), LATER)
     again(small)
@@ -463,7 +467,7 @@ def test_a_lecture_is_not_called_the_sheet_whose_words_it_uses(small):
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("gone", ["heading", "badge"])
-def test_a_lecture_that_was_handed_in_by_mistake_is_called_one(tmp_path, path, gone):
+def test_submitted_lecture_is_reported_as_one(tmp_path, path, gone):
     number, tasks = int(path.name[:2]) or 1, all_tasks()
     book = json.loads(path.read_text(encoding="utf-8"))
     for cell in book["cells"]:
@@ -479,7 +483,7 @@ def test_a_lecture_that_was_handed_in_by_mistake_is_called_one(tmp_path, path, g
         assert row[column].removeprefix("not graded: ") == "It is the lecture, not the sheet."
 
 
-def test_answers_that_were_written_into_the_lecture_are_graded(tmp_path):
+def test_answers_inside_a_lecture_are_graded(tmp_path):
     book = json.loads((ROOT / "lectures" / f"{sheets()[2].page}.ipynb").read_text(encoding="utf-8"))
     whole = json.loads(sheet(RIGHT))
     answers = [cell for cell in whole["cells"] if cell["cell_type"] == "code"]
@@ -489,7 +493,7 @@ def test_answers_that_were_written_into_the_lecture_are_graded(tmp_path):
     assert points_of(tmp_path / "out") == {"ada": FULL}
 
 
-def test_who_handed_in_nothing_has_a_row_and_can_be_given_points(small):
+def test_missing_submission_has_a_row_and_takes_points(small):
     _, out = small
     again(small)
     row = next(r for r in rows_of(out / "grades.csv") if r["id"] == "dan")
@@ -498,7 +502,7 @@ def test_who_handed_in_nothing_has_a_row_and_can_be_given_points(small):
     assert points_of(out)["dan"] == 2
 
 
-def test_what_is_nobodys_is_given_to_nobody_until_a_person_says_whose(small):
+def test_unowned_file_waits_for_assign(small):
     folder, out = small
     put(folder / "Dan.final" / "my sheet.ipynb", sheet(RIGHT), LATER)
     again(small)
@@ -556,7 +560,7 @@ def a_table_of_times(table, *times):
     return table
 
 
-def test_of_two_downloads_in_one_folder_nobody_says_that_both_came_at_the_same_time(tmp_path):
+def test_two_downloads_in_a_folder_keep_their_times(tmp_path):
     """Their files have the times of the downloads; what an earlier run knew of a file, holds."""
     members = [fake_class.Made(901, "Ada Byron"), fake_class.Made(902, "Bea Byron")]
     policy = policy_of(
@@ -594,7 +598,7 @@ def test_of_two_downloads_in_one_folder_nobody_says_that_both_came_at_the_same_t
     assert rows.pop(first) == "2026-11-02" and set(rows.values()) == {"2026-11-06"}
 
 
-def test_a_column_of_canvas_is_named_exactly_or_by_its_beginning(tmp_path):
+def test_canvas_column_matches_exactly_or_by_prefix(tmp_path):
     table = tmp_path / "gradebook.csv"
     table.write_text("Student,ID,Sheet 1 (77),Sheet 10 (78),Sheet 20: Masks (79)\nAda,901,,,\n")
     student = SimpleNamespace(also=("canvas 901",))
@@ -612,7 +616,8 @@ def test_a_column_of_canvas_is_named_exactly_or_by_its_beginning(tmp_path):
             exports.fill([one], table, said, scale=False)
 
 
-def test_another_maximum_than_in_the_run_before_is_said(small, tmp_path, monkeypatch, capsys):
+def test_changed_maximum_is_reported(small, tmp_path, monkeypatch, capsys):
+    """It is compared with that of the previous run."""
     from classroom import grade
 
     folder, out = small
@@ -639,7 +644,8 @@ TABLES_OF_ANOTHER_MAXIMUM = {
 
 
 @pytest.mark.parametrize("form", TABLES_OF_ANOTHER_MAXIMUM)
-def test_another_maximum_stops_before_anything_is_graded(form, small, tmp_path):
+def test_other_maximum_in_the_table_stops_the_run(form, small, tmp_path):
+    """It stops before anything is graded."""
     folder, out = small
     (tmp_path / "table.csv").write_text(TABLES_OF_ANOTHER_MAXIMUM[form])
     told = {"table": tmp_path / "table.csv", "column": "Sheet 2"}
@@ -652,7 +658,8 @@ def test_another_maximum_stops_before_anything_is_graded(form, small, tmp_path):
     graded(folder, out, tasks=TEXTS, told=told | {"scale": True})  # and nothing is final yet
 
 
-def test_a_table_that_cannot_be_filled_in_stops_before_anything_is_graded(small, tmp_path):
+def test_unusable_table_stops_the_run(small, tmp_path):
+    """It stops before anything is graded."""
     folder, out = small
     (tmp_path / "canvas.csv").write_text(TABLES_OF_ANOTHER_MAXIMUM["canvas"])
     for table, said in (("class", "neither Moodle's worksheet nor"), ("canvas", "'Sheet 4' fits")):
@@ -673,7 +680,7 @@ def test_an_extension_on_another_sheet_stops_nothing(small, tmp_path):
 
 
 @pytest.mark.parametrize("comment", ["$\\sqrt{d_k}$", "is `missing`"])
-def test_a_comment_that_the_shell_would_change_is_refused(comment):
+def test_make_refuses_comments_the_shell_changes(comment):
     options = f'--correct ada essay 2 "{comment}"'
     words = ["make", "-n", "grade", "SUBMISSIONS=x", f"OPTIONS={options}"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
@@ -683,7 +690,7 @@ def test_a_comment_that_the_shell_would_change_is_refused(comment):
     assert done.returncode == 0 and '"see #3 & 5%"' in done.stdout
 
 
-def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
+def test_scaled_points_have_two_decimals(tmp_path):
     table = tmp_path / "worksheet.csv"
     table.write_text("Identifier,Grade,Maximum Grade\nParticipant 901,,150\n")
     student = SimpleNamespace(also=("moodle 901",))
@@ -695,7 +702,7 @@ def test_scaled_points_have_two_digits_behind_the_point(tmp_path):
         exports.fill([one], table, "", scale=False)
 
 
-def test_somebody_else_who_agrees_takes_no_comment_away():
+def test_agreeing_marker_keeps_the_comment():
     from classroom.gradebook.grades import is_new
 
     first = Correction("ada", "essay", 2.0, "Well put.", "Grace", "", "a")
@@ -707,7 +714,7 @@ def test_somebody_else_who_agrees_takes_no_comment_away():
     assert is_new(replace(first, comment="", author="Alan", answer="b"), held)
 
 
-def test_tasks_of_ones_own_are_numbered_after_the_whole_sheet():
+def test_own_tasks_are_numbered_after_the_sheet():
     known = sheets()[2].items
     some = {name: SimpleNamespace(lecture=2) for name in (known[0].task, "mine")}
     assert [item.number for item in items_of(2, some)] == [1, max(i.number for i in known) + 1]
@@ -735,7 +742,7 @@ def test_a_sum_over_the_database_counts_nothing_twice(small):
         assert base.execute(query).fetchone() == (0,)
 
 
-def test_a_zip_made_by_macos_keeps_its_owner_without_a_roster(tmp_path):
+def test_macos_zip_keeps_its_owner_without_a_roster(tmp_path):
     put(tmp_path / "in" / "eve.zip", fake_class.mac_zip(sheet(RIGHT)), LATER)
     put(tmp_path / "in" / "bob.zip", fake_class.mac_zip(sheet(fake_class.HALF)), LATER)
     graded(tmp_path / "in", tmp_path / "out")
@@ -755,7 +762,7 @@ def nested(data, *names):
 
 
 @pytest.mark.parametrize("form", [*FORMS, "one zip", "no roster"])
-def test_a_zip_in_a_students_zip_is_opened_wherever_it_lies(tmp_path, form):
+def test_nested_zip_is_opened(tmp_path, form):
     """In every export, from a folder or a zip; the same names inside make nobody another."""
     members = [fake_class.Made(n, "Same Name") for n in (901, 902, 903)]
     for one, answers in zip(members, (RIGHT, fake_class.HALF, fake_class.STUB), strict=True):
@@ -780,7 +787,8 @@ def test_a_zip_in_a_students_zip_is_opened_wherever_it_lies(tmp_path, form):
     assert points_of(tmp_path / "out") == ids
 
 
-def test_a_zip_bomb_of_zips_is_refused_and_its_student_told(tmp_path, monkeypatch):
+def test_nested_zip_bomb_is_refused(tmp_path, monkeypatch):
+    """The student is told."""
     from classroom.intake import submissions
 
     monkeypatch.setattr(submissions, "MOST_ENTRIES", 200)
@@ -826,7 +834,7 @@ def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):
     assert "no notebook (.py)" in look["what"]
 
 
-def test_the_wrong_sheet_for_the_whole_class_stops_the_command(tmp_path):
+def test_wrong_sheet_for_a_whole_class_stops_the_run(tmp_path):
     folder = tmp_path / "in"
     for name in ("ada", "bob"):
         put(folder / f"{name}.ipynb", notebook(fake_class.OTHER_SHEET), LATER)
@@ -850,7 +858,7 @@ def test_without_a_roster_two_of_one_name_are_two(tmp_path):
 # ------------------------------------------------------------------ names that are known later
 
 
-def test_what_stays_of_a_path_does_not_depend_on_the_layout():
+def test_settled_path_is_independent_of_the_layout():
     ways = (
         "a.zip/Ada_7_{}file/x/y.ipynb",
         "Participant_7_{}file_/x/y.ipynb",
@@ -866,7 +874,7 @@ def test_what_stays_of_a_path_does_not_depend_on_the_layout():
 
 
 @pytest.mark.parametrize(("first", "then"), [("_", "/"), ("/", "_"), ("_/", "_"), ("_", "_/")])
-def test_a_download_in_another_layout_keeps_choices_and_signatures(tmp_path, first, then):
+def test_other_download_layout_keeps_choices(tmp_path, first, then):
     """Moodle's zip with folders and without, blind and then with names."""
     members = [fake_class.Made(n, f"Same Name{n % 2}") for n in (901, 902, 903)]
     later = {"b.ipynb": (sheet(fake_class.HALF), LATER + 9)}
@@ -951,7 +959,7 @@ def everything_is_their_own(tmp_path, out, wanted, id_of):
 
 
 @pytest.mark.parametrize("folder", ["blind", "named"], ids=["the same files", "a new download"])
-def test_marks_of_a_blind_week_are_the_students_own_when_names_are_known(tmp_path, folder):
+def test_blind_marks_follow_their_students(tmp_path, folder):
     members, out, wanted = a_blind_week(tmp_path)
     table = fake_class.moodle(tmp_path / "named", members)  # its worksheet has the same numbers
     for _ in range(2):
@@ -965,7 +973,8 @@ def test_marks_of_a_blind_week_are_the_students_own_when_names_are_known(tmp_pat
         named(tmp_path, members, out, folder, correct=(("u902", "essay", "1", ""),))
 
 
-def test_marks_that_wait_in_the_table_of_the_blind_week_come_along(tmp_path):
+def test_waiting_blind_marks_follow_their_students(tmp_path):
+    """Marks that were typed in and not yet read."""
     members, out, wanted = a_blind_week(tmp_path)
     fill(out / "written.csv", lambda row: row.update(points=row["points"] or "1"))
     (tmp_path / "saved.csv").write_bytes((out / "written.csv").read_bytes())
@@ -991,7 +1000,7 @@ def pairs_table(tmp_path, text):
     return (tmp_path / "pairs.csv",)
 
 
-def test_a_table_of_pairs_says_which_participant_is_whom(tmp_path):
+def test_participants_table_identifies_students(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     roster = class_table(tmp_path, *wanted)
     text = "participant,email\n901,s901@example.org\nParticipant 902,S902@example.org\n"
@@ -1014,7 +1023,7 @@ def test_a_table_of_pairs_says_which_participant_is_whom(tmp_path):
     everything_is_their_own(tmp_path, out, wanted, lambda n: f"u{n}")
 
 
-def test_two_that_were_mistaken_for_each_other_get_their_own_when_the_table_is_mended(tmp_path):
+def test_repaired_participants_table_swaps_back(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     roster = class_table(tmp_path, *wanted)
     rest = "903,u903\n904,u904\n"
@@ -1039,7 +1048,7 @@ def test_two_that_were_mistaken_for_each_other_get_their_own_when_the_table_is_m
         ("Identifier,Full name\nParticipant 901,Ada", "Moodle's worksheet with e-mail addresses"),
     ],
 )
-def test_a_table_of_pairs_that_would_merge_or_lose_somebody_is_refused(tmp_path, text, said):
+def test_participants_table_must_not_merge_or_lose(tmp_path, text, said):
     members, out, wanted = a_blind_week(tmp_path)
     before = (out / "grades.csv").read_bytes()
     told = {"rosters": class_table(tmp_path, *wanted), "participants": pairs_table(tmp_path, text)}
@@ -1048,7 +1057,7 @@ def test_a_table_of_pairs_that_would_merge_or_lose_somebody_is_refused(tmp_path,
     assert (out / "grades.csv").read_bytes() == before
 
 
-def test_a_table_of_pairs_that_the_worksheet_contradicts_is_refused(tmp_path):
+def test_participants_table_must_match_the_worksheet(tmp_path):
     members, out, _ = a_blind_week(tmp_path)
     table = fake_class.moodle(tmp_path / "named", members)
     pairs = pairs_table(tmp_path, "participant,email\n901,s902@example.org\n")
@@ -1081,7 +1090,7 @@ def test_a_number_that_is_two_people_is_refused(tmp_path):
         named(tmp_path, members, out, "named", rosters=(table, other))
 
 
-def test_an_identifier_that_looks_like_a_participants_number_is_not_that_participant(tmp_path):
+def test_id_like_a_participant_number_is_another(tmp_path):
     members, out, _ = a_blind_week(tmp_path)
     (tmp_path / "class.csv").write_text("id,name\n903,Zoe\n17,Yan\n", encoding="utf-8")
     table = fake_class.moodle(tmp_path / "named", members)
@@ -1090,7 +1099,7 @@ def test_an_identifier_that_looks_like_a_participants_number_is_not_that_partici
     assert (points["903"], points["s903@example.org"]) == (0, FULL + 2.5)
 
 
-def test_an_anonymous_week_of_canvas_is_known_again_by_its_uploads(tmp_path):
+def test_anonymous_canvas_is_matched_by_upload_ids(tmp_path):
     members, out, wanted = a_blind_week(tmp_path, "canvas")
     assert {row["name"] for row in rows_of(tmp_path / "term" / "totals.csv")} == set()
     assert len(rows_of(tmp_path / "term" / "blind.csv")) == 3
@@ -1099,7 +1108,7 @@ def test_an_anonymous_week_of_canvas_is_known_again_by_its_uploads(tmp_path):
     everything_is_their_own(tmp_path, out, wanted, lambda n: f"u{n}")
 
 
-def test_canvas_says_who_was_late_also_where_nobody_has_a_name():
+def test_canvas_marks_late_anonymous_files():
     for name, late in (
         ("LATE_anon_x9yz2_880012_a.ipynb", True),
         ("anon_x9yz2_880012_a.ipynb", False),
@@ -1108,7 +1117,7 @@ def test_canvas_says_who_was_late_also_where_nobody_has_a_name():
         assert (owner.id, owner.name, owner.late, owner.upload) == ("anon_x9yz2", "", late, 880012)
 
 
-def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
+def test_blind_and_named_weeks_share_students(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     for one in members:
         one.number += 300  # Moodle numbers everybody anew
@@ -1140,7 +1149,7 @@ def test_a_blind_week_beside_a_named_one_makes_nobody_two(tmp_path):
     }
 
 
-def test_an_anonymous_week_takes_nobodys_name_of_another_week(tmp_path):
+def test_anonymous_week_takes_no_name_of_another_week(tmp_path):
     """Not even where the numbers of uploads, or of participants, come again."""
     for form, blind in (("canvas", {"anonymous": True}), ("moodle", {"blind": True})):
         place = tmp_path / form
@@ -1165,7 +1174,8 @@ def test_an_anonymous_week_takes_nobodys_name_of_another_week(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
-def test_in_a_blind_week_a_list_of_the_class_says_of_nobody_that_nothing_came(tmp_path, form):
+def test_blind_week_reports_nobody_as_missing(tmp_path, form):
+    """A roster cannot tell who handed in nothing."""
     members = [fake_class.Made(n, f"Same Name{n % 2}") for n in (901, 902, 903)]
     for one in members[:2]:
         one.files = {"a.ipynb": (sheet(RIGHT), LATER)}
@@ -1227,7 +1237,7 @@ def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
         )
 
 
-def test_an_extension_waits_as_long_as_its_owners_file_has_a_number(tmp_path):
+def test_extension_waits_until_its_owner_is_known(tmp_path):
     waits = "the extension of s901@example.org holds when names are known; hand back after that"
     text = "[late]\ntimes = 'times.csv'\n[sheets.2]\ndue = 2026-11-02"
     text += "\nextensions = { 's901@example.org' = 2026-11-09 }"
@@ -1255,7 +1265,7 @@ def test_rules_that_were_forgotten_are_noticed(tmp_path):
         assert sum(look.startswith(said) for look in looks) == times
 
 
-def test_a_term_from_before_identities_were_kept_knows_its_participants(tmp_path):
+def test_old_database_identifies_participants(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     with sqlite3.connect(tmp_path / "term" / "grades.sqlite") as base:
         base.execute("DROP TABLE identity")
@@ -1266,7 +1276,7 @@ def test_a_term_from_before_identities_were_kept_knows_its_participants(tmp_path
     everything_is_their_own(tmp_path, out, wanted, lambda n: f"s{n}@example.org")
 
 
-def test_another_identifier_for_the_same_e_mail_address_is_the_same_student(tmp_path):
+def test_same_email_is_the_same_student(tmp_path):
     members, out, wanted = a_blind_week(tmp_path)
     table = fake_class.moodle(tmp_path / "named", members)
     named(tmp_path, members, out, "named", rosters=(table,))
@@ -1316,7 +1326,7 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     assert "1 day late, so 90% of 24 points count" in page
 
 
-def test_a_task_that_is_left_out_stands_in_the_feedback_as_not_graded(small, tmp_path):
+def test_excluded_task_is_shown_as_not_graded(small, tmp_path):
     folder, out = small
     tasks = GRADED | {"log_softmax": all_tasks()["log_softmax"]}
     policy = policy_of(tmp_path, "[sheets.2]\nexcluded = ['log_softmax']")
@@ -1327,7 +1337,7 @@ def test_a_task_that_is_left_out_stands_in_the_feedback_as_not_graded(small, tmp
     assert page.count("not graded in this class") == 1
 
 
-def test_a_late_file_that_counts_for_less_than_the_one_before_is_pointed_at(tmp_path):
+def test_late_file_worth_less_is_reviewed(tmp_path):
     text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
     policy, file = policy_of(tmp_path, text), tmp_path / "in" / "ada" / "x.ipynb"
     in_time = datetime(2023, 11, 15, 10, tzinfo=UTC).timestamp()
@@ -1345,7 +1355,7 @@ def test_a_late_file_that_counts_for_less_than_the_one_before_is_pointed_at(tmp_
     assert any("would have 11.2: ada/x.ipynb" in what for what in said)
 
 
-def test_what_was_to_be_looked_at_in_a_blind_week_still_is_when_names_are_known(tmp_path):
+def test_blind_reviews_stay_open_once_names_are_known(tmp_path):
     text = "[late]\ntimes = 'moodle'\npercent_per_day = 10\ntime_zone = 'UTC'\n"
     policy = policy_of(tmp_path, text + "[sheets.2]\ndue = 2023-11-15T12:00:00Z")
     one = fake_class.Made(901, "Ada Byron")
@@ -1379,7 +1389,7 @@ def test_what_was_to_be_looked_at_in_a_blind_week_still_is_when_names_are_known(
     assert not rows_of(tmp_path / "out" / "look.csv")
 
 
-def test_days_are_counted_as_they_begin_and_only_after_the_grace(tmp_path):
+def test_late_days_start_after_the_grace_period(tmp_path):
     text = "[late]\ntimes = 'files'\ngrace_minutes = 10\npercent_per_day = 10\ndays = 3\n"
     policy = policy_of(tmp_path, text + "[sheets.2]\ndue = 2026-11-02T12:00:00Z")
     due = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -1402,7 +1412,7 @@ def test_times_of_handing_in_can_come_from_a_table(small, tmp_path):
     assert any("is not known" in row["what"] for row in rows_of(out / "look.csv"))
 
 
-def test_times_of_handing_in_can_come_from_moodles_worksheet(tmp_path):
+def test_submission_times_come_from_moodle(tmp_path):
     members = fake_class.students(50)[44:50]
     table = fake_class.moodle(tmp_path / "in", members)
     days = ["Sunday, 1 November 2026, 10:03 PM", "Tuesday, 3 November 2026, 12:10 AM", "-"] * 2
@@ -1423,7 +1433,7 @@ def test_times_of_handing_in_can_come_from_moodles_worksheet(tmp_path):
         graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
 
 
-def test_more_than_the_maximum_is_said_where_the_table_is_filled_in(tmp_path):
+def test_filled_table_reports_points_above_maximum(tmp_path):
     members = fake_class.students(60)[50:]
     table = fake_class.moodle(tmp_path / "in", members)
     policy = policy_of(tmp_path, "[sheets.2]\nbonus = ['query_context']")
@@ -1434,7 +1444,7 @@ def test_more_than_the_maximum_is_said_where_the_table_is_filled_in(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
-def test_rows_of_strangers_are_named_where_the_table_is_filled_in(tmp_path, form):
+def test_filled_table_names_rows_of_strangers(tmp_path, form):
     members = fake_class.students(60)[50:]
     table = FORMS[form](tmp_path / "in", members)
     columns, rows = tables.read(table, exact=True)
@@ -1449,7 +1459,7 @@ def test_rows_of_strangers_are_named_where_the_table_is_filled_in(tmp_path, form
     assert f"10 of {len(rows) + 6} rows are of the class (not {named} and " in done.filled
 
 
-def test_a_table_that_is_refused_takes_no_list_of_changes_away(tmp_path):
+def test_refused_table_keeps_changed_csv(tmp_path):
     members = fake_class.students(60)[50:]
     table = fake_class.moodle(tmp_path / "in", members)
     out, told = tmp_path / "out", {"rosters": (table,)}
@@ -1475,7 +1485,7 @@ def test_texts_that_wait_are_not_counted_as_0_points(small):
     assert "to be read" not in text and '0 points</th><td class="number">3' in text
 
 
-def test_the_policy_names_the_zone_of_times_that_name_none(tmp_path, monkeypatch):
+def test_policy_time_zone_applies_to_bare_times(tmp_path, monkeypatch):
     """So that a penalty does not depend on the machine that grades."""
     members = fake_class.students(50)[44:46]
     table = fake_class.moodle(tmp_path / "in", members)
@@ -1498,7 +1508,7 @@ def test_the_policy_names_the_zone_of_times_that_name_none(tmp_path, monkeypatch
         policy_of(tmp_path, f"{rules}time_zone = 'Berlin'")
 
 
-def test_what_the_feedback_shows_does_not_tell_the_secret_number(tmp_path):
+def test_feedback_does_not_reveal_the_secret_seed(tmp_path):
     """The cases of no other task follow from it, nor from a seed that is an input."""
     secret = 20417
     seeds = {name: case_seed(secret, name) for name in (*GRADED, "essay", "train_lstm")}
@@ -1517,7 +1527,7 @@ def test_what_the_feedback_shows_does_not_tell_the_secret_number(tmp_path):
         assert cases == repr(GRADED[name].cases(seeds[name]))
 
 
-def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
+def test_canvas_lateness_is_measured_by_a_table(tmp_path):
     members = [one for one in fake_class.students(100)[44:] if one.number % 10 in (7, 8)]
     table = fake_class.canvas(tmp_path / "in", members)
     late = [one for one in members if one.number % 10 == 7]
@@ -1537,7 +1547,8 @@ def test_canvas_marks_who_was_late_and_a_table_says_by_how_much(tmp_path):
     assert done.late == len(flagged) > 0
 
 
-def test_private_cases_and_tasks_lie_outside_the_repository(small, tmp_path):
+def test_private_cases_and_tasks_are_used(small, tmp_path):
+    """They lie outside the repository."""
     folder, out = small
     private = tmp_path / "private"
     put(
@@ -1601,9 +1612,8 @@ def test_the_kind_that_a_private_case_says_counts(small, tmp_path):
         ("[Case((np.zeros((1, 4)),), kind='batches')]", "no case is an ordinary one"),
     ],
 )
-def test_private_cases_that_cannot_be_used_are_refused_by_file_case_and_what_is_wanted(
-    small, code, said
-):
+def test_invalid_private_cases_are_refused(small, code, said):
+    """The message names the file, the case and what is needed."""
     folder, out = small
     put(folder.parent / "private" / "cases" / "stable_softmax.py", (CASES + code).encode(), LATER)
     policy = policy_of(folder.parent, 'private = "private"')
@@ -1631,7 +1641,7 @@ def an_own_task(tmp_path, text=""):
     return policy_of(tmp_path, f"private = 'private'\n{text}")
 
 
-def test_answers_to_own_tasks_in_a_second_notebook_count_with_the_sheet(tmp_path):
+def test_second_notebook_adds_own_tasks(tmp_path):
     """Wherever it lies, whichever is later; what the sheet itself answers stands."""
     (tmp_path / "class.csv").write_text(
         "id,name,email\n" + "\n".join(f"{n},,{n}@x" for n in "ada bob cem dan eva fay gus".split())
