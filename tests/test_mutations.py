@@ -283,21 +283,20 @@ CODE_FAULTS = {
         "classroom/sandbox/worker.py",
         "sys.meta_path.insert(0, WithoutTorch)",
         "sys.meta_path[:0] = []",
-        "tests/classroom/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"
+        "tests/classroom/test_needs.py::test_grades_do_not_depend_on_torch_at_start"
         "[within an answer]",
     ),
     "a false torch unseen": (
         "classroom/sandbox/worker.py",
         'not job["torch"] and "torch" in modules',
         'not job["torch"] and "torch" in ()',
-        "tests/classroom/test_needs.py::test_nothing_depends_on_whether_torch_was_there_at_the_start"
-        "[a false torch]",
+        "tests/classroom/test_needs.py::test_grades_do_not_depend_on_torch_at_start[a false torch]",
     ),
     "arrays that wait for torch": (
         "helpers/numpy_attention.py",
         "import numpy as np\n",
         "import numpy as np\nimport torch\n",
-        "tests/classroom/test_needs.py::test_the_modules_that_need_no_torch_are_all_that_are_named",
+        "tests/classroom/test_needs.py::test_list_of_modules_without_torch_is_complete",
     ),
     "a line of ours told as the student's": (
         "grading/stop.py",

@@ -1683,7 +1683,7 @@ def test_second_notebook_adds_own_tasks(tmp_path):
     assert points_of(out)["ada"] == 3
 
 
-def test_a_second_notebook_of_another_download_comes_to_no_sheet(tmp_path):
+def test_second_notebook_of_other_download_is_ignored(tmp_path):
     policy, out = an_own_task(tmp_path), tmp_path / "out"
     one = fake_class.Made(901, "Ada Byron", {"x.ipynb": (sheet(RIGHT), LATER)})
     for name in ("a", "b"):
@@ -1695,7 +1695,7 @@ def test_a_second_notebook_of_another_download_comes_to_no_sheet(tmp_path):
     assert said[0] == "ok" and said[1].startswith("not counted: it is of another download than a/")
 
 
-def test_a_second_notebook_that_is_late_makes_the_whole_late(tmp_path):
+def test_late_second_notebook_makes_all_late(tmp_path):
     text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
     (tmp_path / "class.csv").write_text("id,name,email\nada,Ada,a@x\n")
     policy = an_own_task(tmp_path, f"roster = 'class.csv'\n{text}")
@@ -1726,7 +1726,7 @@ def test_a_second_notebook_that_is_late_makes_the_whole_late(tmp_path):
         ),
     ],
 )
-def test_private_cases_that_the_model_answer_fails_take_points_from_nobody(small, place, code):
+def test_private_cases_must_accept_the_model_answer(small, place, code):
     folder, out = small
     put(folder.parent / "private" / place, code.encode(), LATER)
     policy = policy_of(folder.parent, 'private = "private"')
@@ -1772,7 +1772,7 @@ DUE = "[sheets.2]\ndue = 2026-11-02\n"
 
 @pytest.mark.parametrize("slip", ["a letter missing", "two letters changed about"])
 @pytest.mark.parametrize(("table", "key"), [(t, key) for t, keys in KEYS.items() for key in keys])
-def test_a_key_or_table_written_wrongly_says_which_was_meant(tmp_path, table, key, slip):
+def test_misspelled_policy_key_suggests_the_right_one(tmp_path, table, key, slip):
     wrong = key[:2] + key[3:] if slip == "a letter missing" else key[:-2] + key[-1] + key[-2]
     line = f"[{wrong}]\n" if key in ("late", "feedback") else f"{wrong} = 3\n"
     line = f"[{wrong}.2]\n" if key == "sheets" else line
@@ -1782,7 +1782,7 @@ def test_a_key_or_table_written_wrongly_says_which_was_meant(tmp_path, table, ke
         policy_of(tmp_path, text)
 
 
-def test_the_keys_that_were_tried_are_all_that_the_example_explains():
+def test_example_policy_explains_every_key():
     from classroom.policy import EXAMPLE
 
     text = EXAMPLE.read_text(encoding="utf-8")
@@ -1805,7 +1805,7 @@ def test_the_keys_that_were_tried_are_all_that_the_example_explains():
         ("sheets = 3", r"tables, as \[sheets.4\]"),
     ],
 )
-def test_what_stands_in_the_wrong_place_is_told_the_right_one(tmp_path, text, said):
+def test_misplaced_policy_key_names_the_right_table(tmp_path, text, said):
     with pytest.raises(ValueError, match=said):
         policy_of(tmp_path, text)
 
@@ -1827,7 +1827,7 @@ def test_a_policy_names_only_tasks_that_there_are(small, tmp_path):
         ("'stable_sofmax'", "'stable_softmax' was probably meant"),
     ],
 )
-def test_only_model_answers_that_there_are_can_be_kept_back(small, tmp_path, kept, said):
+def test_keep_back_refuses_unknown_model_answers(small, tmp_path, kept, said):
     folder, out = small
     policy = policy_of(tmp_path, f"[feedback]\nkeep_back = [{kept}]")
     with pytest.raises(ValueError, match=f"feedback.keep_back: {said}" if "2" in said else said):
@@ -1835,7 +1835,8 @@ def test_only_model_answers_that_there_are_can_be_kept_back(small, tmp_path, kep
     assert not (out / "grades.csv").exists()
 
 
-def test_the_commented_example_is_a_policy_and_so_is_all_of_it_uncommented(tmp_path):
+def test_example_policy_is_valid_uncommented(tmp_path):
+    """As it stands it is valid too."""
     from classroom.policy import EXAMPLE
 
     text = EXAMPLE.read_text(encoding="utf-8")
@@ -1857,7 +1858,8 @@ def test_the_commented_example_is_a_policy_and_so_is_all_of_it_uncommented(tmp_p
 # ------------------------------------------------------------------ feedback
 
 
-def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_that_stopped(tmp_path):
+def test_feedback_shows_input_code_and_failing_cell(tmp_path):
+    """With the numbers and titles of the sheet."""
     folder = tmp_path / "in"
     wrong = "def stable_softmax(scores):\n    return scores / scores.sum()  # <mine>"
     broken = "halved = 1 / 0\nquery_context = [2.0, 1.0]"
@@ -1876,7 +1878,7 @@ def test_feedback_has_the_sheets_numbers_the_input_the_own_code_and_the_cell_tha
     assert f"Lecture 2, {sheets()[2].title}" in page
 
 
-def test_the_model_answer_of_an_own_task_is_shown_by_the_same_rules(tmp_path):
+def test_own_model_answer_follows_feedback_rules(tmp_path):
     wrong = "def my_own(x):\n    return x"
     put(tmp_path / "in" / "ada.ipynb", sheet(RIGHT | {"my_own": wrong}), LATER)
     out = tmp_path / "out"
@@ -1895,7 +1897,7 @@ def test_the_model_answer_of_an_own_task_is_shown_by_the_same_rules(tmp_path):
         assert (answer in page, "The model answer" in page) == (shown, shown), text
 
 
-def test_the_model_answer_of_an_own_task_without_a_cell_is_its_source_or_its_value(tmp_path):
+def test_own_answer_is_a_source_or_a_value(tmp_path):
     from classroom.policy import own_answer, own_tasks
 
     head = "from grading.author import Case, plan, task\n"
@@ -1908,7 +1910,7 @@ def test_the_model_answer_of_an_own_task_without_a_cell_is_its_source_or_its_val
     assert own_answer(tmp_path, TASKS["essay"]) == own_answer(None, TASKS["essay"]) == ""
 
 
-def test_the_number_of_a_sheet_keeps_back_all_its_model_answers(tmp_path):
+def test_keep_back_by_sheet_number(tmp_path):
     put(tmp_path / "in" / "ada.ipynb", sheet(fake_class.HALF), LATER)
     for kept, shown in (("[5]", True), ("[2]", False), ("['stable_softmax', 2]", False)):
         policy = policy_of(tmp_path, f"[feedback]\nmodel_answers = true\nkeep_back = {kept}")
@@ -1917,7 +1919,7 @@ def test_the_number_of_a_sheet_keeps_back_all_its_model_answers(tmp_path):
         assert ("The model answer" in page) == shown
 
 
-def test_where_only_whole_answers_count_the_page_says_so_once(small, tmp_path):
+def test_page_says_once_that_only_whole_answers_count(small, tmp_path):
     folder, out = small
     said = "<p>In this class only complete answers earn points.</p>"
     for text, times in (("partial = false", 1), ("partial = true", 0)):
@@ -1982,7 +1984,7 @@ def test_feedback_leads_to_the_section_of_the_lecture(tmp_path):
         assert f"Lecture 2, {sheets()[2].title}: One query, three operations</a>" in page
 
 
-def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
+def test_written_answer_round_trip(tmp_path):
     """Quotes, lines and what looks like a formula survive; the points come back."""
     from grading.task import all_tasks
 
@@ -2023,7 +2025,7 @@ def test_a_written_task_of_the_course_goes_to_a_person_and_back(tmp_path):
     assert row["possible"] == "10" and "(claim_gates): 10 points" in guide
 
 
-def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_path):
+def test_points_without_comment_show_the_marking_guide(tmp_path):
     tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
     answers = RIGHT | {"claim_gates": "claim_gates = 'A gate is fixed.'"}
     put(tmp_path / "in" / "ada.ipynb", sheet(answers), LATER)
@@ -2048,7 +2050,7 @@ def test_points_without_a_comment_are_explained_by_which_point_is_for_what(tmp_p
     assert "One gate more." in page and guide not in page and "Marked by" not in page
 
 
-def test_every_written_task_of_the_course_has_a_question_a_good_answer_and_a_guide():
+def test_written_tasks_have_question_answer_and_guide():
     for task in all_tasks().values():
         if task.kind == "written":
             asked = sheets()[task.lecture].questions[task.name]
@@ -2067,7 +2069,7 @@ def test_tables_open_in_excel_and_hold_no_formula(small):
         assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
 
 
-def test_one_students_results_are_what_gradescope_reads(tmp_path):
+def test_results_json_fits_gradescope(tmp_path):
     put(tmp_path / "in" / "any name.ipynb", sheet(RIGHT), LATER)
     policy = policy_of(tmp_path, "[feedback]\ngradescope = 'after_due_date'")
     graded(tmp_path / "in", tmp_path / "out", told={"everybody": "one"}, policy=policy)
@@ -2085,7 +2087,7 @@ def test_gradescope_says_what_is_wrong_with_a_file(tmp_path):
     assert document["score"] == 0 and "notebook" in document["output"]
 
 
-def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
+def test_gradescope_zip_has_no_private_files(tmp_path):
     longer = "[sheets.2.extensions]\n'ada@x' = 2026-11-09"  # a student's address stays here
     for line in ('roster = "class.csv"', 'private = "own"', '[late]\ntimes = "x.csv"', longer):
         (tmp_path / "class.toml").write_text(line, encoding="utf-8")
@@ -2096,7 +2098,7 @@ def test_gradescopes_zip_holds_no_files_of_the_lecturer(tmp_path):
     assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "x.zip").namelist()
 
 
-def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatch):
+def test_gradescope_policy_follows_the_page(tmp_path, monkeypatch):
     """A deadline may stay in it, without times: those are Gradescope's."""
     from classroom import grade
 
@@ -2115,7 +2117,7 @@ def test_the_policy_for_gradescope_is_made_as_the_page_says(tmp_path, monkeypatc
     assert grade.main(words) == 2 and len(asked) == 1
 
 
-def test_no_results_for_gradescope_when_the_grader_is_at_fault(tmp_path):
+def test_grader_error_writes_no_gradescope_results(tmp_path):
     from classroom.execute import GraderError
 
     def fails(*_):
@@ -2146,7 +2148,7 @@ def test_made_students_are_what_they_say():
         ("folder", "u902/feedback-sheet-2.html"),
     ],
 )
-def test_points_for_what_was_not_handed_in_have_a_page_too(tmp_path, form, place):
+def test_points_without_submission_have_a_page(tmp_path, form, place):
     members = [fake_class.Made(n, "Same Name") for n in (901, 902, 903)]
     members[0].files = {"a.ipynb": (sheet(RIGHT), LATER)}
     table = FORMS[form](tmp_path / "in", members)
@@ -2205,7 +2207,7 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     assert titles["stable_softmax"] not in page
 
 
-def test_texts_that_nobody_has_read_are_not_counted_as_lost(tmp_path):
+def test_unread_texts_are_not_lost_points(tmp_path):
     folder, term = tmp_path / "in", tmp_path / "term"
     tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
     half = dict.fromkeys(RIGHT, "")  # of 14 points and 20 for the text, 10 are had
@@ -2235,7 +2237,8 @@ def test_texts_that_nobody_has_read_are_not_counted_as_lost(tmp_path):
     assert "Ada (ada): 41% of the points" in page and "sheet 2: all of it, 0 points" in page
 
 
-def test_who_handed_in_the_same_file_is_named_also_with_the_model_answers(tmp_path):
+def test_identical_files_are_listed(tmp_path):
+    """Also if all their answers are the model answers."""
     folder = tmp_path / "in"
     for name, answers in (("ada", RIGHT), ("bob", RIGHT), ("cem", fake_class.HALF)):
         put(folder / f"{name}.ipynb", sheet(answers), LATER)
@@ -2260,7 +2263,7 @@ def stable_softmax(scores):
 """
 
 
-def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
+def test_similar_answers_are_listed_despite_renaming(tmp_path):
     folder = tmp_path / "in"
     renamed = COPIED
     for word in ("largest", "moved", "powers", "below", "shares"):
@@ -2282,7 +2285,7 @@ def test_answers_that_are_alike_are_listed_also_with_other_names(tmp_path):
 # ------------------------------------------------------------------ written tasks
 
 
-def test_a_written_task_made_as_the_page_says_passes_the_proof(tmp_path):
+def test_written_task_from_the_page_passes_the_proof(tmp_path):
     """The code that stands there, in a folder of the lecturer's own, and a class that answers."""
     from classroom.policy import own_tasks
     from tests.grading import test_tasks as proof
@@ -2333,7 +2336,7 @@ def test_what_the_page_says_of_the_database_is_true(small):
     assert (task, times) == ("query_context", 1) and "sum of the first two" in message
 
 
-def test_every_option_and_file_that_the_pages_name_is_there():
+def test_options_and_files_of_the_pages_exist():
     """What the pages about grading tell you to type can be typed."""
     text = pages_about_grading()
     made = "".join(path.read_text() for path in (ROOT / "classroom").rglob("*.py"))
@@ -2354,7 +2357,7 @@ def helped():
     return {name: (said, recipe) for name, said, recipe in found}
 
 
-def test_make_help_names_every_variable_that_a_command_takes():
+def test_make_help_names_every_variable():
     own = {"BIN", "MAKE", "CURDIR", "SITE", "PYTHON", "MAKEFILE_LIST"}
     own |= {"CI", "FAULTY", "ONLINE", "TESTS"}  # CI is set by services, not by people
     for name, (said, recipe) in helped().items():
@@ -2365,7 +2368,8 @@ def test_make_help_names_every_variable_that_a_command_takes():
     assert {"TABLE", "OPTIONS"} <= set(re.findall(r"\b([A-Z]+)=", helped()["grade"][0]))
 
 
-def test_make_help_names_every_option_of_the_grader_and_no_other(capsys):
+def test_make_help_names_the_options_of_the_grader(capsys):
+    """All of them and no other."""
     from classroom.grade import main
 
     with pytest.raises(SystemExit):

@@ -141,7 +141,7 @@ prepared = Prepared(TASKS["stable_softmax"], cases, 1.0, {})
 
 @given(json_values)
 @settings(max_examples=300, deadline=None)  # the first one runs every known mistake
-def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
+def test_garbage_outcomes_earn_nothing(garbage):
     """The answer channel as a whole: what a stranger sends is refused or judged, and is worth 0."""
     messages = [garbage, [garbage] * 2]
     messages.append([{"value": garbage, "error": "", "changed": [], "noticed": "", "at": ""}] * 2)
@@ -156,7 +156,7 @@ def test_garbage_outcomes_never_earn_points_and_never_stop_the_judge(garbage):
         assert result.points == 0
 
 
-def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
+def test_outcome_with_printed_text_is_refused():
     """`check` shows it in the notebook; from a sandbox an outcome that brings it is refused."""
     task, message = (
         TASKS["stable_softmax"],
@@ -173,7 +173,7 @@ def test_what_an_answer_prints_does_not_leave_the_sandbox_with_its_outcome():
 
 @given(st.lists(st.binary(max_size=60) | json_values.map(lambda v: json.dumps(v).encode())))
 @settings(max_examples=300)
-def test_only_the_message_that_has_to_come_next_is_believed(lines):
+def test_only_the_expected_message_is_accepted(lines):
     """Garbage in a channel that waits for cells and tasks is counted and changes nothing."""
     from classroom.sandbox.supervisor import _Worker
 
@@ -271,7 +271,7 @@ def test_students_are_found_in_names_of_files(name, system, student):
     assert (owner.system, owner.id) == (system, student)
 
 
-def test_a_zip_names_its_students_inside_unless_it_is_one_students_own(tmp_path):
+def test_class_zip_and_student_zip_name_owners(tmp_path):
     for name, members in {
         "class.zip": ("ada.ipynb", "bob.ipynb"),
         "eve.zip": ("02_x.ipynb", "notes.txt"),
@@ -377,7 +377,7 @@ def class_of(folder, count):
 
 @linux
 @pytest.mark.grader
-def test_what_is_computed_counts_and_not_what_the_clock_says(tmp_path):
+def test_limit_counts_cpu_time_not_the_clock(tmp_path):
     """With a limit of one second: who sleeps for three keeps all, who computes is stopped."""
     system_program("bwrap")
     folder = tmp_path / "in"
@@ -458,7 +458,7 @@ def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
 
 @linux
 @pytest.mark.grader
-def test_without_bubblewrap_it_refuses_and_says_what_unsafe_means(tmp_path):
+def test_missing_bubblewrap_explains_unsafe(tmp_path):
     folder = class_of(tmp_path / "in", 1)
     env = {**os.environ, "PATH": str(tmp_path)}
     refused = subprocess.run(
@@ -540,7 +540,7 @@ def test_gradescope_runs_the_same_grader(container):
     ],
 )
 @pytest.mark.grader
-def test_gradescope_tells_a_student_what_was_wrong_with_the_file(container, files, said):
+def test_gradescope_explains_an_unusable_file(container, files, said):
     done, results = in_container(container, **files)
     assert done.returncode == 0, done.stderr
     assert results["score"] == 0 and said in results["output"]
@@ -553,13 +553,14 @@ def test_gradescope_tells_a_student_what_was_wrong_with_the_file(container, file
     ids=["no seed", "no such lecture", "python does not work"],
 )
 @pytest.mark.grader
-def test_gradescope_gives_nobody_0_for_a_fault_of_the_grader(container, fault):
+def test_gradescope_gives_no_points_on_a_grader_error(container, fault):
+    """No points is not 0 points: there is no result at all."""
     done, results = in_container(container, **fault, sheet=notebook(cells_with()))
     assert (done.returncode, results) == (1, None)
     assert "The autograder failed, no points were given" in done.stderr
 
 
-def test_the_sandbox_has_every_module_that_the_worker_needs_and_none_of_the_tasks():
+def test_sandbox_has_the_workers_modules_and_no_tasks():
     wanted, found = ["classroom/sandbox/worker.py"], set()
     for name in wanted:
         found.add(name)
@@ -580,7 +581,7 @@ def masked(options):
 
 
 @linux
-def test_tasks_are_hidden_where_the_course_lies_in_a_folder_that_is_shown(monkeypatch, tmp_path):
+def test_tasks_are_hidden_in_visible_folders(monkeypatch, tmp_path):
     """As after `pip install .`, or with the course's folder somewhere below /usr."""
     monkeypatch.setattr("classroom.sandbox.supervisor._packages", lambda: [str(tmp_path)])
     assert masked(_options(tmp_path, Limits())) == []
@@ -604,7 +605,7 @@ def test_the_number_of_points_is_what_tests_believe():
     assert sum(TASKS[name].points for name in SHEET) == FULL + TASKS["essay"].points
 
 
-def test_the_measured_comparison_in_the_book_is_the_stored_one():
+def test_graders_page_matches_stored_benchmark():
     results = json.loads(
         (ROOT / "classroom" / "benchmark" / "graders.json").read_text(encoding="utf-8")
     )

@@ -163,9 +163,8 @@ def write_table(folder):
     return no_formula(folder / "t.csv")
 
 
-def test_no_cell_of_a_table_is_a_formula_and_a_table_without_that_care_is_noticed(
-    tmp_path, monkeypatch
-):
+def test_tables_hold_no_formulas(tmp_path, monkeypatch):
+    """A table that is written without this care is noticed."""
     assert write_table(tmp_path)
     monkeypatch.setattr(tables, "cell", lambda value: value)
     assert not write_table(tmp_path)
@@ -202,13 +201,13 @@ def test_names_and_answers_reach_the_database_as_text(tmp_path):
     assert all("<x-bad>" in answer for answer in answers)
 
 
-def test_half_a_character_that_reaches_the_database_bare_is_noticed(tmp_path, monkeypatch):
+def test_lone_surrogate_in_the_database_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr("classroom.gradebook.store.text", lambda value: value)
     with pytest.raises(UnicodeEncodeError):
         answers_in(tmp_path, ["bob"])
 
 
-def test_results_for_gradescope_are_json_whatever_a_student_wrote(tmp_path):
+def test_hostile_text_keeps_results_json_valid(tmp_path):
     answers_in(tmp_path, [NAME])
     document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert document["score"] == 14

@@ -79,7 +79,7 @@ def test_inputs_and_drives_that_need_torch_are_seen():
     assert made(cases=lambda seed: [Case((1.0,))], drive=drive)
 
 
-def test_where_torch_is_not_imported_nothing_is_a_tensor(monkeypatch):
+def test_nothing_is_a_tensor_without_torch(monkeypatch):
     class Own(torch.Tensor):
         pass
 
@@ -98,7 +98,7 @@ def test_sheet_2_needs_no_torch():
         assert not any(map(needs_torch, getattr(sheets()[2], kind).values()))
 
 
-def test_the_modules_that_need_no_torch_are_all_that_are_named():
+def test_list_of_modules_without_torch_is_complete():
     """And `from grading import check` brings it, so that the first check does not wait for it."""
     paths = (path.relative_to(ROOT / "helpers") for path in (ROOT / "helpers").rglob("[!_]*.py"))
     names = sorted(".".join(path.with_suffix("").parts) for path in paths)
@@ -253,9 +253,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     ],
     ids=["plain sheets", "hostile sheets", "within an answer", "a false torch"],
 )
-def test_nothing_depends_on_whether_torch_was_there_at_the_start(
-    handed_in, again, tmp_path, monkeypatch
-):
+def test_grades_do_not_depend_on_torch_at_start(handed_in, again, tmp_path, monkeypatch):
     system_program("bwrap")
     folder = tmp_path / "in"
     folder.mkdir()

@@ -11,7 +11,7 @@ from tools import autograder, student_site
 pytestmark = pytest.mark.grader
 
 
-def test_the_students_site_is_built_from_a_copy_without_model_answers(tmp_path):
+def test_student_site_has_no_model_answers(tmp_path):
     student_site.copy(tmp_path)
     assert not (tmp_path / "solutions").exists() and not (tmp_path / "grading").exists()
     assert (tmp_path / "benchmarks").is_dir() and not [*(tmp_path / "benchmarks").glob("*.py")]
@@ -54,7 +54,7 @@ def test_a_folder_that_holds_something_is_not_cleared(tmp_path, monkeypatch):
     assert student_site.chosen([]) == tmp_path and not kept.exists()
 
 
-def test_gradescopes_zip_holds_what_grades_and_a_policy_if_there_is_one(tmp_path):
+def test_gradescope_zip_has_grader_and_policy(tmp_path):
     (tmp_path / "class.toml").write_text("packages = []\n")
     autograder.make(tmp_path / "a.zip", 2, 7, tmp_path / "class.toml")
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
