@@ -17,7 +17,7 @@ from sphinx.transforms import SphinxTransform
 
 PAGE = re.compile(r"(lectures|exercises|solutions)/(\d\d)_")
 # "#|" begins a line of the students' notebook that the answer replaces.
-MARKS = re.compile(r"^ *(?:# (?:BEGIN|END) ANSWER\b.*|#\|.*)(?:\n|\Z)", re.M)
+MARKS = re.compile(r"^ *(?:# (?:BEGIN|END) SOLUTION\b.*|#\|.*)(?:\n|\Z)", re.M)
 SHEET = re.compile(r"^Exercises (\d+): ")
 
 

@@ -81,7 +81,7 @@ def sheets() -> dict[int, Sheet]:
 
 def without_marks(text: str, name: str) -> str:
     """The cell of a task with its model answer only: no marks, and not what a student finds."""
-    marks = rf"^\s*(# (BEGIN|END) ANSWER|#\| .*|{name} = \.\.\..*)(\n|$)"
+    marks = rf"^\s*(# (BEGIN|END) SOLUTION|#\| .*|{name} = \.\.\..*)(\n|$)"
     return re.sub(marks, "", text, flags=re.MULTILINE).rstrip()
 
 

@@ -43,7 +43,7 @@ __all__ = [
     "task",
 ]
 
-BEGIN, END, STUB = "# BEGIN ANSWER", "# END ANSWER", "#| "
+BEGIN, END, STUB = "# BEGIN SOLUTION", "# END SOLUTION", "#| "
 CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILINE)
 
 _right: dict[str, list[object]] = defaultdict(list)

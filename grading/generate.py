@@ -4,7 +4,7 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
 `exercises/`:
 
 - cells tagged `model-answer` are left out;
-- in code cells, the lines from `# BEGIN ANSWER` to `# END ANSWER` are left out, and lines that
+- in code cells, the lines from `# BEGIN SOLUTION` to `# END SOLUTION` are left out, and lines that
   begin with `#| ` (what a student finds there, for instance code with a bug) lose these three
   characters;
 - outputs and execution counts are dropped.

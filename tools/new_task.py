@@ -24,9 +24,9 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def {name}(x):
     """The numbers x (n,), doubled."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return 2 * x
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

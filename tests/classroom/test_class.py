@@ -1626,9 +1626,9 @@ OWN = b"""from grading.author import Case, plan, task
 
 # %% the cell
 def my_own(x):
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return 2 * x  # <mine>
-    # END ANSWER
+    # END SOLUTION
     #| return x
 # %%
 TASK = task(plan("implement", points=3, minutes=1), outcome="x", cases=lambda s: [Case((1.5,))])
@@ -1721,7 +1721,7 @@ def test_late_second_notebook_makes_all_late(tmp_path):
         (
             "tasks/lecture_02/my_own.py",
             "from grading.author import Case, plan, task\n# %% the cell\ndef my_own(x):\n"
-            "    # BEGIN ANSWER\n    return x / 0\n    # END ANSWER\n# %%\nTASK = task(plan("
+            "    # BEGIN SOLUTION\n    return x / 0\n    # END SOLUTION\n# %%\nTASK = task(plan("
             "'implement', points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])\n",
         ),
     ],

@@ -22,9 +22,9 @@ from grading.author import Case, also_right, as_given, mistake, plan, task
 # %% the cell
 def doubled(x):
     #| return x + 1
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return 2 * x
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%
@@ -115,18 +115,20 @@ def test_a_file_has_one_cell(tmp_path):
 @pytest.mark.parametrize(
     "source",
     [
-        "# BEGIN ANSWER\nx = 1",
-        "x = 1\n# END ANSWER",
-        "# BEGIN ANSWER\n# BEGIN ANSWER\n# END ANSWER",
+        "# BEGIN SOLUTION\nx = 1",
+        "x = 1\n# END SOLUTION",
+        "# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION",
     ],
 )
 def test_unbalanced_marks_are_an_error(source):
-    with pytest.raises(ValueError, match="BEGIN ANSWER"):
+    with pytest.raises(ValueError, match="BEGIN SOLUTION"):
         stub(source)
 
 
 def test_stub_keeps_code_outside_and_uncovers_the_bug():
-    source = "def f(x):\n    #| return x * 2\n    # BEGIN ANSWER\n    return x\n    # END ANSWER"
+    source = (
+        "def f(x):\n    #| return x * 2\n    # BEGIN SOLUTION\n    return x\n    # END SOLUTION"
+    )
     assert stub(source) == "def f(x):\n    return x * 2"
 
 

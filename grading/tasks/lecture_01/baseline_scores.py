@@ -20,7 +20,7 @@ def _shares(guess, sentences, verbs):
 # %% the cell
 def baseline_scores(sentences, verbs):
     """Shares of right verbs, as a list: by the first noun, by the nearest one, by the majority."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     verb_for = {"singular": "lies", "plural": "lie"}
     right = [0, 0, 0]
     for sentence, verb in zip(sentences, verbs, strict=True):
@@ -30,7 +30,7 @@ def baseline_scores(sentences, verbs):
         for rule, guess in enumerate(guesses):
             right[rule] += guess == verb
     return [count / len(sentences) for count in right]
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

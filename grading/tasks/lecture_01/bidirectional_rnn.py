@@ -17,7 +17,7 @@ def _read(x, W_x, W_h, b):
 # %% the cell
 def bidirectional_rnn(x, left, right):
     """The joined states (T, d_left + d_right) of the words x (T, d_in)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     halves = []
     for words, (W_x, W_h, b) in ((x, left), (x.flip(0), right)):
         h = torch.zeros_like(b)  # (d_hidden,)
@@ -28,7 +28,7 @@ def bidirectional_rnn(x, left, right):
         halves.append(torch.stack(states))  # (T, d_hidden)
     from_left, from_right = halves  # (T, d_left), (T, d_right)
     return torch.cat([from_left, from_right.flip(0)], dim=-1)  # (T, d_left + d_right)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

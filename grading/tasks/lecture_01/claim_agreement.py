@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_agreement = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_agreement = (
     "First, I would tune the learning rate for each model: a grid of "
     "at least four rates, chosen on other sentences than those of the "
@@ -20,7 +20,7 @@ claim_agreement = (
     "the best one, nor in 3,000 steps at that rate. That still does "
     "not prove that an RNN cannot learn it."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

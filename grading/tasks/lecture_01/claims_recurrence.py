@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_recurrence = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_recurrence = {"a", "e", "f", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

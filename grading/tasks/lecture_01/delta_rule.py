@@ -8,10 +8,10 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def delta_rule(state, key, value):
     """The state (d_v, d_k) after a fact: a key (d_k,) and its value (d_v,)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     missing = value - state @ key  # (d_v,)
     return state + np.outer(missing, key) / (key @ key)  # (d_v, d_k)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -15,13 +15,13 @@ def _factor(W_h, h):
 # %% the cell
 def gradient_through_time(W_h, states):
     """How the last of the states (T, d) changes with the first: (d, d)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     gradient = np.eye(len(W_h))  # (d, d)
     for h in states[1:]:
         factor = (1 - h**2)[:, None] * W_h  # (d, d), for one step
         gradient = factor @ gradient  # (d, d)
     return gradient
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 lstm_parameters = ...  # a whole number
-# BEGIN ANSWER
+# BEGIN SOLUTION
 lstm_parameters = 4160
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

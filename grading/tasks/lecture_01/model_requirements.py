@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 model_requirements = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 model_requirements = {"a", "b", "e", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

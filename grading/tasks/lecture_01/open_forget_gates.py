@@ -20,10 +20,10 @@ def open_forget_gates(lstm, value):
     with torch.no_grad():
         #| lstm.bias_ih_l0[2 * size : 3 * size] = value
         #| lstm.bias_hh_l0[2 * size : 3 * size] = value
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         lstm.bias_ih_l0[size : 2 * size] = value
         lstm.bias_hh_l0[size : 2 * size] = 0.0
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 rnn_step = ...  # a list of two numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 rnn_step = [0.0, 0.76]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

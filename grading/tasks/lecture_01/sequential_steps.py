@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 sequential_steps = ...  # a list of four whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 sequential_steps = [102, 300, 3, 512]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -22,12 +22,12 @@ def _trained(length, steps=500, batch=32, **settings):
 # %% the cell
 def train_lstm(length):
     """A RecurrentModel with an LSTM, trained to recall the first of `length` tokens."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     generator = set_seed(0)
     model = RecurrentModel(17, 32, 8, "lstm", forget_bias=5.0)
     train(model, lambda: first_token_recall_batch(32, length, generator), steps=500)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -10,20 +10,20 @@ def truncated_bptt(lstm, x, every):
     """Outputs (batch, T, hidden_size) of x (batch, T, d_in), with the history cut in pieces."""
     state, outputs = None, []
     #| for piece in x.split(every):
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     for piece in x.split(every, dim=1):  # (batch, every, d_in)
-        # END ANSWER
+        # END SOLUTION
         out, state = lstm(piece, state)
         outputs.append(out)
         h, c = state
         #| state = (h.detach(), c)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         state = (h.detach(), c.detach())
-        # END ANSWER
+        # END SOLUTION
     #| return torch.cat(outputs)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return torch.cat(outputs, dim=1)  # (batch, T, hidden_size)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

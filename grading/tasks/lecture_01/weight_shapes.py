@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 weight_shapes = ...  # a list of six tuples
-# BEGIN ANSWER
+# BEGIN SOLUTION
 weight_shapes = [(24, 50), (24, 24), (9, 64), (32, 64), (10, 32), (50, 24)]
-# END ANSWER
+# END SOLUTION
 # %%
 
 

@@ -10,9 +10,9 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def argmax_by_attention(number):
     """The vector of a whole number from −10 to 10, as a list of d numbers."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return [number, 100 * (number + 11)]
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

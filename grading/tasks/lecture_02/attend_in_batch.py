@@ -11,9 +11,9 @@ def attend_in_batch(queries, x):
     """Context vectors (batch, T_q, d) of queries (batch, T_q, d) at words x (batch, T, d)."""
     scores = queries @ x.swapaxes(1, 2)  # (batch, T_q, T)
     #| weights = softmax(scores, axis=1)  # (batch, T_q, T)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     weights = softmax(scores, axis=-1)  # (batch, T_q, T)
-    # END ANSWER
+    # END SOLUTION
     return weights @ x  # (batch, T_q, d)
 
 

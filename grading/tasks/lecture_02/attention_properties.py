@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 attention_properties = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 attention_properties = {"b", "d", "e", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

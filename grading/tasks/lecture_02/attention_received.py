@@ -11,14 +11,14 @@ def attention_received(x, k):
     """The places (at most k) and the sums received (T,) of the words x (T, d)."""
     weights = softmax(x @ x.T)  # (T, T)
     #| received = weights.sum(axis=1)  # (T,)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     received = weights.sum(axis=0)  # (T,)
-    # END ANSWER
+    # END SOLUTION
     order = np.argsort(-received)  # (T,), the largest first
     #| places = [order[n] for n in range(k)]
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     places = [order[n] for n in range(min(k, len(order)))]
-    # END ANSWER
+    # END SOLUTION
     return places, received
 
 

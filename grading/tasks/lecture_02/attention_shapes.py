@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 attention_shapes = ...  # a list of three tuples
-# BEGIN ANSWER
+# BEGIN SOLUTION
 attention_shapes = [(3, 4, 6), (3, 4, 6), (3, 4, 5)]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

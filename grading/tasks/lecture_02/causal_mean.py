@@ -8,12 +8,12 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def causal_mean(x):
     """Averages (T, d) and weights (T, T) of the words x (T, d), each over the words up to it."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     T = x.shape[0]
     counts = np.arange(1, T + 1)[:, None]  # (T, 1)
     weights = np.tril(np.ones((T, T))) / counts  # (T, T)
     return weights @ x, weights  # (T, d), (T, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

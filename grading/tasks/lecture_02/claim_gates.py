@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_gates = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_gates = (
     "With k gates the state stores the first k nouns and answers them "
     "correctly, and for the others it guesses, which is right half of "
@@ -21,7 +21,7 @@ claim_gates = (
     "hand. I would train both on sentences of growing T, each at its "
     "own learning rate, and test them on longer ones."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

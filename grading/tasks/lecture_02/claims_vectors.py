@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_vectors = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_vectors = {"b", "e", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

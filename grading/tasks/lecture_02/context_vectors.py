@@ -10,11 +10,11 @@ from helpers.numpy_attention import softmax
 # %% the cell
 def context_vectors(x):
     """Context vectors (…, T, d) and attention weights (…, T, T) of x (…, T, d)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     scores = x @ np.swapaxes(x, -2, -1)  # (…, T, T)
     weights = softmax(scores)  # (…, T, T)
     return weights @ x, weights  # (…, T, d), (…, T, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

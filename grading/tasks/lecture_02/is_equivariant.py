@@ -10,7 +10,7 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def is_equivariant(layer, x):
     """Whether reordering the rows of x (T, d) reorders layer(x) (T, d) in the same way."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     rng = np.random.default_rng(0)
     out = layer(x)  # (T, d)
     for _ in range(20):
@@ -18,7 +18,7 @@ def is_equivariant(layer, x):
         if not np.allclose(layer(x[order]), out[order], rtol=0, atol=1e-6):
             return False
     return True
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -11,10 +11,10 @@ from helpers.numpy_attention import softmax
 # %% the cell
 def log_softmax(scores):
     """Logarithms of the weights along the last axis: scores (…, T) to (…, T)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     shifted = scores - scores.max(axis=-1, keepdims=True)  # (…, T)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))  # (…, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

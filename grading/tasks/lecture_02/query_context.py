@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 query_context = ...  # a list of two numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 query_context = [2.0, 1.0]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -10,10 +10,10 @@ from grading.sentences import AXIS_LOST, WHOLE_ARRAY
 # %% the cell
 def stable_softmax(scores):
     """Weights along the last axis: scores (…, T) to weights (…, T)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))  # (…, T)
     return exp / exp.sum(axis=-1, keepdims=True)  # (…, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

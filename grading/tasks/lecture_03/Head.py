@@ -15,20 +15,20 @@ class Head(nn.Module):
 
     def __init__(self, d_model, d_k, d_v=None):
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.widths = [d_k, d_k, d_k if d_v is None else d_v]
         self.W_all = nn.Linear(d_model, sum(self.widths), bias=False)
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x, return_weights=False):
         """Context vectors (…, T, d_v) of x (…, T, d_model), and weights (…, T, T) if asked for."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         q, k, v = self.W_all(x).split(self.widths, dim=-1)  # (…, T, d_k or d_v)
         scores = q @ k.mT / math.sqrt(q.shape[-1])  # (…, T, T)
         weights = scores.softmax(dim=-1)  # (…, T, T)
         context = weights @ v  # (…, T, d_v)
         return (context, weights) if return_weights else context
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

@@ -9,13 +9,13 @@ from helpers.numpy_attention import softmax
 # %% the cell
 def attention_entropy(q, k, divisor):
     """Variance of scores, mean entropy and mean largest weight of q (T_q, d_k), k (T_k, d_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     scores = q @ k.T / divisor  # (T_q, T_k)
     weights = softmax(scores)  # (T_q, T_k)
     logs = np.log(np.where(weights > 0, weights, 1.0))  # (T_q, T_k)
     entropy = -(weights * logs).sum(axis=-1)  # (T_q,)
     return scores.var(), entropy.mean(), weights.max(axis=-1).mean()
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_untrained_head = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_untrained_head = (
     "A head with random weights sees three numbers for each word and "
     "knows nothing about language. Its scores are dot products with a "
@@ -21,7 +21,7 @@ claim_untrained_head = (
     "several words of this kind, in other sentences and with more "
     "than one seed, and not for other words with similar vectors."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -22,7 +22,7 @@ def _matrices(wishes, labels):
 # %% the cell
 def low_rank_lookup(n):
     """W_query (2n + 1, 2), W_key (2n + 1, 2) and W_value (2n + 1, 1) for n labels."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     angles = 2 * np.pi * np.arange(n) / n  # (n,)
     points = np.stack([np.cos(angles), np.sin(angles)], axis=1)  # (n, 2)
     W_query, W_key, W_value = (np.zeros((2 * n + 1, width)) for width in (2, 2, 1))
@@ -30,7 +30,7 @@ def low_rank_lookup(n):
     W_key[:n] = points  # the label is asked
     W_value[-1] = 1  # the seeds are handed over
     return W_query, W_key, W_value
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

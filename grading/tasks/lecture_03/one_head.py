@@ -10,12 +10,12 @@ from helpers.numpy_attention import softmax
 # %% the cell
 def one_head(x, W_query, W_key, W_value):
     """Context vectors (…, T, d_v) and attention weights (…, T, T) of x (…, T, d_model)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     q, k, v = x @ W_query, x @ W_key, x @ W_value  # (…, T, d_k), (…, T, d_k), (…, T, d_v)
     scores = q @ np.swapaxes(k, -2, -1) / np.sqrt(q.shape[-1])  # (…, T, T)
     weights = softmax(scores)  # (…, T, T)
     return weights @ v, weights  # (…, T, d_v), (…, T, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -11,16 +11,16 @@ from grading.author import Case, also_right, as_given, mistake, plan, task
 def projection_bugs(x, W_query, W_key, W_value):
     """Context vectors (batch, T, d_v) of x (batch, T, d_model)."""
     #| q = k = v = x @ W_query
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     q, k, v = x @ W_query, x @ W_key, x @ W_value  # (batch, T, d_k) twice, (batch, T, d_v)
-    # END ANSWER
+    # END SOLUTION
     scores = torch.einsum("bqd,bkd->bqk", q, k)  # (batch, T, T)
     #| scores = scores / x.shape[-1]  # (batch, T, T)
     #| weights = scores.softmax(dim=1)  # (batch, T, T)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     scores = scores / math.sqrt(q.shape[-1])  # (batch, T, T)
     weights = scores.softmax(dim=-1)  # (batch, T, T)
-    # END ANSWER
+    # END SOLUTION
     return torch.einsum("bqk,bkd->bqd", weights, v)  # (batch, T, d_v)
 
 

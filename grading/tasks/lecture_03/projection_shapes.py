@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 projection_shapes = ...  # a list of six tuples
-# BEGIN ANSWER
+# BEGIN SOLUTION
 projection_shapes = [(5, 8, 32), (5, 8, 48), (5, 8, 8), (5, 8, 8), (5, 8, 48), (32, 256)]
-# END ANSWER
+# END SOLUTION
 # %%
 
 

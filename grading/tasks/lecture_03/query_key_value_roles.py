@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 query_key_value_roles = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 query_key_value_roles = {"b", "c", "e", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

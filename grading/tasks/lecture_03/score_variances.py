@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 score_variances = ...  # a list of four numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 score_variances = [324.0, 9.0, 2.25, 0.25]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake("These are the standard deviations. The variance is the square.", [18.0, 3.0, 1.5, 0.5])

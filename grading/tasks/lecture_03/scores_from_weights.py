@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 scores_from_weights = ...  # a list of four numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 scores_from_weights = [-11.1, 12.9, 12.0, 24.0]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -9,11 +9,11 @@ from helpers.numpy_attention import softmax
 # %% the cell
 def softmax_gradient(scores, wanted):
     """The gradient (T_q, T_k) of (softmax(scores) * wanted).sum() at the scores (T_q, T_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     weights = softmax(scores)  # (T_q, T_k)
     mean = (weights * wanted).sum(axis=-1, keepdims=True)  # (T_q, 1)
     return weights * (wanted - mean)  # (T_q, T_k)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

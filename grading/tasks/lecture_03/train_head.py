@@ -66,7 +66,7 @@ def draw_swap(batch, T, g):
 # %% the cell
 def train_head(table):
     """A trained module from gardeners (batch, T, 128) to logits (batch, T, 9)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     g = set_seed(0)
 
     def draw_with_absent(batch, T):
@@ -91,7 +91,7 @@ def train_head(table):
     model = Finder()
     train(model, lambda: draw_with_absent(32, 16), steps=200, lr=0.01)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

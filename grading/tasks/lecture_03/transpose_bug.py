@@ -12,10 +12,10 @@ def transpose_bug(q, k, v):
     d_k = k.shape[1]
     #| scores = q @ k.reshape(d_k, -1) / np.sqrt(d_k)  # (T, T)
     #| weights = softmax(scores, axis=0)  # (T, T)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     scores = q @ k.T / np.sqrt(d_k)  # (T, T)
     weights = softmax(scores, axis=-1)  # (T, T)
-    # END ANSWER
+    # END SOLUTION
     return weights @ v  # (T, d_v)
 
 

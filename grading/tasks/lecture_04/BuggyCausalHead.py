@@ -52,9 +52,9 @@ class BuggyCausalHead(nn.Module):
         self.W_value = nn.Linear(d_model, d_k, bias=False)
         self.dropout = dropout
         #| self.mask = torch.ones(context_length, context_length).bool().tril()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.register_buffer("mask", torch.ones(context_length, context_length).bool().tril())
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x):
         """Context vectors (batch, T, d_k) of x (batch, T, d_model)."""
@@ -65,9 +65,9 @@ class BuggyCausalHead(nn.Module):
         weights = scores.softmax(dim=-1)  # (batch, T, T)
         #| weights = F.dropout(weights, self.dropout)  # (batch, T, T)
         #| weights = weights / weights.sum(dim=-1, keepdim=True)  # (batch, T, T)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         weights = F.dropout(weights, self.dropout, self.training)  # (batch, T, T)
-        # END ANSWER
+        # END SOLUTION
         return weights @ v  # (batch, T, d_k)
 
 

@@ -11,9 +11,9 @@ from grading.author import Case, also_right, as_given, edited, mistake, plan, ta
 def attend_without_padding(q, k, v, is_filler):
     """Context vectors (batch, T_q, d_v) of queries that look at no filler."""
     #| mask = is_filler[:, None, :]  # (batch, 1, T_k)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     mask = ~is_filler[:, None, :]  # (batch, 1, T_k), True = may attend
-    # END ANSWER
+    # END SOLUTION
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # (batch, T_q, d_v)
 
 

@@ -21,13 +21,13 @@ def _causal(T):
 # %% the cell
 def batch_mask(lengths, T, side):
     """Mask (batch, T, T) for sentences of these lengths (batch,) with filler on one side."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     places = torch.arange(T)  # (T,)
     if side == "left":
         places = places.flip(0)  # counted from the right end
     words = places < lengths[:, None]  # (batch, T), True for words
     return torch.ones(T, T, dtype=torch.bool).tril() & words[:, None, :]  # (batch, T, T)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_masks = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_masks = {"b", "d", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

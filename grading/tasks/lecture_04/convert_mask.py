@@ -19,12 +19,12 @@ def _added(keeps):
 # %% the cell
 def convert_mask(mask, source, target):
     """The mask (any shape) in the convention `target`: "keeps", "blocks" or "added"."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     keeps = mask if source == "keeps" else mask == 0  # of "blocks" 0 is False, of "added" 0
     if target == "added":
         return torch.zeros(mask.shape).masked_fill(~keeps, -torch.inf)
     return keeps if target == "keeps" else ~keeps
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

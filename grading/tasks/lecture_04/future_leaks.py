@@ -27,7 +27,7 @@ def _pairs(table, offset=1):
 # %% the cell
 def future_leaks(layer, x):
     """Pairs (i, j), j > i, for which row i of layer(x) depends on row j of x (T, d)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     before, found = layer(x), []  # (T, d)
     for j in range(1, len(x)):
         changed = x.clone()  # (T, d)
@@ -35,7 +35,7 @@ def future_leaks(layer, x):
         same = torch.isclose(layer(changed), before, rtol=0, atol=1e-6, equal_nan=True)  # (T, d)
         found += [(i, j) for i in range(j) if not same[i].all()]
     return found
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 keys_seen = ...  # a list of three whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 keys_seen = [2, 3, 4]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

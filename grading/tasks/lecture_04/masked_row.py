@@ -6,9 +6,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 masked_row = ...  # a list of four numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 masked_row = [1 / 8, 2 / 8, 5 / 8, 0.0]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -20,14 +20,14 @@ def _exponentials(scores, mask):
 # %% the cell
 def masked_weights(scores, mask):
     """Weights (…, T_q, T_k) of scores (…, T_q, T_k) under a mask (T_q, T_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     empty = ~mask.any(dim=-1, keepdim=True)  # (T_q, 1)
     hidden = scores.masked_fill(~mask, -torch.inf)  # (…, T_q, T_k)
     top = hidden.amax(dim=-1, keepdim=True).masked_fill(empty, 0.0)  # (…, T_q, 1)
     exp = (hidden - top).exp()  # (…, T_q, T_k), 0 where hidden
     total = exp.sum(dim=-1, keepdim=True)  # (…, T_q, 1)
     return exp / total.masked_fill(empty, 1.0)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

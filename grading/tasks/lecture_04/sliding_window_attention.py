@@ -31,10 +31,10 @@ def sliding_window_attention(q, k, v, window):
     #| mask = mask & ~np.tril(mask, -window - 1)  # (T, T), the far past is out of the window
     #| weights = softmax(scores) * mask  # (T, T)
     #| weights = weights / weights.sum(axis=-1, keepdims=True)  # (T, T), each row sums to 1
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     mask = mask & ~np.tril(mask, -window)  # (T, T), the far past is out of the window
     weights = softmax(np.where(mask, scores, -np.inf))  # (T, T)
-    # END ANSWER
+    # END SOLUTION
     return weights @ v  # (T, d_v)
 
 

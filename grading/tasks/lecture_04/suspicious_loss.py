@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 suspicious_loss = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 suspicious_loss = (
     "On really new texts no model can beat the entropy on average, so "
     "0.02 means that the model saw the words that it had to predict: "
@@ -21,7 +21,7 @@ suspicious_loss = (
     "freshly sampled texts have a high loss, and the model generates "
     "well what it has memorized."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

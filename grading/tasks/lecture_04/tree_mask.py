@@ -10,13 +10,13 @@ from grading.sentences import TRUTH_SWAPPED
 # %% the cell
 def tree_mask(parents):
     """Mask (T, T): each token sees itself, its parent, its parent's parent, and so on."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     mask = torch.eye(len(parents), dtype=torch.bool)  # (T, T)
     for i, parent in enumerate(parents):
         if parent >= 0:
             mask[i] |= mask[parent]
     return mask
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

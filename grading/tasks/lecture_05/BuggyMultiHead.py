@@ -20,20 +20,20 @@ class BuggyMultiHead(nn.Module):
         #| self.W_query = nn.Linear(self.d_k, self.d_k, bias=False)
         #| self.W_key = nn.Linear(self.d_k, self.d_k, bias=False)
         #| self.W_value = nn.Linear(self.d_k, self.d_k, bias=False)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.W_query = nn.Linear(d_model, d_model, bias=False)
         self.W_key = nn.Linear(d_model, d_model, bias=False)
         self.W_value = nn.Linear(d_model, d_model, bias=False)
-        # END ANSWER
+        # END SOLUTION
         self.W_out = nn.Linear(d_model, d_model, bias=False)
 
     def heads(self, W, x):
         """What a projection makes of x (batch, T, d_model), (batch, T, n_heads, d_k)."""
         cut = (*x.shape[:2], self.n_heads, self.d_k)
         #| return W(x.view(cut))
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         return W(x).view(cut)
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x, mask):
         """Output (batch, T, d_model) of x (batch, T, d_model) under a mask (T, T)."""
@@ -41,10 +41,10 @@ class BuggyMultiHead(nn.Module):
         scores = torch.einsum("bqhd,bkhd->bhqk", q, k)  # (batch, n_heads, T, T)
         #| scores = scores / math.sqrt(x.shape[-1])
         #| scores.masked_fill(~mask, -torch.inf)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         scores = scores / math.sqrt(self.d_k)
         scores = scores.masked_fill(~mask, -torch.inf)
-        # END ANSWER
+        # END SOLUTION
         weights = scores.softmax(dim=-1)  # (batch, n_heads, T, T)
         context = torch.einsum("bhqk,bkhd->bqhd", weights, v)  # (batch, T, n_heads, d_k)
         return self.W_out(context.flatten(2))

@@ -19,24 +19,24 @@ class MultiHead(nn.Module):
 
     def __init__(self, d_model, n_heads, d_k, d_v, d_out):
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.n_heads, self.d_k = n_heads, d_k
         self.W_query = nn.Linear(d_model, n_heads * d_k, bias=False)
         self.W_key = nn.Linear(d_model, n_heads * d_k, bias=False)
         self.W_value = nn.Linear(d_model, n_heads * d_v, bias=False)
         self.W_out = nn.Linear(n_heads * d_v, d_out, bias=False)
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, query, key, mask):
         """Output (batch, T_q, d_out) and weights (batch, n_heads, T_q, T_k)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         q = split_heads(self.W_query(query), self.n_heads)  # (batch, n_heads, T_q, d_k)
         k = split_heads(self.W_key(key), self.n_heads)  # (batch, n_heads, T_k, d_k)
         v = split_heads(self.W_value(key), self.n_heads)  # (batch, n_heads, T_k, d_v)
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)  # (batch, n_heads, T_q, T_k)
         weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
         return self.W_out(merge_heads(weights @ v)), weights
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

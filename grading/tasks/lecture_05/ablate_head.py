@@ -9,12 +9,12 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def ablate_head(W_out, head, n_heads):
     """A copy of W_out (d_out, n_heads * d_v) in which one head has no effect."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     d_v = W_out.shape[1] // n_heads
     changed = W_out.clone()  # (d_out, n_heads * d_v)
     changed[:, head * d_v : (head + 1) * d_v] = 0
     return changed
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -11,7 +11,7 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def attention_cost(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Parameters, FLOPs, and numbers in the weights."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     keys, values = n_heads * d_k, n_heads * d_v  # the widths of all heads together
     parameters = 2 * d_model * keys + 2 * d_model * values
     if bias:
@@ -21,7 +21,7 @@ def attention_cost(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     attending = T_q * T_k * keys + T_q * T_k * values
     flops = 2 * (queries_and_out + keys_and_values + attending)
     return parameters, flops, n_heads * T_q * T_k
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

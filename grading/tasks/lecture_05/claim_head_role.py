@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_head_role = ...  # six to eight sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_head_role = (
     "The map shows where the head attends, but not whether anything "
     "uses its output; an ablation shows what the other heads cannot "
@@ -18,7 +18,7 @@ claim_head_role = (
     "more than the two separate ablations together; if nothing uses "
     "head 2, the pair costs no more than the other head alone."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

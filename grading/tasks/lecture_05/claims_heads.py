@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_heads = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_heads = {"a", "c", "d", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

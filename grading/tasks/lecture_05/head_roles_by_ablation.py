@@ -12,7 +12,7 @@ def head_roles_by_ablation(model, tokens, targets):
 
     def shares():
         """The share of right answers to each question, (3,)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         with torch.no_grad():
             found = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))  # (batch, 3, T)
         wanted = targets.unflatten(1, (3, -1))  # (batch, 3, T)
@@ -28,7 +28,7 @@ def head_roles_by_ablation(model, tokens, targets):
         roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)
         weight.data = whole
     return roles
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

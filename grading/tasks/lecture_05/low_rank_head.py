@@ -9,12 +9,12 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def low_rank_head(W_query, W_key, d):
     """Matrices (d_model, d), twice, with the scores of W_query and W_key (d_model, d_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     table = W_query @ W_key.T / np.sqrt(W_query.shape[1])  # (d_model, d_model)
     U, S, Vt = np.linalg.svd(table)  # table = U · S · Vt, S falling
     root = np.sqrt(S[:d] * np.sqrt(d))  # (d,), a root of each strength for either side
     return U[:, :d] * root, Vt[:d].T * root  # (d_model, d) each
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

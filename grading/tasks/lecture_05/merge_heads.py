@@ -11,9 +11,9 @@ def merge_heads(context):
     """Join heads (batch, n_heads, T, d_v) to rows (batch, T, n_heads * d_v)."""
     batch, n_heads, T, d_v = context.shape
     #| return context.reshape(batch, T, n_heads * d_v)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return context.transpose(1, 2).reshape(batch, T, n_heads * d_v)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 multi_head_output = ...  # a list of two numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 multi_head_output = [19.0, 8.0]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

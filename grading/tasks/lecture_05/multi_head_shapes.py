@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 multi_head_shapes = ...  # a list of six tuples
-# BEGIN ANSWER
+# BEGIN SOLUTION
 multi_head_shapes = [(18, 10), (2, 3, 5, 4), (2, 3, 7, 6), (2, 3, 5, 7), (2, 5, 18), (2, 5, 9)]
-# END ANSWER
+# END SOLUTION
 # %%
 
 

@@ -9,11 +9,11 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def split_heads(x, n_heads):
     """Cut x (batch, T, n_heads * d) into heads (batch, n_heads, T, d)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     batch, T, width = x.shape
     cut = x.view(batch, T, n_heads, width // n_heads)  # (batch, T, n_heads, d)
     return cut.transpose(1, 2)  # (batch, n_heads, T, d)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -54,13 +54,13 @@ class Reader(nn.Module):
 # %% the cell
 def train_heads(seed):
     """A trained Reader with four heads, and the question that each of them serves, a list."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     generator = set_seed(seed)
     model = Reader(4)
     train(model, lambda: three_relations_batch(64, generator), steps=400, lr=5e-3)
     tokens, targets = three_relations_batch(500, generator)
     return model, head_roles_by_ablation(model, tokens, targets)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -24,7 +24,7 @@ def _module(state, d_model, n_heads, parts=PARTS, **options):
 # %% the cell
 def weights_to_torch(state, x, mask, n_heads):
     """Output (batch, T, d_model) and weights (batch, n_heads, T, T) by nn.MultiheadAttention."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
     names = ("W_query", "W_key", "W_value")
     with torch.no_grad():
@@ -34,7 +34,7 @@ def weights_to_torch(state, x, mask, n_heads):
         module.out_proj.bias.copy_(state["W_out.bias"])
     blocking = masks.to_blocking(mask)  # (T, T), True = is blocked
     return module(x, x, x, attn_mask=blocking, average_attn_weights=False)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 which_test_finds = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 which_test_finds = {"a", "c", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

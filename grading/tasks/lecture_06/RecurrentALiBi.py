@@ -15,18 +15,18 @@ class RecurrentALiBi:
 
     def __init__(self, slope):
         """Begin a text, with this slope."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.fade = math.exp(-slope)
         self.total, self.weight = 0.0, 0.0
-        # END ANSWER
+        # END SOLUTION
 
     def step(self, v):
         """The context vector (d_v,) of the next word, whose value is v (d_v,)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.total = self.fade * self.total + v  # (d_v,)
         self.weight = self.fade * self.weight + 1.0
         return self.total / self.weight  # (d_v,)
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

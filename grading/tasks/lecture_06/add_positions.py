@@ -14,11 +14,11 @@ def add_positions(x):
     #| T, d_model = x.shape[1:]
     #| codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
     #| return x + codes
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     T, _, d_model = x.shape
     codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
     return x + codes[:, None]  # (T, batch, d_model)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -9,12 +9,12 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def alibi_bias(n_heads, T_q, T_k):
     """What is added to the scores: (n_heads, T_q, T_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)  # (heads,)
     query_at, key_at = torch.arange(T_k - T_q, T_k), torch.arange(T_k)  # (T_q,), (T_k,)
     distance = (query_at[:, None] - key_at).abs()  # (T_q, T_k)
     return -slopes[:, None, None] * distance  # (heads, T_q, T_k)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

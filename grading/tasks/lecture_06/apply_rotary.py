@@ -14,7 +14,7 @@ def _angles(places, width):
 # %% the cell
 def apply_rotary(x, places):
     """The vectors x (…, T, d_k), each turned by its place; places (T,)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     d_k = x.shape[-1]
     speeds = 10_000 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)  # (d_k / 2,)
     angles = places[:, None] * speeds  # (T, d_k / 2)
@@ -22,7 +22,7 @@ def apply_rotary(x, places):
     a, b = x[..., 0::2], x[..., 1::2]  # (…, T, d_k / 2) each
     pairs = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (…, T, d_k / 2, 2)
     return pairs.flatten(-2)  # (…, T, d_k)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_best_encoding = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_best_encoding = (
     "On the shift, rotary is the only encoding that works at twice "
     "the training length, with all three seeds, while learned and "
@@ -21,7 +21,7 @@ claim_best_encoding = (
     "shift, at this size, rotary positions generalized to longer "
     "texts than the other three."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_encodings = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_encodings = {"b", "c", "d", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_length = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_length = {"a", "b", "c"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 learned_positions = ...  # a list of four whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 learned_positions = [960, 20, 40, 15]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

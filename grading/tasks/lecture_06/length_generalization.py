@@ -22,9 +22,9 @@ VOCAB = 16
 def length_generalization():
     """A new encoding, with which narrow heads keep a distance on long texts."""
     #| return positions.RotaryPositions()
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     return positions.RotaryPositions(base=2.0)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -27,7 +27,7 @@ def _minds_batch(layer, x):
 # %% the cell
 def order_and_batch(layer, x):
     """Whether a layer minds the order of the words in x (batch, T, d), and the batch."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     out, orders = layer(x), [torch.randperm(x.shape[1]) for _ in range(20)]
 
     def same(a, b):
@@ -36,7 +36,7 @@ def order_and_batch(layer, x):
     order = not all(same(layer(x[:, places]), out[:, places]) for places in orders)
     batch = not all(same(layer(x[b : b + 1])[0], out[b]) for b in range(len(x)))
     return {"order": order, "batch": batch}
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -37,9 +37,9 @@ def rotary_attention(q, k, v):
     """Context vectors (batch, heads, T_q, d_v); the queries are the last T_q of T_k words."""
     T_q, T_k = q.shape[-2], k.shape[-2]
     #| q, k, v = turn(q, 0), turn(k, 0), turn(v, 0)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     q, k = turn(q, T_k - T_q), turn(k, 0)  # (batch, heads, T_q or T_k, d_k)
-    # END ANSWER
+    # END SOLUTION
     scores = q @ k.mT / math.sqrt(q.shape[-1])  # (batch, heads, T_q, T_k)
     return scores.softmax(dim=-1) @ v  # (batch, heads, T_q, d_v)
 

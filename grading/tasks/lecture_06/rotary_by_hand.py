@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 rotary_by_hand = ...  # a list of three numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 rotary_by_hand = [-13.0, -13.0, 13.0]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -11,7 +11,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def shift_matrix(n, d_model):
     """The matrix (d_model, d_model) that takes the code of each place t to that of t + n."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     M = torch.zeros(d_model, d_model, dtype=torch.float64)  # (d_model, d_model)
     for i in range(d_model // 2):
         angle = n * 10_000 ** (-2 * i / d_model)
@@ -19,7 +19,7 @@ def shift_matrix(n, d_model):
         block = torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64)  # (2, 2)
         M[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = block
     return M
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

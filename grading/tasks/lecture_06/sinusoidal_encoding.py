@@ -11,13 +11,13 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def sinusoidal_encoding(places, d_model):
     """Codes (T, d_model) of the places (T,)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     hands = torch.arange(d_model // 2, dtype=torch.float64)  # (d_model / 2,)
     angles = places[:, None] * 10_000 ** (-2 * hands / d_model)  # (T, d_model / 2)
     codes = torch.zeros(len(places), d_model, dtype=torch.float64)  # (T, d_model)
     codes[:, 0::2], codes[:, 1::2] = angles.sin(), angles.cos()
     return codes
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -19,22 +19,22 @@ class Block(nn.Module):
         """`norm` is "pre" or "post"."""
         super().__init__()
         self.attention = MultiHeadAttention(d_model, n_heads)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.norm_attention = LayerNorm(d_model)
         self.feed_forward = FeedForwardNetwork(d_model, d_ff)
         self.norm_feed_forward = LayerNorm(d_model)
         self.norm = norm
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x, mask):
         """The stream (batch, T, d_model) after this block, of x (batch, T, d_model)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         if self.norm == "post":
             x = self.norm_attention(x + self.attention(x, mask=mask))
             return self.norm_feed_forward(x + self.feed_forward(x))
         x = x + self.attention(self.norm_attention(x), mask=mask)
         return x + self.feed_forward(self.norm_feed_forward(x))
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

@@ -30,13 +30,13 @@ class BuggyBlock(nn.Module):
         #| T3 = X + T2
         #| T4 = F.dropout(self.feed_forward(T3), self.dropout)
         #| T5 = T4 + X
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         T1 = F.dropout(self.attention(X, mask=mask), self.dropout, training=self.training)
         T2 = X + T1
         T3 = self.norm_attention(T2)
         T4 = F.dropout(self.feed_forward(T3), self.dropout, training=self.training)
         T5 = T4 + T3
-        # END ANSWER
+        # END SOLUTION
         return self.norm_feed_forward(T5)
 
 

@@ -14,16 +14,16 @@ class FeedForwardNetwork(nn.Module):
     def __init__(self, d_model, d_ff):
         """Layers `up_proj` and `down_proj`, with biases."""
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.up_proj = nn.Linear(d_model, d_ff)
         self.down_proj = nn.Linear(d_ff, d_model)
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x):
         """What it makes of the words x (…, d_model)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         return self.down_proj(F.relu(self.up_proj(x)))
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

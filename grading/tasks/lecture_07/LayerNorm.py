@@ -13,19 +13,19 @@ class LayerNorm(nn.Module):
     def __init__(self, d_model, eps=1e-5):
         """Scale and shift for words of d_model numbers."""
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
         self.eps = eps
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x):
         """The words x (…, d_model), normalised."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, d_model)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1)
         return self.weight * centred / (variance + self.eps).sqrt() + self.bias
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

@@ -17,18 +17,18 @@ class Stack(nn.Module):
     def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
         """`n_layers` blocks in `self.blocks`, and `self.norm` at the end of pre-norm."""
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.blocks = nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))
         self.norm = LayerNorm(d_model) if norm == "pre" else nn.Identity()
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, x, mask):
         """The stream (batch, T, d_model) after all blocks."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         for block in self.blocks:
             x = block(x, mask)  # (batch, T, d_model)
         return self.norm(x)
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

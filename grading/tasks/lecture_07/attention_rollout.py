@@ -9,13 +9,13 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def attention_rollout(weights, residual):
     """The matrix M (T, T) of a stack with the weights (n_layers, T, T)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     mixed = np.eye(weights.shape[-1])  # (T, T): no layer yet
     for layer in weights:
         added = layer @ mixed  # (T, T)
         mixed = mixed + added if residual else added
     return mixed
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

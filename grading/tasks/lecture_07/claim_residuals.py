@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_residuals = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_residuals = (
     "The lecture measured a stack of twelve blocks of one width, with "
     "the usual initialization, over a grid of learning rates and a "
@@ -26,7 +26,7 @@ claim_residuals = (
     "learning rates tried, these twelve blocks did not learn without "
     "residual connections in that many steps."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

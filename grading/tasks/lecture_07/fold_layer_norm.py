@@ -60,7 +60,7 @@ def _version(**wrong):
 # %% the cell
 def fold_layer_norm(state):
     """Weights with which RMSNorm does what layer norm did."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     ours = {name: value.clone() for name, value in state.items() if "norm" not in name}
 
     def fold(norm, layer):
@@ -83,7 +83,7 @@ def fold_layer_norm(state):
     words = state["embedding.weight"]  # (vocab, d_model)
     ours["embedding.weight"] = words - words.mean(dim=1, keepdim=True)
     return ours
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -19,7 +19,7 @@ NAMES = {
 # %% the cell
 def from_torch(state):
     """The weights of nn.TransformerEncoderLayer, under the names of TransformerBlock."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     parts = {
         "self_attn.out_proj": "attention.W_out",
         "linear1": "feed_forward.up_proj",
@@ -35,7 +35,7 @@ def from_torch(state):
         for theirs, name in parts.items():
             ours[f"{name}.{kind}"] = state[f"{theirs}.{kind}"]
     return ours
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

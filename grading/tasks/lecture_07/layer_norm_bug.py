@@ -13,11 +13,11 @@ def layer_norm_bug(x, weight, bias, eps):
     #| deviation = x.std(dim=-1, keepdim=True)  # (batch, T, 1)
     #| normed = (x - mean) / (deviation + eps)  # (batch, T, d_model)
     #| return weight * (normed + bias)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     variance = x.var(dim=-1, keepdim=True, correction=0)  # (batch, T, 1)
     normed = (x - mean) / (variance + eps).sqrt()  # (batch, T, d_model)
     return weight * normed + bias
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -13,7 +13,7 @@ from helpers.blocks import TransformerStack
 # %% the cell
 def residual_stream(blocks, last, x, mask):
     """Output (batch, T, d_model) of a pre-norm stack, and the list of contributions."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     contributions = [x]
     for block in blocks:
         found = block.attention(block.norm_attention(x), mask=mask)  # (batch, T, d_model)
@@ -22,7 +22,7 @@ def residual_stream(blocks, last, x, mask):
         x = x + computed  # (batch, T, d_model)
         contributions += [found, computed]
     return last(x), contributions
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -14,7 +14,7 @@ def _count(d, n_blocks, vocab, tied):
 # %% the cell
 def widest_model(budget, n_blocks, n_heads, vocab, tied):
     """The largest d_model for at most `budget` parameters, and the number of parameters."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     n_tables = 1 if tied else 2  # embedding, and readout
 
     def count(d):
@@ -27,7 +27,7 @@ def widest_model(budget, n_blocks, n_heads, vocab, tied):
     while count(d + n_heads) <= budget:
         d += n_heads
     return d, count(d)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -18,15 +18,15 @@ class CachedModel:
 
     def __init__(self, model):
         """Begin an empty text for a LanguageModel."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.model, heads = model, [block.attention for block in model.blocks]
         self.kept = [torch.empty(2, each.n_heads, 0, each.d_k) for each in heads]  # keys, values
-        # END ANSWER
+        # END SOLUTION
 
     @torch.no_grad()
     def read(self, tokens):
         """Logits (n, vocab) at the next words tokens (n,)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         x = self.model.embedding_scale * self.model.embedding(tokens)  # (n, d_model)
         x = self.model.positions.embed(x, self.kept[0].shape[2])  # (n, d_model)
         for layer, block in enumerate(self.model.blocks):
@@ -47,15 +47,15 @@ class CachedModel:
         scores = q @ k.transpose(1, 2) / math.sqrt(k.shape[-1])  # (heads, n, T)
         weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
         return attention.W_out((weights @ v).transpose(0, 1).flatten(1))  # (n, d_model)
-        # END ANSWER
+        # END SOLUTION
 
     def fork(self):
         """A second reader that has read the same; from here on each goes its own way."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         twin = CachedModel(self.model)
         twin.kept = list(self.kept)
         return twin
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

@@ -20,18 +20,18 @@ class DiagnoseRun(LanguageModel):
         T = tokens.shape[1]
         x = self.embedding_scale * self.embedding(tokens)  # (batch, T, 32)
         #| seen = torch.ones(T, T).triu().bool()  # (T, T)
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         seen = torch.ones(T, T).tril().bool()  # (T, T)
-        # END ANSWER
+        # END SOLUTION
         return self.lm_head(self.stack(x, seen))  # (batch, T, 99)
 
     def loss(self, texts):
         """Mean surprise at the next words of texts (batch, T)."""
         logits = self(texts[:, :-1]).transpose(1, 2)  # (batch, 99, T - 1)
         #| return F.cross_entropy(logits, texts[:, :-1])
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         return F.cross_entropy(logits, texts[:, 1:], ignore_index=0)
-        # END ANSWER
+        # END SOLUTION
 
     def learn(self, texts, steps, generator):
         """Train on texts (n, T). Over 20 steps the rate rises to 0.005, and there it stays."""
@@ -40,10 +40,10 @@ class DiagnoseRun(LanguageModel):
         for step in range(steps):
             rows = torch.randint(len(texts), (32,), generator=generator)
             #| optimizer.param_groups[0]["lr"] = 0.005 * max(1, (step + 1) / 20)
-            # BEGIN ANSWER
+            # BEGIN SOLUTION
             optimizer.zero_grad()
             optimizer.param_groups[0]["lr"] = 0.005 * min(1, (step + 1) / 20)
-            # END ANSWER
+            # END SOLUTION
             self.loss(texts[rows]).backward()
             nn.utils.clip_grad_norm_(self.parameters(), 1.0)
             optimizer.step()
@@ -51,9 +51,9 @@ class DiagnoseRun(LanguageModel):
     @torch.no_grad()
     def measured(self, texts):
         """The loss on new texts (n, T), a number."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.eval()
-        # END ANSWER
+        # END SOLUTION
         return self.loss(texts).item()
 
 

@@ -15,19 +15,19 @@ class TiedModel(nn.Module):
     def __init__(self, vocab, d_model, stack):
         """For `vocab` words of width `d_model`."""
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.embedding = nn.Embedding(vocab, d_model)
         self.stack = stack
         self.lm_head = nn.Linear(d_model, vocab, bias=False)
         self.lm_head.weight = self.embedding.weight
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, tokens):
         """Logits (batch, T, vocab) of tokens (batch, T)."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
         return self.lm_head(self.stack(x))  # (batch, T, vocab)
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

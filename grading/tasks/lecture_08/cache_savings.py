@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 cache_savings = ...  # a list of five whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 cache_savings = [60, 14, 730, 150, 3_584]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

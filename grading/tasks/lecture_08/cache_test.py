@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def cache_test(new_reader, whole):
     """Whether readers from new_reader() always give the logits that whole(tokens) gives."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     readers = {"one": new_reader(), "two": new_reader()}
     texts = {
         "one": torch.randint(1, 20, (60,)),
@@ -35,7 +35,7 @@ def cache_test(new_reader, whole):
     texts["fork"] = torch.cat([texts["one"][: done["one"]], torch.randint(1, 20, (60,))])
     done["fork"] = done["one"]
     return all_right(("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25))
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def cached_generation(reader, beginning, draw, stop, most):
     """The ids of the beginning and of what is written after it, a list."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     text = list(beginning)
     unread = text
     while len(text) < most:
@@ -19,7 +19,7 @@ def cached_generation(reader, beginning, draw, stop, most):
             break
         unread = [newest]
     return text
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

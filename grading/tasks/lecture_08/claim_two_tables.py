@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_two_tables = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_two_tables = (
     "The learning rates changed, and the initialization of the "
     "recurrent networks. One shared setting suits one model and not "
@@ -24,7 +24,7 @@ claim_two_tables = (
     "many others, with equal parameters, steps and data, a tuned rate "
     "for each model, chosen on other texts, and at least three seeds."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -14,12 +14,12 @@ def next_token_loss(logits, tokens):
     #| log_p = logits.log_softmax(dim=-1)  # (batch, T, vocab)
     #| of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T)
     #| asked = tokens != 0  # (batch, T)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     targets = tokens[:, 1:]  # (batch, T - 1)
     log_p = logits[:, :-1].log_softmax(dim=-1)  # (batch, T - 1, vocab)
     of_target = log_p.gather(-1, targets[..., None])[..., 0]  # (batch, T - 1)
     asked = targets != 0  # (batch, T - 1)
-    # END ANSWER
+    # END SOLUTION
     return -(of_target * asked).sum() / asked.sum()
 
 

@@ -9,14 +9,14 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def nucleus(logits, temperature, p):
     """Probabilities (batch, vocab) after temperature and top-p, of logits (batch, vocab)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     probabilities = (logits / temperature).softmax(dim=-1)  # (batch, vocab)
     falling, order = probabilities.sort(dim=-1, descending=True)  # (batch, vocab) each
     needed = falling.cumsum(dim=-1) - falling < p  # (batch, vocab), the likeliest first
     keep = torch.zeros_like(needed).scatter(-1, order, needed)  # (batch, vocab), by word
     kept = probabilities * keep  # (batch, vocab)
     return kept / kept.sum(dim=-1, keepdim=True)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

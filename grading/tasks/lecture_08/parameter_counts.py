@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 parameter_counts = ...  # a list of four whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 parameter_counts = [164_000, 229_000, 6, 1_000]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

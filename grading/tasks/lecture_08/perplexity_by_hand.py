@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 perplexity_by_hand = ...  # a list of four numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 perplexity_by_hand = [2.0, 4.0, 1.75, 2.625]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -8,14 +8,14 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def speculative_sampling(p, q):
     """accept and instead, (batch, vocab) each, for probabilities p and q (batch, vocab)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     shared = torch.minimum(p, q)  # (batch, vocab)
     accept = torch.where(q > 0, shared / q.clamp(min=1e-300), 0.0)  # (batch, vocab)
     missing = p - shared  # (batch, vocab)
     rest = missing.sum(dim=-1, keepdim=True)  # (batch, 1)
     instead = torch.where(rest > 1e-12, missing / rest.clamp(min=1e-12), p)  # (batch, vocab)
     return accept, instead
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

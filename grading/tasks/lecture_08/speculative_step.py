@@ -9,13 +9,13 @@ from grading.tasks.lecture_08.speculative_sampling import speculative_sampling
 # %% the cell
 def speculative_step(p, q, proposed, chances):
     """How many of the k proposed words are accepted, and the distribution (vocab,) after them."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     accept, instead = speculative_sampling(p[:-1], q)  # (k, vocab) each
     for i, word in enumerate(proposed):
         if chances[i] >= accept[i, word]:
             return i, instead[i]
     return len(proposed), p[-1]
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

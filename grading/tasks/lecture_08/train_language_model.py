@@ -23,7 +23,7 @@ def _model(d_model, n_layers=2):
 # %% the cell
 def train_language_model(texts, d_model, steps):
     """A trained LanguageModel, for texts (n, T) with filler on the right."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     generator = set_seed(0)
     model = LanguageModel(99, d_model, n_layers=2, n_heads=4)
     nn.init.normal_(model.embedding.weight, std=0.05)
@@ -33,7 +33,7 @@ def train_language_model(texts, d_model, steps):
         batches.append(texts[rows, :longest])  # (32, longest)
     training_loop(model, batches, lr=0.005, warmup=50, clip=1.0)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -10,7 +10,7 @@ from grading.author import Case, also_right, edited, plan, task
 # %% the cell
 def training_loop(model, batches, lr, warmup, clip):
     """The loss before each step, a list; trains the model on batches of texts (n, T)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     steps, losses = len(batches), []
     model.train()
@@ -27,7 +27,7 @@ def training_loop(model, batches, lr, warmup, clip):
         losses.append(loss.item())
     model.eval()
     return losses
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -13,7 +13,7 @@ END = 2
 # %% the cell
 def beam_search(step, n_beams, longest):
     """The words of the likeliest translation found, END included, as a list."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     kept = [([], 0.0)]  # words, log-probability
     for _ in range(longest):
         pool = []
@@ -25,7 +25,7 @@ def beam_search(step, n_beams, longest):
                 pool.append(([*words, word], total + more))
         kept = sorted(pool, key=lambda found: -found[1])[:n_beams]
     return kept[0][0]
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 beam_search_by_hand = ...  # a list of four numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 beam_search_by_hand = [0.2, 0.36, 2, 0.6]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_translation_scores = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_translation_scores = (
     "In “i washed my new book” the verb says *washes*: nothing else "
     "in the sentence says when it was, so a reader believes that it "
@@ -23,7 +23,7 @@ claim_translation_scores = (
     "another action, one an old dog instead of a dog, and three a "
     "verb that does not agree."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

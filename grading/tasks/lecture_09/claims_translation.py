@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_translation = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_translation = {"b", "d", "e"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

@@ -11,7 +11,7 @@ from grading.sentences import NOT_SCALED, SCALED_BY_D_K
 # %% the cell
 def cross_attention(x, memory, lengths, W_query, W_key, W_value):
     """Context (batch, T_q, d_v) and weights (batch, T_q, T_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     q = x @ W_query  # (batch, T_q, d_k)
     k, v = memory @ W_key, memory @ W_value  # (batch, T_k, d_k), (batch, T_k, d_v)
     scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])  # (batch, T_q, T_k)
@@ -19,7 +19,7 @@ def cross_attention(x, memory, lengths, W_query, W_key, W_value):
     scores = scores.masked_fill(~is_word[:, None], -torch.inf)  # (batch, T_q, T_k)
     weights = scores.softmax(dim=-1)  # (batch, T_q, T_k)
     return weights @ v, weights
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -10,7 +10,7 @@ PAD, START, END, IGNORE = 0, 1, 2, -100
 # %% the cell
 def teacher_forcing(sentences):
     """What is read and what is asked for, both (batch, T), of a list of (n,)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     longest = 1 + max(len(sentence) for sentence in sentences)
     begun = torch.zeros(len(sentences), longest, dtype=torch.long)  # (batch, T)
     wanted = torch.full_like(begun, -100)  # (batch, T)
@@ -21,7 +21,7 @@ def teacher_forcing(sentences):
         wanted[row, :n] = sentence
         wanted[row, n] = 2
     return begun, wanted
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -36,7 +36,7 @@ def _trained(source, target, steps, shift=1):
 # %% the cell
 def train_translator(source, target):
     """An EncoderDecoder, trained on source (n, T_k) and target (n, T)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     begun = torch.nn.functional.pad(target, (1, 0), value=1)  # (n, T + 1)
     wanted = torch.nn.functional.pad(target, (0, 1))  # (n, T + 1)
     wanted[torch.arange(len(target)), (target != 0).sum(dim=1)] = 2
@@ -50,7 +50,7 @@ def train_translator(source, target):
 
     train(model, make_batch, steps=500, lr=1e-2, warmup=20)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -12,15 +12,15 @@ def translator_logits(parts, source, begun):
     x = parts["read"](source)  # (batch, T_k, d_model)
     x = parts["positions"].embed(x)  # (batch, T_k, d_model)
     #| memory = parts["encoder"](x, is_word, causal=True)  # (batch, T_k, d_model)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     memory = parts["encoder"](x, is_word)  # (batch, T_k, d_model)
-    # END ANSWER
+    # END SOLUTION
     y = parts["write"](begun)  # (batch, T_q, d_model)
     #| y = parts["decoder"](y, memory, causal=True)  # (batch, T_q, d_model)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     y = parts["positions"].embed(y)  # (batch, T_q, d_model)
     y = parts["decoder"](y, memory, None, is_word, causal=True)  # (batch, T_q, d_model)
-    # END ANSWER
+    # END SOLUTION
     return parts["lm_head"](y)  # (batch, T_q, vocab)
 
 

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 translator_shapes = ...  # a list of five whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 translator_shapes = [8, 72, 6, 4_000, 8]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

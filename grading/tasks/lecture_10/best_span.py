@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def best_span(start, end, n_words, longest):
     """The best span as (first, last), two whole numbers."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     best, span = -float("inf"), None
     for first in range(1, n_words):
         for last in range(first, min(first + longest, n_words)):
@@ -16,7 +16,7 @@ def best_span(start, end, n_words, longest):
             if total > best:
                 best, span = total, (first, last)
     return span
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

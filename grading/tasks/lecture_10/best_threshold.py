@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def best_threshold(margins, span_right, has_answer):
     """The threshold among the margins with the most right answers; the smallest among equals."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     best, chosen = -1, None
     for threshold in sorted(margins.tolist()):
         says_none = margins > threshold  # (n,)
@@ -16,7 +16,7 @@ def best_threshold(margins, span_right, has_answer):
         if right.sum().item() > best:
             best, chosen = right.sum().item(), threshold
     return chosen
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_threshold = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_threshold = (
     "I would report the second number: 0.63 for ten questions, not "
     "0.78. Of ten thresholds we take the one that happens to suit "
@@ -21,7 +21,7 @@ claim_threshold = (
     "on one half and report on the other, or choose on four fifths "
     "and report on the last fifth, five times in turn, and say which."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_exact_match = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_exact_match = {"b", "d", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 exact_match_by_hand = ...  # a list of five numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 exact_match_by_hand = [1, 0.8, 0, 0.5, 0.575]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -8,10 +8,10 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def exact_match_feature(context, question):
     """Booleans (batch, T_c): True at words of the context that stand in the question."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     same = context[:, :, None] == question[:, None, :]  # (batch, T_c, T_q)
     return same.any(dim=-1) & (context != 0)  # (batch, T_c)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

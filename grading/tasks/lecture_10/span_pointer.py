@@ -13,12 +13,12 @@ def span_pointer(context, question, is_filler, W):
     #| found = F.scaled_dot_product_attention(question, context, context)
     #| logits = (question + found) @ W  # (batch, T, 2)
     #| return logits.mT.softmax(dim=1)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     found = F.scaled_dot_product_attention(context, question, question)  # (batch, T_c, d)
     logits = (context + found) @ W  # (batch, T_c, 2)
     logits = logits.mT.masked_fill(is_filler[:, None], -torch.inf)  # (batch, 2, T_c)
     return logits.softmax(dim=-1)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

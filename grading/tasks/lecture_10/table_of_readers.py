@@ -10,7 +10,7 @@ from grading.author import Case, also_right, edited, functions_of, mistake, plan
 # %% the cell
 def table_of_readers(search, runs, equal):
     """A list of (reader, rate, mean on the test), the best mean first."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     table = []
     for name in {row["model"] for row in runs}:
         tried = {}
@@ -23,7 +23,7 @@ def table_of_readers(search, runs, equal):
         at_rate = [row["test"] for row in runs if (row["model"], row["lr"]) == (name, rate)]
         table.append((name, rate, fmean(at_rate)))
     return sorted(table, key=lambda line: -line[2])
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

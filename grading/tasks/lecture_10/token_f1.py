@@ -14,13 +14,13 @@ def token_f1(answer, wanted):
     #| theirs = [word.lower() for word in wanted]
     #| shared = sum(word in theirs for word in ours)
     #| return 2 * shared / (len(ours) + len(theirs))
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     theirs = [word.lower() for word in wanted if word.lower() not in articles]
     if not ours or not theirs:
         return float(ours == theirs)
     shared = sum((Counter(ours) & Counter(theirs)).values())
     return 2 * shared / (len(ours) + len(theirs))
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -13,7 +13,7 @@ from helpers.training import set_seed, train
 # %% the cell
 def train_question_answering(contexts, questions, spans):
     """A reader, trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     generator = set_seed(0)
     reader = question_answering.RecurrentReader(285, fixed=NAMES)
 
@@ -23,7 +23,7 @@ def train_question_answering(contexts, questions, spans):
 
     train(reader, make_batch, steps=350, lr=0.01, warmup=30)
     return reader
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_rouge = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_rouge = (
     "ROUGE-L ranks the summary with the wrong day second, at 0.88, "
     "and the correct one in another word order last, at 0.42; a "
@@ -22,7 +22,7 @@ claim_rouge = (
     "fifty random ones and all that were flagged, without knowing "
     "which system wrote them."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_summaries = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_summaries = {"a", "c", "e", "g"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

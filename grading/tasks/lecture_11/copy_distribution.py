@@ -8,11 +8,11 @@ from grading.author import Case, also_right, edited, functions_of, mistake, plan
 # %% the cell
 def copy_distribution(weights, source, n_words):
     """(batch, T_q, n_words) of weights (batch, T_q, T_k), source (batch, T_k)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     at = source[:, None, :].expand_as(weights)  # (batch, T_q, T_k)
     empty = weights.new_zeros(*weights.shape[:2], n_words)  # (batch, T_q, n_words)
     return empty.scatter_add(-1, at, weights)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

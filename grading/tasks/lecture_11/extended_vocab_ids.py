@@ -6,7 +6,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def extended_vocab_ids(words, ids):
     """The id of each word; the unknown ones get len(ids), len(ids) + 1, …"""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     unknown = {}
     found = []
     for word in words:
@@ -16,7 +16,7 @@ def extended_vocab_ids(words, ids):
             new = len(ids) + len(unknown)
             found.append(unknown.setdefault(word, new))
     return found
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

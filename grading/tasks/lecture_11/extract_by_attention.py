@@ -12,13 +12,13 @@ def extract_by_attention(weights, sentence, k):
     #| looked = weights.sum(dim=1)  # (T,)
     #| scores = weights.new_zeros(n).scatter_add(0, sentence, looked)  # (n,)
     #| return scores.topk(k).indices.tolist()
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     looked = weights.sum(dim=0)  # (T,)
     scores = weights.new_zeros(n).scatter_add(0, sentence, looked)  # (n,)
     scores = scores / sentence.bincount(minlength=n)  # (n,)
     best = scores.topk(min(k, n)).indices  # (k,) or (n,)
     return sorted(best.tolist())
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -11,13 +11,13 @@ DEEDS = ("sold", "bought", "opened", "closed")
 # %% the cell
 def fact_counts(said, right, told):
     """[kept, lost, strayed, invented] of three lists of fact words."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     said, right, told = set(said), set(right), set(told)
     kept, lost = len(said & right), len(right - said)
     strayed = len(said & (told - right))
     invented = len(said - told)
     return [kept, lost, strayed, invented]
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

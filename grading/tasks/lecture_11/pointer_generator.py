@@ -12,10 +12,10 @@ def pointer_generator(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
     #| written = pad(logits, (extra, 0)).softmax(dim=1)  # (batch, T_q, V + extra)
     #| return (1 - gate) * written + gate * copied
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     written = pad(logits.softmax(dim=-1), (0, extra))  # (batch, T_q, V + extra)
     return gate * written + (1 - gate) * copied
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 pointer_generator_shapes = ...  # a list of five tuples
-# BEGIN ANSWER
+# BEGIN SOLUTION
 pointer_generator_shapes = [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

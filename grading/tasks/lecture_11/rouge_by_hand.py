@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 rouge_by_hand = ...  # a list of six numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 rouge_by_hand = [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 7]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -8,7 +8,7 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def rouge_l(summary, reference):
     """F1 of two lists of words, by their longest run in the same order."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     longest = [[0] * (len(reference) + 1) for _ in range(len(summary) + 1)]
     for i, word in enumerate(summary):
         for j, other in enumerate(reference):
@@ -21,7 +21,7 @@ def rouge_l(summary, reference):
         return 0.0
     precision, recall = n / len(summary), n / len(reference)
     return 2 * precision * recall / (precision + recall)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

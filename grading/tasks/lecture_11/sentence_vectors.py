@@ -8,12 +8,12 @@ from grading.author import Case, also_right, edited, functions_of, mistake, plan
 # %% the cell
 def sentence_vectors(x, sentence, n):
     """(batch, n, width) of x (batch, T, width) and sentence (batch, T), −1 for filler."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     numbers = torch.arange(n)[:, None]  # (n, 1)
     here = (sentence[:, None] == numbers).to(x.dtype)  # (batch, n, T)
     sizes = here.sum(dim=-1, keepdim=True)  # (batch, n, 1)
     return here @ x / sizes.clamp(min=1)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -23,14 +23,14 @@ def _trained(source, target, asked, steps):
 # %% the cell
 def train_summarizer(source, target, asked):
     """A CopyingSummarizer, trained on texts and summaries."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     generator = set_seed(0)
     sizes = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
     model = CopyingSummarizer(len(NEWS_WORDS), **sizes, positions=RotaryPositions())
     data = ((source, target), asked)
     train(model, lambda: some_rows(data, 32, generator), steps=300, lr=5e-3, warmup=30)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 claim_agreement_head = ...  # four to six sentences
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claim_agreement_head = (
     "Zero ablation removes everything that a head adds, including a "
     "constant on which later layers may rely; mean ablation removes "
@@ -27,7 +27,7 @@ claim_agreement_head = (
     "other seeds have other heads. I would examine those, use other "
     "sentences, and ablate pairs."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -8,7 +8,7 @@ from grading.author import Case, also_right, mistake, plan, task
 # %% the cell
 def equivalent_weights(weights, values):
     """Other weights (T,) with the same context as weights (T,) of values (T, d_v)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     d_v = values.shape[1]
     kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)  # (T, d_v + 1)
     _, _, Vt = torch.linalg.svd(kept.T)  # (T, T)
@@ -19,7 +19,7 @@ def equivalent_weights(weights, values):
             step = (weights[falls] / -direction[falls]).min()  # until the first weight is 0
             moves.append(step * direction)
     return weights + max(moves, key=lambda move: move.abs().max())
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

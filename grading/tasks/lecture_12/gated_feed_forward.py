@@ -9,10 +9,10 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def gated_feed_forward(x, gate, up, down):
     """SwiGLU of x (T, d); gate, up (d_ff, d) and down (d, d_ff) as nn.Linear keeps them."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     inside = F.silu(x @ gate.T) * (x @ up.T)  # (T, d_ff)
     return inside @ down.T  # (T, d)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

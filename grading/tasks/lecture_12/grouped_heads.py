@@ -12,14 +12,14 @@ from helpers.masks import causal_mask
 # %% the cell
 def grouped_heads(q, k, v):
     """Contexts (n_heads, T_q, d); q (n_heads, T_q, d), k and v (n_kv_heads, T_k, d)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     group = len(q) // len(k)
     keys = k.repeat_interleave(group, dim=0)  # (n_heads, T_k, d)
     values = v.repeat_interleave(group, dim=0)  # (n_heads, T_k, d)
     scores = q @ keys.mT / math.sqrt(q.shape[-1])  # (n_heads, T_q, T_k)
     hidden = ~causal_mask(q.shape[1], k.shape[1])  # (T_q, T_k)
     return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ values
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -8,10 +8,10 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def induction_score(weights, n):
     """One score for each head, (heads,), from weights (heads, 2n, 2n)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     after = weights.diagonal(1 - n, dim1=-2, dim2=-1)  # (heads, n + 1)
     return after[:, -n:].mean(dim=-1)  # (heads,)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 llama_sizes = ...  # a list of five whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 llama_sizes = [10_240, 12_288, 256, 102_400, 4_096]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

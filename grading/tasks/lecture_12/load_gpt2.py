@@ -18,13 +18,13 @@ def load_gpt2(theirs, n_layers):
             #| ours[f"{to}attention.W_out.{kind}"] = theirs[f"{from_}attn.c_proj.{kind}"]
             #| ours[f"{to}norm_attention.{kind}"] = theirs[f"{from_}ln_2.{kind}"]
             #| ours[f"{to}norm_feed_forward.{kind}"] = theirs[f"{from_}ln_1.{kind}"]
-            # BEGIN ANSWER
+            # BEGIN SOLUTION
             names = ("query", "key", "value")
             pieces = [piece.t() for piece in pieces]
             ours[f"{to}attention.W_out.{kind}"] = theirs[f"{from_}attn.c_proj.{kind}"].t()
             ours[f"{to}norm_attention.{kind}"] = theirs[f"{from_}ln_1.{kind}"]
             ours[f"{to}norm_feed_forward.{kind}"] = theirs[f"{from_}ln_2.{kind}"]
-            # END ANSWER
+            # END SOLUTION
             for name, piece in zip(names, pieces, strict=True):
                 ours[f"{to}attention.W_{name}.{kind}"] = piece
             ours[f"{to}feed_forward.up_proj.{kind}"] = theirs[f"{from_}mlp.c_fc.{kind}"].t()

@@ -30,7 +30,7 @@ def turned(x, base):
 # %% the cell
 def load_llama(weights, config, tokens):
     """Logits (T, vocab) of tokens (T,), from the arrays of a foreign file."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     eps, base = config["rms_norm_eps"], config["rope_theta"]
     heads = config["num_attention_heads"], config["num_key_value_heads"]
     x = weights["embed_tokens.weight"][tokens]  # (T, d)
@@ -53,7 +53,7 @@ def load_llama(weights, config, tokens):
             h, get("mlp.gate_proj"), get("mlp.up_proj"), get("mlp.down_proj")
         )
     return rms_norm(x, weights["norm.weight"], eps) @ weights["lm_head.weight"].T
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

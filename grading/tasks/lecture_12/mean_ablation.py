@@ -8,13 +8,13 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def mean_ablation(found, W_out, n_heads, head):
     """What attention adds, (batch, T, d_model), with one head replaced by its mean."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     d_v = found.shape[-1] // n_heads
     own = slice(head * d_v, (head + 1) * d_v)
     context = found.clone()  # (batch, T, n_heads · d_v)
     context[..., own] = found[..., own].mean(dim=0)
     return context @ W_out.T  # (batch, T, d_model)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -8,10 +8,10 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def rms_norm(x, weight, eps):
     """Vectors x (…, d) with a mean square of 1, times weight (d,)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     mean_square = (x * x).mean(dim=-1, keepdim=True)  # (…, 1)
     return x / torch.sqrt(mean_square + eps) * weight
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -8,14 +8,14 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def agreement_rates(logits, lengths, plural, opposing, pairs):
     """Rates (n_pairs, 2) of right verbs: in the control sentences, and in the opposing ones."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     sentence = torch.arange(len(logits))
     last = logits[sentence, lengths - 1]  # (batch, vocab)
     margins = last[:, pairs[:, 1]] - last[:, pairs[:, 0]]  # (batch, n_pairs): plural's lead
     right = (margins > 0) == plural[:, None]  # (batch, n_pairs)
     rates = [right[group].double().mean(dim=0) for group in (~opposing, opposing)]
     return torch.stack(rates, dim=1)  # (n_pairs, 2)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -9,14 +9,14 @@ from grading.author import Case, also_right, as_given, edited, mistake, plan, ta
 def attribution_patching(contexts, twins, gradients, n_heads):
     """Estimated change of the score (layers, n_heads) if a head had read the twin sentence."""
     #| moved = contexts - twins  # (layers, batch, T, n_heads · d_v)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     moved = twins - contexts  # (layers, batch, T, n_heads · d_v)
-    # END ANSWER
+    # END SOLUTION
     each = (moved * gradients).sum(dim=2)  # (layers, batch, n_heads · d_v)
     #| heads = each.unflatten(-1, (-1, n_heads)).sum(dim=-2)  # (layers, batch, n_heads)
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     heads = each.unflatten(-1, (n_heads, -1)).sum(dim=-1)  # (layers, batch, n_heads)
-    # END ANSWER
+    # END SOLUTION
     return heads.mean(dim=1)  # (layers, n_heads)
 
 

@@ -4,9 +4,9 @@ from grading.author import fails, holds, plan, task
 
 # %% the cell
 claims_pretrained = ...  # a set of letters
-# BEGIN ANSWER
+# BEGIN SOLUTION
 claims_pretrained = {"b", "d", "f"}
-# END ANSWER
+# END SOLUTION
 # %%
 
 TASK = task(

@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def logit_lens(stream, weight, eps, W_out, right, wrong):
     """Mean margin (layers,) of the right token, read from stream (layers, batch, T, d_model)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     x = stream[:, :, -1]  # (layers, batch, d_model)
     mean_square = (x * x).mean(dim=-1, keepdim=True)  # (layers, batch, 1)
     x = x / torch.sqrt(mean_square + eps) * weight
@@ -16,7 +16,7 @@ def logit_lens(stream, weight, eps, W_out, right, wrong):
     text = torch.arange(len(right))
     margins = logits[:, text, right] - logits[:, text, wrong]  # (layers, batch)
     return margins.mean(dim=1)  # (layers,)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

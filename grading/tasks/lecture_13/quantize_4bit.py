@@ -8,13 +8,13 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def quantize_4bit(weights):
     """Scale (n,), least (n,) and numbers (n, 32) from 0 to 15, of weights (n, 32)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     least, most = weights.amin(dim=1), weights.amax(dim=1)  # (n,) each
     scale = (most - least) / 15  # (n,)
     step = torch.where(scale > 0, scale, 1.0)  # (n,): a block of equal weights has no step
     numbers = ((weights - least[:, None]) / step[:, None]).round()  # (n, 32)
     return scale, least, numbers
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

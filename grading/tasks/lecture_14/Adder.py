@@ -15,24 +15,24 @@ class Adder(nn.Module):
     def __init__(self, n, d_model, n_layers, n_heads):
         """`n_layers` blocks of width `d_model` with `n_heads` heads each."""
         super().__init__()
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         self.embedding = nn.Embedding(12, d_model)
         self.positions = LearnedPositions(3 * n + 2, d_model)
         self.stack = TransformerStack(n_layers, d_model, n_heads)
         self.lm_head = nn.Linear(d_model, 12)
         for table in (self.embedding, self.positions.table):
             nn.init.normal_(table.weight, std=0.3)
-        # END ANSWER
+        # END SOLUTION
 
     def forward(self, tokens, return_weights=False):
         """Logits (batch, T, 12) of tokens (batch, T); with each block's weights if asked for."""
-        # BEGIN ANSWER
+        # BEGIN SOLUTION
         x = self.positions.embed(self.embedding(tokens))  # (batch, T, d_model)
         if return_weights:
             x, weights = self.stack(x, None, True, causal=True)
             return self.lm_head(x), weights
         return self.lm_head(self.stack(x, causal=True))  # (batch, T, 12)
-        # END ANSWER
+        # END SOLUTION
 
 
 # %%

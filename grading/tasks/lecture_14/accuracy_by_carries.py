@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def accuracy_by_carries(a, b, answers, n):
     """(n + 1, 2): for 0 to n carries, how many answers are right, and how many there are."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     carry, carries = torch.zeros_like(a), torch.zeros_like(a)  # (batch,)
     for place in range(n):
         power = 10**place
@@ -17,7 +17,7 @@ def accuracy_by_carries(a, b, answers, n):
     right = answers == a + b  # (batch,)
     counts = [torch.bincount(part, minlength=n + 1) for part in (carries[right], carries)]
     return torch.stack(counts, dim=1)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -10,7 +10,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def fair_comparison(trial, models, rates, search_seeds, seeds):
     """By model, the rate that was chosen and the test results at it, one for each seed."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     found = {}
     for model in models:
         best, chosen = -math.inf, None
@@ -22,7 +22,7 @@ def fair_comparison(trial, models, rates, search_seeds, seeds):
         tests = [trial(model, chosen, seed)[1] for seed in seeds]
         found[model] = {"rate": chosen, "tests": tests}
     return found
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

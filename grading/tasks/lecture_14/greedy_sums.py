@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def greedy_sums(model, questions, n):
     """Questions (batch, 2n + 2) with the model's answers behind them: (batch, 3n + 3)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     was_training = model.training
     model.eval()
     tokens = questions
@@ -18,7 +18,7 @@ def greedy_sums(model, questions, n):
             tokens = torch.cat([tokens, newest[:, None]], dim=1)
     model.train(was_training)
     return tokens
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -9,7 +9,7 @@ from helpers.interp.ablation import ablated
 # %% the cell
 def head_ablation(model, tokens, n, n_layers, n_heads):
     """(n_layers, n_heads, n + 1): how much the share of right digits falls without each head."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
 
     def shares():
@@ -24,7 +24,7 @@ def head_ablation(model, tokens, n, n_layers, n_heads):
             with ablated(model, [(layer, head)], "mean"):
                 drops[layer, head] = whole - shares()
     return drops
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

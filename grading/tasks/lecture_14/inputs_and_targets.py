@@ -10,12 +10,12 @@ from helpers.tokens import IGNORE_INDEX
 # %% the cell
 def inputs_and_targets(tokens, n):
     """Inputs and targets, both (batch, 3n + 2), of whole sums (batch, 3n + 3)."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     inputs = tokens[:, :-1]  # (batch, 3n + 2)
     targets = tokens[:, 1:].clone()  # (batch, 3n + 2): the next token
     targets[:, : 2 * n + 1] = IGNORE_INDEX  # `=` is read at place 2n + 1
     return inputs, targets
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

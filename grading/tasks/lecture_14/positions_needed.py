@@ -4,9 +4,9 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 positions_needed = ...  # a list of four whole numbers
-# BEGIN ANSWER
+# BEGIN SOLUTION
 positions_needed = [2, 4, 5, 3]
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

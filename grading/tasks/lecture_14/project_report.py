@@ -4,7 +4,7 @@ from grading.author import mistake, plan, task
 
 # %% the cell
 project_report = ...  # 150 to 300 words
-# BEGIN ANSWER
+# BEGIN SOLUTION
 project_report = (
     "We compared sums of numbers below 1,000 with the answer in plain "
     "order and reversed, units first. The model (26,604 parameters), "
@@ -32,7 +32,7 @@ project_report = (
     "another model; nor that the first digits are the reason: for "
     "that they must be left out of the loss."
 )
-# END ANSWER
+# END SOLUTION
 # %%
 
 mistake(

@@ -9,14 +9,14 @@ from grading.tasks.lecture_14.sum_tokens import sum_tokens
 # %% the cell
 def read_answers(tokens, n, reverse):
     """The numbers (batch,) behind `=` in tokens (batch, 3n + 3); −1 where it is no number."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     answer = tokens[:, 2 * n + 2 :]  # (batch, n + 1)
     if reverse:
         answer = answer.flip(1)
     powers = 10 ** torch.arange(n, -1, -1)  # (n + 1,)
     number = (answer * powers).sum(dim=1)  # (batch,)
     return number.masked_fill((answer > 9).any(dim=1), -1)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

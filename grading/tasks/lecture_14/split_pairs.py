@@ -8,7 +8,7 @@ from grading.author import Case, also_right, edited, mistake, plan, task
 # %% the cell
 def split_pairs(size, n_validation, n_test, generator):
     """Three tensors of pairs (·, 2), all from 0 to size − 1: training, validation, test."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     questions = torch.combinations(torch.arange(size), with_replacement=True)  # a <= b
     order = torch.randperm(len(questions), generator=generator)
     questions = questions[order]  # (size · (size + 1) / 2, 2)
@@ -18,7 +18,7 @@ def split_pairs(size, n_validation, n_test, generator):
         turned = part[part[:, 0] != part[:, 1]].flip(1)  # b + a
         parts.append(torch.cat([part, turned]))
     return tuple(parts)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -10,7 +10,7 @@ PLUS, EQUALS = 10, 11
 # %% the cell
 def sum_tokens(a, b, n, reverse):
     """Tokens (batch, 3n + 3) of the sums of a and b, both (batch,) and below 10 ** n."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     plus = torch.full_like(a, PLUS)[:, None]  # (batch, 1)
     equals = torch.full_like(a, EQUALS)[:, None]  # (batch, 1)
 
@@ -22,7 +22,7 @@ def sum_tokens(a, b, n, reverse):
     if reverse:
         answer = answer.flip(1)
     return torch.cat([digits(a, n), plus, digits(b, n), equals, answer], dim=1)
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -15,7 +15,7 @@ from grading.tasks.lecture_14.train_keep_best import train_keep_best
 # %% the cell
 def train_adder(pairs, validation):
     """An Adder for three digits, answers in plain order, trained on pairs (·, 2) of numbers."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     torch.manual_seed(0)
     model = Adder(3, d_model=32, n_layers=2, n_heads=4)
     known = sum_tokens(*pairs.T, 3, False)  # (·, 12)
@@ -31,7 +31,7 @@ def train_adder(pairs, validation):
 
     train_keep_best(model, make_batch, 1000, 0.02, 50, exact_match, every=100)
     return model
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%

@@ -13,7 +13,7 @@ from helpers.training import masked_cross_entropy
 # %% the cell
 def train_keep_best(model, make_batch, steps, lr, warmup, measure, every):
     """Train, and leave the model with the weights that measured best; returns what was measured."""
-    # BEGIN ANSWER
+    # BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     measured, best = [], None
     for t in range(steps):
@@ -35,7 +35,7 @@ def train_keep_best(model, make_batch, steps, lr, warmup, measure, every):
     model.load_state_dict(best)
     model.eval()
     return measured
-    # END ANSWER
+    # END SOLUTION
 
 
 # %%
