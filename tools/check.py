@@ -24,8 +24,8 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cachepr
 def tests_of(file: str) -> list[str]:
     """The test files that belong to a module.
 
-    Those in the folder of its package whose name holds its name: `tests/helpers/test_masks.py`,
-    or `tests/helpers/test_masks_errors.py`. If there are none, those that import it.
+    Those in the folder of its package whose name holds its name, as `tests/helpers/test_masks.py`.
+    If there are none, those that import it. For a module of `helpers` also its bad calls.
     """
     path = Path(file)
     tests = sorted(ROOT.glob("tests/**/test_*.py"))
@@ -39,6 +39,8 @@ def tests_of(file: str) -> list[str]:
     if package:
         imports += rf"|from {package} import (\([^)]*|.*)\b{name}\b"
     found = named or [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
+    if path.parts[0] == "helpers":
+        found.append(ROOT / "tests" / "helpers" / "test_bad_calls.py")
     return [t.relative_to(ROOT).as_posix() for t in found]
 
 

@@ -1,8 +1,4 @@
-"""Bad calls: material for them, and what every `test_MODULE_errors.py` asks.
-
-Each of these files holds `CASES`: for each public function or class of its module, bad calls and
-how the message of each begins. It names the argument, what came and what is needed.
-"""
+"""Material for the tables in `bad_calls`, and what `test_bad_calls.py` asks of each."""
 
 import inspect
 import re
@@ -23,10 +19,15 @@ WHOLE = re.compile(r".+: got .+; needed .+|axis \d is out of bounds for")
 """The name, what came, what is needed. NumPy's own for a wrong axis does so in other words."""
 
 
+def full_name(function) -> str:
+    """Its name with its module's, as in `data.news.tell_news`."""
+    return f"{function.__module__}.{function.__name__}".removeprefix("helpers.")
+
+
 def calls(cases: Cases) -> list:
     """One parameter for each bad call."""
     return [
-        pytest.param(call, message, id=f"{function.__name__}: {message.split('; ')[0]}")
+        pytest.param(call, message, id=f"{full_name(function)}: {message.split('; ')[0]}")
         for function, bad in cases.items()
         for call, message in bad
     ]

@@ -33,6 +33,7 @@ from helpers.models import LanguageModel
 from helpers.variants import GroupedQueryAttention
 from tests.conftest import ROOT
 from tests.helpers import properties as prop
+from tests.helpers.bad_call import assert_refused
 
 CLOSE = 1e-10
 
@@ -400,3 +401,18 @@ def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monke
     texts = [told(space[kind](model), begin, 1.0) for kind in ("ReadsAgain", "CachedModel")]
     assert texts[0] == texts[1]
     assert len(texts[0]) == 100
+
+
+def test_a_folder_of_another_kind_is_refused(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    assert_refused(
+        lambda: pretrained.load(tmp_path),
+        "config: got model_type 'bert'; needed 'gpt2' or 'llama' or 'mistral'",
+    )
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"config\.json"):
+        pretrained.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
+        pretrained.read_weights(tmp_path)

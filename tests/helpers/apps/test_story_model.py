@@ -5,9 +5,11 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+import helpers
 from experiments import language_model as experiment
 from helpers.apps import story_model
 from helpers.data.agreement import NOUNS
@@ -17,7 +19,7 @@ from helpers.results.store import stored
 from helpers.tokens import next_word_batch
 from helpers.training import count_parameters, masked_cross_entropy
 
-FOLDER = Path(story_model.__file__).parent / "stored"
+FOLDER = Path(helpers.__file__).parent / "results" / "stored"
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,16 @@ def new_stories(n=100, seed=7):
 
 
 def test_stored_weights_are_small():
-    assert sum(file.stat().st_size for file in FOLDER.glob("*.npz")) < 500_000
+    sizes = {file.name: file.stat().st_size for file in FOLDER.glob("*.npz")}
+    assert "language_model.npz" in sizes
+    assert sum(sizes.values()) < 500_000
+
+
+def test_weights_of_another_model_are_refused(tmp_path, monkeypatch):
+    np.savez(tmp_path / "other.npz", words=np.array(["a"]), weight=np.zeros((2, 3)))
+    monkeypatch.setattr(story_model, "_file", lambda: tmp_path / "other.npz")
+    with pytest.raises(ValueError, match=r"language_model\.npz: got {'weight': \(2, 3\)}; needed"):
+        story_model.trained_language_model()
 
 
 @torch.no_grad()

@@ -1,11 +1,10 @@
 """What `helpers.encoder_decoder` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers import encoder_decoder, rnn
 from helpers.tokens import shift_right
-from tests.helpers.bad_call import assert_refused, calls, ids, never_refused, x
+from tests.helpers.bad_call import ids, x
 
 transformer = encoder_decoder.EncoderDecoder
 recurrent = rnn.RecurrentTranslator
@@ -82,12 +81,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(encoder_decoder, CASES) == []

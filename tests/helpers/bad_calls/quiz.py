@@ -1,9 +1,7 @@
 """What `helpers.viz.quiz` refuses, and in which words."""
 
-import pytest
-
 from helpers.viz import quiz
-from tests.helpers.bad_call import assert_refused, calls, never_refused, option, other
+from tests.helpers.bad_call import option, other
 
 CASES = {
     quiz.to_html: [
@@ -63,12 +61,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(quiz, CASES) == []

@@ -1,19 +1,7 @@
 """What `helpers.attention` refuses, and in which words."""
 
-import pytest
-
 from helpers import attention, positions
-from tests.helpers.bad_call import (
-    assert_refused,
-    calls,
-    heads,
-    ids,
-    never_refused,
-    one_cache,
-    sdpa,
-    true,
-    x,
-)
+from tests.helpers.bad_call import heads, ids, one_cache, sdpa, true, x
 
 CASES = {
     sdpa: [
@@ -183,12 +171,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(attention, CASES) == []

@@ -1,10 +1,8 @@
 """What `helpers.data.news` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.data import news
-from tests.helpers.bad_call import assert_refused, calls, never_refused
 
 
 def tell(*arguments):
@@ -28,12 +26,3 @@ CANNOT_FAIL = {
     news.syllables: "a word that is no name stays one piece",
     news.joined: "a text without pieces stays as it is",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(news, CASES, CANNOT_FAIL) == []

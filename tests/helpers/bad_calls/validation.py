@@ -1,9 +1,7 @@
 """What `helpers.validation` refuses, and in which words."""
 
-import pytest
-
 from helpers import validation
-from tests.helpers.bad_call import assert_refused, calls, never_refused, x
+from tests.helpers.bad_call import x
 
 CASES = {
     validation.require: [
@@ -41,12 +39,3 @@ CASES = {
 CANNOT_FAIL = {
     validation.shape_text: "writes whatever it is given",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(validation, CASES, CANNOT_FAIL) == []

@@ -1,9 +1,7 @@
 """What `helpers.numpy_attention` refuses, and in which words."""
 
-import pytest
-
 from helpers import numpy_attention
-from tests.helpers.bad_call import array, assert_refused, calls, never_refused
+from tests.helpers.bad_call import array
 
 attend = numpy_attention.scaled_dot_product_attention_numpy
 CASES = {
@@ -36,12 +34,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(numpy_attention, CASES) == []

@@ -1,12 +1,11 @@
 """What `helpers.data` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.data import agreement, recall, stories
 from helpers.results import store
 from helpers.tokens import Vocabulary, next_word_batch
-from tests.helpers.bad_call import assert_refused, calls, generator, never_refused
+from tests.helpers.bad_call import generator
 
 CASES = {
     Vocabulary: [
@@ -92,12 +91,3 @@ CANNOT_FAIL = {
     store.course_prose: "has no argument",
     stories.storyteller: "has no argument",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(stories, CASES, CANNOT_FAIL) == []

@@ -1,10 +1,7 @@
 """What `helpers.config` refuses, and in which words."""
 
-import pytest
-
 from helpers import config
 from helpers.config import GPT2, TransformerConfig
-from tests.helpers.bad_call import assert_refused, calls, never_refused
 
 CASES = {
     config.TransformerConfig: [
@@ -50,12 +47,3 @@ CANNOT_FAIL = {
     config.matrices: "every `TransformerConfig` has matrices",
     config.parameters: "every `TransformerConfig` has parameters",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(config, CASES, CANNOT_FAIL) == []

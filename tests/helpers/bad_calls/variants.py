@@ -1,11 +1,10 @@
 """What `helpers.variants` refuses, and in which words."""
 
-import pytest
 import torch
 from torch import nn
 
 from helpers import variants
-from tests.helpers.bad_call import assert_refused, calls, language_model, never_refused, x
+from tests.helpers.bad_call import language_model, x
 
 CASES = {
     variants.RMSNorm: [
@@ -48,12 +47,3 @@ CASES = {
 }
 
 CANNOT_FAIL = {variants.gelu: "takes every number"}
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(variants, CASES, CANNOT_FAIL) == []

@@ -1,6 +1,5 @@
 """What `helpers.models` refuses, and in which words."""
 
-import pytest
 import torch
 from torch import nn
 
@@ -8,15 +7,7 @@ from helpers import models, positions, rnn
 from helpers.apps import attention_reader
 from helpers.interp import ablation
 from helpers.tokens import check_tokens
-from tests.helpers.bad_call import (
-    assert_refused,
-    cache_of,
-    calls,
-    ids,
-    language_model,
-    never_refused,
-    x,
-)
+from tests.helpers.bad_call import cache_of, ids, language_model, x
 
 CASES = {
     rnn.RecurrentModel: [
@@ -149,12 +140,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(models, CASES) == []

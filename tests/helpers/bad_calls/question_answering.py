@@ -1,10 +1,9 @@
 """What `helpers.apps.question_answering` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.apps import metrics, question_answering
-from tests.helpers.bad_call import assert_refused, calls, ids, never_refused
+from tests.helpers.bad_call import ids
 
 row = ids([1, 2, 3])
 
@@ -83,12 +82,3 @@ CANNOT_FAIL = {
     metrics.exact_match: "takes any two texts",
     metrics.f1_score: "takes any two texts",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(question_answering, CASES, CANNOT_FAIL) == []

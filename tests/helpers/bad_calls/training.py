@@ -1,11 +1,10 @@
 """What `helpers.training` refuses, and in which words."""
 
-import pytest
 from torch import nn
 
 from helpers import models, training
 from helpers.tokens import IGNORE_INDEX
-from tests.helpers.bad_call import assert_refused, calls, ids, never_refused, one_batch, x
+from tests.helpers.bad_call import ids, one_batch, x
 
 CASES = {
     training.History: [
@@ -60,12 +59,3 @@ CANNOT_FAIL = {
     training.eval_mode: "takes any module",
     training.progress: "shows whatever range it is given",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(training, CASES, CANNOT_FAIL) == []

@@ -1,11 +1,10 @@
 """What `helpers.data.kannada` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.data import kannada
 from helpers.viz import transliteration
-from tests.helpers.bad_call import assert_refused, calls, generator, never_refused
+from tests.helpers.bad_call import generator
 
 CASES = {
     kannada.conjugate: [
@@ -50,12 +49,3 @@ CANNOT_FAIL = {
     transliteration.to_html: "shows any words",
     transliteration.show_sentences: "shows any words",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(kannada, CASES, CANNOT_FAIL) == []

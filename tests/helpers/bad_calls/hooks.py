@@ -1,13 +1,12 @@
 """What `helpers.interp.hooks` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.apps import metrics
 from helpers.attention import MultiHeadAttention
 from helpers.interp import hooks, induction
 from helpers.variants import GroupedQueryAttention, replace_modules
-from tests.helpers.bad_call import assert_refused, calls, language_model, never_refused
+from tests.helpers.bad_call import language_model
 
 
 def enter(place):
@@ -127,11 +126,4 @@ CASES = {
     ],
 }
 
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(hooks, CASES, {}) == []
+CANNOT_FAIL = {induction.trained_copier: "has no argument"}

@@ -1,9 +1,6 @@
 """What `helpers.bpe` refuses, and in which words."""
 
-import pytest
-
 from helpers import bpe
-from tests.helpers.bad_call import assert_refused, calls, never_refused
 
 CASES = {
     bpe.BPETokenizer: [
@@ -31,12 +28,3 @@ CANNOT_FAIL = {
     bpe.spelled: "every text has bytes",
     bpe.joined: "a pair that does not occur changes nothing",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(bpe, CASES, CANNOT_FAIL) == []

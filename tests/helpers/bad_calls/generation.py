@@ -1,10 +1,9 @@
 """What `helpers.generation` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers import generation, positions, rnn
-from tests.helpers.bad_call import assert_refused, calls, ids, language_model, never_refused, x
+from tests.helpers.bad_call import ids, language_model, x
 
 CASES = {
     generation.greedy: [
@@ -150,12 +149,3 @@ CASES = {
 }
 
 CANNOT_FAIL = {generation.Hypothesis: "holds what beam_search found"}
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(generation, CASES, CANNOT_FAIL) == []

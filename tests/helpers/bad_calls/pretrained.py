@@ -1,12 +1,8 @@
 """What `helpers.pretrained` refuses, and in which words."""
 
-import json
-
-import pytest
 import torch
 
 from helpers import pretrained
-from tests.helpers.bad_call import assert_refused, calls, never_refused
 from tests.helpers.test_pretrained import GPT2_SIZES, LLAMA_SIZES, gpt2, llama, random
 
 SMALL = random(gpt2(**GPT2_SIZES["one head"]))
@@ -100,7 +96,7 @@ CASES = {
     ],
 }
 
-ELSEWHERE = {
+CANNOT_FAIL = {
     pretrained.Piece: "takes what the two tables hold",
     pretrained.Pretrained: "takes what `load` has read",
     pretrained.load: "see below: it reads a folder",
@@ -110,27 +106,3 @@ ELSEWHERE = {
     pretrained.load_if_found: "test_pretrained.py: as `load` and `fetch`, which it calls",
     pretrained.main: "argparse refuses what is no option",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(pretrained, CASES, ELSEWHERE) == []
-
-
-def test_a_folder_of_another_kind_is_refused(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    assert_refused(
-        lambda: pretrained.load(tmp_path),
-        "config: got model_type 'bert'; needed 'gpt2' or 'llama' or 'mistral'",
-    )
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"config\.json"):
-        pretrained.load(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
-        pretrained.read_weights(tmp_path)

@@ -1,9 +1,7 @@
 """What `helpers.positions` refuses, and in which words."""
 
-import pytest
-
 from helpers import positions
-from tests.helpers.bad_call import assert_refused, calls, never_refused, x
+from tests.helpers.bad_call import x
 
 CASES = {
     positions.LearnedPositions: [
@@ -87,12 +85,3 @@ CASES = {
 CANNOT_FAIL = {
     positions.PositionEncoding: "takes everything and changes nothing",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(positions, CASES, CANNOT_FAIL) == []

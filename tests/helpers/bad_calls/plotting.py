@@ -1,10 +1,9 @@
 """What `helpers.viz.plotting` refuses, and in which words."""
 
 import matplotlib.pyplot as plt
-import pytest
 
 from helpers.viz import plotting
-from tests.helpers.bad_call import array, assert_refused, axes, calls, never_refused
+from tests.helpers.bad_call import array, axes
 
 CASES = {
     plotting.to_html: [
@@ -56,12 +55,3 @@ CASES = {
 CANNOT_FAIL = {
     plotting.use_style: "has no argument",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(plotting, CASES, CANNOT_FAIL) == []

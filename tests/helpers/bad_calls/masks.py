@@ -1,10 +1,9 @@
 """What `helpers.masks` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers import masks
-from tests.helpers.bad_call import assert_refused, calls, ids, never_refused, true, x
+from tests.helpers.bad_call import ids, true, x
 
 CASES = {
     masks.causal_mask: [
@@ -82,12 +81,3 @@ CASES = {
         ),
     ],
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(masks, CASES) == []

@@ -1,9 +1,7 @@
 """What `helpers.blocks` refuses, and in which words."""
 
-import pytest
-
 from helpers import blocks
-from tests.helpers.bad_call import assert_refused, calls, never_refused, one_cache, true, x
+from tests.helpers.bad_call import one_cache, true, x
 
 CASES = {
     blocks.FeedForward: [
@@ -91,12 +89,3 @@ CASES = {
 }
 
 CANNOT_FAIL = {blocks.DecoderCache: "takes nothing; its two parts refuse what does not fit"}
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(blocks, CASES, CANNOT_FAIL) == []

@@ -1,10 +1,8 @@
 """What `helpers.data.questions` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.data import questions
-from tests.helpers.bad_call import assert_refused, calls, never_refused
 
 generator = torch.Generator().manual_seed(0)
 with_answer = questions.ask(generator)
@@ -51,12 +49,3 @@ CASES = {
 }
 
 CANNOT_FAIL = {questions.Asked: "holds what it is given"}
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(questions, CASES, CANNOT_FAIL) == []

@@ -1,11 +1,10 @@
 """What `helpers.apps.summarization` refuses, and in which words."""
 
-import pytest
 import torch
 
 from helpers.apps import metrics, summarization
 from helpers.data.news import Event, News, tell_news
-from tests.helpers.bad_call import assert_refused, calls, ids, never_refused
+from tests.helpers.bad_call import ids
 
 ITEMS = tell_news(2, torch.Generator().manual_seed(0))
 EVENT = Event("mara", "sold", "ship", "oslo", "monday")
@@ -97,12 +96,3 @@ CANNOT_FAIL = {
     summarization.sentence_numbers: "any ids have their full stops or none",
     summarization.sentence_means: "torch refuses what does not fit",
 }
-
-
-@pytest.mark.parametrize(("call", "message"), calls(CASES))
-def test_bad_call(call, message):
-    assert_refused(call, message)
-
-
-def test_every_public_function_has_a_bad_call():
-    assert never_refused(summarization, CASES, CANNOT_FAIL) == []
