@@ -127,8 +127,8 @@ def pytest_ignore_collect(collection_path, config):
 # ------------------------------------------------------------------ which worker runs what
 
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
-LONG = ("classroom/test_hostile.py", "classroom/test_components.py", "classroom/test_needs.py")
-LONG = (*LONG, "classroom/test_class.py", "site/test_site.py", "test_mutations.py")
+LONG = [f"classroom/test_{name}.py" for name in ("hostile", "components", "torch_import", "class")]
+LONG += ["site/test_site.py", "test_mutations.py"]
 # All tests of the tasks of a lecture (ABOUT_TASKS) go to one worker, which runs each model answer
 # and each known mistake once for all of them.
 LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lecture_*/*.py")}

@@ -283,20 +283,21 @@ CODE_FAULTS = {
         "classroom/sandbox/worker.py",
         "sys.meta_path.insert(0, WithoutTorch)",
         "sys.meta_path[:0] = []",
-        "tests/classroom/test_needs.py::test_grades_do_not_depend_on_torch_at_start"
+        "tests/classroom/test_torch_import.py::test_grades_do_not_depend_on_torch_at_start"
         "[within an answer]",
     ),
     "a false torch unseen": (
         "classroom/sandbox/worker.py",
         'not job["torch"] and "torch" in modules',
         'not job["torch"] and "torch" in ()',
-        "tests/classroom/test_needs.py::test_grades_do_not_depend_on_torch_at_start[a false torch]",
+        "tests/classroom/test_torch_import.py::test_grades_do_not_depend_on_torch_at_start"
+        "[a false torch]",
     ),
     "arrays that wait for torch": (
         "helpers/numpy_attention.py",
         "import numpy as np\n",
         "import numpy as np\nimport torch\n",
-        "tests/classroom/test_needs.py::test_list_of_modules_without_torch_is_complete",
+        "tests/classroom/test_torch_import.py::test_list_of_modules_without_torch_is_complete",
     ),
     "a line of ours told as the student's": (
         "grading/stop.py",
