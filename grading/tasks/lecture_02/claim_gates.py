@@ -49,7 +49,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="Questions that nobody foresaw",
+    section="Attention chooses when the question comes",
     outcome="say when attention beats a state of fixed size, and when a gate does as well",
     hints=(
         "For the nouns that were not stored, how many answers are correct by chance?",

@@ -205,7 +205,7 @@ def weights_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
-    section="A softmax that cannot overflow",
+    section="Softmax of large scores",
     outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
     cases=cases,
     properties=(finite, weights_sum_to_one),

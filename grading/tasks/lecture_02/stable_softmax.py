@@ -216,7 +216,7 @@ def rows_sum_to_one(args, result):
 
 TASK = task(
     plan("implement", points=10, minutes=6),
-    section="A softmax that cannot overflow",
+    section="Softmax of large scores",
     outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
     cases=cases,
     properties=(rows_sum_to_one,),

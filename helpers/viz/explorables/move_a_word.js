@@ -4,6 +4,7 @@
 lamplight.explorable("move_a_word", (stage, config) => {
   const { html, svg, set, softmax, dot, number, button, status, bar, draggable } = lamplight;
   const SIZE = 46, REACH = 3; /* pixels for 1, and how far a vector may reach */
+  const UNDECIDED = 0.1; /* an average nearer to 0 than this gives no verdict */
   let words, query;
   const short = (v) => String(v).replace("-", "−");
   const clip = (v) => Math.max(-REACH, Math.min(REACH, Math.round(v * 4) / 4));
@@ -14,7 +15,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const end = REACH * SIZE + 14;
   const plane = svg("svg", {
     viewBox: `${-end} ${-end} ${2 * end} ${2 * end}`, role: "group", class: "grow",
-    "aria-label": "The vectors of the words", style: "max-width:22rem",
+    "aria-label": "The vectors of the words", style: "max-width:22rem;user-select:none",
   }, svg("path", { d: `M${-end} 0H${end}M0 ${-end}V${end}`, stroke: "currentColor", opacity: 0.3 }));
   (config.axes ?? []).forEach((name, k) => plane.append(svg("text", {
     x: k ? 6 : end, y: k ? 12 - end : 16, "text-anchor": k ? "start" : "end", opacity: 0.75,
@@ -37,11 +38,11 @@ lamplight.explorable("move_a_word", (stage, config) => {
   const cells = words.map(([word], i) => {
     const pick = html("input", { type: "radio", name: "query", onchange: () => { query = i; draw(); } });
     const row = html("tr", {}, html("th", { scope: "row" }, html("label", {}, pick, " ", word)),
-      html("td"), html("td"), html("td"));
+      html("td", { style: "white-space:nowrap;min-width:7em" }), html("td"), html("td"));
     return { row, pick };
   });
   const table = html("table", { class: "grow" },
-    html("thead", {}, html("tr", {}, ...["query", "vector", "score", "weight"].map((name) =>
+    html("thead", {}, html("tr", {}, ...["who asks", "vector", "score", "weight"].map((name) =>
       html("th", { scope: "col" }, name)))),
     html("tbody", {}, ...cells.map((c) => c.row)));
   const said = status();
@@ -72,9 +73,10 @@ lamplight.explorable("move_a_word", (stage, config) => {
     set(context, { x2: cx * SIZE, y2: -cy * SIZE });
     const asked = words[query][0], [plural, singular] = config.verdict ?? [];
     const most = Math.max(...weights), top = weights.flatMap((w, i) => w > most - 1e-9 ? words[i][0] : []);
-    const verdict = plural && query === config.query ? (cx > 0 ? plural : singular) : "";
+    const says = Math.abs(cx) < UNDECIDED ? [": too close to 0 to decide."]
+      : [": it says ", html("em", {}, cx > 0 ? plural : singular), "."];
     said.replaceChildren(`“${asked}” looks most at ${top.join(" and ")} and receives `
-      + `(${number(cx)}, ${number(cy)})`, ...(verdict ? [": it says ", html("em", {}, verdict), "."] : ["."]));
+      + `(${number(cx)}, ${number(cy)})`, ...(plural && query === config.query ? says : ["."]));
   };
   draw();
 });
