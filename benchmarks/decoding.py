@@ -20,9 +20,9 @@ import torch
 from attention import HEAD_WIDTH, RESULTS, by_turns, machine, microseconds
 from tqdm import tqdm
 
+from helpers.config import TransformerConfig
 from helpers.generation import generate
 from helpers.models import LanguageModel
-from helpers.positions import LearnedPositions
 
 SIZES = ((64, 2), (128, 4))
 """Width and number of layers."""
@@ -63,8 +63,9 @@ def main() -> None:
 def compare(width: int, layers: int, tokens: int, repeats: int) -> dict:
     """One model, one number of tokens to write: both times and their ratio."""
     torch.manual_seed(0)
-    positions = LearnedPositions(tokens + 1, width)
-    model = LanguageModel(VOCAB, width, layers, width // HEAD_WIDTH, positions=positions).eval()
+    sizes = {"context_length": tokens + 1, "learned_positions": True}
+    config = TransformerConfig(VOCAB, width, layers, width // HEAD_WIDTH, **sizes)
+    model = LanguageModel(config).eval()
     begin = torch.ones(1, 1, dtype=torch.long)
     write = partial(generate, model, begin, tokens, temperature=0.0)
     check(model, write(use_cache=True), write(use_cache=False))

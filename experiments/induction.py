@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from experiments.search import search  # first: it silences the progress bars
+from helpers.config import TransformerConfig
 from helpers.interp.ablation import ablated
 from helpers.interp.hooks import head_columns
 from helpers.interp.induction import prefix_matching_scores, repeated_segments
@@ -47,7 +48,8 @@ MODELS = {"one layer": (1, 40, 4, 120), "two layers": (2, 32, 2, 64)}
 def build(model: str) -> TransformerModel:
     """One layer of four heads, or two layers of two."""
     n_layers, d_model, n_heads, d_ff = MODELS[model]
-    return TransformerModel(VOCAB, d_model, VOCAB, n_layers, n_heads, d_ff, RotaryPositions())
+    config = TransformerConfig(VOCAB, d_model, n_layers, n_heads, d_ff)
+    return TransformerModel(config, RotaryPositions())
 
 
 def test_set(segment: tuple[int, int], seed: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -28,6 +28,7 @@ import torch
 from torch import nn
 
 from experiments.search import SEEDS, search
+from helpers.config import TransformerConfig
 from helpers.data.agreement import AGREEMENT_VOCABULARY, GAP, NOUNS, agreement_batch
 from helpers.data.recall import associative_recall_batch, first_token_recall_batch
 from helpers.models import TransformerModel
@@ -111,8 +112,8 @@ def attention(task: str, n_layers: int) -> nn.Module:
     """A transformer of width 32 with two heads a layer."""
     vocab, n_outputs, _ = TASKS[task]
     d_ff = WIDTHS[task][n_layers]
-    positions = RotaryPositions()
-    return TransformerModel(vocab, 32, n_outputs, n_layers, 2, d_ff=d_ff, positions=positions)
+    config = TransformerConfig(vocab, 32, n_layers, n_heads=2, d_ff=d_ff, n_outputs=n_outputs)
+    return TransformerModel(config, RotaryPositions())
 
 
 class TiedEmbedding(nn.Embedding):

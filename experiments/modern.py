@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 
 import torch
@@ -29,6 +30,7 @@ from torch import Tensor, nn
 
 from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
 from helpers.apps import story_model
+from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
 from helpers.models import LanguageModel
 from helpers.positions import PositionEncoding, RotaryPositions
@@ -40,7 +42,6 @@ from helpers.variants import (
     SlidingWindow,
     SwiGLU,
     gelu,
-    replace_modules,
     swiglu_width,
 )
 
@@ -56,19 +57,54 @@ LONG_RATE, LONG_STEPS, LONG_BATCH = 0.005, 40, 8
 def model(d_ff: int = D_FF, positions: PositionEncoding | None = None) -> LanguageModel:
     """Lecture 8's model with another width inside, or other positions."""
     positions = RotaryPositions() if positions is None else positions
-    made = LanguageModel(story_model.VOCAB, D_MODEL, 2, N_HEADS, d_ff, positions)
+    made = LanguageModel(replace(story_model.CONFIG, d_ff=d_ff), positions)
     nn.init.normal_(made.embedding.weight, std=story_model.START_STD)
     return made
 
 
+def replace_parts(
+    made: LanguageModel,
+    *,
+    norm: Callable[[], nn.Module] | None = None,
+    feed_forward: Callable[[], nn.Module] | None = None,
+    attention: Callable[[], MultiHeadAttention] | None = None,
+) -> LanguageModel:
+    """The model with new parts in every block; all others keep their initial weights.
+
+    So with one seed two models differ in these parts alone. `norm` also replaces the final norm,
+    and a new attention layer takes over the positions of the old one.
+    """
+    for block in made.blocks:
+        if norm is not None:
+            block.norm_attention, block.norm_feed_forward = norm(), norm()
+        if feed_forward is not None:
+            block.feed_forward = feed_forward()
+        if attention is not None:
+            positions = block.attention.positions
+            block.attention = attention()
+            block.attention.positions = positions
+    if norm is not None:
+        made.stack.norm = norm()
+    return made
+
+
+def grouped_attention(n_kv_heads: int) -> GroupedQueryAttention:
+    """Queries and output are initialized as in multi-head attention, keys and values after them."""
+    whole = MultiHeadAttention(D_MODEL, N_HEADS)
+    keys, values = (nn.Linear(D_MODEL, n_kv_heads * D_HEAD) for _ in range(2))
+    with torch.random.fork_rng():
+        made = GroupedQueryAttention(D_MODEL, N_HEADS, n_kv_heads)
+    made.W_query, made.W_key, made.W_value, made.W_out = whole.W_query, keys, values, whole.W_out
+    return made
+
+
 def grouped(n_kv_heads: int, d_ff: int) -> LanguageModel:
-    """Fewer heads of keys and values; what they save goes into the feed-forward networks."""
-    attention = partial(GroupedQueryAttention, D_MODEL, N_HEADS, n_kv_heads)
-    return replace_modules(model(d_ff), attention=attention)
+    """Fewer heads of keys and values; wider feed-forward networks make up for their weights."""
+    return replace_parts(model(d_ff), attention=partial(grouped_attention, n_kv_heads))
 
 
 def untied() -> LanguageModel:
-    """A readout of its own, and narrower feed-forward networks."""
+    """An LM head of its own, and narrower feed-forward networks."""
     made = model(D_FF - 24)
     made.lm_head = nn.Linear(D_MODEL, story_model.VOCAB, bias=False)
     return made
@@ -77,23 +113,23 @@ def untied() -> LanguageModel:
 def without_root(made: LanguageModel) -> LanguageModel:
     """Tied, but words' vectors are not multiplied by √d on the way in; they begin as large."""
     made.embedding_scale = 1.0
-    nn.init.normal_(made.embedding.weight, std=1 / (3 * D_MODEL) ** 0.5)  # as the readout's own
+    nn.init.normal_(made.embedding.weight, std=1 / (3 * D_MODEL) ** 0.5)  # as an LM head of its own
     return made
 
 
 def with_gelu(made: LanguageModel) -> LanguageModel:
     """The corner of each ReLU is rounded."""
-    return replace_modules(made, feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu))
+    return replace_parts(made, feed_forward=lambda: FeedForward(D_MODEL, D_FF, activation=gelu))
 
 
 def with_swiglu(made: LanguageModel, d_ff: int = D_FF) -> LanguageModel:
     """In place of networks of width `d_ff`, with as many weights."""
-    return replace_modules(made, feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(d_ff)))
+    return replace_parts(made, feed_forward=lambda: SwiGLU(D_MODEL, swiglu_width(d_ff)))
 
 
 def with_rms_norm(made: LanguageModel) -> LanguageModel:
     """All norms, the one at the end among them."""
-    return replace_modules(made, norm=lambda: RMSNorm(D_MODEL))
+    return replace_parts(made, norm=lambda: RMSNorm(D_MODEL))
 
 
 def three_at_once() -> LanguageModel:

@@ -36,6 +36,7 @@ from torch import Tensor, nn
 
 from experiments.search import SEEDS, search
 from helpers.attention import MultiHeadAttention
+from helpers.config import TransformerConfig
 from helpers.data.agreement import AGREEMENT_VOCABULARY, agreement_batch
 from helpers.masks import causal_mask
 from helpers.models import TransformerModel
@@ -150,12 +151,13 @@ def make(model: str, task: str) -> nn.Module:
     """A fresh model: a reader for the shift, blocks for agreement and for some controls."""
     kind = KINDS[model]
     if task == "agreement":
-        sizes = {"n_layers": 2, "n_heads": 2, "d_ff": 96, "positions": kind.encoding(32)}
-        return TransformerModel(WORDS, 32, WORDS, **sizes)
+        config = TransformerConfig(WORDS, d_model=32, n_layers=2, n_heads=2, d_ff=96)
+        return TransformerModel(config, kind.encoding(32))
     encoding, vocab = kind.encoding(64), SYMBOLS + kind.begin
     if not kind.blocks:
         return Reader(vocab, 64, kind.n_layers, encoding, kind.d_k, kind.residual)
-    network = TransformerModel(vocab, 64, SYMBOLS, kind.n_layers, 2, positions=encoding)
+    config = TransformerConfig(vocab, 64, kind.n_layers, n_heads=2, n_outputs=SYMBOLS)
+    network = TransformerModel(config, encoding)
     if kind.d_k != 32:  # heads as wide as those of the reader
         for block in network.blocks:
             options = {"d_k": kind.d_k, "d_v": 32, "positions": encoding}

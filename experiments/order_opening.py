@@ -22,6 +22,7 @@ from torch import nn
 
 from experiments.order import ATTRACTORS, ENCODINGS, HELD_OUT, LONGEST, STEPS, WORDS
 from experiments.search import search
+from helpers.config import TransformerConfig
 from helpers.data.agreement import agreement_batch
 from helpers.models import TransformerModel
 from helpers.positions import LearnedPositions
@@ -53,8 +54,8 @@ def make(encoding: str) -> nn.Module:
     positions = ENCODINGS[encoding].encoding(32)
     if encoding == "learned":
         positions = LearnedPositions(LONGEST + LONGEST_OPENING, 32)
-    sizes = {"n_layers": 2, "n_heads": 2, "d_ff": 96, "positions": positions}
-    return TransformerModel(WORDS + OPENERS, 32, WORDS, **sizes)
+    sizes = {"d_model": 32, "n_layers": 2, "n_heads": 2, "d_ff": 96, "n_outputs": WORDS}
+    return TransformerModel(TransformerConfig(WORDS + OPENERS, **sizes), positions)
 
 
 def tests(seed: int) -> list[Batch]:

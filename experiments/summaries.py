@@ -46,6 +46,7 @@ from helpers.apps.summarization import (
     vocabulary_of,
     write_summaries,
 )
+from helpers.config import TransformerConfig
 from helpers.data.news import tell_news, words_of
 from helpers.encoder_decoder import EncoderDecoder, source_mask
 from helpers.generation import generate
@@ -73,13 +74,10 @@ def build(kind: str, n_layers: int = 1) -> torch.nn.Module:
 
     The shared table saves 15,000 of them.
     """
-    n = len(vocabulary_of(READINGS[kind]))
-    sizes = SIZES | {"positions": RotaryPositions()}
-    if kind == "extractive":
-        return SentenceScorer(n, n_layers=3, **sizes)
-    if kind == "copying":
-        return CopyingSummarizer(n, n_layers=n_layers, **sizes)
-    made = EncoderDecoder(n, n, n_layers=n_layers, **sizes)
+    n_layers = 3 if kind == "extractive" else n_layers
+    config = TransformerConfig(len(vocabulary_of(READINGS[kind])), n_layers=n_layers, **SIZES)
+    classes = {"extractive": SentenceScorer, "copying": CopyingSummarizer}
+    made = classes.get(kind, EncoderDecoder)(config, RotaryPositions())
     if kind in ("shared", "small"):
         for table in (made.source_embedding, made.target_embedding):
             torch.nn.init.normal_(table.weight, std=1 / (3 * SIZES["d_model"]) ** 0.5)

@@ -32,6 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from experiments.search import search
+from helpers.config import TransformerConfig
 from helpers.data.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
@@ -60,7 +61,9 @@ def build(model: str) -> nn.Module:
     """A model by its name; sizes are chosen for equal numbers of parameters."""
     vocabularies = len(ENGLISH), len(KANNADA)
     if model == "transformer":
-        return EncoderDecoder(*vocabularies, 40, 1, 2, positions=RotaryPositions())
+        source_vocab, vocab = vocabularies
+        sizes = {"d_model": 40, "n_layers": 1, "n_heads": 2, "source_vocab": source_vocab}
+        return EncoderDecoder(TransformerConfig(vocab, **sizes), RotaryPositions())
     if model == "LSTM, attention":
         return RecurrentTranslator(*vocabularies, 45, attention=True)
     d_model, forget_bias = 112 if "wide" in model else 50, 3.0 if "bias 3" in model else 1.0

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.masks import causal_mask, combine_masks, require_bool, to_additive
+from helpers.positions import PositionEncoding
 from helpers.validation import (
     require,
     require_broadcastable,
@@ -27,8 +28,6 @@ from helpers.validation import (
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
-
-    from helpers.positions import PositionEncoding
 
 
 def masked_softmax(
@@ -182,12 +181,12 @@ class CausalSelfAttention(SelfAttention):
 
 
 class KeyValueCache:
-    """What one layer of self-attention keeps of the tokens read so far: their keys and values.
+    """The KV cache of one self-attention layer: keys and values of the tokens read so far.
 
-    They do not change when more tokens come, as long as nobody looks forward. So a model that
-    writes token by token computes them once (lecture 8; Shazeer, 2019, section 2.4).
+    Under a causal mask they do not change when more tokens follow, so generation token by token
+    computes them once (lecture 8; Shazeer, 2019, section 2.4).
 
-    seen: how many positions were read so far, those included that a window has let go.
+    seen: number of positions read so far, including those that a sliding window has dropped.
     """
 
     def __init__(self) -> None:
@@ -196,7 +195,7 @@ class KeyValueCache:
         self.seen = 0
 
     def __len__(self) -> int:
-        """The number of positions kept."""
+        """The number of positions in the cache."""
         return 0 if self.keys is None else self.keys.shape[-2]
 
     def append(
@@ -205,12 +204,12 @@ class KeyValueCache:
         v: Float[Tensor, "batch heads T d_v"],
         window: int | None = None,
     ) -> tuple[Float[Tensor, "batch heads T_k d_k"], Float[Tensor, "batch heads T_k d_v"]]:
-        """Give back those that were kept and those of T new positions, T_k together; keep them.
+        """Append k and v of T new positions; return the keys and values of all T_k positions.
 
-        With a window only the last `window` of them are kept: nobody later sees the others.
+        With a window the cache keeps the last `window` positions only: later queries see no others.
 
         Raises:
-            ValueError: if batch, heads or widths are not those of what is kept already.
+            ValueError: if batch, heads or widths differ from those in the cache.
         """
         if self.keys is not None:
             for name, new, old in (("k", k, self.keys), ("v", v, self.values)):
@@ -240,12 +239,14 @@ class MultiHeadAttention(nn.Module):
         d_out: width of the output; `d_model` if not given.
         d_context: width of the keys' and values' input; `d_model` if not given.
         bias: whether the four projections have a bias.
-        dropout: share of the weights dropped in training, and only there.
+        dropout: probability of dropping an attention weight in training.
         positions: an encoding that acts inside attention (rotary, ALiBi), or None.
+        n_kv_heads: heads of keys and values; `n_heads` if not given. With fewer, groups of query
+            heads share them (`helpers.variants.GroupedQueryAttention`).
 
     Raises:
-        ValueError: if `d_k` is not given and `n_heads` does not divide `d_model`, if a size is
-            below 1, or if `dropout` is not a share.
+        ValueError: if `d_k` is not given and `n_heads` does not divide `d_model`, if `n_kv_heads`
+            does not divide `n_heads`, if a size is below 1, or if `dropout` is not from 0 to 1.
     """
 
     def __init__(
@@ -259,22 +260,27 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         dropout: float = 0.0,
         positions: PositionEncoding | None = None,
+        n_kv_heads: int | None = None,
     ) -> None:
         super().__init__()
         require_sizes(d_model=d_model, n_heads=n_heads, d_k=d_k, d_v=d_v, d_out=d_out)
-        require_sizes(d_context=d_context)
+        require_sizes(d_context=d_context, n_kv_heads=n_kv_heads)
         require_share("dropout", dropout)
         if d_k is None:
             divides = d_model % n_heads == 0
             require(divides, "d_model", d_model, f"a multiple of n_heads = {n_heads}, or d_k given")
             d_k = d_model // n_heads
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        divides = n_heads % n_kv_heads == 0
+        require(divides, "n_kv_heads", n_kv_heads, f"a number that divides n_heads = {n_heads}")
         d_v = d_k if d_v is None else d_v
         d_context = d_model if d_context is None else d_context
-        self.n_heads, self.d_k, self.d_v = n_heads, d_k, d_v
-        self.dropout, self.positions = dropout, positions
+        self.n_heads, self.n_kv_heads, self.d_k, self.d_v = n_heads, n_kv_heads, d_k, d_v
+        self.dropout = dropout
+        self.positions = PositionEncoding() if positions is None else positions
         self.W_query = nn.Linear(d_model, n_heads * d_k, bias=bias)
-        self.W_key = nn.Linear(d_context, n_heads * d_k, bias=bias)
-        self.W_value = nn.Linear(d_context, n_heads * d_v, bias=bias)
+        self.W_key = nn.Linear(d_context, n_kv_heads * d_k, bias=bias)
+        self.W_value = nn.Linear(d_context, n_kv_heads * d_v, bias=bias)
         self.W_out = nn.Linear(n_heads * d_v, d_model if d_out is None else d_out, bias=bias)
 
     def forward(
@@ -291,72 +297,80 @@ class MultiHeadAttention(nn.Module):
         Float[Tensor, "batch T_q d_out"]
         | tuple[Float[Tensor, "batch T_q d_out"], Float[Tensor, "batch heads T_q T_k"]]
     ):
-        """Let every position of `query` look at `key` and collect from `value`.
+        """Let every position of `query` attend to `key`, and average `value` by the weights.
 
         Args:
-            query: who asks.
-            key: what is looked at; `query` itself if not given (self-attention).
-            value: what is collected; `key` if not given.
+            query: input of the queries.
+            key: input of the keys; `query` if not given (self-attention).
+            value: input of the values; `key` if not given.
             mask: True = may attend, of shape `(T_q, T_k)` or broadcastable to
                 `(batch, heads, T_q, T_k)`. Three dimensions are refused: `(batch, T_q, T_k)`
                 would broadcast as `(heads, T_q, T_k)`.
             return_weights: if not, torch's fused attention computes the same output faster.
-            cache: keys and values of earlier positions. They stand before those of `key`, which
-                are added to the cache; T_k in the mask and the weights then counts all of them,
-                but for those that a window has let go.
-            causal: the queries are the last T_q positions of T_k, and none sees a later one. The
-                same as `causal_mask` as a mask, but the fused function is told a word instead of
-                a matrix, and can leave out the half that nobody sees.
+            cache: keys and values of earlier positions. They precede those of `key`, which are
+                appended to the cache; T_k in the mask and the weights then counts all of them,
+                except those that a sliding window has dropped.
+            causal: whether later positions are hidden; the queries are the last T_q of T_k
+                positions. The result is that of `causal_mask`, but torch's fused function can skip
+                the hidden half of the scores.
 
         Raises:
             ValueError: if a shape does not fit.
         """
         key = query if key is None else key
         value = key if value is None else value
-        start, kept = (0, 0) if cache is None else (cache.seen, len(cache))
-        self._check(query, key, value, mask, causal, kept)
+        start, cached = (0, 0) if cache is None else (cache.seen, len(cache))
+        self._check(query, key, value, mask, causal, cached)
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
-        k = self._split(self.W_key(key), self.d_k)  # (batch, heads, T_k, d_k)
-        v = self._split(self.W_value(value), self.d_v)  # (batch, heads, T_k, d_v)
-        q, k, bias = self._with_positions(q, k, start, kept)
-        k, v = self._remember(k, v, cache)  # (batch, heads, T_k, d_k or d_v), with those before
-        dropout_p = self.dropout if self.training else 0.0
-        if return_weights:
-            mask = _with_causal(mask, causal, q, k)
-            context, weights = scaled_dot_product_attention(
-                q, k, v, mask, bias=bias, dropout_p=dropout_p
-            )  # (batch, heads, T_q, d_v), (batch, heads, T_q, T_k)
-            return self._join(context), weights
-        return self._join(_fused(q, k, v, mask, bias, causal, dropout_p))  # (batch, T_q, d_out)
+        k = self._split(self.W_key(key), self.d_k)  # (batch, kv_heads, T_k, d_k)
+        v = self._split(self.W_value(value), self.d_v)  # (batch, kv_heads, T_k, d_v)
+        q, k, bias = self._encode_positions(q, k, start, cached)
+        if cache is not None:
+            k, v = cache.append(k, v, self.positions.window)  # T_k now counts earlier positions
+        k, v = self._share(k), self._share(v)  # (batch, heads, T_k, d_k or d_v)
+        context, weights = self._attend(q, k, v, mask, bias, causal, return_weights)
+        out = self.W_out(context.transpose(1, 2).flatten(2))  # (batch, T_q, d_out)
+        return (out, weights) if return_weights else out
 
     def _split(self, x: Tensor, width: int) -> Tensor:
         """(batch, T, heads · width) to (batch, heads, T, width)."""
         return x.unflatten(-1, (-1, width)).transpose(1, 2)
 
-    def _remember(self, k: Tensor, v: Tensor, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
-        """Keys and values of all positions, those of earlier calls before the new ones."""
-        window = None if self.positions is None else self.positions.window
-        return (k, v) if cache is None else cache.append(k, v, window)
-
-    def _join(self, context: Tensor) -> Tensor:
-        """(batch, heads, T, d_v) to (batch, T, d_out)."""
-        return self.W_out(context.transpose(1, 2).flatten(2))
-
-    def _with_positions(
-        self, q: Tensor, k: Tensor, start: int, kept: int
+    def _encode_positions(
+        self, q: Tensor, k: Tensor, start: int, cached: int
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Queries and keys turned by their places, and what is added to the scores.
+        """Rotated queries and keys, and a bias of the scores, (heads, T_q, T_k), or None.
 
-        The new keys begin at the position `start`; `kept` older ones will stand before them.
+        The first new key has position `start`; `cached` earlier keys precede it.
         """
-        if self.positions is None:
-            return q, k, None
         q, k = self.positions.rotate(q, k, start)
-        scores_shape = (*q.shape[:-1], kept + k.shape[-2])
-        bias = self.positions.bias(*scores_shape[-2:], q)  # (heads, T_q, T_k) or None
+        scores_shape = (*q.shape[:-1], cached + k.shape[-2])
+        bias = self.positions.bias(*scores_shape[-2:], q)
         if bias is not None:
             require_broadcastable("bias of positions", bias.shape, scores_shape)
         return q, k, bias
+
+    def _share(self, x: Tensor) -> Tensor:
+        """(batch, kv_heads, T, width) to (batch, heads, T, width): a copy for each query head."""
+        group = self.n_heads // self.n_kv_heads
+        return x if group == 1 else x.repeat_interleave(group, dim=1)
+
+    def _attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | None,
+        bias: Tensor | None,
+        causal: bool,
+        return_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Context vectors (batch, heads, T_q, d_v), and the attention weights if asked for."""
+        dropout_p = self.dropout if self.training else 0.0
+        if not return_weights:
+            return _fused(q, k, v, mask, bias, causal, dropout_p), None
+        mask = _with_causal(mask, causal, q, k)
+        return scaled_dot_product_attention(q, k, v, mask, bias=bias, dropout_p=dropout_p)
 
     def _check(
         self,
@@ -365,9 +379,9 @@ class MultiHeadAttention(nn.Module):
         value: Tensor,
         mask: Tensor | None,
         causal: bool,
-        kept: int,
+        cached: int,
     ) -> None:
-        """Refuse what does not fit together, before anything is kept in a cache."""
+        """Refuse inputs that do not fit together, before the cache changes."""
         _check_input("query", query, self.W_query, batched=True)
         _check_input("key", key, self.W_key, batched=True)
         _check_input("value", value, self.W_value, batched=True)
@@ -376,7 +390,7 @@ class MultiHeadAttention(nn.Module):
             if x.shape[:2] != lead:
                 needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
                 require(False, name, f"shape {tuple(x.shape)}", needed)
-        T_q, T_k = query.shape[1], kept + key.shape[1]
+        T_q, T_k = query.shape[1], cached + key.shape[1]
         if mask is not None:
             needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
             require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)
@@ -395,7 +409,7 @@ def _fused(
     causal: bool = False,
     dropout_p: float = 0.0,
 ) -> Tensor:
-    """Torch's fused attention, with the same result for rows that see nothing: zeros."""
+    """Context vectors by torch's fused attention; zeros for a query that may attend to nothing."""
     if causal and mask is None and bias is None and q.shape[-2] == k.shape[-2]:
         return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p, is_causal=True)
     mask = _with_causal(mask, causal, q, k)
@@ -405,7 +419,7 @@ def _fused(
 
 
 def _with_causal(mask: Tensor | None, causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
-    """The mask, and no look at later positions; a single query is the last and sees them all."""
+    """The mask combined with a causal mask; a single query is the last and needs none."""
     T_q, T_k = q.shape[-2], k.shape[-2]
     if not causal or T_q == 1:
         return mask

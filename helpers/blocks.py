@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.attention import KeyValueCache, MultiHeadAttention
+from helpers.config import TransformerConfig
+from helpers.positions import PositionEncoding
 from helpers.validation import require, require_share, require_sizes, shape_text
+from helpers.variants import RMSNorm, SwiGLU, gelu
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
-
-    from helpers.positions import PositionEncoding
 
 
 class FeedForward(nn.Module):
@@ -27,6 +30,7 @@ class FeedForward(nn.Module):
         d_ff: number of hidden units.
         dropout: probability of dropping a hidden unit in training.
         activation: the nonlinearity; the ReLU if not given.
+        bias: whether both layers have a bias.
     """
 
     def __init__(
@@ -35,12 +39,13 @@ class FeedForward(nn.Module):
         d_ff: int,
         dropout: float = 0.0,
         activation: Callable[[Tensor], Tensor] = F.relu,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
         require_share("dropout", dropout)
-        self.up_proj = nn.Linear(d_model, d_ff)
-        self.down_proj = nn.Linear(d_ff, d_model)
+        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = nn.Dropout(dropout)
         self.activation = activation
 
@@ -56,6 +61,37 @@ class FeedForward(nn.Module):
         return self.down_proj(self.dropout(self.activation(self.up_proj(x))))
 
 
+@dataclass(frozen=True)
+class BlockParts:
+    """The classes that a block is made of; variants of them can take their place.
+
+    attention: makes an attention layer from `d_model` and `n_heads`.
+    feed_forward: makes a feed-forward network from `d_model`, `d_ff` and `dropout`.
+    norm: makes a norm from `d_model`.
+    """
+
+    attention: Callable[..., MultiHeadAttention] = MultiHeadAttention
+    feed_forward: Callable[[int, int, float], nn.Module] = FeedForward
+    norm: Callable[[int], nn.Module] = nn.LayerNorm
+
+    @classmethod
+    def of(cls, config: TransformerConfig) -> BlockParts:
+        """The parts that a config describes."""
+        bias, eps = config.bias, config.norm_eps
+        heads = {"d_k": config.d_head, "bias": bias, "n_kv_heads": config.n_kv_heads}
+        layer_norm = partial(nn.LayerNorm, eps=eps, bias=bias)
+        feed_forwards = {
+            "relu": partial(FeedForward, bias=bias),
+            "gelu": partial(FeedForward, activation=gelu, bias=bias),
+            "swiglu": SwiGLU,
+        }
+        return cls(
+            partial(MultiHeadAttention, **heads),
+            feed_forwards[config.activation],
+            partial(RMSNorm, eps=eps) if config.rms_norm else layer_norm,
+        )
+
+
 class TransformerBlock(nn.Module):
     """Attention, then a feed-forward network, each with a residual connection and a layer norm.
 
@@ -65,8 +101,10 @@ class TransformerBlock(nn.Module):
         d_ff: hidden units of the feed-forward network; `4 · d_model` if not given.
         norm: "post" normalizes after each addition, as in Vaswani et al. (2017); "pre" normalizes
             the input of attention and feed-forward network, as in Xiong et al. (2020).
-        dropout: on attention weights, inside the feed-forward network, and on both results.
+        dropout: probability of dropout on attention weights, on hidden units of the feed-forward
+            network, and on the outputs of both sublayers.
         positions: an encoding that acts inside attention, or None.
+        parts: classes of attention, feed-forward network and norm.
 
     Raises:
         ValueError: if `norm` is neither "pre" nor "post", and as `MultiHeadAttention`.
@@ -80,15 +118,25 @@ class TransformerBlock(nn.Module):
         norm: Literal["pre", "post"] = "pre",
         dropout: float = 0.0,
         positions: PositionEncoding | None = None,
+        parts: BlockParts = BlockParts(),
     ) -> None:
         super().__init__()
         require(norm in ("pre", "post"), "norm", repr(norm), "'pre' or 'post'")
+        d_ff = 4 * d_model if d_ff is None else d_ff
         self.norm = norm
-        self.attention = MultiHeadAttention(d_model, n_heads, dropout=dropout, positions=positions)
-        self.feed_forward = FeedForward(d_model, 4 * d_model if d_ff is None else d_ff, dropout)
-        self.norm_attention = nn.LayerNorm(d_model)
-        self.norm_feed_forward = nn.LayerNorm(d_model)
+        self.attention = parts.attention(d_model, n_heads, dropout=dropout, positions=positions)
+        self.feed_forward = parts.feed_forward(d_model, d_ff, dropout)
+        self.norm_attention = parts.norm(d_model)
+        self.norm_feed_forward = parts.norm(d_model)
         self.dropout = nn.Dropout(dropout)
+
+    @classmethod
+    def from_config(
+        cls, config: TransformerConfig, positions: PositionEncoding | None = None
+    ) -> TransformerBlock:
+        """A block of the config's sizes and parts."""
+        sizes = (config.d_model, config.n_heads, config.d_ff, config.norm, config.dropout)
+        return cls(*sizes, positions, BlockParts.of(config))
 
     def forward(
         self,
@@ -115,43 +163,39 @@ class TransformerBlock(nn.Module):
             ValueError: if `x` is not (batch, T, d_model), or the mask or the cache does not fit.
         """
         self._check("x", x)
-        normed = self._before(x, self.norm_attention)
-        found = self.attention(normed, None, None, mask, return_weights, cache, causal=causal)
-        found, weights = found if return_weights else (found, None)
-        x = self._add(x, found, self.norm_attention)  # (batch, T, d_model)
-        x = self._feed(x)  # (batch, T, d_model)
+        y = self._pre(x, self.norm_attention)
+        y = self.attention(y, None, None, mask, return_weights, cache, causal=causal)
+        y, weights = y if return_weights else (y, None)
+        x = self._add(x, y, self.norm_attention)  # (batch, T, d_model)
+        y = self.feed_forward(self._pre(x, self.norm_feed_forward))
+        x = self._add(x, y, self.norm_feed_forward)  # (batch, T, d_model)
         return (x, weights) if return_weights else x
 
-    def _feed(self, x: Tensor) -> Tensor:
-        """The feed-forward network with its residual connection and its norm."""
-        normed = self._before(x, self.norm_feed_forward)
-        return self._add(x, self.feed_forward(normed), self.norm_feed_forward)
-
-    def _before(self, x: Tensor, norm: nn.Module) -> Tensor:
-        """What a sublayer reads: with pre-norm the normalized stream."""
+    def _pre(self, x: Tensor, norm: nn.Module) -> Tensor:
+        """The input of a sublayer: with pre-norm the normalized residual stream."""
         return norm(x) if self.norm == "pre" else x
 
-    def _add(self, x: Tensor, change: Tensor, norm: nn.Module) -> Tensor:
-        """The residual connection; with post-norm the sum is normalized."""
-        x = x + self.dropout(change)
+    def _add(self, x: Tensor, y: Tensor, norm: nn.Module) -> Tensor:
+        """The residual connection around a sublayer; with post-norm the sum is normalized."""
+        x = x + self.dropout(y)
         return norm(x) if self.norm == "post" else x
 
     def _check(self, name: str, x: Tensor) -> None:
-        """Refuse what is not (batch, T, d_model)."""
+        """Refuse a tensor that is not (batch, T, d_model)."""
         d_model = self.feed_forward.up_proj.in_features
         fits = x.dim() == 3 and x.shape[-1] == d_model
         require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
 
 
 class DecoderCache:
-    """Keys and values of a decoder block during generation: its own, and those of the memory."""
+    """The two KV caches of a decoder block: of its self-attention, and of the memory."""
 
     def __init__(self) -> None:
         self.own = KeyValueCache()
         self.memory = KeyValueCache()
 
     def __len__(self) -> int:
-        """The number of its own positions kept."""
+        """The number of target positions in the cache."""
         return len(self.own)
 
 
@@ -159,8 +203,8 @@ class DecoderBlock(TransformerBlock):
     """A transformer block that also attends to a second sequence, the *memory*.
 
     Cross-attention comes between self-attention and the feed-forward network: its queries come
-    from this sequence, its keys and values from the memory (Vaswani et al., 2017, section 3.1). The
-    arguments are those of `TransformerBlock`; `positions` acts in self-attention only.
+    from this sequence, its keys and values from the memory (Vaswani et al., 2017, section 3.1).
+    Arguments and errors are those of `TransformerBlock`; `positions` acts in self-attention only.
     """
 
     def __init__(
@@ -171,10 +215,11 @@ class DecoderBlock(TransformerBlock):
         norm: Literal["pre", "post"] = "pre",
         dropout: float = 0.0,
         positions: PositionEncoding | None = None,
+        parts: BlockParts = BlockParts(),
     ) -> None:
-        super().__init__(d_model, n_heads, d_ff, norm, dropout, positions)
-        self.cross_attention = MultiHeadAttention(d_model, n_heads, dropout=dropout)
-        self.norm_cross_attention = nn.LayerNorm(d_model)
+        super().__init__(d_model, n_heads, d_ff, norm, dropout, positions, parts)
+        self.cross_attention = parts.attention(d_model, n_heads, dropout=dropout)
+        self.norm_cross_attention = parts.norm(d_model)
 
     def forward(
         self,
@@ -217,44 +262,37 @@ class DecoderBlock(TransformerBlock):
         require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
         own, cross = (None, None) if cache is None else (cache.own, cache.memory)
         if cross is not None:
-            memory = memory[:, len(cross) :]  # its keys and values are kept: nothing is left of it
-        normed = self._before(x, self.norm_attention)
-        found = self.attention(normed, None, None, mask, return_weights, own, causal=causal)
-        found, self_weights = found if return_weights else (found, None)
-        x = self._add(x, found, self.norm_attention)  # (batch, T_q, d_model)
-        normed = self._before(x, self.norm_cross_attention)
-        found = self.cross_attention(normed, memory, None, memory_mask, return_weights, cross)
-        found, cross_weights = found if return_weights else (found, None)
-        x = self._add(x, found, self.norm_cross_attention)  # (batch, T_q, d_model)
-        x = self._feed(x)  # (batch, T_q, d_model)
+            memory = memory[:, len(cross) :]  # once in the cache, none of it is projected again
+        y = self._pre(x, self.norm_attention)
+        y = self.attention(y, None, None, mask, return_weights, own, causal=causal)
+        y, self_weights = y if return_weights else (y, None)
+        x = self._add(x, y, self.norm_attention)  # (batch, T_q, d_model)
+        y = self._pre(x, self.norm_cross_attention)
+        y = self.cross_attention(y, memory, None, memory_mask, return_weights, cross)
+        y, cross_weights = y if return_weights else (y, None)
+        x = self._add(x, y, self.norm_cross_attention)  # (batch, T_q, d_model)
+        y = self.feed_forward(self._pre(x, self.norm_feed_forward))
+        x = self._add(x, y, self.norm_feed_forward)  # (batch, T_q, d_model)
         return (x, self_weights, cross_weights) if return_weights else x
 
 
 class _Stack(nn.Module):
-    """Blocks of one type, and with pre-norm one more layer norm at the end."""
+    """Blocks of one type, and with pre-norm a final norm."""
 
-    block_type: type[nn.Module]
+    block_type: type[TransformerBlock]
 
     def __init__(
-        self,
-        n_layers: int,
-        d_model: int,
-        n_heads: int,
-        d_ff: int | None = None,
-        norm: Literal["pre", "post"] = "pre",
-        dropout: float = 0.0,
-        positions: PositionEncoding | None = None,
+        self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
-        require(n_layers >= 0, "n_layers", n_layers, "at least 0")
         self.blocks = nn.ModuleList(
-            self.block_type(d_model, n_heads, d_ff, norm, dropout, positions)
-            for _ in range(n_layers)
+            self.block_type.from_config(config, positions) for _ in range(config.n_layers)
         )
-        self.norm = nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
+        final_norm = BlockParts.of(config).norm if config.norm == "pre" else nn.Identity
+        self.norm = final_norm(config.d_model)
 
     def _with_caches(self, cache: list | None) -> Iterator[tuple[nn.Module, object]]:
-        """Each block, and what keeps its keys and values, if anything does."""
+        """Pairs of a block and its cache, or None in place of the cache."""
         caches = [None] * len(self.blocks) if cache is None else cache
         needed = f"{len(self.blocks)}, one for each block"
         require(len(caches) == len(self.blocks), "cache", f"{len(caches)} caches", needed)
@@ -262,18 +300,14 @@ class _Stack(nn.Module):
 
 
 class TransformerStack(_Stack):
-    """Transformer blocks on top of each other, and with pre-norm one more layer norm at the end.
+    """Transformer blocks on top of each other, and with pre-norm a final norm.
 
-    With pre-norm nothing normalizes the stream itself, which can grow with every block; hence the
-    last norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
+    With pre-norm no block normalizes the residual stream itself, which can grow with every block;
+    hence the final norm. (Torch calls such a stack `nn.TransformerEncoder`, whatever its mask.)
 
     Args:
-        n_layers: number of blocks, 0 or more.
-        d_model, n_heads, d_ff, norm, dropout, positions: as in `TransformerBlock`.
-
-    Raises:
-        ValueError: if `n_layers` is negative, and, with at least one block, as
-            `TransformerBlock`.
+        config: sizes, number and parts of the blocks.
+        positions: an encoding that acts inside attention, or None.
     """
 
     block_type = TransformerBlock
@@ -314,16 +348,13 @@ class TransformerStack(_Stack):
 
 
 class DecoderStack(_Stack):
-    """Decoder blocks on top of each other, and with pre-norm one more layer norm at the end.
+    """Decoder blocks on top of each other, and with pre-norm a final norm.
 
-    Every block looks at the same memory: what the encoder's last block made of the other sequence.
+    Every block attends to the same memory: the output of the encoder's last block.
 
     Args:
-        n_layers: number of blocks, 0 or more.
-        d_model, n_heads, d_ff, norm, dropout, positions: as in `DecoderBlock`.
-
-    Raises:
-        ValueError: if `n_layers` is negative, and, with at least one block, as `DecoderBlock`.
+        config: sizes, number and parts of the blocks.
+        positions: an encoding that acts inside self-attention, or None.
     """
 
     block_type = DecoderBlock
@@ -342,12 +373,12 @@ class DecoderStack(_Stack):
         Float[Tensor, "batch T_q d_model"]
         | tuple[Float[Tensor, "batch T_q d_model"], list[Float[Tensor, "batch heads T_q T_k"]]]
     ):
-        """The stream after all blocks, and each block's weights on the memory if asked for.
+        """The residual stream after all blocks, and each block's cross-attention if asked for.
 
         Args:
             x: the residual stream before the first block.
             memory, mask, memory_mask, causal: the same for every block, as in `DecoderBlock`.
-            return_weights: whether to return the weights on the memory.
+            return_weights: whether to return the weights of cross-attention.
             cache: one for each block.
 
         Raises:
@@ -355,8 +386,8 @@ class DecoderStack(_Stack):
                 as `DecoderBlock`.
         """
         all_weights = []
-        for block, kept in self._with_caches(cache):
-            x = block(x, memory, mask, memory_mask, return_weights, kept, causal=causal)
+        for block, own in self._with_caches(cache):
+            x = block(x, memory, mask, memory_mask, return_weights, own, causal=causal)
             if return_weights:
                 x, _, weights = x
                 all_weights.append(weights)

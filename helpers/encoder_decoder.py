@@ -1,31 +1,32 @@
-"""The transformer that reads one sequence and writes another (lecture 9).
+"""The encoder-decoder transformer, which maps one sequence to another (lecture 9).
 
-All of them map (source, target) to logits (batch, T_q, vocab): the logits at a position of the
-target depend on the whole source and on the target up to and including that position. Filler
-(`PAD`) stands on the right, in both. In the source nobody attends to it. In the target a causal
-mask hides it from everything before it, and what is computed at filler itself counts for nothing,
-as its targets are `IGNORE_INDEX`.
+It maps (source, target) to logits (batch, T_q, vocab). The logits at a position of the target
+depend on the whole source and on the target up to and including that position. Pad tokens (`PAD`)
+stand on the right of both sequences. In the source a mask hides them. In the target the causal mask
+hides them from all earlier positions, and their own outputs do not count, because the targets there
+are `IGNORE_INDEX`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from helpers.blocks import DecoderCache, DecoderStack, TransformerStack
-from helpers.positions import PositionEncoding
+from helpers.config import TransformerConfig
+from helpers.models import eval_mode
+from helpers.positions import PositionEncoding, positions_or_default
 from helpers.tokens import PAD, check_tokens
-from helpers.training import eval_mode
-from helpers.validation import require_dims, require_sizes
+from helpers.validation import require_dims
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
 
 
 def source_mask(source: Int[Tensor, "batch T_k"]) -> Bool[Tensor, "batch 1 1 T_k"]:
-    """Everybody may attend to the words of the source, and nobody to filler.
+    """A mask that hides the pad tokens of the source.
 
     Raises:
         ValueError: if `source` is not (batch, T_k).
@@ -35,47 +36,28 @@ def source_mask(source: Int[Tensor, "batch T_k"]) -> Bool[Tensor, "batch 1 1 T_k
 
 
 class EncoderDecoder(nn.Module):
-    """The transformer of Vaswani et al. (2017), figure 1, of the course's own blocks.
+    """The transformer of Vaswani et al. (2017), figure 1, made of this course's blocks.
 
-    As there with `norm="post"` and `SinusoidalPositions()`; the defaults are those of the course.
+    With `norm="post"` and `SinusoidalPositions()` it is theirs; the defaults are the course's.
 
     Args:
-        source_vocab: number of different tokens of the source.
-        target_vocab: number of different tokens of the target, and of logits.
-        d_model: width of both residual streams.
-        n_layers: number of blocks in the encoder, and in the decoder.
-        n_heads: heads of every attention.
-        d_ff: width inside the feed-forward networks; `4 · d_model` if not given.
-        positions: an encoding of `helpers.positions` for both sequences; none if not given.
-        norm: "pre" or "post", as in `TransformerBlock`.
-        dropout: as in `TransformerBlock`.
-
-    Raises:
-        ValueError: if a size is below 1 (`n_layers` may be 0: then the blocks' sizes are not used,
-            nor checked), and as `TransformerBlock`.
+        config: sizes and options. `source_vocab` is the vocabulary of the source; `vocab` is that
+            of the target, and the number of logits. Encoder and decoder have `n_layers` blocks
+            each.
+        positions: an encoding of `helpers.positions` for both sequences, as in `TransformerModel`.
     """
 
     def __init__(
-        self,
-        source_vocab: int,
-        target_vocab: int,
-        d_model: int,
-        n_layers: int = 2,
-        n_heads: int = 2,
-        d_ff: int | None = None,
-        positions: PositionEncoding | None = None,
-        norm: Literal["pre", "post"] = "pre",
-        dropout: float = 0.0,
+        self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
-        require_sizes(source_vocab=source_vocab, target_vocab=target_vocab, d_model=d_model)
-        self.positions = PositionEncoding() if positions is None else positions
-        sizes = (n_layers, d_model, n_heads, d_ff, norm, dropout, self.positions)
-        self.source_embedding = nn.Embedding(source_vocab, d_model)
-        self.target_embedding = nn.Embedding(target_vocab, d_model)
-        self.encoder = TransformerStack(*sizes)
-        self.decoder = DecoderStack(*sizes)
-        self.lm_head = nn.Linear(d_model, target_vocab)
+        self.config = config
+        self.positions = positions_or_default(config, positions)
+        self.source_embedding = nn.Embedding(config.source_vocab or config.vocab, config.d_model)
+        self.target_embedding = nn.Embedding(config.vocab, config.d_model)
+        self.encoder = TransformerStack(config, self.positions)
+        self.decoder = DecoderStack(config, self.positions)
+        self.lm_head = nn.Linear(config.d_model, config.vocab)
 
     def forward(
         self,
@@ -86,25 +68,24 @@ class EncoderDecoder(nn.Module):
         Float[Tensor, "batch T_q vocab"]
         | tuple[Float[Tensor, "batch T_q vocab"], list[Float[Tensor, "batch heads T_q T_k"]]]
     ):
-        """Logits of the token after each one of the target; each block's weights on the source.
+        """Logits of the token after each target token; cross-attention weights if asked for.
 
         Args:
-            source: what is to be read.
-            target: what is written so far, from the start token on.
-            return_weights: whether the weights of the cross-attention are wanted.
+            source: token ids of the source.
+            target: token ids of the target so far, from the start token on.
+            return_weights: whether to return each block's cross-attention weights.
 
         Raises:
-            ValueError: if one of both is not made of ids, (batch, T), or the batches differ (with a
-            block in which the two meet).
+            ValueError: if source or target are not ids, (batch, T), or their batches differ.
         """
         memory = self.encode(source)  # (batch, T_k, d_model)
         return self.decode(target, memory, source_mask(source), return_weights)
 
     def encode(self, source: Int[Tensor, "batch T_k"]) -> Float[Tensor, "batch T_k d_model"]:
-        """The memory: a vector for each token of the source, which has seen all the others.
+        """The memory: the encoder's output vector for each token of the source.
 
         Raises:
-            ValueError: if `source` is not made of ids, (batch, T_k).
+            ValueError: if `source` is not ids, (batch, T_k).
         """
         check_tokens(source, self.source_embedding.num_embeddings, "source")
         x = self.positions.embed(self.source_embedding(source))  # (batch, T_k, d_model)
@@ -121,23 +102,22 @@ class EncoderDecoder(nn.Module):
         Float[Tensor, "batch T_q vocab"]
         | tuple[Float[Tensor, "batch T_q vocab"], list[Float[Tensor, "batch heads T_q T_k"]]]
     ):
-        """Logits of the token after each one of the target, given the memory.
+        """Logits of the token after each target token, given the memory.
 
         Args:
-            target: what is written so far; with a cache, what has been written since.
+            target: token ids of the target so far; with a cache, those that follow the cached ones.
             memory: from `encode`.
             memory_mask: from `source_mask`.
-            return_weights: whether the weights of the cross-attention are wanted.
+            return_weights: whether to return each block's cross-attention weights.
             cache: from `new_cache`.
 
         Raises:
             ValueError: as `forward`, or if the cache is of another model or batch.
         """
         x = self.states(target, memory, memory_mask, return_weights, cache)
-        if return_weights:
-            x, weights = x
-            return self.lm_head(x), weights
-        return self.lm_head(x)  # (batch, T_q, vocab)
+        x, weights = x if return_weights else (x, None)
+        logits = self.lm_head(x)  # (batch, T_q, vocab)
+        return (logits, weights) if return_weights else logits
 
     def states(
         self,
@@ -150,7 +130,7 @@ class EncoderDecoder(nn.Module):
         Float[Tensor, "batch T_q d_model"]
         | tuple[Float[Tensor, "batch T_q d_model"], list[Float[Tensor, "batch heads T_q T_k"]]]
     ):
-        """The decoder's stream before the readout; arguments and errors as in `decode`."""
+        """The decoder's output before the LM head; arguments and errors as in `decode`."""
         check_tokens(target, self.target_embedding.num_embeddings, "target")
         start = cache[0].own.seen if cache else 0
         x = self.positions.embed(self.target_embedding(target), start)  # (batch, T_q, d_model)
@@ -161,9 +141,9 @@ class EncoderDecoder(nn.Module):
         return [DecoderCache() for _ in self.decoder.blocks]
 
     def condition_on(self, source: Int[Tensor, "batch T_k"]) -> ConditionedDecoder:
-        """The decoder with this source held: a model of the target alone, which can write.
+        """The decoder for a fixed source: a model of the target alone, which can generate.
 
-        The source is read once, here, in evaluation and without a gradient.
+        The source is encoded once, here, in evaluation mode and without a gradient.
 
         Raises:
             ValueError: as `encode`.
@@ -174,10 +154,10 @@ class EncoderDecoder(nn.Module):
 
 
 class ConditionedDecoder(nn.Module):
-    """A model that writes what belongs to one source, or to a batch of them.
+    """A decoder conditioned on one source, or on a batch of sources.
 
     It maps targets (batch, T_q) to logits, as a language model does, so that the functions of
-    `helpers.generation` can write with it. A single source serves any number of targets.
+    `helpers.generation` work with it. A single source serves any number of targets.
     """
 
     def __init__(self, model: nn.Module, memory: Tensor, memory_mask: Tensor) -> None:
@@ -188,7 +168,7 @@ class ConditionedDecoder(nn.Module):
     def forward(
         self, target: Int[Tensor, "batch T_q"], cache: list[DecoderCache] | None = None
     ) -> Float[Tensor, "batch T_q vocab"]:
-        """Logits of the token after each one of the target.
+        """Logits of the token after each target token.
 
         Raises:
             ValueError: as the model's `decode`.
@@ -199,5 +179,5 @@ class ConditionedDecoder(nn.Module):
         return self.model.decode(target, memory, mask, cache=cache)
 
     def new_cache(self) -> list[DecoderCache]:
-        """An empty cache, as the model makes it."""
+        """An empty cache for each block of the decoder."""
         return self.model.new_cache()

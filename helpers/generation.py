@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.models import TransformerModel
+from helpers.models import TransformerModel, eval_mode
 from helpers.tokens import PAD
-from helpers.training import eval_mode
 from helpers.validation import require, require_dims
 
 if TYPE_CHECKING:

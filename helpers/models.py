@@ -1,69 +1,48 @@
-"""Models of whole sequences. All of them turn tokens (batch, T) into logits (batch, T, n_outputs).
+"""Transformers that map tokens (batch, T) to logits (batch, T, n_outputs).
 
-(`AttentionReader` can answer several questions: then the T positions come once for each.)
-At every position the logits depend on the tokens up to and including that position.
+The logits at a position depend on the tokens up to and including that position.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor, nn
 
 from helpers.attention import KeyValueCache
 from helpers.blocks import TransformerStack
-from helpers.positions import PositionEncoding
+from helpers.config import TransformerConfig
+from helpers.positions import PositionEncoding, positions_or_default
 from helpers.tokens import check_tokens
-from helpers.validation import require, require_sizes
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
 
 
 class TransformerModel(nn.Module):
-    """Embedding, transformer blocks with a causal mask, layer norm, a linear readout.
-
-    `context_length` is the number of positions that a model was trained for. If it is set, longer
-    texts are refused.
+    """Embedding, transformer blocks with a causal mask, final norm, and an LM head with a bias.
 
     Args:
-        vocab: number of different tokens.
-        d_model: width of the residual stream.
-        n_outputs: number of logits at each position.
-        n_layers: number of blocks.
-        n_heads: heads in each block.
-        d_ff: width inside the feed-forward networks; `4 · d_model` if not given.
-        positions: an encoding of `helpers.positions`; none if not given.
-        norm: "pre" or "post", as in `TransformerBlock`.
-        dropout: as in `TransformerBlock`.
-
-    Raises:
-        ValueError: if a size is below 1 (`n_layers` may be 0), and as `TransformerBlock`.
+        config: sizes and options.
+        positions: an encoding of `helpers.positions`; if not given, none, or learned vectors where
+            the config asks for them.
     """
 
     def __init__(
-        self,
-        vocab: int,
-        d_model: int,
-        n_outputs: int,
-        n_layers: int = 2,
-        n_heads: int = 2,
-        d_ff: int | None = None,
-        positions: PositionEncoding | None = None,
-        norm: Literal["pre", "post"] = "pre",
-        dropout: float = 0.0,
+        self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
-        require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs)
-        self.positions = PositionEncoding() if positions is None else positions
-        self.embedding = nn.Embedding(vocab, d_model)
+        self.config = config
+        self.positions = positions_or_default(config, positions)
+        self.embedding = nn.Embedding(config.vocab, config.d_model)
         self.embedding_scale = 1.0
-        self.context_length: int | None = None
-        self.stack = TransformerStack(
-            n_layers, d_model, n_heads, d_ff, norm, dropout, self.positions
-        )
-        self.lm_head = nn.Linear(d_model, n_outputs)
+        self.stack = TransformerStack(config, self.positions)
+        self.lm_head = nn.Linear(config.d_model, config.n_outputs or config.vocab)
 
     @property
     def blocks(self) -> nn.ModuleList:
@@ -84,41 +63,41 @@ class TransformerModel(nn.Module):
         """Logits at every position, and each block's attention weights if asked for.
 
         Args:
-            tokens: what is to be read.
-            return_weights: whether the weights are wanted.
-            cache: from `new_cache`. Then `tokens` come after those that the cache has seen, and
-                are added to it; T_k counts both.
-            last_only: whether logits of the last position are enough; then T_out is 1, and else T.
-                With a large vocabulary the output layer is a large part of the work.
+            tokens: token ids.
+            return_weights: whether to return the attention weights.
+            cache: from `new_cache`. `tokens` then continue the tokens in the cache and are appended
+                to it; T_k counts both.
+            last_only: logits of the last position only, so that T_out is 1; otherwise T_out is T.
+                With a large vocabulary this saves a large part of the work.
 
         Raises:
-            ValueError: if `tokens` are not ids, (batch, T), there are more than `context_length`,
-                or the cache is of another model or batch.
+            ValueError: if `tokens` are not ids, (batch, T), there are more than the config's
+                `context_length`, or the cache is of another model or batch.
         """
-        check_tokens(tokens, self.embedding.num_embeddings)
         start = cache[0].seen if cache else 0
-        if start:
-            held = len(cache[0].keys)
-            require(
-                len(tokens) == held, "tokens", f"{len(tokens)} rows", f"{held}, as the cache holds"
-            )
-        end, longest = start + tokens.shape[1], self.context_length
-        fits = longest is None or end <= longest
-        require(fits, "tokens", f"{end} positions", f"at most context_length = {longest}")
+        self._check(tokens, cache, start)
         x = self.embedding_scale * self.embedding(tokens)  # (batch, T, d_model)
         x = self.positions.embed(x, start)  # (batch, T, d_model)
-        asked = slice(-1, None) if last_only else slice(None)
-        if return_weights:
-            x, all_weights = self.stack(x, None, True, cache, causal=True)
-            return self.lm_head(x[:, asked]), all_weights
-        x = self.stack(x, cache=cache, causal=True)  # (batch, T, d_model)
-        return self.lm_head(x[:, asked])  # (batch, T or 1, n_outputs)
+        x = self.stack(x, None, return_weights, cache, causal=True)  # (batch, T, d_model)
+        x, all_weights = x if return_weights else (x, None)
+        logits = self.lm_head(x[:, -1:] if last_only else x)  # (batch, T_out, n_outputs)
+        return (logits, all_weights) if return_weights else logits
+
+    def _check(self, tokens: Tensor, cache: list[KeyValueCache] | None, start: int) -> None:
+        """Refuse tokens that the embedding, the cache or the context length does not allow."""
+        check_tokens(tokens, self.embedding.num_embeddings)
+        rows = len(cache[0].keys) if start else len(tokens)
+        needed = f"{rows}, as the cache holds"
+        require(len(tokens) == rows, "tokens", f"{len(tokens)} rows", needed)
+        end, longest = start + tokens.shape[1], self.config.context_length
+        fits = longest is None or end <= longest
+        require(fits, "tokens", f"{end} positions", f"at most context_length = {longest}")
 
     def new_cache(self) -> list[KeyValueCache]:
-        """An empty cache for each block, to be handed to `forward` again and again.
+        """An empty KV cache for each block; `forward` fills it from call to call.
 
         Raises:
-            ValueError: if there is no block: without attention there is nothing to keep.
+            ValueError: if the model has no block.
         """
         n_layers = len(self.blocks)
         require(n_layers >= 1, "n_layers", n_layers, "at least 1: attention keeps keys and values")
@@ -126,35 +105,48 @@ class TransformerModel(nn.Module):
 
 
 class LanguageModel(TransformerModel):
-    """A transformer whose outputs are the vocabulary and whose readout is its embedding.
+    """A transformer that predicts the next token, with an LM head without a bias.
 
-    The logit of a word is the dot product of the stream's end with that word's embedding: one
-    table serves both ways ("tied"; Press and Wolf, 2017; Vaswani et al., 2017, section 3.4, who
-    also multiply it by √d_model on the way in). It starts with numbers of the size 1/d_model, so
-    that even the logit of the word just read is no larger than about 1 and all words are about
-    equally likely. With 1/√d_model an untrained model is nearly sure that each word comes twice.
+    With tied weights (Press and Wolf, 2017; Vaswani et al., 2017, section 3.4) the LM head shares
+    the table of the embedding: the logit of a token is the dot product of the final residual stream
+    and the embedding of that token. Vaswani et al. also multiply embeddings by √d_model.
+
+    The embeddings are initialized with a standard deviation of 1/d_model, so that even the logit of
+    the current token is about 1 and all tokens start about equally likely. With 1/√d_model an
+    untrained model is nearly certain that each token repeats.
 
     Args:
-        vocab: number of different tokens, as many as logits.
-        d_model, n_layers, n_heads, d_ff, positions, norm, dropout: as in `TransformerModel`.
+        config: sizes and options; `n_outputs` is `vocab`.
+        positions: as in `TransformerModel`.
 
     Raises:
-        ValueError: as `TransformerModel`.
+        ValueError: if the config gives another `n_outputs`.
     """
 
     def __init__(
-        self,
-        vocab: int,
-        d_model: int,
-        n_layers: int = 2,
-        n_heads: int = 2,
-        d_ff: int | None = None,
-        positions: PositionEncoding | None = None,
-        norm: Literal["pre", "post"] = "pre",
-        dropout: float = 0.0,
+        self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
-        super().__init__(vocab, d_model, vocab, n_layers, n_heads, d_ff, positions, norm, dropout)
-        nn.init.normal_(self.embedding.weight, std=1.0 / d_model)
-        self.embedding_scale = math.sqrt(d_model)
-        self.lm_head = nn.Linear(d_model, vocab, bias=False)
-        self.lm_head.weight = self.embedding.weight
+        n_outputs = config.n_outputs or config.vocab
+        fits = n_outputs == config.vocab
+        require(fits, "n_outputs", n_outputs, f"{config.vocab}, as vocab, or not given")
+        super().__init__(config, positions)
+        nn.init.normal_(self.embedding.weight, std=1.0 / config.d_model)
+        if config.scale_embedding:
+            self.embedding_scale = math.sqrt(config.d_model)
+        self.lm_head.bias = None
+        if config.tied:
+            # Seeds of earlier runs count on as many random numbers as an untied LM head needs.
+            torch.empty_like(self.lm_head.weight).uniform_()
+            self.lm_head.weight = self.embedding.weight
+
+
+@contextlib.contextmanager
+def eval_mode(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode within the block; after it, each module is in its previous mode again."""
+    modes = {module: module.training for module in model.modules()}
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes.items():
+            module.training = training

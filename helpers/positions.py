@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from helpers.config import TransformerConfig
 from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ class PositionEncoding(nn.Module):
     def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
         """Numbers to add to the scores in every layer, with dtype and device of `like`."""
         return None
+
+
+def positions_or_default(
+    config: TransformerConfig, positions: PositionEncoding | None
+) -> PositionEncoding:
+    """`positions`; where they are None, learned vectors if the config asks for them, else none."""
+    if positions is not None:
+        return positions
+    if config.learned_positions:
+        return LearnedPositions(config.context_length, config.d_model)
+    return PositionEncoding()
 
 
 class LearnedPositions(PositionEncoding):

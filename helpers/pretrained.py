@@ -26,22 +26,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from helpers import generation
-from helpers.blocks import FeedForward
+from helpers.config import TransformerConfig
 from helpers.gguf_weights import read_gguf
-from helpers.models import LanguageModel, TransformerModel
-from helpers.positions import LearnedPositions, PositionEncoding, RotaryPositions
+from helpers.models import LanguageModel
+from helpers.positions import PositionEncoding, RotaryPositions
 from helpers.validation import require
-from helpers.variants import (
-    GroupedQueryAttention,
-    RMSNorm,
-    SlidingWindow,
-    SwiGLU,
-    gelu,
-    replace_modules,
-)
+from helpers.variants import SlidingWindow
 
 if TYPE_CHECKING:
     from jaxtyping import Int
@@ -66,8 +59,11 @@ FILES = (
 
 
 @dataclass(frozen=True)
-class Piece:
-    """One published array: its name, its shape, and what of it goes to which of our parameters."""
+class StoredArray:
+    """An array of a checkpoint: its name and shape, and the part that fills each parameter.
+
+    ours: from the name of one of our parameters to a function that cuts it out of the array.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -96,28 +92,31 @@ def gpt2(
     """
     _expect(config, activation_function="gelu_new", tie_word_embeddings=True)
     _expect(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
-    d_model, context = config["n_embd"], config["n_positions"]
-    d_ff, eps = config.get("n_inner") or 4 * d_model, config.get("layer_norm_epsilon", 1e-5)
-    sizes = (config["vocab_size"], d_model, config["n_layer"], config["n_head"], d_ff)
-    model = LanguageModel(*sizes, LearnedPositions(context, d_model))
-    model.embedding_scale, model.context_length = 1.0, context
-    replace_modules(
-        model,
-        norm=lambda: nn.LayerNorm(d_model, eps),
-        feed_forward=lambda: FeedForward(d_model, d_ff, activation=gelu),
+    ours = TransformerConfig(
+        vocab=config["vocab_size"],
+        d_model=config["n_embd"],
+        n_layers=config["n_layer"],
+        n_heads=config["n_head"],
+        d_ff=config.get("n_inner"),
+        context_length=config["n_positions"],
+        learned_positions=True,
+        norm_eps=config.get("layer_norm_epsilon", 1e-5),
+        activation="gelu",
+        scale_embedding=False,
     )
     weights = _without_prefix(weights, "transformer.")
     # Some files hold the causal mask of each layer beside what was trained.
     weights = _without(weights, r"h\.\d+\.attn\.(masked_)?bias")
     weights = _without_tied(weights, "lm_head.weight", "wte.weight")
-    return _filled(model.to(dtype), _gpt2_pieces(model, d_ff, context), weights)
+    return _filled(LanguageModel(ours).to(dtype), _gpt2_arrays(ours), weights)
 
 
-def _gpt2_pieces(model: LanguageModel, d_ff: int, context: int) -> Iterator[Piece]:
-    vocab, d = model.embedding.weight.shape
-    yield Piece("wte.weight", (vocab, d), {"embedding.weight": _as_it_is})
-    yield Piece("wpe.weight", (context, d), {"positions.table.weight": _as_it_is})
-    for i in range(len(model.blocks)):
+def _gpt2_arrays(config: TransformerConfig) -> Iterator[StoredArray]:
+    d, d_ff = config.d_model, config.ff_width
+    table, positions = (config.vocab, d), (config.context_length, d)
+    yield StoredArray("wte.weight", table, {"embedding.weight": _as_it_is})
+    yield StoredArray("wpe.weight", positions, {"positions.table.weight": _as_it_is})
+    for i in range(config.n_layers):
         theirs, ours = f"h.{i}.", f"stack.blocks.{i}."
         yield from _vectors(theirs + "ln_1", ours + "norm_attention", d)
         yield from _vectors(theirs + "ln_2", ours + "norm_feed_forward", d)
@@ -126,23 +125,23 @@ def _gpt2_pieces(model: LanguageModel, d_ff: int, context: int) -> Iterator[Piec
         into = [f"{ours}attention.{part}." for part in parts]
         columns = {name + "weight": _columns(j * d, d) for j, name in enumerate(into)}
         entries = {name + "bias": _entries(j * d, d) for j, name in enumerate(into)}
-        yield Piece(theirs + "attn.c_attn.weight", (d, 3 * d), columns)
-        yield Piece(theirs + "attn.c_attn.bias", (3 * d,), entries)
+        yield StoredArray(theirs + "attn.c_attn.weight", (d, 3 * d), columns)
+        yield StoredArray(theirs + "attn.c_attn.bias", (3 * d,), entries)
         yield from _turned(theirs + "attn.c_proj", ours + "attention.W_out", d, d)
         yield from _turned(theirs + "mlp.c_fc", ours + "feed_forward.up_proj", d, d_ff)
         yield from _turned(theirs + "mlp.c_proj", ours + "feed_forward.down_proj", d_ff, d)
     yield from _vectors("ln_f", "stack.norm", d)
 
 
-def _vectors(theirs: str, ours: str, d: int) -> Iterator[Piece]:
+def _vectors(theirs: str, ours: str, d: int) -> Iterator[StoredArray]:
     for kind in ("weight", "bias"):
-        yield Piece(f"{theirs}.{kind}", (d,), {f"{ours}.{kind}": _as_it_is})
+        yield StoredArray(f"{theirs}.{kind}", (d,), {f"{ours}.{kind}": _as_it_is})
 
 
-def _turned(theirs: str, ours: str, d_in: int, d_out: int) -> Iterator[Piece]:
+def _turned(theirs: str, ours: str, d_in: int, d_out: int) -> Iterator[StoredArray]:
     """GPT-2 stores W of x @ W, (d_in, d_out); `nn.Linear` keeps its transpose."""
-    yield Piece(f"{theirs}.weight", (d_in, d_out), {f"{ours}.weight": lambda W: W.T})
-    yield Piece(f"{theirs}.bias", (d_out,), {f"{ours}.bias": _as_it_is})
+    yield StoredArray(f"{theirs}.weight", (d_in, d_out), {f"{ours}.weight": lambda W: W.T})
+    yield StoredArray(f"{theirs}.bias", (d_out,), {f"{ours}.bias": _as_it_is})
 
 
 def _columns(start: int, width: int) -> Callable[[Tensor], Tensor]:
@@ -162,8 +161,8 @@ def llama(
     dtype: torch.dtype = torch.float32,
     *,
     pairs_adjacent: bool = False,
-) -> TransformerModel:
-    """A `TransformerModel` of modern parts with the weights of a Llama, or of a Mistral.
+) -> LanguageModel:
+    """A `LanguageModel` of modern parts with the weights of a Llama, or of a Mistral.
 
     RMSNorm, SwiGLU, grouped queries, rotary positions, no biases (Touvron et al., 2023); Mistral
     adds a sliding window (Jiang et al., 2023).
@@ -179,71 +178,63 @@ def llama(
         ValueError: as `gpt2`.
     """
     _expect(config, hidden_act="silu", attention_bias=False, mlp_bias=False)
-    d_model, n_heads, d_ff = (
-        config[name] for name in ("hidden_size", "num_attention_heads", "intermediate_size")
-    )
-    n_kv_heads = config.get("num_key_value_heads") or n_heads
-    d_k = config.get("head_dim") or d_model // n_heads
     positions: PositionEncoding = RotaryPositions(**_rotation(config))
     if config.get("sliding_window"):
         positions = SlidingWindow(config["sliding_window"], positions)
-    vocab, n_layers, eps = (
-        config[name] for name in ("vocab_size", "num_hidden_layers", "rms_norm_eps")
+    ours = TransformerConfig(
+        vocab=config["vocab_size"],
+        d_model=config["hidden_size"],
+        n_layers=config["num_hidden_layers"],
+        n_heads=config["num_attention_heads"],
+        d_ff=config["intermediate_size"],
+        n_kv_heads=config.get("num_key_value_heads"),
+        d_head=config.get("head_dim"),
+        context_length=config.get("max_position_embeddings"),
+        rms_norm=True,
+        norm_eps=config["rms_norm_eps"],
+        activation="swiglu",
+        bias=False,
+        tied=config.get("tie_word_embeddings", False),
+        scale_embedding=False,
     )
-    # One head is enough here: attention is replaced in the next lines.
-    model = TransformerModel(vocab, d_model, vocab, n_layers, 1, 1, positions)
-    replace_modules(
-        model,
-        norm=lambda: RMSNorm(d_model, eps),
-        feed_forward=lambda: SwiGLU(d_model, d_ff),
-        attention=lambda: GroupedQueryAttention(d_model, n_heads, n_kv_heads, d_k, bias=False),
-    )
-    model.lm_head = nn.Linear(d_model, vocab, bias=False)
-    model.context_length = config.get("max_position_embeddings")
-    tied = config.get("tie_word_embeddings", False)
     weights = _without_prefix(weights, "model.")
     # Older files hold the frequencies of the rotation, which follow from the config.
     weights = _without(weights, r"layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
-    if tied:
-        model.lm_head.weight = model.embedding.weight
+    if ours.tied:
         weights = _without_tied(weights, "lm_head.weight", "embed_tokens.weight")
-    order = _as_it_is if pairs_adjacent else _pairs_side_by_side(d_k)
-    pieces = _llama_pieces(model, (n_heads, n_kv_heads, d_k), d_ff, tied, order)
-    return _filled(model.to(dtype), pieces, weights)
+    order = _as_it_is if pairs_adjacent else _interleave_pairs(ours.head_width)
+    model = LanguageModel(ours, positions).to(dtype)
+    return _filled(model, _llama_arrays(ours, order), weights)
 
 
-def _llama_pieces(
-    model: TransformerModel,
-    heads: tuple[int, int, int],
-    d_ff: int,
-    tied: bool,
-    pairs: Callable[[Tensor], Tensor],
-) -> Iterator[Piece]:
-    (vocab, d), (n_heads, n_kv_heads, d_k) = model.embedding.weight.shape, heads
+def _llama_arrays(
+    config: TransformerConfig, pairs: Callable[[Tensor], Tensor]
+) -> Iterator[StoredArray]:
+    d, d_ff = config.d_model, config.ff_width
+    queries, keys = config.n_heads * config.head_width, config.kv_heads * config.head_width
 
-    def array(name: str, shape: tuple, ours: str, turn: Callable = _as_it_is) -> Piece:
-        return Piece(name + ".weight", shape, {ours + ".weight": turn})
+    def array(name: str, shape: tuple, ours: str, turn: Callable = _as_it_is) -> StoredArray:
+        return StoredArray(name + ".weight", shape, {ours + ".weight": turn})
 
-    yield array("embed_tokens", (vocab, d), "embedding")
-    for i in range(len(model.blocks)):
+    yield array("embed_tokens", (config.vocab, d), "embedding")
+    for i in range(config.n_layers):
         theirs, ours = f"layers.{i}.", f"stack.blocks.{i}."
-        attention, feed = theirs + "self_attn.", theirs + "mlp."
-        queries, keys = n_heads * d_k, n_kv_heads * d_k
+        attention, feed_forward = theirs + "self_attn.", theirs + "mlp."
         yield array(theirs + "input_layernorm", (d,), ours + "norm_attention")
         yield array(theirs + "post_attention_layernorm", (d,), ours + "norm_feed_forward")
         yield array(attention + "q_proj", (queries, d), ours + "attention.W_query", pairs)
         yield array(attention + "k_proj", (keys, d), ours + "attention.W_key", pairs)
         yield array(attention + "v_proj", (keys, d), ours + "attention.W_value")
         yield array(attention + "o_proj", (d, queries), ours + "attention.W_out")
-        yield array(feed + "gate_proj", (d_ff, d), ours + "feed_forward.gate_proj")
-        yield array(feed + "up_proj", (d_ff, d), ours + "feed_forward.up_proj")
-        yield array(feed + "down_proj", (d, d_ff), ours + "feed_forward.down_proj")
+        yield array(feed_forward + "gate_proj", (d_ff, d), ours + "feed_forward.gate_proj")
+        yield array(feed_forward + "up_proj", (d_ff, d), ours + "feed_forward.up_proj")
+        yield array(feed_forward + "down_proj", (d, d_ff), ours + "feed_forward.down_proj")
     yield array("norm", (d,), "stack.norm")
-    if not tied:
-        yield array("lm_head", (vocab, d), "lm_head")
+    if not config.tied:
+        yield array("lm_head", (config.vocab, d), "lm_head")
 
 
-def _pairs_side_by_side(d_k: int) -> Callable[[Tensor], Tensor]:
+def _interleave_pairs(d_k: int) -> Callable[[Tensor], Tensor]:
     """These files turn features i and i + d_k/2 of a head together, ours 2i and 2i + 1."""
     order = torch.arange(d_k).view(2, -1).T.flatten()  # 0, d_k/2, 1, d_k/2 + 1, …
     return lambda W: W.unflatten(0, (-1, d_k))[:, order].flatten(0, 1)
@@ -272,7 +263,7 @@ class Pretrained:
     eos_id: the token that ends a text; None if the model has none.
     """
 
-    model: TransformerModel
+    model: LanguageModel
     tokenizer: Tokenizer
     chat_template: str = ""
     eos_id: int | None = None
@@ -487,8 +478,8 @@ def load_if_found(source: str | Path = GPT2_NAME) -> Pretrained | None:
 
 
 def _filled(
-    model: TransformerModel, pieces: Iterator[Piece], weights: Mapping[str, Tensor]
-) -> TransformerModel:
+    model: LanguageModel, pieces: Iterator[StoredArray], weights: Mapping[str, Tensor]
+) -> LanguageModel:
     """Copy every piece to its place, after a check of all names and shapes."""
     table = {piece.name: piece for piece in pieces}
     missing, unknown = sorted(table.keys() - weights.keys()), sorted(weights.keys() - table.keys())

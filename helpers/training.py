@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm  # tqdm.auto warns in a notebook without ipywidgets
 
+from helpers.models import eval_mode
 from helpers.tokens import IGNORE_INDEX, Batch
 from helpers.validation import require, shape_text
 
@@ -138,18 +138,6 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
     _check_targets(logits, targets)
     asked = targets != IGNORE_INDEX  # (batch, T)
     return (logits.argmax(dim=-1)[asked] == targets[asked]).double().mean().item()
-
-
-@contextlib.contextmanager
-def eval_mode(model: nn.Module) -> Iterator[None]:
-    """Within the block the model is in evaluation; then each part is in the mode that it had."""
-    modes = {module: module.training for module in model.modules()}
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes.items():
-            module.training = training
 
 
 def progress(steps: range, name: str) -> tqdm:

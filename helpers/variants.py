@@ -1,35 +1,36 @@
-"""What today's models changed in the transformer block, each part a few lines (lecture 12).
+"""Parts of today's transformers, each a few lines (lecture 12).
 
-`RMSNorm`, `SwiGLU` and `GroupedQueryAttention` stand in for the parts of `helpers.blocks` and take
-the same input; `replace_modules` puts them into a model. `SlidingWindow` goes where positions go.
-Positions stretched beyond the trained length are options of `helpers.positions.RotaryPositions`.
+`RMSNorm`, `SwiGLU` and `GroupedQueryAttention` take the place of layer norm, feed-forward network
+and multi-head attention in a block; a `TransformerConfig` chooses them. `SlidingWindow` is an
+encoding of positions, and scaled positions are an option of `helpers.positions.RotaryPositions`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.attention import KeyValueCache, MultiHeadAttention
+from helpers.attention import MultiHeadAttention
 from helpers.masks import to_additive, window_mask
 from helpers.positions import PositionEncoding
-from helpers.validation import require, require_sizes
+from helpers.validation import require, require_share, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-    from helpers.models import TransformerModel
-
 
 class RMSNorm(nn.Module):
-    """Divide each vector by the root of the mean square of its numbers, then scale each number.
+    """A layer norm that neither subtracts the mean nor adds a bias.
 
-    A layer norm that neither subtracts the mean nor adds a bias.
-    Source: Zhang and Sennrich (2019), equation 4.
+    Each vector is divided by the root mean square of its entries, then multiplied by a trained
+    weight for each entry. Source: Zhang and Sennrich (2019), equation 4.
+
+    Args:
+        d_model: width of the vectors.
+        eps: added to the mean square before its root is taken.
     """
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
@@ -39,19 +40,19 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Vectors whose numbers have a mean square of 1, times `weight`.
+        """Vectors with a mean square of 1, times `weight`.
 
         Raises:
             ValueError: if the last axis of `x` is not `d_model`.
         """
         _check_width(x, len(self.weight))
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # float16 ends before 256²
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # 256² overflows in float16
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (…, 1)
         return (wide * (mean_square + self.eps).rsqrt()).to(x.dtype) * self.weight
 
 
 def gelu(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """x · P(Z < x) for a normal Z: a ReLU without its corner, in the form that GPT-2 computes.
+    """The GELU, x · P(Z < x) for a standard normal Z, in the approximation that GPT-2 uses.
 
     0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))); Hendrycks and Gimpel (2016), section 2.
     """
@@ -62,52 +63,59 @@ class SwiGLU(nn.Module):
     """A feed-forward network in which one up-projection of the input gates another.
 
     down_proj(SiLU(gate_proj(x)) · up_proj(x)), without biases, where SiLU(z) = z · sigmoid(z). It
-    has three matrices where `FeedForward` has two: with `swiglu_width` as `d_ff` both have equal
-    size.
+    has three matrices, and `FeedForward` two; `swiglu_width` gives the `d_ff` of equal size.
     Source: Shazeer (2020), equation 6.
+
+    Args:
+        d_model: width of input and output.
+        d_ff: number of hidden units.
+        dropout: probability of dropping a hidden unit in training.
     """
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
         super().__init__()
         require_sizes(d_model=d_model, d_ff=d_ff)
+        require_share("dropout", dropout)
         self.gate_proj = nn.Linear(d_model, d_ff, bias=False)
         self.up_proj = nn.Linear(d_model, d_ff, bias=False)
         self.down_proj = nn.Linear(d_ff, d_model, bias=False)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Widen twice, multiply, narrow again.
+        """Two up-projections, their product, down-projection.
 
         Raises:
             ValueError: if the last axis of `x` is not `d_model`.
         """
         _check_width(x, self.up_proj.in_features)
-        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+        hidden = F.silu(self.gate_proj(x)) * self.up_proj(x)  # (…, d_ff)
+        return self.down_proj(self.dropout(hidden))
 
 
 def swiglu_width(d_ff: int) -> int:
-    """The width at which `SwiGLU` has as many weights as two matrices of width `d_ff`: ⅔ of it.
+    """The width at which `SwiGLU` has as many weights as a `FeedForward` of `d_ff`: ⅔ of `d_ff`.
 
     Raises:
-        ValueError: if `d_ff` is below 2, which has no two thirds.
+        ValueError: if `d_ff` is below 2.
     """
     require(d_ff >= 2, "d_ff", d_ff, "at least 2")
     return round(2 * d_ff / 3)
 
 
 class GroupedQueryAttention(MultiHeadAttention):
-    """Multi-head attention in which several heads of queries share one head of keys and values.
+    """Multi-head attention in which groups of query heads share a head of keys and values.
 
-    The cache holds `n_kv_heads` heads in place of `n_heads`. Query head i reads the keys of head
-    i // (n_heads / n_kv_heads). With `n_kv_heads = 1` this is Shazeer's (2019) multi-query
-    attention, with `n_kv_heads = n_heads` it is `MultiHeadAttention`.
+    Query head i attends to the keys of head i // (n_heads / n_kv_heads), and the KV cache holds
+    `n_kv_heads` heads in place of `n_heads`. With `n_kv_heads = 1` this is multi-query attention
+    (Shazeer, 2019), with `n_kv_heads = n_heads` it is `MultiHeadAttention`.
     Source: Ainslie et al. (2023), section 2.2.
 
     Args:
         d_model, n_heads, d_k, bias, dropout, positions: as in `MultiHeadAttention`.
-        n_kv_heads: heads of keys and values.
+        n_kv_heads: heads of keys and values, a number that divides `n_heads`.
 
     Raises:
-        ValueError: if `n_kv_heads` does not divide `n_heads`, and as `MultiHeadAttention`.
+        ValueError: as `MultiHeadAttention`.
     """
 
     def __init__(
@@ -120,30 +128,19 @@ class GroupedQueryAttention(MultiHeadAttention):
         dropout: float = 0.0,
         positions: PositionEncoding | None = None,
     ) -> None:
-        super().__init__(d_model, n_heads, d_k, bias=bias, dropout=dropout, positions=positions)
-        require_sizes(n_kv_heads=n_kv_heads)
-        divides = n_heads % n_kv_heads == 0
-        require(divides, "n_kv_heads", n_kv_heads, f"a number that divides n_heads = {n_heads}")
-        self.n_kv_heads = n_kv_heads
-        self.W_key = nn.Linear(d_model, n_kv_heads * self.d_k, bias=bias)
-        self.W_value = nn.Linear(d_model, n_kv_heads * self.d_v, bias=bias)
-
-    def _remember(self, k: Tensor, v: Tensor, cache: KeyValueCache | None) -> tuple[Tensor, Tensor]:
-        """The cache holds each shared head once; each query head then gets a copy of it."""
-        k, v = super()._remember(k, v, cache)  # (batch, n_kv_heads, T_k, d_k or d_v)
-        group = self.n_heads // self.n_kv_heads
-        return k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+        options = {"bias": bias, "dropout": dropout, "positions": positions}
+        super().__init__(d_model, n_heads, d_k, **options, n_kv_heads=n_kv_heads)
 
 
 class SlidingWindow(PositionEncoding):
-    """Each query sees only the last `window` positions, its own among them.
+    """Attention restricted to the last `window` positions, the query's own among them.
 
-    One layer reaches window − 1 words back, and each further layer as many again. So a cache
+    One layer reaches window − 1 tokens back, and each further layer as many again. The KV cache
     keeps the last `window` positions only.
     Source: Beltagy et al. (2020), section 3.1; causal as in Jiang et al. (2023), section 2.
 
     Args:
-        window: how many positions a query sees.
+        window: number of positions that a query may attend to.
         inside: the encoding of these positions; none if not given.
     """
 
@@ -177,41 +174,6 @@ class SlidingWindow(PositionEncoding):
         blocked = to_additive(window_mask(T_q, T_k, self.window, device=like.device), like.dtype)
         inner = self.inside.bias(T_q, T_k, like)
         return blocked[None] if inner is None else blocked + inner  # (1 or heads, T_q, T_k)
-
-
-def replace_modules(
-    model: TransformerModel,
-    *,
-    norm: Callable[[], nn.Module] | None = None,
-    feed_forward: Callable[[], nn.Module] | None = None,
-    attention: Callable[[], MultiHeadAttention] | None = None,
-) -> TransformerModel:
-    """The model itself, with fresh parts in every block, made by what is given.
-
-        replace_modules(model, norm=lambda: RMSNorm(64), feed_forward=lambda: SwiGLU(64, 85))
-
-    `norm` also replaces the norm at the end of the stack. An attention that was made without
-    positions takes over those of the one whose place it takes.
-
-    Raises:
-        ValueError: if an attention is not a `MultiHeadAttention`.
-    """
-    for block in model.blocks:
-        if norm is not None:
-            block.norm_attention, block.norm_feed_forward = norm(), norm()
-        if feed_forward is not None:
-            block.feed_forward = feed_forward()
-        if attention is not None:
-            new, old = attention(), block.attention
-            fits = isinstance(new, MultiHeadAttention)
-            require(
-                fits, "attention", type(new).__name__, "a MultiHeadAttention, or one of its kind"
-            )
-            new.positions = old.positions if new.positions is None else new.positions
-            block.attention = new
-    if norm is not None:
-        model.stack.norm = norm()
-    return model
 
 
 def _check_width(x: Tensor, d_model: int) -> None:

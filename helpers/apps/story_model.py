@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from helpers.config import TransformerConfig
 from helpers.data.agreement import AGREEMENT_VOCABULARY, ANSWERS, GAP, agreement_batch
 from helpers.data.stories import (
     CITIES,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 VOCAB = len(STORY_VOCABULARY)
 N_TEXTS = 12_000
+CONFIG = TransformerConfig(VOCAB, d_model=64, n_layers=2, n_heads=4, d_ff=128)
 STEPS, BATCH, LR, WARMUP = 800, 32, 0.005, 50
 
 START_STD = 0.05
@@ -53,7 +55,7 @@ _LIES_LIE = STORY_VOCABULARY.encode(" ".join(ANSWERS))  # (2,): singular, plural
 def language_model(positions: PositionEncoding | None = None) -> LanguageModel:
     """The model of lecture 8, untrained: two blocks of four heads, rotary if nothing is given."""
     positions = RotaryPositions() if positions is None else positions
-    model = LanguageModel(VOCAB, 64, n_layers=2, n_heads=4, d_ff=128, positions=positions)
+    model = LanguageModel(CONFIG, positions)
     nn.init.normal_(model.embedding.weight, std=START_STD)
     return model
 

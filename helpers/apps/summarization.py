@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from helpers.blocks import TransformerStack
+from helpers.config import TransformerConfig
 from helpers.data import news
 from helpers.data.news import News, words_of
 from helpers.encoder_decoder import EncoderDecoder, source_mask
@@ -23,7 +24,7 @@ from helpers.generation import generate
 from helpers.positions import PositionEncoding
 from helpers.rnn import UncachedDecoder
 from helpers.tokens import END, PAD, START, Batch, Vocabulary, shift_right
-from helpers.validation import require, require_sizes
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -131,25 +132,25 @@ class CopyingSummarizer(EncoderDecoder):
     context vector, state and input one by one; here it sees the decoder's stream, which holds all.
 
     Args:
-        vocab: number of words that can be written.
-        d_model, n_layers, n_heads, d_ff, positions: as in `EncoderDecoder`.
-        most_unknown: how many ids behind the vocabulary stand for unknown words of a text.
+        config: sizes and options; `vocab` is the number of words that can be generated.
+        positions: as in `EncoderDecoder`.
+        most_unknown: number of ids after the vocabulary that stand for unknown words of a text.
+
+    Raises:
+        ValueError: if the config has no layer.
     """
 
     def __init__(
         self,
-        vocab: int,
-        d_model: int,
-        n_layers: int = 2,
-        n_heads: int = 2,
-        d_ff: int | None = None,
+        config: TransformerConfig,
         positions: PositionEncoding | None = None,
         most_unknown: int = MOST_UNKNOWN,
     ) -> None:
-        super().__init__(vocab, vocab, d_model, n_layers, n_heads, d_ff, positions)
-        require(n_layers >= 1, "n_layers", n_layers, "at least 1: something must attend")
-        self.n_words = vocab + most_unknown
-        self.gate = nn.Linear(d_model, 1)
+        super().__init__(config, positions)
+        needed = "at least 1: something must attend"
+        require(config.n_layers >= 1, "n_layers", config.n_layers, needed)
+        self.n_words = config.vocab + most_unknown
+        self.gate = nn.Linear(config.d_model, 1)
 
     def probabilities(
         self, source: Int[Tensor, "batch T_k"], target: Int[Tensor, "batch T_q"]
@@ -240,22 +241,20 @@ def sentence_means(
 
 
 class SentenceScorer(nn.Module):
-    """An encoder, the mean of each sentence's vectors, and two logits for it: leave out, keep."""
+    """An encoder whose mean vector of each sentence gives two logits: leave it out, keep it.
+
+    Args:
+        config: sizes and options of the encoder.
+        positions: an encoding that acts inside attention, or None.
+    """
 
     def __init__(
-        self,
-        vocab: int,
-        d_model: int,
-        n_layers: int = 2,
-        n_heads: int = 2,
-        d_ff: int | None = None,
-        positions: PositionEncoding | None = None,
+        self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
-        require_sizes(vocab=vocab, d_model=d_model)
-        self.embedding = nn.Embedding(vocab, d_model)
-        self.encoder = TransformerStack(n_layers, d_model, n_heads, d_ff, positions=positions)
-        self.head = nn.Linear(d_model, 2)
+        self.embedding = nn.Embedding(config.vocab, config.d_model)
+        self.encoder = TransformerStack(config, positions)
+        self.head = nn.Linear(config.d_model, 2)
 
     def forward(self, source: Int[Tensor, "batch T"]) -> Float[Tensor, "batch sentences 2"]:
         """Logits for each sentence of a text without unknown words (a closed vocabulary)."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from helpers.config import TransformerConfig
 from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
 from helpers.results.store import stored
@@ -115,7 +116,8 @@ def broken_turns(
 
 def trained_copier() -> TransformerModel:
     """The model of two layers that `experiments/copier.py` trained, its weights in 8 bits."""
-    model = TransformerModel(32, 32, 32, 2, 2, 64, RotaryPositions()).eval()
+    config = TransformerConfig(32, 32, n_layers=2, n_heads=2, d_ff=64)
+    model = TransformerModel(config, RotaryPositions()).eval()
     arrays = stored("copier")["arrays"]
     with torch.no_grad():
         for name, parameter in model.named_parameters():

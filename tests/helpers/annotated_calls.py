@@ -23,6 +23,8 @@ import torch
 import tqdm.auto  # noqa: F401
 from torch import nn
 
+from helpers.config import TransformerConfig
+
 torch.set_num_threads(1)
 
 KINDS = ("Float[", "Bool[", "Int[", "Num[")
@@ -153,16 +155,20 @@ def valid_calls() -> None:
         block = blocks.TransformerBlock(d_model, 2, 13, norm, 0.1)
         block(x)
         block(x, masks.causal_mask(T_k), return_weights=True)
-        model = models.TransformerModel(12, d_model, 3, norm=norm)
+        model = models.TransformerModel(TransformerConfig(12, d_model, n_outputs=3, norm=norm))
         model(tokens)
         model(tokens.int(), return_weights=True)
         decoder = blocks.DecoderBlock(d_model, 2, 13, norm)
         memory = torch.randn(B, T_q, d_model)
         decoder(x, memory)
         decoder(x, memory, masks.causal_mask(T_k), return_weights=True)
-        blocks.TransformerStack(2, d_model, 2, norm=norm)(x, return_weights=True)
-        blocks.DecoderStack(2, d_model, 2, norm=norm)(x, memory, return_weights=True)
-        language_model = models.LanguageModel(12, d_model, norm=norm)
+        blocks.TransformerStack(TransformerConfig(1, d_model, n_layers=2, n_heads=2, norm=norm))(
+            x, return_weights=True
+        )
+        blocks.DecoderStack(TransformerConfig(1, d_model, n_layers=2, n_heads=2, norm=norm))(
+            x, memory, return_weights=True
+        )
+        language_model = models.LanguageModel(TransformerConfig(12, d_model, norm=norm))
         cache = language_model.new_cache()
         language_model(tokens, cache=cache)
         language_model(tokens[:, :2], return_weights=True, cache=cache)
@@ -180,7 +186,7 @@ def valid_calls() -> None:
     encoding = SimpleNamespace(ids=[3, 1, 4])
     cuts = SimpleNamespace(tokenizer=SimpleNamespace(encode=lambda text: encoding))
     pretrained.Pretrained.encode(cuts, "three short words")
-    opened = models.LanguageModel(12, d_model, 2, 2).eval()
+    opened = models.LanguageModel(TransformerConfig(12, d_model, n_layers=2, n_heads=2)).eval()
     texts = torch.randint(12, (B, T_k))
 
     def first(logits):
@@ -236,7 +242,7 @@ def valid_calls() -> None:
     source, target = torch.randint(1, 9, (B, T_k)), torch.randint(1, 12, (B, T_q))
     encoder_decoder.source_mask(source)
     translators = (
-        encoder_decoder.EncoderDecoder(9, 12, d_model),
+        encoder_decoder.EncoderDecoder(TransformerConfig(12, d_model, source_vocab=9)),
         rnn.RecurrentTranslator(9, 12, d_model, attention=True),
         rnn.RecurrentTranslator(9, 12, d_model),
     )
@@ -256,13 +262,13 @@ def valid_calls() -> None:
     for reading in ("closed", "copying", "pieces"):
         summarization.encode_news(items[0], reading)
     words = len(summarization.NEWS_WORDS)
-    copying = summarization.CopyingSummarizer(words, d_model, 1)
+    copying = summarization.CopyingSummarizer(TransformerConfig(words, d_model, n_layers=1))
     read = summarization.news_batch(items, "copying")[0]
     copying(*read, return_weights=True)
     copying.condition_on(read[0])(read[1])
     summarization.write_summaries(copying, items, "copying", 2)
     plain, _ = summarization.sentence_batch(items)
-    scores = summarization.SentenceScorer(words, d_model, 1)(plain)
+    scores = summarization.SentenceScorer(TransformerConfig(words, d_model, n_layers=1))(plain)
     summarization.choose_sentences(scores[..., 1], items)
     even = torch.ones(2, 1, plain.shape[1], plain.shape[1])
     summarization.attention_received(even, plain > 0, plain, per_word=False)

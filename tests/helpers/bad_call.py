@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from helpers import attention, models
+from helpers.config import TransformerConfig
 from tests.helpers.properties import normal
 
 Cases = Mapping[object, list[tuple[Callable[[], object], str]]]
@@ -89,7 +90,7 @@ def cache_of(model, *tokens):
 
 
 def language_model(**options):
-    return models.LanguageModel(5, 4, **options)
+    return models.LanguageModel(TransformerConfig(5, 4, **options))
 
 
 def one_batch():

@@ -18,6 +18,7 @@ from helpers.blocks import (
     TransformerBlock,
     TransformerStack,
 )
+from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.interp.ablation import without_heads
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_blocking
@@ -158,7 +159,12 @@ def test_block_is_torchs(norm, batch, T, n_heads, d_head, d_ff, kind, pad, seed)
 )
 def test_stack_is_torchs_encoder(norm, batch, n_layers, T, kind, pad, seed):
     """Any number of blocks; with pre-norm, a layer norm at the end."""
-    ours = shake(TransformerStack(n_layers, 6, 2, 7, norm).double(), seed)
+    ours = shake(
+        TransformerStack(
+            TransformerConfig(1, 6, n_layers=n_layers, n_heads=2, d_ff=7, norm=norm)
+        ).double(),
+        seed,
+    )
     layer = nn.TransformerEncoderLayer(
         6, 2, 7, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     ).double()
@@ -345,13 +351,21 @@ MODELS = {
     "rnn": lambda: RecurrentModel(11, 8, 5, "rnn"),
     "lstm": lambda: RecurrentModel(11, 8, 5, "lstm", n_layers=2, forget_bias=2.0),
     "gru": lambda: RecurrentModel(11, 8, 5, "gru"),
-    "transformer": lambda: TransformerModel(11, 8, 5),
-    "one layer, post-norm": lambda: TransformerModel(11, 8, 5, n_layers=1, norm="post"),
-    "learned": lambda: TransformerModel(11, 8, 5, positions=LearnedPositions(16, 8)),
-    "sinusoidal": lambda: TransformerModel(11, 8, 5, positions=SinusoidalPositions()),
-    "rotary": lambda: TransformerModel(11, 8, 5, positions=RotaryPositions()),
-    "alibi": lambda: TransformerModel(11, 8, 5, positions=ALiBiPositions(2)),
-    "language model": lambda: LanguageModel(11, 8, n_layers=3, positions=RotaryPositions()),
+    "transformer": lambda: TransformerModel(TransformerConfig(11, 8, n_outputs=5)),
+    "one layer, post-norm": lambda: TransformerModel(
+        TransformerConfig(11, 8, n_layers=1, n_outputs=5, norm="post")
+    ),
+    "learned": lambda: TransformerModel(
+        TransformerConfig(11, 8, n_outputs=5), LearnedPositions(16, 8)
+    ),
+    "sinusoidal": lambda: TransformerModel(
+        TransformerConfig(11, 8, n_outputs=5), SinusoidalPositions()
+    ),
+    "rotary": lambda: TransformerModel(TransformerConfig(11, 8, n_outputs=5), RotaryPositions()),
+    "alibi": lambda: TransformerModel(TransformerConfig(11, 8, n_outputs=5), ALiBiPositions(2)),
+    "language model": lambda: LanguageModel(
+        TransformerConfig(11, 8, n_layers=3), RotaryPositions()
+    ),
 }
 
 
@@ -402,7 +416,12 @@ def test_weights_come_with_the_same_logits(name):
 
 def test_transformer_model_is_embedding_stack_readout():
     """The stack itself is compared with torch's above."""
-    ours = shake(TransformerModel(11, 8, 5, n_layers=3, n_heads=2, d_ff=20).double(), 1)
+    ours = shake(
+        TransformerModel(
+            TransformerConfig(11, 8, n_layers=3, n_heads=2, d_ff=20, n_outputs=5)
+        ).double(),
+        1,
+    )
     tokens = some_tokens(2, 7)
     assert list(ours.blocks) == list(ours.stack.blocks) and len(ours.blocks) == 3
     states = ours.stack(ours.embedding.weight[tokens], causal_mask(7))
@@ -410,9 +429,19 @@ def test_transformer_model_is_embedding_stack_readout():
 
 
 def test_no_blocks_no_sequences_no_tokens():
-    assert TransformerModel(11, 8, 5, n_layers=0)(some_tokens(2, 3)).shape == (2, 3, 5)
-    assert TransformerModel(11, 8, 5)(some_tokens(0, 3)).shape == (0, 3, 5)
-    assert TransformerModel(11, 8, 5)(some_tokens(2, 0)).shape == (2, 0, 5)
+    assert TransformerModel(TransformerConfig(11, 8, n_layers=0, n_outputs=5))(
+        some_tokens(2, 3)
+    ).shape == (2, 3, 5)
+    assert TransformerModel(TransformerConfig(11, 8, n_outputs=5))(some_tokens(0, 3)).shape == (
+        0,
+        3,
+        5,
+    )
+    assert TransformerModel(TransformerConfig(11, 8, n_outputs=5))(some_tokens(2, 0)).shape == (
+        2,
+        0,
+        5,
+    )
 
 
 @pytest.mark.parametrize("d_hidden", [0, 7])
@@ -480,7 +509,7 @@ def test_forget_bias_of_the_model():
 
 def test_language_model_is_embedding_stack_embedding():
     """Scaled by √d_model on the way in, as it is on the way out, without a bias."""
-    model = shake(LanguageModel(11, 8, n_layers=2).double(), 1)
+    model = shake(LanguageModel(TransformerConfig(11, 8, n_layers=2)).double(), 1)
     tokens, table = some_tokens(2, 7), model.embedding.weight
     states = model.stack(8**0.5 * table[tokens], causal_mask(7))
     assert_equal(model(tokens), states @ table.T)
@@ -488,14 +517,14 @@ def test_language_model_is_embedding_stack_embedding():
 
 def test_embedding_and_readout_are_one_table():
     """Also in a copy, after loading, and after training; counted once."""
-    model = LanguageModel(11, 8, n_layers=1, d_ff=8)
-    without = TransformerModel(11, 8, 11, n_layers=1, d_ff=8)
+    model = LanguageModel(TransformerConfig(11, 8, n_layers=1, d_ff=8))
+    without = TransformerModel(TransformerConfig(11, 8, n_layers=1, d_ff=8))
     assert count_parameters(model) == count_parameters(without) - 8 * 11 - 11
     tokens = some_tokens(4, 6)
     before = model.embedding.weight.detach().clone()
     train(model, lambda: (tokens, tokens), 2)
     assert (model.embedding.weight != before).all()
-    loaded = LanguageModel(11, 8, n_layers=1, d_ff=8)
+    loaded = LanguageModel(TransformerConfig(11, 8, n_layers=1, d_ff=8))
     loaded.load_state_dict(model.state_dict())
     for each in (model, copy.deepcopy(model), loaded):
         assert each.lm_head.weight is each.embedding.weight
@@ -505,7 +534,7 @@ def test_embedding_and_readout_are_one_table():
 def test_gradient_of_the_table_comes_both_ways():
     """What the readout alone would get, plus what the embedding alone would get."""
     torch.manual_seed(0)
-    tied = LanguageModel(11, 8, n_layers=1).double()
+    tied = LanguageModel(TransformerConfig(11, 8, n_layers=1)).double()
     loose = copy.deepcopy(tied)
     loose.lm_head.weight = nn.Parameter(tied.embedding.weight.detach().clone())
     tokens, targets = some_tokens(2, 6), some_tokens(2, 6, seed=1)
@@ -531,7 +560,7 @@ def test_untrained_language_model_is_undecided(vocab, d_model, positions, norm):
         "sinusoidal": SinusoidalPositions(),
         "rotary": RotaryPositions(),
     }
-    model = LanguageModel(vocab, d_model, positions=encodings.get(positions), norm=norm)
+    model = LanguageModel(TransformerConfig(vocab, d_model, norm=norm), encodings.get(positions))
     tokens = torch.randint(vocab, (16, 33))
     with torch.no_grad():
         loss = masked_cross_entropy(model(tokens[:, :-1]), tokens[:, 1:]).item()
@@ -547,7 +576,7 @@ def test_untrained_language_model_is_undecided(vocab, d_model, positions, norm):
 def test_without_heads_leaves_out_what_they_add(norm):
     """Attention by hand: the sum over the remaining heads, and the bias."""
     torch.manual_seed(0)
-    model = LanguageModel(11, 12, n_layers=2, n_heads=3, norm=norm).double()
+    model = LanguageModel(TransformerConfig(11, 12, n_layers=2, n_heads=3, norm=norm)).double()
     tokens = some_tokens(2, 6)
     before = {name: p.clone() for name, p in model.state_dict().items()}
     off = without_heads(model, [(1, 0), (1, 2)])

@@ -2,58 +2,32 @@
 
 import pytest
 import torch
-from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from helpers import config
 from helpers.config import TransformerConfig
-from helpers.models import LanguageModel, TransformerModel
-from helpers.positions import LearnedPositions, RotaryPositions
+from helpers.models import LanguageModel
 from helpers.training import count_parameters
-from helpers.variants import GroupedQueryAttention, RMSNorm, SwiGLU, replace_modules
 
-
-def plain(sizes):
-    positions = LearnedPositions(sizes.context, sizes.d_model)
-    return LanguageModel(
-        sizes.vocab, sizes.d_model, sizes.n_layers, sizes.n_heads, sizes.d_ff, positions
-    )
-
-
-def modern(sizes):
-    model = TransformerModel(
-        sizes.vocab, sizes.d_model, sizes.vocab, sizes.n_layers, positions=RotaryPositions()
-    )
-    replace_modules(
-        model,
-        norm=lambda: RMSNorm(sizes.d_model),
-        feed_forward=lambda: SwiGLU(sizes.d_model, sizes.d_ff),
-        attention=lambda: GroupedQueryAttention(
-            sizes.d_model, sizes.n_heads, sizes.kv_heads, sizes.d_head, bias=False
-        ),
-    )
-    model.lm_head = nn.Linear(sizes.d_model, sizes.vocab, bias=False)
-    if sizes.tied:
-        model.lm_head.weight = model.embedding.weight
-    return model
-
-
-NEW = {"gated": True, "biases": False}
-MODELS = {
-    "like GPT-2": (plain, TransformerConfig(50, 24, 3, 4, 40, context=32)),
-    "one layer": (plain, TransformerConfig(7, 6, 1, 1, 5, context=9)),
-    "like Llama": (modern, TransformerConfig(50, 24, 3, 6, 40, n_kv_heads=2, tied=False, **NEW)),
-    "like Llama, tied, own head": (
-        modern,
-        TransformerConfig(50, 24, 2, 4, 30, 1, d_head=10, **NEW),
+LLAMA = {"rms_norm": True, "activation": "swiglu", "bias": False}
+CONFIGS = {
+    "like GPT-2": TransformerConfig(
+        50, 24, 3, 4, 40, context_length=32, learned_positions=True, activation="gelu"
     ),
+    "one layer": TransformerConfig(7, 6, 1, 1, 5, context_length=9, learned_positions=True),
+    "post-norm": TransformerConfig(7, 6, 2, 2, norm="post"),
+    "no biases": TransformerConfig(7, 6, 2, 2, bias=False, tied=False),
+    "like Llama": TransformerConfig(50, 24, 3, 6, 40, n_kv_heads=2, tied=False, **LLAMA),
+    "like Llama, tied, own head": TransformerConfig(50, 24, 2, 4, 30, 1, d_head=10, **LLAMA),
+    "SwiGLU between biases": TransformerConfig(50, 24, 2, 4, 30, activation="swiglu"),
+    "RMSNorm between biases": TransformerConfig(50, 24, 2, 4, 30, rms_norm=True),
 }
 
 
-@pytest.fixture(params=MODELS)
+@pytest.fixture(params=CONFIGS)
 def pair(request):
-    make, sizes = MODELS[request.param]
-    return make(sizes).eval(), sizes
+    sizes = CONFIGS[request.param]
+    return LanguageModel(sizes).eval(), sizes
 
 
 def test_parameters(pair):

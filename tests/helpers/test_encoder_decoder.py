@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from helpers.blocks import DecoderBlock, DecoderCache, DecoderStack
+from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder, source_mask
 from helpers.generation import beam_search, generate
 from helpers.masks import causal_mask, combine_masks, padding_mask
@@ -51,7 +52,10 @@ def make(name, seed=0, norm="pre"):
     torch.manual_seed(seed)
     if name.startswith("transformer"):
         encoding = ENCODINGS[MODELS[name]]()
-        model = EncoderDecoder(SOURCE, TARGET, D, 2, 2, positions=encoding, norm=norm)
+        model = EncoderDecoder(
+            TransformerConfig(TARGET, D, n_layers=2, n_heads=2, source_vocab=SOURCE, norm=norm),
+            encoding,
+        )
     else:
         model = RecurrentTranslator(SOURCE, TARGET, D, attention="with" in name)
     return shake(model.double(), seed).eval()
@@ -82,7 +86,14 @@ def test_encoder_and_decoder_are_torchs(
     norm, batch, n_layers, T_q, T_k, kind, source_kind, pad, seed
 ):
     """`nn.Transformer` from end to end: outputs, and gradients of inputs and all parameters."""
-    model = shake(EncoderDecoder(SOURCE, TARGET, 6, n_layers, 2, 7, norm=norm).double(), seed)
+    model = shake(
+        EncoderDecoder(
+            TransformerConfig(
+                TARGET, 6, n_layers=n_layers, n_heads=2, d_ff=7, source_vocab=SOURCE, norm=norm
+            )
+        ).double(),
+        seed,
+    )
     torchs = nn.Transformer(
         6, 2, n_layers, n_layers, 7, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     ).double()
@@ -207,7 +218,7 @@ def test_weights_are_distributions_over_the_source(name):
 def test_training_and_accuracy_take_pairs_of_sequences():
     """A model that reads two sequences is handed both; it learns to copy the source."""
     torch.manual_seed(0)
-    model = EncoderDecoder(5, 5, 16, 1, 2, positions=SinusoidalPositions())
+    model = EncoderDecoder(TransformerConfig(5, 16, n_layers=1, n_heads=2), SinusoidalPositions())
     source = torch.randint(3, 5, (64, 3), generator=torch.Generator().manual_seed(0))
     target = torch.cat([torch.ones_like(source[:, :1]), source[:, :-1]], dim=1)
     wanted = source.clone()
@@ -262,7 +273,10 @@ def test_decoder_block_refuses_another_batch_size():
 
 def test_decoder_stack_keeps_attention_properties():
     torch.manual_seed(0)
-    stack, memory = DecoderStack(2, 8, 2).double(), normal(3, 4, 8, seed=1)
+    stack, memory = (
+        DecoderStack(TransformerConfig(1, 8, n_layers=2, n_heads=2)).double(),
+        normal(3, 4, 8, seed=1),
+    )
     x = normal(3, 5, 8, seed=0)
 
     def causal(x):
@@ -311,7 +325,7 @@ def test_a_score_is_the_models_own_probability(name):
 def test_condition_on_encodes_in_evaluation_mode():
     """Otherwise dropout would make of one source many."""
     torch.manual_seed(0)
-    model = EncoderDecoder(SOURCE, TARGET, D, dropout=0.5).train()
+    model = EncoderDecoder(TransformerConfig(TARGET, D, source_vocab=SOURCE, dropout=0.5)).train()
     source, start = words(SOURCE, 1, 4), torch.ones(1, 1, dtype=torch.long)
     writer, again = model.condition_on(source), model.condition_on(source)
     assert model.training and model.encoder.training

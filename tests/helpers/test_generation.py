@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from helpers import generation
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import TransformerBlock
+from helpers.config import TransformerConfig
 from helpers.generation import (
     beam_search,
     filter_top_k,
@@ -305,7 +306,7 @@ def test_rows_stop_by_themselves():
 def test_generate_uses_eval_mode_and_restores_training():
     """Without dropout and without gradients; a model in training goes on in training."""
     torch.manual_seed(0)
-    model = LanguageModel(VOCAB, 8, dropout=0.5, positions=LearnedPositions(9, 8))
+    model = LanguageModel(TransformerConfig(VOCAB, 8, dropout=0.5), LearnedPositions(9, 8))
     tokens = torch.randint(VOCAB, (2, 3))
     for training in (True, False):
         model.train(training)
@@ -342,7 +343,9 @@ every_norm = pytest.mark.parametrize("norm", ["pre", "post"])
 def make(encoding, norm, seed=0):
     """Weights so large that every part of the model is felt in the logits."""
     torch.manual_seed(seed)
-    model = LanguageModel(VOCAB, 8, 2, 2, positions=ENCODINGS[encoding](), norm=norm).double()
+    model = LanguageModel(
+        TransformerConfig(VOCAB, 8, n_layers=2, n_heads=2, norm=norm), ENCODINGS[encoding]()
+    ).double()
     for i, parameter in enumerate(model.parameters()):
         parameter.data.copy_(0.5 * normal(*parameter.shape, seed=seed + i))
     return model.eval()
@@ -474,7 +477,10 @@ def test_a_refused_call_leaves_the_cache():
 
 def test_models_with_other_outputs_have_a_cache_too():
     torch.manual_seed(0)
-    model, tokens = TransformerModel(VOCAB, 8, 3).double(), some_tokens(2, 6)
+    model, tokens = (
+        TransformerModel(TransformerConfig(VOCAB, 8, n_outputs=3)).double(),
+        some_tokens(2, 6),
+    )
     cache = model.new_cache()
     found = torch.cat([model(tokens[:, :1], cache=cache), model(tokens[:, 1:], cache=cache)], 1)
     assert_equal(found, model(tokens))
@@ -482,7 +488,7 @@ def test_models_with_other_outputs_have_a_cache_too():
 
 def test_uniform_logits_need_no_cache():
     """A model without blocks: log(vocab) is its loss, and it can write without a cache."""
-    model = LanguageModel(VOCAB, 8, n_layers=0)
+    model = LanguageModel(TransformerConfig(VOCAB, 8, n_layers=0))
     with torch.no_grad():
         model.embedding.weight.zero_()
     p = next_token_probabilities(model(some_tokens(2, 3)))

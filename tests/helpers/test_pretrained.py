@@ -28,9 +28,9 @@ from transformers.models.llama import modeling_llama
 from transformers.models.mistral import modeling_mistral
 
 from helpers import pretrained
+from helpers.config import TransformerConfig
 from helpers.generation import generate
 from helpers.models import LanguageModel
-from helpers.variants import GroupedQueryAttention
 from tests.conftest import ROOT
 from tests.helpers import properties as prop
 from tests.helpers.bad_call import assert_refused
@@ -183,7 +183,7 @@ def test_a_cache_of_shared_heads_is_smaller(exact):
     ours = build(theirs)
     cache = ours.new_cache()
     ours(tokens(), cache=cache)
-    assert isinstance(ours.blocks[0].attention, GroupedQueryAttention)
+    assert ours.blocks[0].attention.n_kv_heads == 2
     assert cache[0].keys.shape == cache[0].values.shape == (2, 2, 20, 4)
 
 
@@ -387,7 +387,7 @@ def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monke
     monkeypatch.setattr(pretrained, "fetch", lambda name: tmp_path)
     sheet = nbformat.read(ROOT / "solutions" / "08_language_model.ipynb", as_version=4)
     sources = {cell.id: cell.source for cell in sheet.cells}
-    space = {"writer": LanguageModel(99, 8)}
+    space = {"writer": LanguageModel(TransformerConfig(99, 8))}
     for cell in SHEET_8:
         exec(sources[cell], space)
         space["check"] = lambda name: None

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from helpers.models import TransformerModel
+from helpers.config import TransformerConfig
+from helpers.models import TransformerModel, eval_mode
 from helpers.rnn import RecurrentModel
 from helpers.tokens import IGNORE_INDEX
 from helpers.training import (
     History,
     accuracy,
     count_parameters,
-    eval_mode,
     masked_cross_entropy,
     progress,
     set_seed,
@@ -69,7 +69,7 @@ def test_same_seed_same_weights_to_the_bit(dropout):
     results = []
     for seed in (1, 1, 2):
         generator = set_seed(seed)
-        model = TransformerModel(5, 8, 5, dropout=dropout)
+        model = TransformerModel(TransformerConfig(5, 8, dropout=dropout))
         history = train(model, copy_task(generator), steps=8)
         results.append((history.loss, [p.detach().clone() for p in model.parameters()]))
     (loss, weights), (loss_again, weights_again), (other_loss, _) = results
@@ -150,7 +150,7 @@ class Answers(nn.Module):
 
 def test_accuracy_uses_eval_mode_and_restores_training():
     torch.manual_seed(0)
-    model = TransformerModel(5, 8, 5, dropout=0.5)
+    model = TransformerModel(TransformerConfig(5, 8, dropout=0.5))
     batch = copy_task(torch.Generator().manual_seed(0), batch=64)()
     model.train()
     first = accuracy(model, batch)

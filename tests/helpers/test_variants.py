@@ -11,11 +11,12 @@ from torch import nn
 
 from helpers.attention import KeyValueCache, MultiHeadAttention
 from helpers.blocks import FeedForward
+from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.generation import generate
 from helpers.masks import causal_mask, window_mask
 from helpers.models import LanguageModel
-from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions
+from helpers.positions import ALiBiPositions, LearnedPositions, PositionEncoding, RotaryPositions
 from helpers.training import count_parameters
 from helpers.variants import (
     GroupedQueryAttention,
@@ -23,7 +24,6 @@ from helpers.variants import (
     SlidingWindow,
     SwiGLU,
     gelu,
-    replace_modules,
     swiglu_width,
 )
 from tests.helpers import properties as prop
@@ -165,7 +165,7 @@ def test_a_window_is_its_mask(inside):
     """The same with the mask handed in; a window as wide as the text changes nothing."""
     windowed = shake(MultiHeadAttention(8, 2, positions=SlidingWindow(3, inside)))
     plain = copy.deepcopy(windowed)
-    plain.positions = inside
+    plain.positions = PositionEncoding() if inside is None else inside
     x = normal(2, 6, 8, seed=0)
     expected = plain(x, mask=window_mask(6, 6, 3))
     assert_equal(windowed(x, causal=True), expected)
@@ -178,7 +178,7 @@ def test_a_window_is_its_mask(inside):
 
 def test_how_far_back_layers_with_a_window_reach():
     """Each layer adds window − 1."""
-    model = LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, RotaryPositions()))
+    model = LanguageModel(TransformerConfig(9, 8, n_layers=2), SlidingWindow(3, RotaryPositions()))
     model = shake(model).eval()
     tokens = torch.tensor([[1, 2, 3, 4, 5, 6, 7]])
     changed = tokens.clone()
@@ -192,7 +192,9 @@ def test_how_far_back_layers_with_a_window_reach():
 def test_window_cache_is_bounded_and_exact(inside, pieces):
     """The cache keeps as many positions as the window; logits and weights are unchanged."""
     inside = LearnedPositions(9, 8) if inside == "learned" else inside
-    model = shake(LanguageModel(9, 8, n_layers=2, positions=SlidingWindow(3, inside))).eval()
+    model = shake(
+        LanguageModel(TransformerConfig(9, 8, n_layers=2), SlidingWindow(3, inside))
+    ).eval()
     tokens = torch.arange(18).view(2, 9) % 7
     logits, maps = model(tokens, return_weights=True)
     cache, end = model.new_cache(), 0
@@ -212,7 +214,9 @@ def test_window_cache_is_bounded_and_exact(inside, pieces):
 
 
 def test_windowed_translator_generates_same_with_cache():
-    model = shake(EncoderDecoder(7, 7, 8, positions=SlidingWindow(2, RotaryPositions()))).eval()
+    model = shake(
+        EncoderDecoder(TransformerConfig(7, 8), SlidingWindow(2, RotaryPositions()))
+    ).eval()
     source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
     options = {"temperature": 0.0, "max_new_tokens": 8}
     written = [
@@ -239,35 +243,53 @@ def test_stretched_positions_are_positions_in_between():
 # --------------------------------------------------------------------------- together
 
 
+MODERN = TransformerConfig(
+    9, 12, n_heads=6, d_ff=11, n_kv_heads=2, rms_norm=True, activation="swiglu", bias=False
+)
+
+
 def modern_model():
-    model = LanguageModel(9, 12, n_heads=6, d_ff=16, positions=RotaryPositions())
-    return replace_modules(
-        model,
-        norm=lambda: RMSNorm(12),
-        feed_forward=lambda: SwiGLU(12, 11),
-        attention=lambda: GroupedQueryAttention(12, 6, 2, bias=False),
-    )
+    return LanguageModel(MODERN, RotaryPositions())
 
 
-def test_replace_modules_replaces_only_one_kind():
+def test_config_chooses_every_part():
     model = modern_model()
     kinds = [type(module) for module in model.modules()]
     assert nn.LayerNorm not in kinds and FeedForward not in kinds
     assert kinds.count(RMSNorm) == 5 and kinds.count(SwiGLU) == 2
-    assert all(type(block.attention) is GroupedQueryAttention for block in model.blocks)
+    assert all(block.attention.n_kv_heads == 2 for block in model.blocks)
     assert all(block.attention.positions is model.positions for block in model.blocks)
     assert model.blocks[0].attention is not model.blocks[1].attention
-    before = LanguageModel(9, 12)
-    norms = [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
-    replace_modules(before, feed_forward=lambda: FeedForward(12, 5))
-    assert norms == [module for module in before.modules() if isinstance(module, nn.LayerNorm)]
+    assert not any("bias" in name for name, _ in model.named_parameters())
+    usual = [type(module) for module in LanguageModel(TransformerConfig(9, 12)).modules()]
+    assert RMSNorm not in usual and SwiGLU not in usual and usual.count(nn.LayerNorm) == 5
 
 
-def test_replace_modules_keeps_own_positions():
-    own = RotaryPositions(base=7.0)
-    model = LanguageModel(9, 12, positions=RotaryPositions())
-    replace_modules(model, attention=lambda: MultiHeadAttention(12, 2, positions=own))
-    assert model.blocks[0].attention.positions is own
+@pytest.mark.parametrize("activation", ["relu", "gelu", "swiglu"])
+@pytest.mark.parametrize("rms_norm", [False, True])
+def test_config_reaches_every_part(activation, rms_norm):
+    """Widths, dropout and eps are those of the config, in encoder-decoders too."""
+    options = {"d_ff": 5, "d_head": 3, "dropout": 0.25, "norm_eps": 0.5}
+    config = TransformerConfig(9, 12, activation=activation, rms_norm=rms_norm, **options)
+    blocks = [*LanguageModel(config).blocks, *EncoderDecoder(config).decoder.blocks]
+    for block in blocks:
+        assert block.attention.d_k == 3 and block.attention.dropout == 0.25
+        assert block.feed_forward.up_proj.out_features == 5
+        assert block.feed_forward.dropout.p == block.dropout.p == 0.25
+        assert block.norm_attention.eps == block.norm_feed_forward.eps == 0.5
+    x = torch.linspace(-2, 2, 12)
+    up = blocks[0].feed_forward.up_proj(x)
+    nonlinear = {"relu": F.relu(up), "gelu": gelu(up)}
+    if activation != "swiglu":
+        hidden = nonlinear[activation]
+        assert_equal(blocks[0].feed_forward.eval()(x), blocks[0].feed_forward.down_proj(hidden))
+
+
+def test_config_makes_learned_positions():
+    config = TransformerConfig(9, 12, context_length=4, learned_positions=True)
+    for model in (LanguageModel(config), EncoderDecoder(config)):
+        assert model.positions.table.weight.shape == (4, 12)
+    assert LanguageModel(config, RotaryPositions()).stack.blocks[0].attention.positions.base > 1
 
 
 def test_modern_model_is_causal_and_caches_exactly():

@@ -4,6 +4,7 @@ import torch
 
 from grading.author import Case, also_right, mistake, plan, task
 from grading.sentences import NORMS_SWAPPED
+from helpers.config import TransformerConfig
 from helpers.models import TransformerModel
 
 LAYERS = ("attention.W_query", "attention.W_key", "attention.W_value")
@@ -127,6 +128,7 @@ def drive(answer, sizes, state, tokens):
     """The logits of the rewritten model with RMSNorm; and with layer norm without parameters."""
     import torch
 
+    from helpers.config import TransformerConfig
     from helpers.models import TransformerModel
 
     class RootMeanSquare(torch.nn.Module):
@@ -138,7 +140,7 @@ def drive(answer, sizes, state, tokens):
         return None
     if not isinstance(found, dict):
         raise ValueError("a dictionary of tensors is wanted")
-    model, logits = TransformerModel(**sizes).double().eval(), {}
+    model, logits = TransformerModel(TransformerConfig(**sizes)).double().eval(), {}
     for name, norm in (
         ("with RMSNorm", RootMeanSquare()),
         ("with layer norm", torch.nn.LayerNorm(sizes["d_model"], elementwise_affine=False)),
@@ -175,7 +177,7 @@ def cases(seed):
         sizes |= {"n_layers": n_layers, "n_heads": n_heads}
         state = {
             name: torch.randn(p.shape, dtype=torch.float64, generator=generator) * 0.7
-            for name, p in TransformerModel(**sizes).state_dict().items()
+            for name, p in TransformerModel(TransformerConfig(**sizes)).state_dict().items()
         }
         tokens = torch.randint(vocab, (batch, T), generator=generator)
         note = f"{n_layers} blocks" if n_layers else "no block: embedding, last norm, readout"
@@ -186,7 +188,7 @@ def cases(seed):
 def where_it_goes_wrong(args, result):
     """Whether the folding is right already."""
     sizes, state, tokens = args
-    model = TransformerModel(**sizes).double().eval()
+    model = TransformerModel(TransformerConfig(**sizes)).double().eval()
     model.load_state_dict(state)
     with torch.no_grad():
         right = model(tokens).numpy()

@@ -8,6 +8,7 @@ from grading.author import Case, also_right, mistake, plan, task
 from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
 from helpers import masks
 from helpers.blocks import TransformerStack
+from helpers.config import TransformerConfig
 
 
 # %% the cell
@@ -106,8 +107,9 @@ def drive(answer, sizes, state, x, mask):
     import torch
 
     from helpers.blocks import TransformerStack
+    from helpers.config import TransformerConfig
 
-    stack = TransformerStack(**sizes, norm="pre").double().eval()
+    stack = TransformerStack(TransformerConfig(**sizes, norm="pre")).double().eval()
     stack.load_state_dict(state)
     for block in stack.blocks:
         block.norm = "post"
@@ -138,7 +140,9 @@ def cases(seed):
         (2, 2, 5, 8, 4, 9),
     ):
         sizes = {"n_layers": n_layers, "d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
-        shapes = {name: p.shape for name, p in TransformerStack(**sizes).state_dict().items()}
+        sizes |= {"vocab": 1}  # without a meaning here
+        stack = TransformerStack(TransformerConfig(**sizes))
+        shapes = {name: p.shape for name, p in stack.state_dict().items()}
         state = {name: 0.7 * draw(*shape) for name, shape in shapes.items()}
         x, note = draw(batch, T, d_model), f"{n_layers} blocks, {T} words"
         if T == 1:

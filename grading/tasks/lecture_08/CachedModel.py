@@ -544,12 +544,14 @@ def drive(answer, sizes, places, seed, text, steps):
     """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""
     import torch
 
+    from helpers.config import TransformerConfig
     from helpers.models import LanguageModel
     from helpers.positions import LearnedPositions, RotaryPositions
 
-    vocab, d_model, n_layers, n_heads, d_ff = sizes
-    positions = LearnedPositions(400, d_model) if places == "learned" else RotaryPositions()
-    model = LanguageModel(vocab, d_model, n_layers, n_heads, d_ff, positions).double().eval()
+    config = TransformerConfig(*sizes)
+    learned = LearnedPositions(400, config.d_model)
+    positions = learned if places == "learned" else RotaryPositions()
+    model = LanguageModel(config, positions).double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for p in model.parameters():
@@ -559,7 +561,7 @@ def drive(answer, sizes, places, seed, text, steps):
     for number, layer in enumerate((model.embedding, model.blocks[0].attention.W_key)):
 
         def count(module, args, output, number=number):
-            counts[number] += args[0].numel() if number == 0 else args[0].numel() // d_model
+            counts[number] += args[0].numel() if number == 0 else args[0].numel() // config.d_model
 
         layer.register_forward_hook(count)
     readers, reached, found, words = {}, {}, {}, 0

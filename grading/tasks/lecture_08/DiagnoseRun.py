@@ -69,8 +69,10 @@ def drive(answer, texts, held_out, begin):
     """Train, measure, and read its predictions of words of which it has seen nothing."""
     import torch
 
+    from helpers.config import TransformerConfig
+
     generator = torch.Generator().manual_seed(begin)
-    run = answer(99, 32, n_heads=4, dropout=0.05)
+    run = answer(TransformerConfig(99, 32, n_heads=4, dropout=0.05))
     run.learn(texts, 400, generator)
     said = run.measured(held_out)
     if said is None:

@@ -216,11 +216,13 @@ def drive(answer, seed, faults):
 
     import torch
 
+    from helpers.config import TransformerConfig
     from helpers.models import LanguageModel
     from helpers.positions import RotaryPositions
 
     torch.manual_seed(seed)
-    model = LanguageModel(20, 8, 2, 2, 12, RotaryPositions()).eval()
+    config = TransformerConfig(20, 8, n_layers=2, n_heads=2, d_ff=12)
+    model = LanguageModel(config, RotaryPositions()).eval()
     with torch.no_grad():
         for p in model.parameters():
             p.copy_(0.5 * torch.randn(p.shape) + (1.0 if p.dim() == 1 else 0.0))

@@ -8,14 +8,16 @@ from torch import nn
 
 from grading.author import Case, mistake, plan, task
 from grading.tasks.lecture_08.training_loop import training_loop
+from helpers.config import TransformerConfig
 from helpers.models import LanguageModel
 from helpers.training import set_seed
 
 
 def _model(d_model, n_layers=2):
+    from helpers.config import TransformerConfig
     from helpers.models import LanguageModel
 
-    model = LanguageModel(99, d_model, n_layers, n_heads=4)
+    model = LanguageModel(TransformerConfig(99, d_model, n_layers, n_heads=4))
     nn.init.normal_(model.embedding.weight, std=0.05)
     return model
 
@@ -25,7 +27,7 @@ def train_language_model(texts, d_model, steps):
     """A trained LanguageModel, for texts (n, T) with filler on the right."""
     # BEGIN SOLUTION
     generator = set_seed(0)
-    model = LanguageModel(99, d_model, n_layers=2, n_heads=4)
+    model = LanguageModel(TransformerConfig(99, d_model, n_layers=2, n_heads=4))
     nn.init.normal_(model.embedding.weight, std=0.05)
     batches = []
     for rows in torch.randint(len(texts), (steps, 32), generator=generator):

@@ -5,19 +5,22 @@ import functools
 import torch
 
 from grading.author import Case, mistake, plan, task
+from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
 from helpers.training import set_seed, train
 
 
 def _trained(source, target, steps, shift=1):
+    from helpers.config import TransformerConfig
     from helpers.data.kannada import ENGLISH, KANNADA
     from helpers.encoder_decoder import EncoderDecoder
     from helpers.positions import RotaryPositions
     from helpers.training import set_seed, train
 
     generator = set_seed(0)
-    model = EncoderDecoder(len(ENGLISH), len(KANNADA), 40, 1, 2, positions=RotaryPositions())
+    config = TransformerConfig(len(KANNADA), 40, 1, 2, source_vocab=len(ENGLISH))
+    model = EncoderDecoder(config, RotaryPositions())
     begun = torch.nn.functional.pad(target, (1, 0), value=1)
     wanted = torch.nn.functional.pad(target, (0, 1))
     wanted[torch.arange(len(target)), (target != 0).sum(dim=1)] = 2
@@ -42,7 +45,8 @@ def train_translator(source, target):
     wanted[torch.arange(len(target)), (target != 0).sum(dim=1)] = 2
     wanted = wanted.masked_fill(wanted == 0, -100)
     generator = set_seed(0)
-    model = EncoderDecoder(55, 125, 40, n_layers=1, n_heads=2, positions=RotaryPositions())
+    config = TransformerConfig(125, 40, n_layers=1, n_heads=2, source_vocab=55)
+    model = EncoderDecoder(config, RotaryPositions())
 
     def make_batch():
         rows = torch.randint(len(source), (32,), generator=generator)  # (32,)
@@ -66,11 +70,12 @@ def not_shifted(source, target):
 
 @mistake("It knows nothing. Has it been trained before it is returned?")
 def untrained(source, target):
+    from helpers.config import TransformerConfig
     from helpers.data.kannada import ENGLISH, KANNADA
     from helpers.encoder_decoder import EncoderDecoder
 
     torch.manual_seed(0)
-    return EncoderDecoder(len(ENGLISH), len(KANNADA), 40, 1, 2)
+    return EncoderDecoder(TransformerConfig(len(KANNADA), 40, 1, 2, source_vocab=len(ENGLISH)))
 
 
 @mistake("It has begun to learn, and most sentences still have a wrong word. More steps?")

@@ -137,16 +137,18 @@ def drive(answer, sizes, seed, source, begun):
     from torch import nn
 
     from helpers.blocks import DecoderStack, TransformerStack
+    from helpers.config import TransformerConfig
     from helpers.positions import SinusoidalPositions
 
     d_model, n_heads, n_source, n_target = sizes
+    config = TransformerConfig(n_target, d_model, n_layers=2, n_heads=n_heads)
     parts = nn.ModuleDict(
         {
             "read": nn.Embedding(n_source, d_model),
             "write": nn.Embedding(n_target, d_model),
             "positions": SinusoidalPositions(),
-            "encoder": TransformerStack(2, d_model, n_heads),
-            "decoder": DecoderStack(2, d_model, n_heads),
+            "encoder": TransformerStack(config),
+            "decoder": DecoderStack(config),
             "lm_head": nn.Linear(d_model, n_target),
         }
     ).double()

@@ -137,15 +137,14 @@ def drive(answer, sizes, theirs, tokens):
     """Give a model of the course what the answer returns, and run it."""
     import torch
 
+    from helpers.config import TransformerConfig
     from helpers.models import LanguageModel
-    from helpers.positions import LearnedPositions
 
     found = answer(dict(theirs), sizes["n_layers"])
     if found is None:
         return None
-    context = theirs["wpe.weight"].shape[0]
-    model = LanguageModel(**sizes, positions=LearnedPositions(context, sizes["d_model"])).double()
-    model.embedding_scale = 1.0
+    context = {"context_length": len(theirs["wpe.weight"]), "learned_positions": True}
+    model = LanguageModel(TransformerConfig(**sizes, **context, scale_embedding=False)).double()
     want = dict(model.named_parameters())
     missing, strange = sorted(set(want) - set(found)), sorted(set(found) - set(want))
     if missing:

@@ -62,24 +62,28 @@ def load_llama(weights, config, tokens):
 @also_right
 def through_the_course(weights, config, tokens):
     """In the modules of the course, the rotation's pairs put side by side."""
-    from torch import nn
-
-    from helpers.models import TransformerModel
+    from helpers.config import TransformerConfig
+    from helpers.models import LanguageModel
     from helpers.positions import RotaryPositions
-    from helpers.variants import GroupedQueryAttention, RMSNorm, SwiGLU, replace_modules
 
     vocab, d = weights["embed_tokens.weight"].shape
-    n_heads, n_kv = config["num_attention_heads"], config["num_key_value_heads"]
-    d_ff, d_head = len(weights["layers.0.mlp.up_proj.weight"]), d // n_heads
-    positions = RotaryPositions(config["rope_theta"])
-    model = TransformerModel(vocab, d, vocab, config["num_hidden_layers"], 1, 1, positions)
-    replace_modules(
-        model,
-        norm=lambda: RMSNorm(d, config["rms_norm_eps"]),
-        feed_forward=lambda: SwiGLU(d, d_ff),
-        attention=lambda: GroupedQueryAttention(d, n_heads, n_kv, bias=False),
+    n_heads = config["num_attention_heads"]
+    d_head = d // n_heads
+    ours = TransformerConfig(
+        vocab,
+        d,
+        n_layers=config["num_hidden_layers"],
+        n_heads=n_heads,
+        d_ff=len(weights["layers.0.mlp.up_proj.weight"]),
+        n_kv_heads=config["num_key_value_heads"],
+        rms_norm=True,
+        norm_eps=config["rms_norm_eps"],
+        activation="swiglu",
+        bias=False,
+        tied=False,
+        scale_embedding=False,
     )
-    model.lm_head = nn.Linear(d, vocab, bias=False)
+    model = LanguageModel(ours, RotaryPositions(config["rope_theta"]))
     order = torch.arange(d_head).view(2, -1).T.flatten()
     names = {
         "embedding": "embed_tokens",

@@ -5,6 +5,7 @@ from torch import nn
 
 from grading.author import Case, also_right, mistake, plan, task
 from helpers.blocks import TransformerBlock, TransformerStack
+from helpers.config import TransformerConfig
 from helpers.positions import LearnedPositions
 
 
@@ -18,7 +19,7 @@ class Adder(nn.Module):
         # BEGIN SOLUTION
         self.embedding = nn.Embedding(12, d_model)
         self.positions = LearnedPositions(3 * n + 2, d_model)
-        self.stack = TransformerStack(n_layers, d_model, n_heads)
+        self.stack = TransformerStack(TransformerConfig(12, d_model, n_layers, n_heads))
         self.lm_head = nn.Linear(d_model, 12)
         for table in (self.embedding, self.positions.table):
             nn.init.normal_(table.weight, std=0.3)

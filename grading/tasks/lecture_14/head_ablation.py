@@ -113,13 +113,15 @@ def drive(answer, n, n_layers, n_heads, seed, tokens):
     """A model that nobody trained; the answers in `tokens` are mostly what it says."""
     import torch
 
+    from helpers.config import TransformerConfig
     from helpers.models import TransformerModel
     from helpers.positions import LearnedPositions
 
     torch.manual_seed(seed)
     width = 4 * n_heads
     places = LearnedPositions(3 * n + 3, width)
-    model = TransformerModel(12, width, 12, n_layers, n_heads, positions=places).double().eval()
+    config = TransformerConfig(12, width, n_layers, n_heads)
+    model = TransformerModel(config, places).double().eval()
     with torch.no_grad():
         for name, p in model.named_parameters():
             p.copy_(torch.randn(p.shape) * (0.6 if "norm" not in name else 1.0))

@@ -24,6 +24,7 @@ from helpers.apps.summarization import (
     vocabulary_of,
     write_summaries,
 )
+from helpers.config import TransformerConfig
 from helpers.data.news import Event, News, tell_news
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
@@ -40,7 +41,9 @@ def told(n=5, names="unseen"):
 @pytest.fixture(scope="module")
 def copying():
     torch.manual_seed(0)
-    model = CopyingSummarizer(V, 16, 1, 2, 32, RotaryPositions()).double()
+    model = CopyingSummarizer(
+        TransformerConfig(V, 16, n_layers=1, n_heads=2, d_ff=32), RotaryPositions()
+    ).double()
     return model.eval()
 
 
@@ -162,7 +165,11 @@ def test_gradients_are_finite(copying):
 def test_untrained_models_write_something(reading):
     torch.manual_seed(0)
     n = len(vocabulary_of(reading))
-    kind = CopyingSummarizer(n, 16, 1) if reading == "copying" else EncoderDecoder(n, n, 16, 1)
+    kind = (
+        CopyingSummarizer(TransformerConfig(n, 16, n_layers=1))
+        if reading == "copying"
+        else EncoderDecoder(TransformerConfig(n, 16, n_layers=1))
+    )
     items = told(3)
     written = write_summaries(kind, items, reading, longest=4)
     assert len(written) == 3
@@ -192,7 +199,7 @@ def test_sentences_are_labelled_scored_and_chosen():
     )
     assert mean_facts(best, items)["strayed"] == 0
     torch.manual_seed(0)
-    scorer = SentenceScorer(V, 16, 1).double().eval()
+    scorer = SentenceScorer(TransformerConfig(V, 16, n_layers=1)).double().eval()
     scores = scorer(source)
     assert scores.shape == (4, 6, 2)
     assert torch.allclose(scorer(pad(source, (0, 5))), scores, rtol=0, atol=1e-9)

@@ -1,6 +1,7 @@
 """What `helpers.blocks` refuses, and in which words."""
 
 from helpers import blocks
+from helpers.config import TransformerConfig
 from tests.helpers.bad_call import one_cache, true, x
 
 CASES = {
@@ -59,30 +60,30 @@ CASES = {
         ),
     ],
     blocks.DecoderStack: [
-        (lambda: blocks.DecoderStack(-1, 4, 2), "n_layers: got -1; needed at least 0"),
         (
-            lambda: blocks.DecoderStack(2, 4, 2)(
+            lambda: blocks.DecoderStack(TransformerConfig(1, 4, n_layers=2, n_heads=2))(
                 x(1, 3, 4), x(1, 3, 4), cache=[blocks.DecoderCache()]
             ),
             "cache: got 1 caches; needed 2, one for each block",
         ),
         (
-            lambda: blocks.DecoderStack(1, 4, 2)(x(1, 3, 4), x(2, 3, 4)),
+            lambda: blocks.DecoderStack(TransformerConfig(1, 4, n_layers=1, n_heads=2))(
+                x(1, 3, 4), x(2, 3, 4)
+            ),
             "memory: got shape (2, 3, 4); needed shape (1, T_k, 4): batch as x",
         ),
     ],
     blocks.TransformerStack: [
-        (lambda: blocks.TransformerStack(-1, 4, 2), "n_layers: got -1; needed at least 0"),
         (
-            lambda: blocks.TransformerStack(1, 4, 2, norm="no"),
-            "norm: got 'no'; needed 'pre' or 'post'",
-        ),
-        (
-            lambda: blocks.TransformerStack(2, 4, 2)(x(1, 3, 4), cache=[one_cache()]),
+            lambda: blocks.TransformerStack(TransformerConfig(1, 4, n_layers=2, n_heads=2))(
+                x(1, 3, 4), cache=[one_cache()]
+            ),
             "cache: got 1 caches; needed 2, one for each block",
         ),
         (
-            lambda: blocks.TransformerStack(1, 4, 2)(x(1, 3, 5)),
+            lambda: blocks.TransformerStack(TransformerConfig(1, 4, n_layers=1, n_heads=2))(
+                x(1, 3, 5)
+            ),
             "x: got shape (1, 3, 5); needed shape (batch, T, 4)",
         ),
     ],

@@ -11,9 +11,22 @@ CASES = {
             "n_kv_heads: got 0; needed at least 1",
         ),
         (
-            lambda: TransformerConfig(9, 4, 1, 1, 4, context=-5),
-            "context: got -5; needed at least 0",
+            lambda: TransformerConfig(9, 4, context_length=0),
+            "context_length: got 0; needed at least 1",
         ),
+        (
+            lambda: TransformerConfig(9, 4, learned_positions=True),
+            "context_length: got None; needed a number, for learned positions",
+        ),
+        (lambda: TransformerConfig(9, 4, -1), "n_layers: got -1; needed at least 0"),
+        (lambda: TransformerConfig(9, 4, n_outputs=0), "n_outputs: got 0; needed at least 1"),
+        (lambda: TransformerConfig(9, 4, source_vocab=0), "source_vocab: got 0; needed at least 1"),
+        (lambda: TransformerConfig(9, 4, norm="no"), "norm: got 'no'; needed 'pre' or 'post'"),
+        (
+            lambda: TransformerConfig(9, 4, activation="tanh"),
+            "activation: got 'tanh'; needed 'relu' or 'gelu' or 'swiglu'",
+        ),
+        (lambda: TransformerConfig(9, 4, dropout=1.0), "dropout: got 1.0; needed a share from 0"),
         (
             lambda: TransformerConfig(10, 10, 1, 3, 4),
             "d_model: got 10; needed a multiple of n_heads = 3, or d_head given",

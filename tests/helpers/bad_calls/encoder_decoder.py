@@ -3,10 +3,16 @@
 import torch
 
 from helpers import encoder_decoder, rnn
+from helpers.config import TransformerConfig
 from helpers.tokens import shift_right
 from tests.helpers.bad_call import ids, x
 
-transformer = encoder_decoder.EncoderDecoder
+
+def transformer(source_vocab, vocab, d_model):
+    config = TransformerConfig(vocab, d_model, source_vocab=source_vocab)
+    return encoder_decoder.EncoderDecoder(config)
+
+
 recurrent = rnn.RecurrentTranslator
 
 CASES = {
@@ -16,10 +22,7 @@ CASES = {
             "source: got shape (2,); needed shape (batch, T_k)",
         ),
     ],
-    transformer: [
-        (lambda: transformer(0, 3, 4), "source_vocab: got 0; needed at least 1"),
-        (lambda: transformer(3, 0, 4), "target_vocab: got 0; needed at least 1"),
-        (lambda: transformer(3, 3, 4, -1), "n_layers: got -1; needed at least 0"),
+    encoder_decoder.EncoderDecoder: [
         (
             lambda: transformer(3, 5, 4)(ids([4]), ids([4])),
             "source: got ids such as [4]; needed numbers from 0 to 2",

@@ -5,7 +5,6 @@ import torch
 from helpers.apps import metrics
 from helpers.attention import MultiHeadAttention
 from helpers.interp import hooks, induction
-from helpers.variants import GroupedQueryAttention, replace_modules
 from tests.helpers.bad_call import language_model
 
 
@@ -36,7 +35,7 @@ def with_wide_values():
 
 
 def with_shared_keys():
-    return replace_modules(language_model(), attention=lambda: GroupedQueryAttention(4, HEADS, 1))
+    return language_model(n_kv_heads=1)
 
 
 LAYERS = len(language_model().blocks)

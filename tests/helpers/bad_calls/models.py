@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
-from helpers import models, positions, rnn
+from helpers import models, rnn
 from helpers.apps import attention_reader
+from helpers.config import TransformerConfig
 from helpers.interp import ablation
 from helpers.tokens import check_tokens
 from tests.helpers.bad_call import cache_of, ids, language_model, x
@@ -57,34 +58,36 @@ CASES = {
         (lambda: rnn.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
     ],
     models.TransformerModel: [
-        (lambda: models.TransformerModel(5, 4, 0), "n_outputs: got 0; needed at least 1"),
-        (lambda: models.TransformerModel(5, 4, 2, -1), "n_layers: got -1; needed at least 0"),
         (
-            lambda: models.TransformerModel(5, 4, 2, norm="no"),
-            "norm: got 'no'; needed 'pre' or 'post'",
-        ),
-        (
-            lambda: models.TransformerModel(5, 4, 2)(ids([-1])),
+            lambda: models.TransformerModel(TransformerConfig(5, 4, n_outputs=2))(ids([-1])),
             "tokens: got ids such as [-1]; needed numbers from 0 to 4",
         ),
         (
-            lambda: models.TransformerModel(5, 4, 2)(x(1, 2)),
+            lambda: models.TransformerModel(TransformerConfig(5, 4, n_outputs=2))(x(1, 2)),
             "tokens: got dtype torch.float32; needed torch.int64, ids of tokens",
         ),
         (
-            lambda: models.TransformerModel(5, 4, 2, 0).new_cache(),
+            lambda: models.TransformerModel(
+                TransformerConfig(5, 4, n_layers=0, n_outputs=2)
+            ).new_cache(),
             "n_layers: got 0; needed at least 1: attention keeps keys and values",
         ),
         (
-            lambda: models.TransformerModel(5, 4, 2)(
-                ids([1]), cache=cache_of(models.TransformerModel(5, 4, 2, 3), [1])
+            lambda: models.TransformerModel(TransformerConfig(5, 4, n_outputs=2))(
+                ids([1]),
+                cache=cache_of(
+                    models.TransformerModel(TransformerConfig(5, 4, n_layers=3, n_outputs=2)), [1]
+                ),
             ),
             "cache: got 3 caches; needed 2, one for each block",
         ),
     ],
     models.LanguageModel: [
-        (lambda: models.LanguageModel(0, 4), "vocab: got 0; needed at least 1"),
-        (lambda: language_model(n_layers=-1), "n_layers: got -1; needed at least 0"),
+        (lambda: language_model(n_outputs=3), "n_outputs: got 3; needed 5, as vocab, or not given"),
+        (
+            lambda: language_model(context_length=2)(ids([1, 2, 3])),
+            "tokens: got 3 positions; needed at most context_length = 2",
+        ),
         (
             lambda: language_model()(ids([5])),
             "tokens: got ids such as [5]; needed numbers from 0 to 4",
@@ -94,10 +97,10 @@ CASES = {
             "tokens: got 2 rows; needed 1, as the cache holds",
         ),
         (
-            lambda: (model := language_model(positions=positions.LearnedPositions(3, 4)))(
+            lambda: (model := language_model(context_length=3, learned_positions=True))(
                 ids([1, 2]), cache=cache_of(model, [1, 2])
             ),
-            "x: got 4 positions; needed at most context_length = 3",
+            "tokens: got 4 positions; needed at most context_length = 3",
         ),
     ],
     ablation.without_heads: [
@@ -140,3 +143,5 @@ CASES = {
         ),
     ],
 }
+
+CANNOT_FAIL = {models.eval_mode: "takes any module"}

@@ -97,7 +97,7 @@ CASES = {
 }
 
 CANNOT_FAIL = {
-    pretrained.Piece: "takes what the two tables hold",
+    pretrained.StoredArray: "takes what the two tables hold",
     pretrained.Pretrained: "takes what `load` has read",
     pretrained.load: "see below: it reads a folder",
     pretrained.read_weights: "see below: a missing file is the system's own error",

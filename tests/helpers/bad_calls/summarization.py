@@ -3,6 +3,7 @@
 import torch
 
 from helpers.apps import metrics, summarization
+from helpers.config import TransformerConfig
 from helpers.data.news import Event, News, tell_news
 from tests.helpers.bad_call import ids
 
@@ -11,6 +12,7 @@ EVENT = Event("mara", "sold", "ship", "oslo", "monday")
 STRANGE = News(("some quite strange words here .",), EVENT, EVENT)
 WEIGHTS = torch.ones(1, 2, 3)
 copying = summarization.CopyingSummarizer
+SIZES = TransformerConfig(9, 4)
 
 CASES = {
     summarization.vocabulary_of: [
@@ -33,7 +35,7 @@ CASES = {
     ],
     summarization.write_summaries: [
         (
-            lambda: summarization.write_summaries(copying(9, 4), [], "copying"),
+            lambda: summarization.write_summaries(copying(SIZES), [], "copying"),
             "items: got none; needed at least one",
         ),
     ],
@@ -48,15 +50,20 @@ CASES = {
         ),
     ],
     copying: [
-        (lambda: copying(0, 4), "source_vocab: got 0; needed at least 1"),
-        (lambda: copying(9, 4, n_layers=0), "n_layers: got 0; needed at least 1"),
         (
-            lambda: copying(9, 4)(ids([12]), ids([1])),
+            lambda: copying(TransformerConfig(9, 4, n_layers=0)),
+            "n_layers: got 0; needed at least 1",
+        ),
+        (
+            lambda: copying(SIZES)(ids([12]), ids([1])),
             "source: got ids such as [12]; needed numbers from 0 to 8",
         ),
     ],
     summarization.SentenceScorer: [
-        (lambda: summarization.SentenceScorer(0, 4), "vocab: got 0; needed at least 1"),
+        (
+            lambda: summarization.SentenceScorer(TransformerConfig(0, 4)),
+            "vocab: got 0; needed at least 1",
+        ),
     ],
     summarization.choose_sentences: [
         (

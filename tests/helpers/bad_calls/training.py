@@ -3,6 +3,7 @@
 from torch import nn
 
 from helpers import models, training
+from helpers.config import TransformerConfig
 from helpers.tokens import IGNORE_INDEX
 from tests.helpers.bad_call import ids, one_batch, x
 
@@ -42,12 +43,16 @@ CASES = {
     training.accuracy: [
         (
             lambda: training.accuracy(
-                models.TransformerModel(5, 4, 2), (ids([1]), ids([IGNORE_INDEX]))
+                models.TransformerModel(TransformerConfig(5, 4, n_outputs=2)),
+                (ids([1]), ids([IGNORE_INDEX])),
             ),
             "targets: got none other than -100; needed at least one that counts",
         ),
         (
-            lambda: training.accuracy(models.TransformerModel(5, 4, 2), (ids([1]), ids([1, 0]))),
+            lambda: training.accuracy(
+                models.TransformerModel(TransformerConfig(5, 4, n_outputs=2)),
+                (ids([1]), ids([1, 0])),
+            ),
             "logits: got shape (1, 1, 2); needed shape (1, 2, n_outputs) to go with the targets",
         ),
     ],
@@ -56,6 +61,5 @@ CASES = {
 CANNOT_FAIL = {
     training.set_seed: "takes any whole number",
     training.count_parameters: "counts whatever is there",
-    training.eval_mode: "takes any module",
     training.progress: "shows whatever range it is given",
 }

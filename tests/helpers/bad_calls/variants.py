@@ -1,10 +1,9 @@
 """What `helpers.variants` refuses, and in which words."""
 
 import torch
-from torch import nn
 
 from helpers import variants
-from tests.helpers.bad_call import language_model, x
+from tests.helpers.bad_call import x
 
 CASES = {
     variants.RMSNorm: [
@@ -13,6 +12,7 @@ CASES = {
     ],
     variants.SwiGLU: [
         (lambda: variants.SwiGLU(4, 0), "d_ff: got 0; needed at least 1"),
+        (lambda: variants.SwiGLU(4, 5, 1.0), "dropout: got 1.0; needed a share from 0 up to"),
         (lambda: variants.SwiGLU(4, 5)(x(2, 3)), "x: got shape (2, 3); needed shape (…, 4)"),
     ],
     variants.swiglu_width: [(lambda: variants.swiglu_width(1), "d_ff: got 1; needed at least 2")],
@@ -36,12 +36,6 @@ CASES = {
         (
             lambda: variants.SlidingWindow(2).bias(3, 2, torch.ones(1)),
             "T_q, T_k: got (3, 2); needed 0 <= T_q <= T_k",
-        ),
-    ],
-    variants.replace_modules: [
-        (
-            lambda: variants.replace_modules(language_model(), attention=lambda: nn.Linear(4, 4)),
-            "attention: got Linear; needed a MultiHeadAttention, or one of its kind",
         ),
     ],
 }

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from helpers.attention import MultiHeadAttention
+from helpers.config import TransformerConfig
 from helpers.interp.ablation import ablated
 from helpers.models import LanguageModel
 
@@ -11,7 +12,7 @@ from helpers.models import LanguageModel
 @pytest.fixture
 def model():
     torch.manual_seed(0)
-    return LanguageModel(11, 16, n_layers=2, n_heads=4).eval()
+    return LanguageModel(TransformerConfig(11, 16, n_layers=2, n_heads=4)).eval()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from helpers.config import TransformerConfig
 from helpers.interp.attribution import head_attribution, head_effects
 from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
@@ -11,7 +12,7 @@ from helpers.positions import RotaryPositions
 @pytest.fixture
 def model():
     torch.manual_seed(0)
-    model = TransformerModel(20, 24, 20, n_layers=3, n_heads=4, positions=RotaryPositions())
+    model = TransformerModel(TransformerConfig(20, 24, n_layers=3, n_heads=4), RotaryPositions())
     return model.double().eval()
 
 

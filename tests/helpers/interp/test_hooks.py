@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from helpers.apps.metrics import roc_auc
+from helpers.config import TransformerConfig
 from helpers.interp.hooks import NAMES, cache_activations, head_columns, patch, patch_from
 from helpers.interp.induction import (
     broken_turns,
@@ -22,7 +23,7 @@ from helpers.tokens import IGNORE_INDEX
 @pytest.fixture
 def model():
     torch.manual_seed(0)
-    return LanguageModel(11, 16, n_layers=2, n_heads=4).eval()
+    return LanguageModel(TransformerConfig(11, 16, n_layers=2, n_heads=4)).eval()
 
 
 @pytest.fixture
