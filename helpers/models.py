@@ -45,6 +45,11 @@ class TransformerModel(nn.Module):
         self.lm_head = nn.Linear(config.d_model, config.n_outputs or config.vocab)
 
     @property
+    def context_length(self) -> int | None:
+        """The longest sequence that the model accepts; None for any length."""
+        return self.config.context_length
+
+    @property
     def blocks(self) -> nn.ModuleList:
         """The transformer blocks, the first one first."""
         return self.stack.blocks
@@ -89,7 +94,7 @@ class TransformerModel(nn.Module):
         rows = len(cache[0].keys) if start else len(tokens)
         needed = f"{rows}, as the cache holds"
         require(len(tokens) == rows, "tokens", f"{len(tokens)} rows", needed)
-        end, longest = start + tokens.shape[1], self.config.context_length
+        end, longest = start + tokens.shape[1], self.context_length
         fits = longest is None or end <= longest
         require(fits, "tokens", f"{end} positions", f"at most context_length = {longest}")
 

@@ -200,7 +200,7 @@ def test_generate_refuses_more_than_the_context(pair):
     """It does so before the model runs once."""
     _, path = pair
     model = pretrained.load(path).model
-    assert model.config.context_length == 40
+    assert model.context_length == 40
     begin = torch.randint(3, 100, (1, 30))
     assert generate(model, begin, 10, temperature=0.0).shape == (1, 40)
     calls = []

@@ -36,7 +36,7 @@ def test_the_config_is_the_one_of_smollm2(lm):
     assert len(lm.model.blocks) == 30
     assert (attention.n_heads, attention.n_kv_heads, attention.d_k) == (9, 3, 64)
     assert lm.model.embedding.weight.shape == (49_152, 576)
-    assert lm.model.config.context_length == 8192 and lm.eos_id == 2
+    assert lm.model.context_length == 8192 and lm.eos_id == 2
     n = sum(p.numel() for p in lm.model.parameters())  # the tied table counts once
     assert n == 134_515_008
 

@@ -89,4 +89,7 @@ CASES = {
     ],
 }
 
-CANNOT_FAIL = {blocks.DecoderCache: "takes nothing; its two parts refuse what does not fit"}
+CANNOT_FAIL = {
+    blocks.DecoderCache: "takes nothing; its two parts refuse what does not fit",
+    blocks.BlockParts: "holds classes, which refuse what does not fit",
+}

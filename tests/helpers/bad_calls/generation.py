@@ -3,6 +3,8 @@
 import torch
 
 from helpers import generation, positions, rnn
+from helpers.config import TransformerConfig
+from helpers.models import LanguageModel
 from tests.helpers.bad_call import ids, language_model, x
 
 CASES = {
@@ -141,7 +143,9 @@ CASES = {
         ),
         (
             lambda: generation.generate(
-                language_model(positions=positions.LearnedPositions(3, 4)), ids([1, 2]), 3
+                LanguageModel(TransformerConfig(5, 4), positions.LearnedPositions(3, 4)),
+                ids([1, 2]),
+                3,
             ),
             "x: got 4 positions; needed at most context_length = 3",
         ),

@@ -83,5 +83,6 @@ CASES = {
 }
 
 CANNOT_FAIL = {
+    positions.positions_or_default: "takes a config, which has been checked",
     positions.PositionEncoding: "takes everything and changes nothing",
 }
