@@ -84,7 +84,7 @@ def assert_same(ours, outs, torchs, reference, inputs) -> None:
             assert_equal(torch.cat(parts), gradient, f"gradient of {name}")
 
 
-def shake(module: nn.Module, seed: int) -> nn.Module:
+def randomize(module: nn.Module, seed: int) -> nn.Module:
     """Random numbers in all parameters: fresh layer norms and biases hide what is swapped."""
     for i, parameter in enumerate(module.parameters()):
         parameter.data.copy_(0.5 * normal(*parameter.shape, seed=seed + i))
@@ -133,7 +133,7 @@ MASKS = st.sampled_from(["none", "causal", "random"])
 def test_block_is_torchs(norm, batch, T, n_heads, d_head, d_ff, kind, pad, seed):
     """Outputs and all gradients, with the norm before or after, masks and padding."""
     d_model = n_heads * d_head
-    ours = shake(TransformerBlock(d_model, n_heads, d_ff, norm).double(), seed)
+    ours = randomize(TransformerBlock(d_model, n_heads, d_ff, norm).double(), seed)
     torchs = nn.TransformerEncoderLayer(
         d_model, n_heads, d_ff, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     ).double()
@@ -159,7 +159,7 @@ def test_block_is_torchs(norm, batch, T, n_heads, d_head, d_ff, kind, pad, seed)
 )
 def test_stack_is_torchs_encoder(norm, batch, n_layers, T, kind, pad, seed):
     """Any number of blocks; with pre-norm, a layer norm at the end."""
-    ours = shake(
+    ours = randomize(
         TransformerStack(
             TransformerConfig(1, 6, n_layers=n_layers, n_heads=2, d_ff=7, norm=norm)
         ).double(),
@@ -199,7 +199,7 @@ def test_decoder_block_is_torchs(
 ):
     """Outputs and all gradients; each attention with its own mask and padding."""
     d_model = n_heads * d_head
-    ours = shake(DecoderBlock(d_model, n_heads, 7, norm).double(), seed)
+    ours = randomize(DecoderBlock(d_model, n_heads, 7, norm).double(), seed)
     torchs = nn.TransformerDecoderLayer(
         d_model, n_heads, 7, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     ).double()
@@ -225,7 +225,7 @@ def test_decoder_block_is_torchs(
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_rows_that_see_nothing_stay_finite(norm):
     """Also in evaluation without gradients; the value is the one that torch gives with them."""
-    ours = shake(TransformerBlock(8, 2, 9, norm).double(), 0).eval()
+    ours = randomize(TransformerBlock(8, 2, 9, norm).double(), 0).eval()
     torchs = nn.TransformerEncoderLayer(
         8, 2, 9, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     )
@@ -416,7 +416,7 @@ def test_weights_come_with_the_same_logits(name):
 
 def test_transformer_model_is_embedding_stack_readout():
     """The stack itself is compared with torch's above."""
-    ours = shake(
+    ours = randomize(
         TransformerModel(
             TransformerConfig(11, 8, n_layers=3, n_heads=2, d_ff=20, n_outputs=5)
         ).double(),
@@ -509,7 +509,7 @@ def test_forget_bias_of_the_model():
 
 def test_language_model_is_embedding_stack_embedding():
     """Scaled by √d_model on the way in, as it is on the way out, without a bias."""
-    model = shake(LanguageModel(TransformerConfig(11, 8, n_layers=2)).double(), 1)
+    model = randomize(LanguageModel(TransformerConfig(11, 8, n_layers=2)).double(), 1)
     tokens, table = some_tokens(2, 7), model.embedding.weight
     states = model.stack(8**0.5 * table[tokens], causal_mask(7))
     assert_equal(model(tokens), states @ table.T)

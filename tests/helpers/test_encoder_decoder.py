@@ -27,8 +27,8 @@ from tests.helpers.test_blocks_models import (
     for_torch,
     pick_mask,
     pick_padding,
+    randomize,
     seeds,
-    shake,
 )
 
 SOURCE, TARGET, D, STOP = 9, 7, 8, 2
@@ -58,7 +58,7 @@ def make(name, seed=0, norm="pre"):
         )
     else:
         model = RecurrentTranslator(SOURCE, TARGET, D, attention="with" in name)
-    return shake(model.double(), seed).eval()
+    return randomize(model.double(), seed).eval()
 
 
 def words(vocab, *shape, seed=0):
@@ -86,7 +86,7 @@ def test_encoder_and_decoder_are_torchs(
     norm, batch, n_layers, T_q, T_k, kind, source_kind, pad, seed
 ):
     """`nn.Transformer` from end to end: outputs, and gradients of inputs and all parameters."""
-    model = shake(
+    model = randomize(
         EncoderDecoder(
             TransformerConfig(
                 TARGET, 6, n_layers=n_layers, n_heads=2, d_ff=7, source_vocab=SOURCE, norm=norm
@@ -137,7 +137,7 @@ def test_the_model_is_its_parts():
 
 def test_additive_attention_by_loops():
     """v · tanh(W q + U k) for each pair, softmax over the keys, a weighted sum of them."""
-    attention = shake(AdditiveAttention(4).double(), 0)
+    attention = randomize(AdditiveAttention(4).double(), 0)
     query, key = normal(2, 3, 4, seed=1), normal(2, 5, 4, seed=2)
     mask = padding_mask(torch.tensor([5, 2]), 5)[:, 0]
     found, weights = attention(query, key, mask)

@@ -93,7 +93,7 @@ MAKERS = {
 def theirs(request, exact):
     """A reference at random weights, in float64."""
     maker, sizes = MAKERS[request.param]
-    return random(maker(**sizes)).double()
+    return randomize(maker(**sizes)).double()
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def exact(monkeypatch):
         monkeypatch.setattr(getattr(module, f"{name}RotaryEmbedding"), "forward", rotation)
 
 
-def random(model, seed=0):
+def randomize(model, seed=0):
     """Fresh norms and biases hide what is swapped, so every number is drawn."""
     generator = torch.Generator().manual_seed(seed)
     for parameter in model.parameters():
@@ -134,7 +134,7 @@ def tokens(batch=2, T=20, vocab=50, seed=1):
     return torch.randint(vocab, (batch, T), generator=torch.Generator().manual_seed(seed))
 
 
-def largest_difference(a, b):
+def max_difference(a, b):
     assert a.shape == b.shape
     return ((a - b).abs() / b.abs().clamp(min=1.0)).max().item()
 
@@ -143,7 +143,7 @@ def largest_difference(a, b):
 
 
 def test_logits(theirs):
-    assert largest_difference(build(theirs)(tokens()), theirs(tokens()).logits) <= CLOSE
+    assert max_difference(build(theirs)(tokens()), theirs(tokens()).logits) <= CLOSE
 
 
 def test_gradients(theirs):
@@ -156,7 +156,7 @@ def test_gradients(theirs):
     found = {name: p.grad for name, p in ours.named_parameters()}
     assert found.keys() == expected.keys()
     for name, gradient in found.items():
-        assert largest_difference(gradient, expected[name]) <= CLOSE, name
+        assert max_difference(gradient, expected[name]) <= CLOSE, name
 
 
 def test_the_same_greedy_text_with_and_without_cache(theirs):
@@ -173,13 +173,13 @@ def test_the_same_greedy_text_with_and_without_cache(theirs):
 def test_float32_as_it_is(name):
     """The reference untouched, in the precision in which it is used."""
     maker, sizes = MAKERS[name]
-    theirs = random(maker(**sizes))
+    theirs = randomize(maker(**sizes))
     ours = build(theirs, dtype=torch.float32)
-    assert largest_difference(ours(tokens()), theirs(tokens()).logits) < 1e-5
+    assert max_difference(ours(tokens()), theirs(tokens()).logits) < 1e-5
 
 
 def test_a_cache_of_shared_heads_is_smaller(exact):
-    theirs = random(llama(**LLAMA_SIZES["grouped"])).double()
+    theirs = randomize(llama(**LLAMA_SIZES["grouped"])).double()
     ours = build(theirs)
     cache = ours.new_cache()
     ours(tokens(), cache=cache)
@@ -188,7 +188,7 @@ def test_a_cache_of_shared_heads_is_smaller(exact):
 
 
 def test_half_precision_files_are_computed_in_float32():
-    theirs = random(gpt2(**GPT2_SIZES["as usual"]))
+    theirs = randomize(gpt2(**GPT2_SIZES["as usual"]))
     weights = {name: array.bfloat16() for name, array in theirs.state_dict().items()}
     ours = build(theirs, weights, dtype=torch.float32)
     assert ours(tokens()).dtype == torch.float32
@@ -198,7 +198,7 @@ def test_half_precision_files_are_computed_in_float32():
 
 
 @torch.no_grad()
-def hidden(theirs, wrong):
+def unnoticed_arrays(theirs, wrong):
     """Our arrays whose logits do not tell when they are replaced by `wrong(name, array)`."""
     ours = build(theirs)
     right, unseen = ours(tokens()), []
@@ -206,19 +206,19 @@ def hidden(theirs, wrong):
         kept, other = parameter.clone(), wrong(name, parameter)
         if other is not None:
             parameter.copy_(other)
-            if largest_difference(ours(tokens()), right) < 1e3 * CLOSE:
+            if max_difference(ours(tokens()), right) < 1e3 * CLOSE:
                 unseen.append(name)
             parameter.copy_(kept)
     assert torch.equal(ours(tokens()), right)
     return unseen
 
 
-def forgotten(name, array):
+def as_initialized(name, array):
     """As a fresh module has it: biases 0, the weights of norms 1; matrices at 0."""
     return torch.full_like(array, float("norm" in name and name.endswith("weight")))
 
 
-def not_turned(name, array):
+def untransposed(name, array):
     """The transpose of a square matrix, which no shape gives away."""
     return array.T.clone() if array.dim() == 2 and array.shape[0] == array.shape[1] else None
 
@@ -226,18 +226,18 @@ def not_turned(name, array):
 def test_every_forgotten_array_is_seen(theirs):
     """But one: a bias of the keys adds the same to all scores of a query; softmax forgets it."""
     idle = [name for name, _ in build(theirs).named_parameters() if name.endswith("W_key.bias")]
-    assert hidden(theirs, forgotten) == idle
+    assert unnoticed_arrays(theirs, as_initialized) == idle
 
 
 def test_missing_transpose_of_a_matrix_is_noticed(theirs):
     """Square matrices too, whose shape cannot tell."""
-    assert hidden(theirs, not_turned) == []
+    assert unnoticed_arrays(theirs, untransposed) == []
 
 
 def test_fresh_weights_would_hide_what_is_forgotten():
     """Why `random` draws biases and norms, too."""
     theirs = gpt2(**GPT2_SIZES["as usual"]).double().eval()
-    unseen = hidden(theirs, forgotten)
+    unseen = unnoticed_arrays(theirs, as_initialized)
     assert all(name.endswith("bias") or "norm" in name for name in unseen)
     assert len(unseen) == 2 * 10 + 2  # of each block 6 biases and two norms' pairs; the last norm
 
@@ -249,7 +249,7 @@ def test_fresh_weights_would_hide_what_is_forgotten():
 def test_with_and_without_prefix_and_what_is_no_weight(name):
     """As GPT-2 is published: no prefix, no readout, and the causal masks among the arrays."""
     maker, sizes = MAKERS[name]
-    theirs = random(maker(**sizes))
+    theirs = randomize(maker(**sizes))
     bare = {
         name.removeprefix("transformer.").removeprefix("model."): array
         for name, array in theirs.state_dict().items()
@@ -284,9 +284,9 @@ def folder(request, tokenizer, tmp_path):
     vocab = tokenizer.get_vocab_size()
     sizes = GPT2_SIZES["as usual"] | {"n_positions": 64}
     if request.param == "Llama":
-        theirs = random(llama(vocab_size=vocab, **LLAMA_SIZES["grouped"]))
+        theirs = randomize(llama(vocab_size=vocab, **LLAMA_SIZES["grouped"]))
     else:
-        theirs = random(gpt2(vocab_size=vocab, **sizes))
+        theirs = randomize(gpt2(vocab_size=vocab, **sizes))
     limit = "20KB" if request.param == "several files" else "1GB"
     theirs.save_pretrained(tmp_path, max_shard_size=limit)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -298,7 +298,7 @@ def test_a_folder_is_read_and_writes_on(folder, tokenizer):
     path, theirs = folder
     ours = pretrained.load(path)
     begin = torch.tensor([tokenizer.encode("the lamp").ids])
-    assert largest_difference(ours.model(begin), theirs(begin).logits) < 1e-5
+    assert max_difference(ours.model(begin), theirs(begin).logits) < 1e-5
     mask = torch.ones_like(begin)
     expected = theirs.generate(begin, attention_mask=mask, max_new_tokens=12, do_sample=False)
     written = ours.write_on("the lamp", 12)
@@ -382,7 +382,7 @@ SHEET_8 = (
 def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monkeypatch, capsys):
     """The cells run as they stand, with the model answers, on a GPT-2 at random weights."""
     sizes = GPT2_SIZES["as usual"] | {"n_positions": 128}
-    random(gpt2(vocab_size=tokenizer.get_vocab_size(), **sizes)).save_pretrained(tmp_path)
+    randomize(gpt2(vocab_size=tokenizer.get_vocab_size(), **sizes)).save_pretrained(tmp_path)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     monkeypatch.setattr(pretrained, "fetch", lambda name: tmp_path)
     sheet = nbformat.read(ROOT / "solutions" / "08_language_model.ipynb", as_version=4)

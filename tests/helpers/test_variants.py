@@ -32,7 +32,7 @@ from tests.helpers.properties import assert_equal, examples, gradients, normal
 seeds = st.integers(0, 10_000)
 
 
-def shake(module, seed=0):
+def randomize(module, seed=0):
     for i, parameter in enumerate(module.parameters()):
         parameter.data = normal(*parameter.shape, seed=seed + i)
     return module
@@ -44,7 +44,7 @@ def shake(module, seed=0):
 @examples
 @given(st.integers(1, 9), st.sampled_from([1e-5, 1e-6, 0.1]), seeds)
 def test_rms_norm_is_torchs(d_model, eps, seed):
-    ours = shake(RMSNorm(d_model, eps), seed)
+    ours = randomize(RMSNorm(d_model, eps), seed)
     x = normal(2, 3, d_model, seed=seed, grad=True)
     theirs = F.rms_norm(x, (d_model,), ours.weight, eps)
     assert_equal(ours(x), theirs)
@@ -81,7 +81,7 @@ def test_gelu_is_the_formula_of_its_docstring():
 @examples
 @given(st.integers(1, 6), st.integers(1, 9), seeds)
 def test_swiglu_by_its_formula(d_model, d_ff, seed):
-    ours = shake(SwiGLU(d_model, d_ff), seed)
+    ours = randomize(SwiGLU(d_model, d_ff), seed)
     x = normal(2, 3, d_model, seed=seed)
     V, W, W2 = (layer.weight.T for layer in (ours.up_proj, ours.gate_proj, ours.down_proj))
     gated = x @ W
@@ -112,7 +112,7 @@ def test_grouped_queries_are_heads_with_copied_keys(n_kv, group, d_half, T, d_k,
     n_heads, d_model = n_kv * group, n_kv * group * 2 * d_half
     positions = RotaryPositions() if rotary else None
     ours = GroupedQueryAttention(d_model, n_heads, n_kv, d_k, positions=positions)
-    ours = shake(ours, seed)
+    ours = randomize(ours, seed)
     plain = MultiHeadAttention(d_model, n_heads, d_k, positions=positions).double()
     copied = copy.deepcopy(ours.state_dict())
     for name in ("W_key", "W_value"):
@@ -130,7 +130,7 @@ def test_grouped_queries_are_heads_with_copied_keys(n_kv, group, d_half, T, d_k,
 
 def test_grouped_queries_are_torchs():
     """Torch repeats the heads inside its fused function."""
-    ours = shake(GroupedQueryAttention(24, 6, 2))
+    ours = randomize(GroupedQueryAttention(24, 6, 2))
     x = normal(2, 5, 24, seed=1)
     q = ours.W_query(x).view(2, 5, 6, 4).transpose(1, 2)
     k, v = (W(x).view(2, 5, 2, 4).transpose(1, 2) for W in (ours.W_key, ours.W_value))
@@ -139,7 +139,7 @@ def test_grouped_queries_are_torchs():
 
 
 def test_grouped_query_cache_stores_shared_heads_once():
-    ours, cache = shake(GroupedQueryAttention(24, 6, 2)), KeyValueCache()
+    ours, cache = randomize(GroupedQueryAttention(24, 6, 2)), KeyValueCache()
     x = normal(1, 5, 24, seed=1)
     pieces = [ours(x[:, i : i + 1], cache=cache, causal=True) for i in range(5)]
     assert_equal(torch.cat(pieces, dim=1), ours(x, causal=True))
@@ -163,7 +163,7 @@ def test_window_mask_by_definition(T_q, extra, window):
 @pytest.mark.parametrize("inside", [None, RotaryPositions(), ALiBiPositions(2)])
 def test_a_window_is_its_mask(inside):
     """The same with the mask handed in; a window as wide as the text changes nothing."""
-    windowed = shake(MultiHeadAttention(8, 2, positions=SlidingWindow(3, inside)))
+    windowed = randomize(MultiHeadAttention(8, 2, positions=SlidingWindow(3, inside)))
     plain = copy.deepcopy(windowed)
     plain.positions = PositionEncoding() if inside is None else inside
     x = normal(2, 6, 8, seed=0)
@@ -179,7 +179,7 @@ def test_a_window_is_its_mask(inside):
 def test_how_far_back_layers_with_a_window_reach():
     """Each layer adds window − 1."""
     model = LanguageModel(TransformerConfig(9, 8, n_layers=2), SlidingWindow(3, RotaryPositions()))
-    model = shake(model).eval()
+    model = randomize(model).eval()
     tokens = torch.tensor([[1, 2, 3, 4, 5, 6, 7]])
     changed = tokens.clone()
     changed[0, 0] = 8
@@ -192,7 +192,7 @@ def test_how_far_back_layers_with_a_window_reach():
 def test_window_cache_is_bounded_and_exact(inside, pieces):
     """The cache keeps as many positions as the window; logits and weights are unchanged."""
     inside = LearnedPositions(9, 8) if inside == "learned" else inside
-    model = shake(
+    model = randomize(
         LanguageModel(TransformerConfig(9, 8, n_layers=2), SlidingWindow(3, inside))
     ).eval()
     tokens = torch.arange(18).view(2, 9) % 7
@@ -214,7 +214,7 @@ def test_window_cache_is_bounded_and_exact(inside, pieces):
 
 
 def test_windowed_translator_generates_same_with_cache():
-    model = shake(
+    model = randomize(
         EncoderDecoder(TransformerConfig(7, 8), SlidingWindow(2, RotaryPositions()))
     ).eval()
     source, start = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1]])
@@ -293,7 +293,7 @@ def test_config_makes_learned_positions():
 
 
 def test_modern_model_is_causal_and_caches_exactly():
-    model = shake(modern_model()).eval()
+    model = randomize(modern_model()).eval()
     tokens = torch.tensor([[1, 2, 3, 4, 5], [5, 4, 3, 2, 1]])
     prop.inputs_are_kept(model, tokens)
     later = tokens.clone()

@@ -20,7 +20,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("pages/*.md")])
 MiB, GiB = 1 << 20, 1 << 30
 
 
-def named(path: Path) -> str:
+def relative(path: Path) -> str:
     """A document as it is named from the root."""
     return path.relative_to(ROOT).as_posix()
 
@@ -29,7 +29,7 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def said(name: str, pattern: str) -> list[str]:
+def find_in(name: str, pattern: str) -> list[str]:
     """What a document says at each place of this form."""
     found = re.findall(pattern, " ".join(text(name).split()))
     assert found, f"{name} no longer says {pattern!r}: look for it anew"
@@ -40,16 +40,16 @@ def test_the_citation_has_the_version():
     assert yaml.safe_load(text("CITATION.cff"))["version"] == PROJECT["version"]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_versions_are_those_of_the_requirements(path):
     pinned = dict(re.findall(r"^([\w-]+)==([\w.]+)", text("requirements.txt"), re.MULTILINE))
-    for package, version in re.findall(r"\b([\w-]+)==(\d[\w.]*\w)", text(named(path))):
+    for package, version in re.findall(r"\b([\w-]+)==(\d[\w.]*\w)", text(relative(path))):
         assert version == pinned[package], package
 
 
 def test_python_is_the_one_that_the_package_wants():
     wanted = PROJECT["requires-python"].removeprefix(">=")
-    assert said("README.md", r"Python (3\.\d+) or newer") == [wanted]
+    assert find_in("README.md", r"Python (3\.\d+) or newer") == [wanted]
     assert re.findall(r"Python (3\.\d+) or newer", text("Makefile")) == [wanted]
 
 
@@ -70,7 +70,7 @@ LIMITS = {
 
 @pytest.mark.parametrize("pattern", LIMITS)
 def test_limits_of_the_sandbox(pattern):
-    assert {float(number) for number in said("pages/grading_reference.md", pattern)} == {
+    assert {float(number) for number in find_in("pages/grading_reference.md", pattern)} == {
         LIMITS[pattern]
     }
 
@@ -78,13 +78,15 @@ def test_limits_of_the_sandbox(pattern):
 def test_lectures_with_exercises_are_counted():
     numbers = {int(path.name[:2]) for path in (ROOT / "exercises").glob("*.ipynb")}
     last = max(numbers - {task.PROJECT})
-    assert said("README.md", r"Each of lectures 1 to (\d+)") == [str(last)]
+    assert find_in("README.md", r"Each of lectures 1 to (\d+)") == [str(last)]
 
 
 CODE = [
-    (named(path), number, code)
+    (relative(path), number, code)
     for path in DOCUMENTS
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", text(named(path)), re.DOTALL))
+    for number, code in enumerate(
+        re.findall(r"```python\n(.*?)```", text(relative(path)), re.DOTALL)
+    )
 ]
 
 
@@ -98,10 +100,12 @@ def test_printed_code_passes_ruff(name, number, code):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_commands_are_those_of_the_makefile(path):
     targets = set(re.findall(r"^([a-z-]+):", text("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text(named(path)), re.MULTILINE)) <= targets
+    assert (
+        set(re.findall(r"(?:`|^ *)make ([a-z-]+)", text(relative(path)), re.MULTILINE)) <= targets
+    )
 
 
 def test_contributing_names_every_command():
@@ -111,10 +115,10 @@ def test_contributing_names_every_command():
     )
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_files_that_are_named_are_there(path):
     places = r"`((?:helpers|grading|tests|tools|lectures|solutions|experiments)/[\w./]+\.\w+)`"
-    for name in re.findall(places, text(named(path))):
+    for name in re.findall(places, text(relative(path))):
         if "NN" not in name and "NAME" not in name:
             assert (ROOT / name).exists(), name
 

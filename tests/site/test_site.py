@@ -66,7 +66,7 @@ TEMPLATES |= {f"pages/grading_{name}.html" for name in ("situations", "reference
 """A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
 
 
-def looks():
+def pages_and_rules():
     """Each page with each rule, page by page, so that each is opened once."""
     for page in PAGES:
         for rule in site_rules.EVERY_PAGE:
@@ -74,7 +74,9 @@ def looks():
             yield pytest.param(page, rule, marks=marks, id=f"{rule.__name__}-{page}")
 
 
-@pytest.mark.parametrize(("visited", "rule"), list(looks()), indirect=["visited"], scope="module")
+@pytest.mark.parametrize(
+    ("visited", "rule"), list(pages_and_rules()), indirect=["visited"], scope="module"
+)
 def test_page(visited, rule):
     assert rule(visited) == []
 

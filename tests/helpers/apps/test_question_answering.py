@@ -26,7 +26,7 @@ def batch(n=6, seed=0):
     return reading_batch(n, torch.Generator().manual_seed(seed))
 
 
-def made(kind, **how):
+def make_reader(kind, **how):
     torch.manual_seed(0)
     return kind(VOCAB, **how).eval()
 
@@ -37,7 +37,7 @@ both = pytest.mark.parametrize("kind", [Reader, RecurrentReader])
 @both
 def test_padding_is_ignored_and_never_predicted(kind):
     """Longer padding leaves scores and spans as they are; padding scores −inf."""
-    reader, ((context, question), _) = made(kind), batch()
+    reader, ((context, question), _) = make_reader(kind), batch()
     logits = reader(context, question)
     longer = reader(F.pad(context, (0, 7)), F.pad(question, (0, 4)))
     T = context.shape[1]
@@ -51,7 +51,7 @@ def test_padding_is_ignored_and_never_predicted(kind):
 
 @both
 def test_rows_of_a_batch_do_not_meet(kind):
-    reader, ((context, question), _) = made(kind), batch()
+    reader, ((context, question), _) = make_reader(kind), batch()
     alone = reader(context[2:3], question[2:3])
     together = reader(context, question)[2:3]
     torch.testing.assert_close(alone, together, rtol=0, atol=1e-5)
@@ -59,13 +59,13 @@ def test_rows_of_a_batch_do_not_meet(kind):
 
 @both
 def test_the_question_matters(kind):
-    reader, ((context, question), _) = made(kind, flag=None), batch()
+    reader, ((context, question), _) = make_reader(kind, flag=None), batch()
     other = reader(context, question.roll(1, dims=0))
     assert not torch.allclose(other, reader(context, question))
 
 
 def test_a_hidden_word_of_the_question_is_not_seen():
-    reader, ((context, question), _) = made(Reader, flag=None), batch()
+    reader, ((context, question), _) = make_reader(Reader, flag=None), batch()
     asks = question != PAD
     asks[:, 0] = False
     changed = question.clone()
@@ -77,7 +77,7 @@ def test_a_hidden_word_of_the_question_is_not_seen():
 
 @both
 def test_fixed_embeddings_stay_and_others_move(kind):
-    reader = made(kind, fixed=NAMES)
+    reader = make_reader(kind, fixed=NAMES)
     before = reader.embedding.weight.detach().clone()
     train(reader, lambda: batch(8), 3, 0.01)
     moved = (reader.embedding.weight - before).abs().amax(dim=1) > 0
@@ -86,7 +86,7 @@ def test_fixed_embeddings_stay_and_others_move(kind):
 
 
 def test_weights_are_rows_over_context_and_question():
-    reader, ((context, question), _) = made(Reader), batch()
+    reader, ((context, question), _) = make_reader(Reader), batch()
     logits, weights = reader(context, question, return_weights=True)
     torch.testing.assert_close(logits, reader(context, question), rtol=0, atol=1e-5)
     B, T_c, T_q = len(context), context.shape[1], question.shape[1]
@@ -159,7 +159,7 @@ def test_a_causal_reader_does_not_see_what_comes_later():
     question = question.clone()
     question[:] = FACTS_VOCABULARY.ids["?"]  # so that no flag changes
     for causal in (True, False):
-        reader = made(Reader, causal=causal)
+        reader = make_reader(Reader, causal=causal)
         before, after = (reader(c, question)[..., :20] for c in (context, other))
         assert torch.allclose(before, after, atol=1e-6) == causal
 

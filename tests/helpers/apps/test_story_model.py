@@ -130,7 +130,7 @@ def test_above_floor_is_the_loss_less_the_floor(model):
         def forward(self, tokens):
             logits = torch.full((*tokens.shape, story_model.VOCAB), -torch.inf)
             for row, story in zip(logits, tokens, strict=True):
-                for at, options in enumerate(told(story)):
+                for at, options in enumerate(next_word_options(story)):
                     for word, p in options.items():
                         row[at, story_model.STORY_VOCABULARY.ids[word]] = math.log(p)
             facts = story_model.STORY_VOCABULARY.encode(" ".join(story_model.FACTS))
@@ -142,7 +142,7 @@ def test_above_floor_is_the_loss_less_the_floor(model):
     assert others == pytest.approx(0.0, abs=1e-4) and facts > 0.2
 
 
-def told(story):
+def next_word_options(story):
     """What the storyteller says may come after each word of a story."""
     teller = storyteller()
     next(teller)

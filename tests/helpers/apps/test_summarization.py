@@ -34,7 +34,7 @@ V = len(NEWS_WORDS)
 READINGS = ("closed", "copying", "pieces")
 
 
-def told(n=5, names="unseen"):
+def sample_news(n=5, names="unseen"):
     return tell_news(n, torch.Generator().manual_seed(3), names)
 
 
@@ -49,7 +49,7 @@ def copying():
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_what_is_read_and_asked(reading):
-    items = told()
+    items = sample_news()
     (source, target), asked = news_batch(items, reading)
     assert (target[:, 0] == START).all()
     for item, begun, row in zip(items, target, asked, strict=True):
@@ -66,7 +66,7 @@ def test_what_is_read_and_asked(reading):
 
 
 def test_unknown_words_are_numbered_as_they_come():
-    item = told(1)[0]
+    item = sample_news(1)[0]
     text, summary, unknown = encode_news(item, "copying")
     assert sorted({int(i) for i in text if i >= V}) == [V, V + 1, V + 2]
     assert [i for i in text.tolist() if i >= V] == [V, V + 1, V + 2]
@@ -78,7 +78,7 @@ def test_filler_is_not_asked():
     short = News(
         ("mara sold a ship in oslo .",), *[Event("mara", "sold", "ship", "oslo", "monday")] * 2
     )
-    (source, _), asked = news_batch([short, told(1, "known")[0]], "closed")
+    (source, _), asked = news_batch([short, sample_news(1, "known")[0]], "closed")
     assert (source[0, 7:] == PAD).all()
     assert (asked[:, -1] == END).all()
     assert IGNORE_INDEX not in asked
@@ -94,7 +94,7 @@ def test_attention_is_added_up_by_word():
 
 def test_copying_gives_unknown_words_probability(copying):
     """Probabilities sum to 1; an unknown word's is what the gate and the attention give it."""
-    (source, target), _ = news_batch(told(), "copying")
+    (source, target), _ = news_batch(sample_news(), "copying")
     p, gate, attention = copying.probabilities(source, target)
     assert p.shape == (*target.shape, V + MOST_UNKNOWN)
     assert torch.allclose(p.sum(dim=-1), torch.ones_like(p[..., 0]), rtol=0, atol=1e-12)
@@ -107,7 +107,7 @@ def test_copying_gives_unknown_words_probability(copying):
 
 
 def test_a_closed_gate_copies_and_an_open_one_writes(copying):
-    (source, target), _ = news_batch(told(), "copying")
+    (source, target), _ = news_batch(sample_news(), "copying")
     bias = copying.gate.bias.detach().clone()
     with torch.no_grad():
         copying.gate.bias.fill_(-1e3)
@@ -122,7 +122,7 @@ def test_a_closed_gate_copies_and_an_open_one_writes(copying):
 
 
 def test_longer_padding_changes_nothing(copying):
-    (source, target), _ = news_batch(told(), "copying")
+    (source, target), _ = news_batch(sample_news(), "copying")
     with torch.no_grad():
         for n in (1, 7):
             longer = copying(pad(source, (0, n)), target)
@@ -132,7 +132,7 @@ def test_longer_padding_changes_nothing(copying):
 
 
 def test_a_future_target_changes_nothing(copying):
-    (source, target), _ = news_batch(told(), "copying")
+    (source, target), _ = news_batch(sample_news(), "copying")
     changed = target.clone()
     changed[:, 5:] = UNKNOWN
     with torch.no_grad():
@@ -142,7 +142,7 @@ def test_a_future_target_changes_nothing(copying):
 
 def test_swapped_unknown_words_swap_probabilities(copying):
     """The model cannot tell unknown words apart but by their places."""
-    (source, target), _ = news_batch(told(1), "copying")
+    (source, target), _ = news_batch(sample_news(1), "copying")
     swapped = source.clone()
     swapped[source == V], swapped[source == V + 1] = V + 1, V
     with torch.no_grad():
@@ -152,7 +152,7 @@ def test_swapped_unknown_words_swap_probabilities(copying):
 
 
 def test_gradients_are_finite(copying):
-    (source, target), asked = news_batch(told(), "copying")
+    (source, target), asked = news_batch(sample_news(), "copying")
     logits = copying(source, target)
     loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), asked.flatten())
     loss.backward()
@@ -170,7 +170,7 @@ def test_untrained_models_write_something(reading):
         if reading == "copying"
         else EncoderDecoder(TransformerConfig(n, 16, n_layers=1))
     )
-    items = told(3)
+    items = sample_news(3)
     written = write_summaries(kind, items, reading, longest=4)
     assert len(written) == 3
     assert all(len(text.split()) <= 4 for text in written)
@@ -188,7 +188,7 @@ def test_words_belong_to_their_sentence():
 
 
 def test_sentences_are_labelled_scored_and_chosen():
-    items = told(4)
+    items = sample_news(4)
     source, tells = sentence_batch(items)
     assert tells.shape == (4, 6)
     assert (tells.sum(dim=1) == 2).all()
@@ -223,19 +223,19 @@ def test_attention_received_and_its_sums():
 
 
 def test_rows_are_drawn_together():
-    (source, target), asked = news_batch(told(), "copying")
+    (source, target), asked = news_batch(sample_news(), "copying")
     (s, t), a = some_rows(((source, target), asked), 9, torch.Generator().manual_seed(0))
     assert len(s) == len(t) == len(a) == 9
     for row in range(9):
         at = next(i for i in range(5) if source[i].equal(s[row]))
         assert target[at].equal(t[row])
         assert asked[at].equal(a[row])
-    alone, labels = some_rows(sentence_batch(told()), 2, torch.Generator())
+    alone, labels = some_rows(sentence_batch(sample_news()), 2, torch.Generator())
     assert len(alone) == len(labels) == 2
 
 
 def test_scores_of_known_summaries():
-    items = told(3)
+    items = sample_news(3)
     perfect = rouge([item.summary for item in items], items)
     assert all(value == pytest.approx(1.0) for value in perfect.values())
     assert rouge(["", "", ""], items)["rouge1"] == 0.0

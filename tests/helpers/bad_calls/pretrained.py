@@ -3,14 +3,14 @@
 import torch
 
 from helpers import pretrained
-from tests.helpers.test_pretrained import GPT2_SIZES, LLAMA_SIZES, gpt2, llama, random
+from tests.helpers.test_pretrained import GPT2_SIZES, LLAMA_SIZES, gpt2, llama, randomize
 
-SMALL = random(gpt2(**GPT2_SIZES["one head"]))
+SMALL = randomize(gpt2(**GPT2_SIZES["one head"]))
 CONFIG = SMALL.config.to_dict()
 WEIGHTS = {name.removeprefix("transformer."): a for name, a in SMALL.state_dict().items()}
-GROUPED = random(llama(**LLAMA_SIZES["grouped"]))
+GROUPED = randomize(llama(**LLAMA_SIZES["grouped"]))
 LLAMA_CONFIG, LLAMA_WEIGHTS = GROUPED.config.to_dict(), GROUPED.state_dict()
-TIED = random(llama(**LLAMA_SIZES["tied"]))
+TIED = randomize(llama(**LLAMA_SIZES["tied"]))
 
 
 def without(*names):

@@ -34,7 +34,7 @@ FORMS = {
 }
 
 
-def some(n=300, clauses=(1, 3), seed=0, **options):
+def sample_pairs(n=300, clauses=(1, 3), seed=0, **options):
     return sentences(n, clauses, torch.Generator().manual_seed(seed), **options)
 
 
@@ -96,7 +96,7 @@ def test_every_form_has_one_meaning():
 
 def test_the_grammar_holds():
     """The verb is last, agrees with the subject and has the right tense; the object's ending."""
-    for pair in some(clauses=1):
+    for pair in sample_pairs(clauses=1):
         verb, agreement, past = FORMS[pair.target[-1]]
         at = pair.alignment[-1]
         third, before = VERBS[verb][0], VERBS[verb][1]
@@ -119,7 +119,7 @@ def test_the_grammar_holds():
 
 def test_alignments_are_right():
     """Words that stand for each other; what is left over in English is "the"."""
-    for pair in some():
+    for pair in sample_pairs():
         assert len(pair.alignment) == len(pair.target) == len(set(pair.alignment))
         left = {word for i, word in enumerate(pair.source) if i not in pair.alignment}
         assert left <= {"the"}
@@ -137,7 +137,7 @@ def test_alignments_are_right():
 
 
 def test_source_and_target_differ_in_length():
-    different = [len(pair.source) != len(pair.target) for pair in some()]
+    different = [len(pair.source) != len(pair.target) for pair in sample_pairs()]
     assert sum(different) > 0.4 * len(different)
 
 
@@ -145,7 +145,7 @@ def test_held_out_pairs_are_kept_back():
     held_out = {(verb, noun) for verb in VERBS for noun in NOUNS if is_held_out(verb, noun)}
     assert {verb for verb, _ in held_out} == set(VERBS)
     for new_pairs in (False, True):
-        for pair in some(clauses=1, new_pairs=new_pairs):
+        for pair in sample_pairs(clauses=1, new_pairs=new_pairs):
             verb, *_ = FORMS[pair.target[-1]]
             [noun] = [n for n in NOUNS if pair.source[-1] in (n, plural(n))]
             assert is_held_out(verb, noun) == new_pairs
@@ -153,7 +153,7 @@ def test_held_out_pairs_are_kept_back():
 
 
 def test_every_word_occurs():
-    pairs = some(3000, 1)
+    pairs = sample_pairs(3000, 1)
     assert {w for p in pairs for w in p.source} == set(ENGLISH.words) - {"<pad>", "and"}
     subjects = {"boy", "girl", "dog", "horse", "lion"}
     never = {NOUNS[noun][i] for noun in NOUNS for i in (0, 2) if noun not in subjects}
@@ -163,13 +163,13 @@ def test_every_word_occurs():
 
 
 def test_numbers_of_clauses_and_repetition():
-    assert some(seed=1) == some(seed=1) != some(seed=2)
-    counts = [pair.source.count("and") + 1 for pair in some(clauses=(2, 4))]
+    assert sample_pairs(seed=1) == sample_pairs(seed=1) != sample_pairs(seed=2)
+    counts = [pair.source.count("and") + 1 for pair in sample_pairs(clauses=(2, 4))]
     assert set(counts) == {2, 3, 4}
 
 
 def test_a_batch_is_shifted_by_one():
-    pairs = some(5)
+    pairs = sample_pairs(5)
     (source, begun), wanted = translation_batch(pairs)
     for row, pair in enumerate(pairs):
         n, m = len(pair.source), len(pair.target)

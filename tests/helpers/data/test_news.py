@@ -21,7 +21,7 @@ from helpers.data.news import (
 )
 
 
-def told(n=200, seed=0, names="known", **options):
+def sample_news(n=200, seed=0, names="known", **options):
     return tell_news(n, torch.Generator().manual_seed(seed), names, **options)
 
 
@@ -39,7 +39,7 @@ def test_sorts_share_no_word():
 
 @pytest.mark.parametrize("names", ["known", "mixed", "unseen"])
 def test_text_tells_both_events_and_summary_one(names):
-    for item in told(names=names):
+    for item in sample_news(names=names):
         words = words_of(item.text)
         assert set(astuple(item.event)) <= set(words)
         assert set(astuple(item.other)) <= set(words)
@@ -50,7 +50,7 @@ def test_text_tells_both_events_and_summary_one(names):
 
 
 def test_only_the_other_event_is_long_ago():
-    for item in told():
+    for item in sample_news():
         for sentence in item.sentences:
             old = sentence.startswith(LONG_AGO)
             assert old == (item.other.who in sentence)
@@ -59,7 +59,9 @@ def test_only_the_other_event_is_long_ago():
 
 def test_names_come_from_the_group_asked_for():
     def seen(names):
-        return {w for item in told(names=names) for w in words_of(item.text)} & set(SORTS["who"])
+        return {w for item in sample_news(names=names) for w in words_of(item.text)} & set(
+            SORTS["who"]
+        )
 
     assert seen("known") <= set(KNOWN_NAMES)
     assert seen("unseen") <= set(UNSEEN_NAMES)
@@ -70,18 +72,18 @@ def test_names_come_from_the_group_asked_for():
 
 @pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0, 0), (1.0, 1, 1), (2 / 3, 0.6, 0.73)])
 def test_how_often_the_news_comes_first(share, low, high):
-    items = told(600, news_first=share)
+    items = sample_news(600, news_first=share)
     first = sum(item.event.who in words_of(item.sentences[0]) for item in items) / 600
     assert low <= first <= high
 
 
 def test_the_same_seed_tells_the_same():
-    assert told(5) == told(5)
-    assert told(5) != told(5, seed=1)
+    assert sample_news(5) == sample_news(5)
+    assert sample_news(5) != sample_news(5, seed=1)
 
 
 def test_facts_are_counted():
-    (item,) = told(1)
+    (item,) = sample_news(1)
     right, other = item.event, item.other
     strange = next(name for name in UNSEEN_NAMES if name not in item.text)
     assert count_facts(item.summary, item) == Facts(5, 0, 0, 0)

@@ -147,7 +147,7 @@ def test_fully_masked_rows_are_allowed():
 @pytest.fixture
 def load(browser):
     """Opens viewers as a page; at the end nothing was said on the console and nothing asked for."""
-    said, asked, pages = [], [], []
+    expected_status, asked, pages = [], [], []
 
     def open_page(*figures, style=LIGHT, width=1280, script=True, touch=False):
         page = browser.new_page(
@@ -157,8 +157,8 @@ def load(browser):
             is_mobile=touch,
         )
         page.set_default_timeout(5000)
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: expected_status.append(message.text))
+        page.on("pageerror", lambda error: expected_status.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         page.set_content(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>'
@@ -172,11 +172,11 @@ def load(browser):
     yield open_page
     for page in pages:
         page.close()
-    assert said == []
+    assert expected_status == []
     assert asked == []
 
 
-def said(query, weights, names=None, keys=TOKENS):
+def expected_status(query, weights, names=None, keys=TOKENS):
     """What the line of text must say about a row, worked out here a second time."""
     lines = []
     for head, row in enumerate(weights):
@@ -204,14 +204,14 @@ def pick(viewer, group, label):
 def test_layers_and_heads_by_mouse(load):
     viewer = load(to_html(WEIGHTS, TOKENS, selected=10)).locator(".attention")
     names = [f"head {h}" for h in range(4)]
-    assert status(viewer) == said("are", WEIGHTS[0, :, 10], names)
+    assert status(viewer) == expected_status("are", WEIGHTS[0, :, 10], names)
     np.testing.assert_allclose(cells(viewer).reshape(12, 12), WEIGHTS[0].mean(0), 0, 1.1e-3)
     for layer in (1, 0):
         for head in (3, 0):
             pick(viewer, "layer", str(layer))
             pick(viewer, "head", f"head {head}")
             weights = WEIGHTS[layer, head]
-            assert status(viewer) == said("are", weights[None, 10])
+            assert status(viewer) == expected_status("are", weights[None, 10])
             np.testing.assert_allclose(cells(viewer).reshape(12, 12), weights, 0, 5e-4)
             caption = viewer.locator("caption").inner_text()
             assert caption.startswith(f"layer {layer}, head {head}")
@@ -239,15 +239,15 @@ def test_hover_shows_a_row_and_leaving_restores_it(load):
     page = load(to_html(WEIGHTS[0, 0], TOKENS, selected=1))
     viewer = page.locator(".attention")
     viewer.locator(".queries label").nth(8).hover()
-    assert status(viewer) == said("lamp", WEIGHTS[0, 0, 7:8])
+    assert status(viewer) == expected_status("lamp", WEIGHTS[0, 0, 7:8])
     assert viewer.locator("tr.on th").inner_text() == "lamp"
     viewer.locator("tbody tr").nth(4).hover()
-    assert status(viewer) == said("drawer", WEIGHTS[0, 0, 4:5])
+    assert status(viewer) == expected_status("drawer", WEIGHTS[0, 0, 4:5])
     page.mouse.move(0, 0)
-    assert status(viewer) == said("letters", WEIGHTS[0, 0, 1:2])
+    assert status(viewer) == expected_status("letters", WEIGHTS[0, 0, 1:2])
     viewer.locator("tbody tr").nth(4).click()
     page.mouse.move(0, 0)
-    assert status(viewer) == said("drawer", WEIGHTS[0, 0, 4:5])
+    assert status(viewer) == expected_status("drawer", WEIGHTS[0, 0, 4:5])
 
 
 def test_by_keyboard_alone(load):
@@ -263,7 +263,7 @@ def test_by_keyboard_alone(load):
         press("ArrowDown")
     focused = page.evaluate("document.activeElement.parentElement.textContent")
     assert focused == "are"
-    assert status(viewer) == said("are", WEIGHTS[1, 2, 10:11])
+    assert status(viewer) == expected_status("are", WEIGHTS[1, 2, 10:11])
     outline = "getComputedStyle(document.activeElement.nextSibling).outline"
     assert "solid 3px" in page.evaluate(outline)
     press("Escape")
@@ -290,12 +290,12 @@ def test_two_viewers_and_a_copy_are_independent(load):
     pick(first, "query", "lamp")
     pick(second, "head", "R")
     pick(second, "query", "b")
-    assert status(first) == said("lamp", WEIGHTS[0, 1, 7:8])
-    assert status(second) == said("b", OTHER[1, 1:2], keys=list("wxyz"))
+    assert status(first) == expected_status("lamp", WEIGHTS[0, 1, 7:8])
+    assert status(second) == expected_status("b", OTHER[1, 1:2], keys=list("wxyz"))
     assert status(copy)[0].startswith("Point at a word")
     pick(copy, "query", "in")
-    assert status(copy) == said("in", WEIGHTS[0, :, 2], [f"head {h}" for h in range(4)])
-    assert status(first) == said("lamp", WEIGHTS[0, 1, 7:8])
+    assert status(copy) == expected_status("in", WEIGHTS[0, :, 2], [f"head {h}" for h in range(4)])
+    assert status(first) == expected_status("lamp", WEIGHTS[0, 1, 7:8])
     choices = [
         viewer.locator(":checked + span").all_inner_texts() for viewer in (first, second, copy)
     ]
@@ -319,13 +319,13 @@ def test_as_notebooks_insert_outputs(load, where):
     assert status(viewer) == [""]
     page.evaluate(RUN_SCRIPT, where)
     names = [f"head {h}" for h in range(3)]
-    assert status(viewer) == said("b", OTHER[:, 1], names, keys=list("wxyz"))
+    assert status(viewer) == expected_status("b", OTHER[:, 1], names, keys=list("wxyz"))
     pick(viewer, "head", "head 1")
     before = viewer.inner_html()
     page.evaluate(RUN_SCRIPT, where)
     assert viewer.inner_html() == before
     pick(viewer, "query", "a")
-    assert status(viewer) == said("a", OTHER[1, :1], keys=list("wxyz"))
+    assert status(viewer) == expected_status("a", OTHER[1, :1], keys=list("wxyz"))
 
 
 def test_masked_row_and_hostile_tokens(load):
@@ -421,9 +421,9 @@ def test_by_finger_on_a_phone(load):
         radio = viewer.get_by_role("radiogroup", name=group).get_by_label(label, exact=True)
         radio.tap()
     viewer.locator(".queries label").nth(11).tap()  # "all queries" comes first
-    assert status(viewer) == said("k", WEIGHTS[1, 2, 10:11], keys=letters)
+    assert status(viewer) == expected_status("k", WEIGHTS[1, 2, 10:11], keys=letters)
     viewer.locator("tbody tr").nth(4).tap()
-    assert status(viewer) == said("e", WEIGHTS[1, 2, 4:5], keys=letters)
+    assert status(viewer) == expected_status("e", WEIGHTS[1, 2, 4:5], keys=letters)
     viewer.get_by_label("all queries").tap()
     assert "tap" in status(viewer)[0]
     viewer.get_by_label("numbers").tap()

@@ -455,7 +455,7 @@ def rotated(vector, t, base):
     return np.stack([a * cos - b * sin, a * sin + b * cos], axis=1).ravel()
 
 
-def said_numbers(page):
+def status_numbers(page):
     said = page.locator("p[role=status]").inner_text().replace("−", "-")
     return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", said)]
 
@@ -466,7 +466,7 @@ def test_order_agrees_with_numpy(play):
     def agrees(i, j, base, slope):
         score = rotated(ORDER["q"], i, base) @ rotated(ORDER["k"], j, base)
         expected = [i, j, i - j, score, np.exp(-(2.0**-slope) * abs(i - j))]
-        np.testing.assert_allclose(said_numbers(page), expected, atol=6e-3)
+        np.testing.assert_allclose(status_numbers(page), expected, atol=6e-3)
         return score
 
     before = agrees(12, 8, 10_000, 2)
@@ -525,7 +525,7 @@ def fading_state():
     )
 
 
-def said_shares(page):
+def status_shares(page):
     """What is left in the state, and the factor over 50 steps, from the status sentence."""
     said = page.locator("p[role=status]").inner_text().replace("−", "-")
     found = re.search(r"”, (\S+) of it is left.* multiplied by (\S+): ", said)
@@ -543,7 +543,7 @@ def test_fading_state_of_an_rnn_agrees_with_numpy(play, w):
     page.get_by_label("Recurrent factor w").fill(str(w))
     for _ in range(9):
         page.get_by_role("button", name="Read the next word").click()
-    assert said_shares(page) == rounded(np.power(w, [9, 50]))
+    assert status_shares(page) == rounded(np.power(w, [9, 50]))
     heights = page.locator(".stage rect").evaluate_all(
         "all => all.map(r => +r.getAttribute('height'))"
     )
@@ -556,10 +556,10 @@ def test_fading_state_of_an_lstm_agrees_with_numpy(play):
     page.get_by_label("Forget bias b").fill("3")
     page.get_by_label("Words read").fill("11")
     gate = 1 / (1 + np.exp(-3))
-    assert said_shares(page) == rounded([gate**9, gate**50])
+    assert status_shares(page) == rounded([gate**9, gate**50])
     page.get_by_label("Forget bias b").press("ArrowRight")
     gate = 1 / (1 + np.exp(-3.5))
-    assert said_shares(page) == rounded([gate**9, gate**50])
+    assert status_shares(page) == rounded([gate**9, gate**50])
     assert not page.get_by_label("Recurrent factor w").is_visible()
 
 
