@@ -10,7 +10,7 @@ chosen there.
 
 Writes `helpers/results/stored/written_summaries.json`: for each summarizer the scores of
 `experiments.summaries.scores` and the length (one dictionary for each seed), and what it wrote
-about the first texts. A few minutes of one core.
+about the first texts; besides, what SmolLM2 writes about one real text. A few minutes of one core.
 """
 
 from __future__ import annotations
@@ -64,6 +64,21 @@ PROMPTS = {
     "continuation, two examples": "no chat: two texts with their references, and a third text",
 }
 
+REAL_TEXT = (
+    "In meteorology, precipitation is any product of the condensation of atmospheric water vapor "
+    "that falls under gravity. The main forms of precipitation include drizzle, rain, sleet, snow, "
+    "graupel and hail. Precipitation forms as smaller droplets coalesce via collision with other "
+    "rain drops or ice crystals within a cloud. Short, intense periods of rain in scattered "
+    "locations are called “showers”."
+)
+"""Wikipedia, as quoted in figure 1 of Rajpurkar et al. (2016)."""
+REAL_PROMPTS = (
+    "Summarize this text in one sentence.",
+    "Summarize this in one sentence of at most 15 words.",
+    "Write a one-sentence summary of the text.",
+)
+MOST_REAL_TOKENS = 80
+
 
 def news_english(text: str) -> str:
     """A text with capitals, and no space before a mark."""
@@ -108,6 +123,14 @@ def smollm2(test: list[News]) -> dict[str, list[str]]:
     }
 
 
+def real_summaries() -> list[list[str]]:
+    """Each prompt of `REAL_PROMPTS`, and what the pretrained model then writes about the text."""
+    lm = pretrained.load(pretrained.find(pretrained.SMOLLM2_NAME))
+    asked = [lm.render_chat(user(f"{REAL_TEXT}\n\n{prompt}")) for prompt in REAL_PROMPTS]
+    written = replies(lm, asked, MOST_REAL_TOKENS)
+    return [list(pair) for pair in zip(REAL_PROMPTS, written, strict=True)]
+
+
 def small(kind: str, seed: int, test: list[News]) -> list[str]:
     """The summaries of a small model, trained for `STEPS` steps."""
     data = batch_of(kind, news(TEXTS, TRAINING_SEED, "mixed"))
@@ -147,7 +170,7 @@ def main() -> None:
         "asked": ASKED,
         "prompts": PROMPTS,
     }
-    table = head | {"found": found}
+    table = head | {"real_text": REAL_TEXT, "real": real_summaries(), "found": found}
     TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
