@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
+from collections.abc import Callable, Sequence
 
 
-def show_sentences(*rows: tuple[str, Sequence[str]]) -> None:
+def show_sentences(
+    *rows: tuple[str, Sequence[str]], gloss: Callable[[str], str] | None = None
+) -> None:
     """A table: words of English or a note, the Kannada words, and below them how they sound.
 
     Args:
         rows: what stands on the left, and the Kannada words.
+        gloss: says what a Kannada word means; the meanings make a third line.
     """
     from IPython.display import HTML, display
 
-    display(HTML(to_html(*rows)))
+    display(HTML(to_html(*rows, gloss=gloss)))
 
 
-def to_html(*rows: tuple[str, Sequence[str]]) -> str:
+def to_html(*rows: tuple[str, Sequence[str]], gloss: Callable[[str], str] | None = None) -> str:
     """The table that `show_sentences` displays. Kannada is marked as such, for screen readers."""
+
+    def meaning(words: Sequence[str]) -> str:
+        return "" if gloss is None else f"<br>{html.escape(' · '.join(map(gloss, words)))}"
+
     lines = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(left)}</th>'
         f'<td style="text-align:left"><span lang="kn">{html.escape(" ".join(words))}</span><br>'
-        f'<i lang="kn-Latn">{html.escape(transliterate(" ".join(words)))}</i></td></tr>'
+        f'<i lang="kn-Latn">{html.escape(transliterate(" ".join(words)))}</i>{meaning(words)}'
+        "</td></tr>"
         for left, words in rows
     )
     return f"<table><tbody>{lines}</tbody></table>"

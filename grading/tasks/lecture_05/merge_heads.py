@@ -118,7 +118,7 @@ def each_word_its_own(args, result):
 TASK = task(
     plan("find the bug", points=6, minutes=7),
     section="Which test finds a wrong cut?",
-    outcome="find a wrong cut or join with a test, and say why n_heads must divide d_model",
+    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
     cases=cases,
     properties=(each_word_its_own,),
     hints=(

@@ -12,7 +12,7 @@ which_test_finds = {"a", "c", "f"}
 TASK = task(
     plan("choose", points=6, minutes=10, extra=True),
     section="Which test finds a wrong cut?",
-    outcome="find a wrong cut or join with a test, and say why n_heads must divide d_model",
+    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
     reasons={
         "a": holds(
             "With a right join, what the first “head” has collected for several words is "

@@ -5,7 +5,7 @@ lamplight.explorable("cut_heads", (stage, config) => {
   const { T, d_model } = config, W = 38, H = 28, SIDE = 76;
   const INK = ["#e09020", "#0072b2", "#009e73", "#cc79a7"];
   const cuts = ["view, then transpose", "view alone (wrong)"];
-  const steps = ["projected", "after view", "after transpose"];
+  const steps = ["projected", "after view", "per head"];
   let n = 2, cut = cuts[0], step = steps[0];
 
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

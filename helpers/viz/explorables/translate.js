@@ -2,8 +2,8 @@
    config: {end: id, examples: [{name, source: [word, …], right: [id, …], longest, words: {id:
    [Kannada, Latin, gloss]}, tree: {look: [weight, …], next: [[id, probability, tree], …]}}, …]} */
 lamplight.explorable("translate", (stage, { end, examples }) => {
-  const { html, svg, set, number, slider, button, choose, status } = lamplight;
-  let one = examples[0], beams = 1, power = 0, step = 1;
+  const { html, svg, set, slider, button, choose, status } = lamplight;
+  let one = examples[0], beams = 1, power = 0, step = Infinity, shown = 0, tried = new Map();
 
   /* Each row holds the four likeliest candidates of a step; the first ones are kept. As in
      `helpers.generation.beam_search`, one that ends takes its place out of the beam. */
@@ -26,14 +26,20 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     }
     return { rows, ended };
   };
-  const text = (ids) => ids.filter((id) => id !== end).map((id) => one.words[id][1]).join(" ");
-  const share = (total) => (+Math.exp(total).toPrecision(2)).toString();
+  const word = (id, field = 1) => one.words[id][field];
+  const text = (ids, field, gap = " ") => ids.filter((id) => id !== end).map((id) => word(id, field)).join(gap);
+  const gloss = (ids) => text(ids, 2, " · ");
+  const verdict = (ids) => {
+    const missing = one.right.filter((id) => !ids.includes(id));
+    return text(ids) === text(one.right) ? "right" : `wrong, missing: ${gloss(missing) || "nothing"}`;
+  };
+  const share = (total) => `${+Math.exp(total).toPrecision(2)}`;
   const score = (each) => each.total / each.ids.length ** power;
 
-  const tree = svg("svg", { role: "img" }), lines = svg("svg", { role: "img" }), said = status();
+  const tree = svg("svg", { role: "img", "text-anchor": "middle" }), lines = svg("svg", { role: "img" }), said = status(), past = html("table");
   const drawTree = (rows) => {
     const at = (each, depth) => [52 + 100 * each.x, 50 * depth + 24];
-    tree.replaceChildren(svg("text", { x: 202, y: 26, "text-anchor": "middle" }, "⟨start⟩"));
+    tree.replaceChildren(svg("text", { x: 202, y: 26 }, "⟨start⟩"));
     set(tree, { viewBox: `0 0 406 ${50 * rows.length + 52}`, style: "max-width:30rem" });
     rows.forEach(({ row }, i) => row.forEach((each) => {
       const [x, y] = at(each, i + 1), [a, b] = at(each.from, i);
@@ -42,8 +48,8 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
         svg("path", { d: `M${a} ${b + (i ? 18 : 8)}L${x} ${y - 17}`, stroke: "currentColor", opacity: each.kept ? 1 : 0.3 }),
         each.kept && svg("rect", { x: x - 49, y: y - 17, width: 98, height: 35, rx: 5,
           style: `fill:#e0902022;stroke:${color};stroke-width:2` }),
-        svg("text", { x, y: y - 3, "text-anchor": "middle" }, one.words[each.id][1]),
-        svg("text", { x, y: y + 13, "text-anchor": "middle" }, share(each.total))));
+        svg("text", { x, y: y - 3 }, word(each.id)),
+        svg("text", { x, y: y + 13 }, share(each.total))));
     }));
   };
   const drawLines = ({ ids, looks }) => {
@@ -55,43 +61,50 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
       style: `stroke:${t + 1 === ids.length ? "var(--lamp)" : "#0072b2"}`,
     }))), ...one.source.map((word, k) => svg("text", { x: 66, y: y(k, one.source.length) + 4, "text-anchor": "end" }, word)),
     ...ids.flatMap((id, t) => [
-      svg("text", { x: 136, y: y(t, ids.length) - 2 }, one.words[id][1]),
+      svg("text", { x: 136, y: y(t, ids.length) - 2 }, word(id)),
       svg("text", { x: 136, y: y(t, ids.length) + 15, opacity: 0.8 },
-        svg("tspan", { lang: "kn" }, one.words[id][0]), ` ${one.words[id][2]}`)]));
+        svg("tspan", { lang: "kn" }, word(id, 0)), ` ${word(id, 2)}`)]));
   };
   const draw = () => {
     const { rows, ended } = search(beams), greedy = search(1).ended[0];
-    step = Math.min(step, rows.length);
-    const name = beams === 1 ? "Greedy decoding" : `${beams} beams`;
-    const done = step === rows.length;
+    shown = Math.min(step, rows.length);
+    const name = (beams === 1 ? "greedy" : `${beams} beams`) + (beams > 1 && power ? `, α = ${power}` : "");
+    const done = shown === rows.length;
     const best = done ? [...ended, greedy].reduce((a, b) => (score(b) > score(a) ? b : a))
-      : step ? rows[step - 1].best : { ids: [], looks: [] };
-    const right = best.ids.slice(0, -1).join() === one.right.join();
-    said.textContent = !step ? `${name}: press “Next token”.`
-      : done ? `${name}: “${text(best.ids)}”, probability ${share(best.total)}, ${right ? "right" : "wrong"}.`
-        + (beams === 1 ? "" : text(best.ids) === text(greedy.ids) ? " Greedy decoding writes the same."
-          : ` Greedy: “${text(greedy.ids)}”, ${share(greedy.total)}.`)
-        : `${name}, step ${step}: “${text(best.ids)}”, probability ${share(best.total)}.`;
-    drawTree(rows.slice(0, step));
+      : shown ? rows[shown - 1].best : { ids: [], looks: [] };
+    if (done) {
+      step = Infinity;
+      best.said = `: ${share(best.total)}, ${verdict(best.ids)}`;
+      tried.set(name, best);
+    }
+    said.textContent = `${name}, ` + (!shown ? "press “Next token”."
+      : `${done ? "" : `step ${shown}: `}“${text(best.ids)}” (${gloss(best.ids)})${best.said || `: ${share(best.total)}`}.`);
+    penalty.input.disabled = beams === 1;
+    past.replaceChildren(...[["reference", { ids: one.right }], ...[...tried].slice(-4)].map(([name, { ids, said = "" }]) =>
+      html("tr", {}, html("th", { scope: "row" }, name), html("td", { style: "white-space:normal" },
+        text(ids), html("br"), html("small", {}, gloss(ids), said)))));
+    drawTree(rows.slice(0, shown));
     drawLines(best);
-    set(tree, { "aria-label": `Tree of candidates after ${step} steps. ${said.textContent}` });
+    set(tree, { "aria-label": `Tree of candidates. ${said.textContent}` });
     const from = (looks) => one.source[looks.indexOf(Math.max(...looks))];
     set(lines, { "aria-label": `Source ${one.source.join(" ")}. Largest attention weight: ${best.ids.map((id, t) =>
-      `${one.words[id][1]} on ${from(best.looks[t])}`).join(", ") || "none yet"}.` });
+      `${word(id)} on ${from(best.looks[t])}`).join(", ") || "none yet"}.` });
   };
   const go = (to) => () => { step = to(); draw(); };
+  const penalty = slider("length penalty α", { min: 0, max: 2, step: 0.5, value: 0 },
+    (v) => { power = v; draw(); });
   stage.append(
     choose("Translator", examples.map((e) => e.name), one.name, (name) => {
       one = examples.find((e) => e.name === name);
-      step = 1;
+      step = Infinity;
+      tried = new Map();
       draw();
     }).element,
-    slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : String(v)) },
+    slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
       (v) => { beams = v; draw(); }).element,
-    slider("length penalty", { min: 0, max: 2, step: 0.5, value: 0, format: (v) => number(v, 1) },
-      (v) => { power = v; draw(); }).element,
-    html("div", { class: "row" }, button("Next token", go(() => step + 1)),
-      button("To the end", go(() => 99)), button("Start again", go(() => 0))),
-    said, html("div", { class: "row" }, html("div", { class: "grow" }, lines), html("div", { class: "grow", style: "flex-basis:22rem" }, tree)));
+    penalty.element,
+    html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
+      button("To the end", go(() => Infinity))),
+    said, html("div", { class: "row" }, html("div", { class: "grow" }, lines), html("div", { class: "grow", style: "flex-basis:22rem" }, tree)), past);
   draw();
 });

@@ -187,6 +187,8 @@ def test_the_table_marks_the_language(capsys):
     assert re.search(r'<span lang="kn">ನನ್ನ ಹೆಸರು</span>', page)
     assert '<i lang="kn-Latn">nanna hesaru</i>' in page and "&lt;b&gt;" in page
     show_sentences(("my name", ("ನನ್ನ", "ಹೆಸರು")))
+    with_meanings = to_html(("my name", ("ನನ್ನ", "ಹೆಸರು")), gloss={"ನನ್ನ": "my", "ಹೆಸರು": "name"}.get)
+    assert "</i><br>my · name</td>" in with_meanings and "<br>my" not in page
 
 
 def test_real_names_are_in_one_part_each():

@@ -393,7 +393,7 @@ NUMBERED = np.array([[10 * token + feature for feature in range(6)] for token in
 def test_cut_heads_agrees_with_numpy(play, n):
     page = play(cut_heads())
     page.get_by_role("button", name=str(n), exact=True).click()
-    page.get_by_role("button", name="after transpose").click()
+    page.get_by_role("button", name="per head").click()
 
     def shown():
         lines = page.locator(".stage pre").inner_text().strip().splitlines()
@@ -414,7 +414,7 @@ def test_cut_heads_moves_tiles_and_refuses_remainders(play):
     page = play(cut_heads())
     tile = page.locator(".stage svg g").filter(has_text="15")
     before = tile.bounding_box()["y"]
-    page.get_by_role("button", name="after transpose").press("Enter")
+    page.get_by_role("button", name="per head").press("Enter")
     page.wait_for_timeout(1200)
     assert tile.bounding_box()["y"] > before
     page.get_by_role("button", name="4", exact=True).click()
@@ -424,7 +424,7 @@ def test_cut_heads_moves_tiles_and_refuses_remainders(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_cut_heads_is_accessible_and_fits(play, width):
     page = play(cut_heads(), width=width)
-    page.get_by_role("button", name="after transpose").click()
+    page.get_by_role("button", name="per head").click()
 
 
 # ---- Lecture 6: order -----------------------------------------------------------------------
@@ -672,8 +672,10 @@ def translate():
 def test_translate_agrees_with_the_helper(play, n, power):
     page = play(translate())
     page.get_by_role("slider", name="beams").fill(str(n))
-    page.get_by_role("slider", name="length penalty").fill(str(power))
-    page.get_by_role("button", name="To the end").click()
+    penalty = page.get_by_role("slider", name="length penalty")
+    assert penalty.is_disabled() == (n == 1)  # a single beam leaves it nothing to choose
+    if n > 1:
+        penalty.fill(str(power))
     best, *_ = beam_search(
         lambda tokens: NEXT.log()[tokens],
         torch.tensor([0]),
@@ -684,7 +686,7 @@ def test_translate_agrees_with_the_helper(play, n, power):
     )
     text = " ".join("-ABX"[token] for token in best.tokens if token < 4)
     said = page.locator("[role=status]").inner_text()
-    shown = re.search(r"“([^”]*)”, probability ([\d.e-]+), (right|wrong)", said)
+    shown = re.search(r"“([^”]*)” \([^)]*\): ([\d.e-]+), (right|wrong)", said)
     assert shown[1] == text
     assert float(shown[2]) == pytest.approx(np.exp(best.log_probability), rel=0.06)
     assert shown[3] == ("right" if text == "B" else "wrong")
@@ -693,24 +695,37 @@ def test_translate_agrees_with_the_helper(play, n, power):
 def test_translate_steps_through_a_tree(play):
     page = play(translate())
     tree, lines = page.locator(".stage svg").nth(1), page.locator(".stage svg").nth(0)
+    said = page.locator("[role=status]")
+    # It opens on the finished greedy translation, so that a slider changes something at once.
+    assert said.inner_text() == "greedy, “A X” (first · third): 0.27, wrong, missing: second."
+    page.get_by_role("button", name="Start again").click()
+    assert tree.locator("rect").count() == 0
+    page.get_by_role("button", name="Next token").press("Enter")
     assert "A on uno" in lines.get_attribute("aria-label")
     assert tree.locator("rect").count() == 1
     page.get_by_role("slider", name="beams").press("ArrowRight")
     assert tree.locator("rect").count() == 2
     page.get_by_role("button", name="Next token").press("Enter")
-    said = page.locator("[role=status]").inner_text()
-    assert said == "2 beams, step 2: “A X”, probability 0.27."
+    assert said.inner_text() == "2 beams, step 2: “A X” (first · third): 0.27."
     assert "A on uno, X on due" in lines.get_attribute("aria-label")
     # After "B end" one place is left in the beam: two rows of two, and one of one.
     page.get_by_role("button", name="Next token").click()
     assert tree.locator("rect").count() == 5
-    said = page.locator("[role=status]").inner_text()
-    assert "“B”, probability 0.38, right. Greedy: “A X”, 0.27." in said
+    assert said.inner_text() == "2 beams, “B” (second): 0.38, right."
+
+
+def test_translate_keeps_what_was_tried(play):
+    page = play(translate())
+    rows = page.locator(".stage tr")
+    page.get_by_role("slider", name="beams").fill("2")
+    shown = [row.split("\t") for row in rows.all_inner_texts()]
+    assert [row[0] for row in shown] == ["reference", "greedy", "2 beams"]
+    assert shown[1][1].splitlines() == ["A X", "first · third: 0.27, wrong, missing: second"]
+    assert shown[2][1].splitlines() == ["B", "second: 0.38, right"]
     page.get_by_role("button", name="other").click()
-    page.get_by_role("button", name="To the end").click()
-    assert "“B”, probability 0.38, wrong" in page.locator("[role=status]").inner_text()
-    page.get_by_role("button", name="Start again").click()
-    assert tree.locator("rect").count() == 0
+    assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["reference", "2 beams"]
+    said = page.locator("[role=status]").inner_text()
+    assert said == "2 beams, “B” (second): 0.38, wrong, missing: first · third."
 
 
 @pytest.mark.parametrize("width", [390, 1280])
