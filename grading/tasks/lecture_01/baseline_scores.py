@@ -301,7 +301,7 @@ def shares(args, result):
 
 TASK = task(
     plan("implement", points=8, minutes=16),
-    section="Agreement does not need attention",
+    section="Does agreement need attention?",
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     cases=cases,

@@ -48,7 +48,7 @@ mistake(
 
 TASK = task(
     plan("written", points=5, minutes=13),
-    section="Agreement does not need attention",
+    section="Does agreement need attention?",
     outcome="say which networks learn agreement, and why it is not the reason for attention",
     hints=(
         "Which of the choices could have suited one model more than another?",

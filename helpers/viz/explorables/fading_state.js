@@ -1,68 +1,68 @@
-/* Lecture 1: read on word by word; how much of the subject is left in a state, how much gradient
-   comes back, and attention's one arc.
-   config: {words: [...], subject: its position, w: first recurrent factor, bias: first forget bias} */
+/* Lecture 1: one number is all that is kept of a sentence. Every noun adds its own number to it, and
+   every word multiplies it by w; a gate may let only the first noun in.
+   config: {words: [...], nouns: {position: [singular, plural]}, plural: [positions], w: first factor} */
 lamplight.explorable("fading_state", (stage, config) => {
-  const { html, svg, set, number, slider, choose, button, status } = lamplight;
-  const { words, subject } = config, last = words.length - 1, WIDE = 32, HIGH = 100, TOP = 56;
-  let kind = "RNN", at, w = config.w, bias = config.bias;
-  const sigmoid = (b) => 1 / (1 + Math.exp(-b));
-  const factor = () => (kind === "RNN" ? w : sigmoid(bias));
-  const left = (n) => factor() ** n;
+  const { html, svg, set, number, slider, tick, choose, status } = lamplight;
+  const { words, nouns } = config, at = Object.keys(nouns).map(Number), last = words.length - 1;
+  const WIDE = 32, HIGH = 66, TOP = 22, LEFT = 34, middle = TOP + HIGH;
+  const GATES = ["every noun enters", "only the first noun enters"];
+  const plural = new Set(config.plural);
+  let w = config.w, gate = GATES[0];
+  const word = (i) => (nouns[i] ? nouns[i][+plural.has(i)] : words[i]);
+  const enters = (i) => (!nouns[i] || (gate !== GATES[0] && i !== at[0]) ? 0 : plural.has(i) ? 1 : -1);
   const said = status();
   const picture = svg("svg", {
-    viewBox: `0 0 ${WIDE * words.length + 8} ${TOP + HIGH + 78}`, role: "img",
-    "aria-label": "How much of the subject is left at each word", style: "width:100%;max-width:30rem",
+    viewBox: `0 0 ${LEFT + WIDE * words.length + 4} ${middle + HIGH + 84}`, role: "img",
+    "aria-label": "The state after each word, above zero for plural and below for singular",
+    style: "width:100%;max-width:32rem",
   });
-  const ground = TOP + HIGH;
-  const mid = (i) => 4 + WIDE * (i + 0.5);
-  picture.append(svg("path", { d: `M4 ${ground}H${WIDE * words.length + 4}`, stroke: "currentColor" }));
-  const marks = words.map((word, i) => {
-    const bar = svg("rect", { x: mid(i) - 10, width: 20, style: "fill:#0072b2" });
-    const over = svg("text", { x: mid(i), y: TOP - 6, "text-anchor": "middle" }, "↑");
+  const mid = (i) => LEFT + WIDE * (i + 0.5);
+  const end = LEFT + WIDE * words.length;
+  picture.append(
+    svg("path", { d: `M${LEFT} ${middle}H${end}`, stroke: "currentColor" }),
+    svg("text", { x: LEFT, y: 12 }, "state: above 0, plural (lie)"),
+    svg("text", { x: LEFT, y: middle + HIGH + 16 }, "below 0, singular (lies)"),
+  );
+  const ticks = [1, 0, -1].map((sign) => {
+    const text = svg("text", { x: LEFT - 4, y: middle - sign * HIGH + 5, "text-anchor": "end" });
+    picture.append(text);
+    return { sign, text };
+  });
+  const marks = words.map((_, i) => {
+    const bar = svg("rect", { x: mid(i) - 10, width: 20, style: `fill:${i === last ? "#d55e00" : "#0072b2"}` });
+    const y = middle + HIGH + 30;
     const name = svg("text", {
-      x: mid(i) + 4, y: ground + 14, "text-anchor": "end",
-      transform: `rotate(-50 ${mid(i) + 4} ${ground + 14})`,
-    }, word);
-    const group = svg("g", {}, bar, over, name);
-    picture.append(group);
-    return { group, bar, over, name };
+      x: mid(i) + 4, y, "text-anchor": "end", transform: `rotate(-50 ${mid(i) + 4} ${y})`,
+      "font-weight": nouns[i] || i === last ? 700 : 400,
+    });
+    picture.append(bar, name);
+    return { bar, name };
   });
-  const arc = svg("path", { fill: "none", "stroke-width": 3, style: "stroke:var(--lamp)" });
-  const note = svg("text", { y: 14, "text-anchor": "middle" }, "attention: one step");
-  picture.append(arc, note);
-
-  const step = slider("Words read", { min: subject + 1, max: last + 1, value: subject + 1 }, (v) => go(v - 1));
-  const ws = slider("Recurrent factor w", { min: 0.5, max: 1.3, step: 0.05, value: w, format: (v) => number(+v) },
+  const ws = slider("Factor w", { min: 0.5, max: 1.3, step: 0.05, value: w, format: (v) => number(+v) },
     (v) => { w = v; draw(); });
-  const bs = slider("Forget bias b", { min: -1, max: 6, step: 0.5, value: bias,
-    format: (v) => `${number(+v, 1)}, gate ${number(sigmoid(+v), 3)}` }, (v) => { bias = v; draw(); });
-  const nets = choose("Network", ["RNN", "LSTM"], kind, (k) => { kind = k; draw(); });
-  const next = button("Read the next word", () => go(at < last ? at + 1 : subject));
-  stage.append(html("div", { class: "row" }, nets.element, next), step.element, ws.element, bs.element,
+  const gates = choose("Gate", GATES, gate, (g) => { gate = g; draw(); });
+  const ticked = at.map((i) => tick(nouns[i][1], plural.has(i), (on) => {
+    on ? plural.add(i) : plural.delete(i);
+    draw();
+  }).element);
+  stage.append(gates.element, ws.element,
+    html("div", { class: "row", role: "group", "aria-label": "Plural nouns" }, html("span", {}, "Plural:"), ...ticked),
     picture, said);
 
-  const go = (to) => { at = to; step.set(at + 1); draw(); };
-  const text = (v) => (v && v < 0.001 ? v.toExponential(0).replace("-", "−") : number(v, 3));
   const draw = () => {
-    ws.element.hidden = kind !== "RNN";
-    bs.element.hidden = kind !== "LSTM";
-    for (const s of [ws, bs]) s.element.style.display = s.element.hidden ? "none" : "";
-    marks.forEach(({ group, bar, over, name }, i) => {
-      const read = i >= subject && i <= at, share = read ? left(i - subject) : 0;
-      const tall = Math.min(1, share) * HIGH;
-      set(bar, { y: ground - tall, height: tall });
-      set(over, { opacity: share > 1.0001 ? 1 : 0 });
-      set(name, { "font-weight": i === at || i === subject ? 700 : 400 });
-      set(group, { opacity: i <= at ? 1 : 0.55 });
+    let state = 0;
+    const states = words.map((_, i) => (state = w * state + enters(i)));
+    const most = Math.max(1, ...states.map(Math.abs));
+    for (const { sign, text } of ticks) text.textContent = number(sign * most, sign ? 1 : 0);
+    marks.forEach(({ bar, name }, i) => {
+      const tall = (Math.abs(states[i]) / most) * HIGH;
+      set(bar, { y: states[i] > 0 ? middle - tall : middle, height: tall });
+      name.textContent = word(i);
     });
-    const n = at - subject, a = mid(at), s = mid(subject);
-    set(arc, { d: n ? `M${a} ${TOP - 14}C${a - 8} 12 ${s + 8} 12 ${s} ${TOP - 14}` : "" });
-    set(note, { x: (a + s) / 2, opacity: n > 3 ? 1 : 0 });
-    const f = factor(), over50 = left(50);
-    const fate = Math.abs(f - 1) < 1e-9 ? "keeps its size" : f > 1 ? "explodes" : over50 < 0.01 ? "vanishes" : "shrinks";
-    said.textContent = `${n} steps after “${words[subject]}”, ${text(left(n))} of it is left in the state. `
-      + `Over 50 steps the gradient is multiplied by ${text(over50)}: it ${fate}.${n ? " Attention: one step." : ""}`;
-    next.textContent = at < last ? "Read the next word" : "Start again";
+    const parts = at.filter(enters).map((i) => `“${word(i)}” adds ${number(enters(i) * w ** (last - i))}`);
+    const verb = state > 0 ? "lie" : "lies", right = plural.has(at[0]) === state > 0;
+    said.textContent = `At the gap, ${parts.join(", ")}. The state is ${number(state)}, so the verb is `
+      + `“${verb}”: ${right ? "right" : "wrong"}.`;
   };
-  go(subject);
+  draw();
 });
