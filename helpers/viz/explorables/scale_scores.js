@@ -32,7 +32,7 @@ lamplight.explorable("scale_scores", (stage, config) => {
     (name) => html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows));
   const full = { top: 1, entropy: Math.log(keys), gradient: 1 - 1 / keys };
   const names = { top: "largest weight", entropy: `entropy (at most ${number(full.entropy)})`,
-    gradient: `reaction Σ w(1 − w) (at most ${number(full.gradient)})` };
+    gradient: `how far weights move with a score (at most ${number(full.gradient)})` };
   const meters = Object.fromEntries(Object.keys(names).map((n) => [n, html("td")]));
   const means = html("table", {}, above(`Mean of ${draws} random queries`),
     html("tbody", {}, ...Object.entries(meters).map(([n, cell]) =>

@@ -267,6 +267,34 @@ def test_stack_depth_shows_the_stack_that_is_chosen(play):
     assert page.locator("[role=status]").inner_text().startswith("After block 3")
 
 
+def test_stack_depth_keeps_a_curve_to_compare_with(play):
+    table = (["stack", "cosine"], [["whole", 0.01]])
+    page = play(explorables.to_html("stack_depth", {"stacks": STACKS}, table=table, caption="Try."))
+    kept = page.locator(".stage svg path[stroke-dasharray]")
+    assert kept.evaluate_all("all => all.map(p => p.getAttribute('d'))") == ["", ""]
+    lamp = page.locator(".stage svg path[style]")
+    before = lamp.evaluate_all("all => all.map(p => p.getAttribute('d'))")
+    page.get_by_role("button", name="Keep this curve").click()
+    page.get_by_role("button", name="no norm").click()
+    assert kept.evaluate_all("all => all.map(p => p.getAttribute('d'))") == before
+    assert lamp.evaluate_all("all => all.map(p => p.getAttribute('d'))") != before
+    assert page.get_by_text("Dashed: pre-norm, residual, feed-forward.").is_visible()
+    page.get_by_role("button", name="Remove the dashed curve").click()
+    assert kept.evaluate_all("all => all.map(p => p.getAttribute('d'))") == ["", ""]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_stack_depth_is_accessible_and_fits(play, width):
+    table = (["stack", "cosine"], [["whole", 0.01]])
+    config = {"stacks": STACKS}
+    page = play(
+        explorables.to_html("stack_depth", config, table=table, caption="Try."), width=width
+    )
+    page.get_by_role("button", name="Keep this curve").click()
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 # ---- Lecture 4: paint a mask
 
 
@@ -514,53 +542,68 @@ def test_order_is_accessible_and_fits(play, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-# ---- Lecture 1: the state fades, attention takes one step -------------------------------------
+# ---- Lecture 1: a state of one number --------------------------------------------------------
+
+NOUNS = {1: ["letter", "letters"], 4: ["drawer", "drawers"], 7: ["lamp", "lamps"]}
 
 
 def fading_state():
     words = "The letters in the drawer under the lamp that hums ___".split()
-    config = {"words": words, "subject": 1, "w": 0.9, "bias": 1}
-    return explorables.to_html(
-        "fading_state", config, table=(["factor", "left"], [["0.9", 0.9**9]]), caption="Read on."
-    )
+    config = {"words": words, "nouns": NOUNS, "plural": [1], "w": 0.9}
+    table = (["w", "state"], [["0.9", -0.87]])
+    return explorables.to_html("fading_state", config, table=table, caption="Read on.")
 
 
-def status_shares(page):
-    """What is left in the state, and the factor over 50 steps, from the status sentence."""
+def one_number(w, plural, first_only):
+    """The state after each of the eleven words, and what each noun adds to the last."""
+    state, states, adds = 0.0, [], []
+    for t in range(11):
+        enters = t in NOUNS and (t == 1 or not first_only)
+        number = (1 if t in plural else -1) * enters
+        state = w * state + number
+        states.append(state)
+        adds += [number * w ** (10 - t)] * bool(enters)
+    return states, adds
+
+
+def assert_state_shown(page, w, plural, first_only):
+    states, adds = one_number(w, plural, first_only)
     said = page.locator("p[role=status]").inner_text().replace("−", "-")
-    found = re.search(r"”, (\S+) of it is left.* multiplied by (\S+): ", said)
-    return [float(number) for number in found.groups()]
-
-
-def rounded(values):
-    """As the sentence writes them: three decimals, or one digit where that would be 0."""
-    return [float(f"{v:.0e}") if v < 0.001 else float(f"{v:.3f}") for v in values]
-
-
-@pytest.mark.parametrize("w", [0.5, 0.9, 1.0, 1.3])
-def test_fading_state_of_an_rnn_agrees_with_numpy(play, w):
-    page = play(fading_state())
-    page.get_by_label("Recurrent factor w").fill(str(w))
-    for _ in range(9):
-        page.get_by_role("button", name="Read the next word").click()
-    assert status_shares(page) == rounded(np.power(w, [9, 50]))
+    numbers = [float(n) for n in re.findall(r"-?\d+\.\d\d", said)]
+    np.testing.assert_allclose(numbers, [*adds, states[-1]], atol=5.1e-3)
+    verb = "lie" if states[-1] > 0 else "lies"
+    right = "right" if (1 in plural) == (verb == "lie") else "wrong"
+    assert said.endswith(f"so the verb is “{verb}”: {right}.")
     heights = page.locator(".stage rect").evaluate_all(
         "all => all.map(r => +r.getAttribute('height'))"
     )
-    np.testing.assert_allclose(heights[1:], 100 * np.minimum(1, w ** np.arange(10)), atol=1e-6)
+    tallest = max(1, *map(abs, states))
+    np.testing.assert_allclose(heights, 66 * np.abs(states) / tallest, atol=1e-6)
 
 
-def test_fading_state_of_an_lstm_agrees_with_numpy(play):
+@pytest.mark.parametrize("w", [0.5, 0.9, 1.0, 1.3])
+def test_fading_state_agrees_with_a_loop(play, w):
     page = play(fading_state())
-    page.get_by_role("button", name="LSTM").click()
-    page.get_by_label("Forget bias b").fill("3")
-    page.get_by_label("Words read").fill("11")
-    gate = 1 / (1 + np.exp(-3))
-    assert status_shares(page) == rounded([gate**9, gate**50])
-    page.get_by_label("Forget bias b").press("ArrowRight")
-    gate = 1 / (1 + np.exp(-3.5))
-    assert status_shares(page) == rounded([gate**9, gate**50])
-    assert not page.get_by_label("Recurrent factor w").is_visible()
+    page.get_by_label("Factor w").fill(str(w))
+    assert_state_shown(page, w, {1}, first_only=False)
+    page.get_by_label("lamps").check()
+    assert_state_shown(page, w, {1, 7}, first_only=False)
+    page.get_by_label("letters").uncheck()
+    assert_state_shown(page, w, {7}, first_only=False)
+    page.get_by_role("button", name="only the first noun enters").click()
+    assert_state_shown(page, w, {7}, first_only=True)
+
+
+def test_fading_state_needs_a_gate_or_w_above_one(play):
+    """What the page says of its three settings."""
+    page = play(fading_state())
+    said = page.locator("p[role=status]")
+    for w, verdict in [("0.5", "wrong"), ("1", "wrong"), ("1.1", "wrong"), ("1.2", "right")]:
+        page.get_by_label("Factor w").fill(w)
+        assert said.inner_text().endswith(f"{verdict}.")
+    page.get_by_role("button", name="only the first noun enters").click()
+    page.get_by_label("Factor w").fill("0.5")
+    assert said.inner_text().endswith("right.")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -630,6 +673,67 @@ def test_scale_scores_agrees_with_numpy(play):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_scale_scores_is_accessible_and_fits(play, width):
     page = play(scale_scores(), width=width)
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# ---- Lecture 3: a trained head answers wishes --------------------------------------------------
+
+
+SWAP = stored("seed_swap")["swap"]
+
+
+def seed_swap():
+    table = (["gardener", "wishes for"], [["19", "26"]])
+    return explorables.to_html("seed_swap", SWAP, table=table, caption="Change a wish.")
+
+
+def swap_answer(asks, wish, seeds):
+    """Scores and weights of one gardener, and the kind that the head answers."""
+    wishes = [*SWAP["wishes"]]
+    wishes[asks] = wish
+    parts = np.zeros((8, 24))
+    for i in range(8):
+        parts[i, [i, 8 + wishes[i], 16 + seeds[i]]] = 1
+    scores = parts[asks] @ np.array(SWAP["scores"]) @ parts.T
+    weights = np.exp(scores - scores.max())
+    weights /= weights.sum()
+    logits = np.array(SWAP["bias"]) + weights @ parts @ np.array(SWAP["logits"])
+    return scores, weights, "abcdefgh"[logits.argmax()]
+
+
+def test_seed_swap_agrees_with_numpy(play):
+    page = play(seed_swap())
+    said, rows = page.locator("[role=status]"), page.locator(".stage tbody tr")
+    names = [f"{label:02}" for label in SWAP["labels"]]
+
+    def assert_shown(asks, wish, seeds):
+        scores, weights, kind = swap_answer(asks, wish, seeds)
+        for column, wanted, digits in ((1, scores, 0.051), (2, weights, 0.0051)):
+            cells = rows.locator(f"td:nth-of-type({column + 1})").all_inner_texts()
+            shown = [float(text.replace("−", "-")) for text in cells]
+            np.testing.assert_allclose(shown, wanted, atol=digits)
+        assert f"goes to jar {names[weights.argmax()]}." in said.inner_text()
+        assert said.inner_text().endswith(f"“{kind}”: right.")
+
+    assert_shown(0, SWAP["wishes"][0], SWAP["seeds"])
+    page.get_by_role("group", name="Her wish").get_by_role("button", name=names[7]).click()
+    assert_shown(0, 7, SWAP["seeds"])
+    page.get_by_role("button", name="Pass the seeds on").click()
+    assert_shown(0, 7, np.roll(SWAP["seeds"], 1))
+
+
+def test_seed_swap_head_answers_every_wish():
+    for turn, asks, wish in itertools.product(range(8), repeat=3):
+        seeds = np.roll(SWAP["seeds"], turn)
+        _, weights, kind = swap_answer(asks, wish, seeds)
+        assert weights.argmax() == wish
+        assert kind == "abcdefgh"[seeds[wish]]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_seed_swap_is_accessible_and_fits(play, width):
+    page = play(seed_swap(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
