@@ -16,7 +16,6 @@ in either order of a and b:
 from __future__ import annotations
 
 import torch
-from grading.tasks.lecture_14.fit import fit
 
 from experiments.search import search
 from grading.tasks.lecture_14.accuracy_by_carries import accuracy_by_carries
@@ -26,6 +25,7 @@ from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
 from grading.tasks.lecture_14.read_answers import read_answers
 from grading.tasks.lecture_14.split_pairs import split_pairs
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
+from grading.tasks.lecture_14.train_keep_best import train_keep_best
 from helpers.training import count_parameters, set_seed
 
 ORDERS = ("plain", "reversed")
@@ -60,7 +60,9 @@ def trial(order: str, setting: str, lr: float, seed: int) -> dict:
         rows = torch.randint(len(known), (BATCH,), generator=generator)
         return inputs_and_targets(known[rows], N)
 
-    measured = fit(model, make_batch, STEPS, lr, WARMUP, lambda model: whole(model, aside), EVERY)
+    measured = train_keep_best(
+        model, make_batch, STEPS, lr, WARMUP, lambda model: whole(model, aside), EVERY
+    )
     tokens = tokens_of(test, order, setting)
     written = greedy_sums(model, tokens[:, : 2 * N + 2], N)
     right = (written == tokens)[:, 2 * N + 2 :]  # (·, n + 1)
