@@ -1,6 +1,6 @@
 /* Lecture 12: patch one vector of the residual stream, and see whether the verb turns.
    config: {layers: names, verbs: [below 0, above 0], runs: {name: {words, from: the subject of the
-            other run, own, other: logit differences of both runs, grid: [layer][word]}}} */
+            other run, own, other: logit differences of both runs, grid: [layer][word], note: what to notice}}} */
 lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
   const { html, svg, set, number, choose, button, status } = lamplight;
   const names = Object.keys(runs);
@@ -32,8 +32,8 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
     });
   };
 
-  const W = 320, low = Math.min(...names.map((n) => runs[n].other)) - 1;
-  const high = Math.max(...names.map((n) => runs[n].own)) + 1;
+  const W = 320, both = names.flatMap((n) => [runs[n].own, runs[n].other]);
+  const low = Math.min(...both) - 1, high = Math.max(...both) + 1;
   const xOf = (v) => 10 + ((W - 20) * (v - low)) / (high - low);
   const ink = (text, x, y) => svg("text", { x, y, "text-anchor": "middle" }, text);
   const mark = svg("circle", { r: 7, cy: 26, style: "fill:var(--lamp)" }), ends = svg("g");
@@ -69,11 +69,12 @@ lamplight.explorable("find_the_path", (stage, { runs, layers, verbs }) => {
     }));
     if (!at) {
       said.textContent = `This run says ${verb(run.own)}: the logit difference is ${number(run.own)}. `
-        + `In the other run, with “${run.from}”, it is ${number(run.other)}. Choose a cell.`;
+        + `In the other run, with “${run.from}”, it is ${number(run.other)}. ${run.note ?? ""} Choose a cell.`;
       return;
     }
     const turned = verb(value) !== verb(run.own), still = Math.abs(value - run.own) < 0.1;
-    said.textContent = `Patched at “${run.words[at[1]]}” ${layers[at[0]]}: the logit difference is ${number(value)}, `
+    const whole = run.other - run.own, share = Math.abs(whole) > 1 ? ` (moved ${number((value - run.own) / whole)})` : "";
+    said.textContent = `Patched at “${run.words[at[1]]}” ${layers[at[0]]}: the logit difference is ${number(value)}${share}, `
       + `so the model ${turned ? "now says" : "still says"} ${verb(value)}${still ? "; nothing has moved" : ""}.`;
   };
   build();

@@ -76,7 +76,8 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
     const why = at && top === at - 1 ? ", the symbol before" : top && letters[top - 1] === letters[at] ? `, the symbol after ${top === last[at] + 1 ? "the last" : "an earlier"} ${letters[at]}` : "";
     const next = String.fromCharCode(97 + says[at].indexOf(p));
     said.textContent = `From symbol ${at + 1}, ${letters[at]}, head ${heads[head]} attends most to symbol ${top + 1}, `
-      + `${letters[top]}${why} (weight ${number(row[top])}). The model predicts ${/[a-z]/.test(next) ? next : "none of a to z"} (probability ${number(p)}).`;
+      + `${letters[top]}${why} (weight ${number(row[top])}). The model predicts ${/[a-z]/.test(next) ? next : "none of a to z"} (probability ${number(p)}).`
+      + (last[at] < 0 ? ` No earlier ${letters[at]}: in training every text repeats, so the model may expect the first letter.` : "");
   };
   draw();
 });

@@ -31,7 +31,7 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const gloss = (ids) => text(ids, 2, " · ");
   const verdict = (ids) => {
     const missing = one.right.filter((id) => !ids.includes(id));
-    return text(ids) === text(one.right) ? "right" : `wrong, missing: ${gloss(missing) || "nothing"}`;
+    return text(ids) === text(one.right) ? "right" : `wrong, missing: ${gloss(missing) || "no word"}`;
   };
   const share = (total) => `${+Math.exp(total).toPrecision(2)}`;
   const score = (each) => each.total / each.ids.length ** power;

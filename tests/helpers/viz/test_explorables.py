@@ -1113,6 +1113,7 @@ def find_the_path():
         "grid": [[5.67, -5.41, 5.67], [5.66, 2.19, -4.0]],
     }
     control = {**first, "from": "books", "other": 5.5, "grid": [[5.67] * 3] * 2}
+    control["note"] = "Nothing to find."
     config = {
         "layers": layers,
         "verbs": ["lies", "lie"],
@@ -1129,11 +1130,12 @@ def test_the_path_is_found_cell_by_cell(play):
     assert cells.all_inner_texts() == ["?"] * 6
     cells.nth(2).click()  # letters, before
     assert said.inner_text() == (
-        "Patched at “letters” before: the logit difference is −5.41, so the model now says lies."
+        "Patched at “letters” before: the logit difference is −5.41 (moved 1.00), "
+        "so the model now says lies."
     )
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    assert "is 2.19, so the model still says lie." in said.inner_text()
+    assert "is 2.19 (moved 0.31), so the model still says lie." in said.inner_text()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Space")
     assert said.inner_text().endswith("still says lie; nothing has moved.")
@@ -1142,7 +1144,11 @@ def test_the_path_is_found_cell_by_cell(play):
     assert cells.all_inner_texts() == ["5.7", "5.7", "−5.4", "2.2", "5.7", "−4.0"]
     page.get_by_role("button", name="control").click()
     assert cells.all_inner_texts() == ["?"] * 6
-    assert "In the other run, with “books”, it is 5.50" in said.inner_text()
+    assert "In the other run, with “books”, it is 5.50. Nothing to find." in said.inner_text()
+    cells.nth(2).click()
+    assert said.inner_text().startswith(
+        "Patched at “letters” before: the logit difference is 5.67, so"
+    )
 
 
 def induction_heads(text="abcdabcd"):
@@ -1196,6 +1202,10 @@ def test_induction_heads_accepts_letters_only(play):
     page.get_by_label("Attend from symbol").fill("4")
     said = page.locator("p[role=status]").inner_text()
     assert said.startswith("From symbol 5, b, head (1, 0) attends most to symbol 3, c")
+    assert "No earlier" not in said
+    page.get_by_label("Text of letters").fill("abcdefgh")
+    said = page.locator("p[role=status]").inner_text()
+    assert "predicts a (probability 0.99). No earlier h: in training every text repeats" in said
     page.get_by_label("Text of letters").fill("")
     assert page.locator("p[role=status]").inner_text().startswith("From symbol 1, a,")
 
