@@ -1,4 +1,4 @@
-"""Attention, from the weighted average of lecture 2 to the key-value cache of lecture 8.
+"""Attention, from scaled dot-product attention (lecture 2) to the KV cache (lecture 8).
 
 Shapes are written `(batch, heads, query, key)`; masks are boolean and True means "may attend".
 
@@ -43,8 +43,8 @@ def masked_softmax(
     if mask is None:
         return scores.softmax(dim=-1)
     _check_mask(mask, scores.shape)
-    # −∞ in a whole row would make softmax compute 0/0. Such a row keeps its finite scores here
-    # and loses its weights in the last line, which also stops the gradient.
+    # A row of −∞ would make softmax compute 0/0. So a row that is masked throughout keeps its
+    # finite scores here, and the last line sets its weights to 0, which also stops the gradient.
     sees_something = mask.any(dim=-1, keepdim=True)
     scores = scores.masked_fill(sees_something & ~mask, -torch.inf)
     return scores.softmax(dim=-1).masked_fill(~mask, 0.0)
@@ -66,11 +66,11 @@ def scaled_dot_product_attention(
         q, k, v: queries, keys and values with any equal leading dimensions.
         mask: True where a query may attend to a key; broadcasts to `(*batch, T_q, T_k)`.
         bias: numbers added to the scores before the mask, for instance ALiBi's; −∞ blocks.
-        scale: 1/√d_k if not given.
-        dropout_p: share of the weights set to zero at random. The caller passes 0 in evaluation.
+        scale: factor of the scores; 1/√d_k if not given.
+        dropout_p: probability of dropping a weight. The caller passes 0 in evaluation.
 
     Returns:
-        The context vectors, and the attention weights as they are before dropout.
+        The context vectors, and the attention weights before dropout.
 
     Raises:
         ValueError: if shapes or dtypes do not fit together or the mask is not boolean.
@@ -119,7 +119,7 @@ class SelfAttention(nn.Module):
         Float[Tensor, "*batch T d_v"]
         | tuple[Float[Tensor, "*batch T d_v"], Float[Tensor, "*batch T T"]]
     ):
-        """Context vectors for every position of `x`, and the weights if asked for.
+        """Context vectors of every position of `x`, and the attention weights if asked for.
 
         Raises:
             ValueError: if the last axis of `x` is not `d_model` or the mask does not fit.
@@ -131,15 +131,16 @@ class SelfAttention(nn.Module):
 
 
 class CausalSelfAttention(SelfAttention):
-    """One head that looks only backward, with dropout on its weights (lecture 4).
+    """One head with a causal mask and dropout on its attention weights (lecture 4).
 
-    The mask is a buffer: it moves with the module to another device and is not trained. Only where
-    weights are wanted is it read; else torch's fused function is told "causal", which is the same.
+    The mask is a buffer: it moves with the module to another device and is not trained. It is used
+    only to return weights; otherwise torch's fused function gets `is_causal=True`, with the same
+    result.
 
     Args:
         d_model, d_k, d_v, bias: as in `SelfAttention`.
-        context_length: the longest sequence that the mask serves.
-        dropout: share of the weights dropped in training, and only there.
+        context_length: length of the longest sequence.
+        dropout: probability of dropping an attention weight in training.
     """
 
     def __init__(
@@ -432,11 +433,11 @@ def _check_mask(mask: Tensor, scores_shape: Sequence[int]) -> None:
 
 
 def _check_input(name: str, x: Tensor, layer: nn.Linear, batched: bool = False) -> None:
-    """Refuse what a projection cannot take. Under autocast torch makes dtypes fit by itself."""
+    """Refuse inputs that a projection cannot take. Under autocast torch converts dtypes itself."""
     width, dtype = layer.in_features, layer.weight.dtype
     fits = (x.dim() == 3 if batched else x.dim() >= 2) and x.shape[-1] == width
     if fits and x.dtype == dtype:
-        return  # nearly always, and without the cost of a message
+        return  # the usual case, without the cost of a message
     needed = shape_text("batch" if batched else "…", "T", width)
     require(fits, name, f"shape {tuple(x.shape)}", needed)
     automatic = torch.is_autocast_enabled(x.device.type)

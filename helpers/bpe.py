@@ -1,12 +1,12 @@
 """Byte pair encoding from scratch, on bytes as in GPT-2 (lecture 12).
 
-A text is first cut into words, each with the space before it. A word is spelled in bytes, so that
-every sign of every script can be spelled, and each byte is written as a sign that can be printed:
-`Ġ` is the space. Then the two neighbours that stand together most often are joined into one piece,
-again and again. The same joins, in the same order, cut new text.
+A text is first split into words, each with the space before it. A word is a sequence of bytes, so
+that every character of every script is covered, and each byte is written as a printable character:
+`Ġ` is the space. Then the most frequent pair of neighbouring tokens is merged into one token, again
+and again. The same merges, in the same order, tokenize new text.
 
 Sources: Sennrich et al. (2016), section 3.2; Radford et al. (2019), section 2.2, for bytes. Merges
-and pieces are those of the library `tokenizers`, ties included.
+and tokens are those of the library `tokenizers`, ties included.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 
 
 def _signs() -> list[str]:
-    """A sign for each byte: itself where it can be printed, else the next one from 256 on."""
+    """A character for each byte: itself if it can be printed, else the next one from 256 on."""
     printed = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = (byte for byte in range(256) if byte not in printed)
     signs = {byte: chr(byte) for byte in printed}
@@ -42,9 +42,9 @@ _ENDINGS = re.compile(r"'(?:s|t|re|ve|m|ll|d)")
 
 
 def words(text: str) -> list[str]:
-    """The text cut as GPT-2 cuts it: words with the space before them, numbers, other signs.
+    """The text split as in GPT-2: words with the space before them, numbers, other characters.
 
-    Of several spaces the last one goes to the word; an ending such as 's stands alone.
+    Of several spaces the last one belongs to the word; an ending such as 's is a word of its own.
     """
     kinds, cut, at = _kinds(text), [], 0
     while at < len(text):

@@ -1,7 +1,7 @@
-"""From logits to tokens: probabilities of the next token, and writing token by token (lecture 8).
+"""From logits to tokens: next-token probabilities, sampling (lecture 8), beam search (lecture 9).
 
 The functions on logits and probabilities return distributions, so that they can be tested; only
-`generate` draws. `beam_search` looks for a likely sequence (lecture 9).
+`generate` samples.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def greedy(logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
-    """All probability on the token with the largest logit; of equal ones, on the first.
+    """A distribution with all probability on the largest logit; ties go to the first.
 
     Raises:
         ValueError: if `logits` are not floating-point numbers, the largest of them finite.
@@ -38,11 +38,11 @@ def next_token_probabilities(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Float[Tensor, "*batch vocab"]:
-    """softmax(logits / temperature); of that only the `top_k` likeliest; of these only `top_p`.
+    """softmax(logits / temperature), filtered by `top_k` and then by `top_p`.
 
     Args:
-        logits: one number for each token of the vocabulary; −∞ for what cannot come.
-        temperature: below 1 likely tokens become likelier, above 1 all become more alike; 0 is
+        logits: one number for each token of the vocabulary; −∞ for a token that is impossible.
+        temperature: below 1 likely tokens become likelier, above 1 all become more equal; 0 is
             the limit, `greedy`.
         top_k: as in `filter_top_k`; None keeps all.
         top_p: as in `filter_top_p`; None keeps all.
@@ -70,9 +70,9 @@ def next_token_probabilities(
 def filter_top_k(
     probabilities: Float[Tensor, "*batch vocab"], k: int
 ) -> Float[Tensor, "*batch vocab"]:
-    """Only the k likeliest tokens, in the same ratios as before.
+    """The distribution restricted to the k likeliest tokens and normalized again.
 
-    Of equally likely tokens those with smaller ids are taken first, so that there are always k.
+    Ties go to the smaller ids, so that exactly k tokens remain.
     Source: Fan et al. (2018).
 
     Raises:
@@ -89,10 +89,10 @@ def filter_top_k(
 def filter_top_p(
     probabilities: Float[Tensor, "*batch vocab"], p: float
 ) -> Float[Tensor, "*batch vocab"]:
-    """Only the fewest tokens whose probabilities together reach p, in the same ratios as before.
+    """The distribution restricted to the fewest tokens with a total probability of p.
 
-    Of equally likely tokens those with smaller ids are taken first. How many remain depends on
-    how sure the model is. Source: Holtzman et al. (2020), section 3.1, "nucleus sampling".
+    It is normalized again; ties go to the smaller ids. How many tokens remain depends on how sure
+    the model is. Source: Holtzman et al. (2020), section 3.1, "nucleus sampling".
 
     Raises:
         ValueError: if p is not above 0 and at most 1, or `probabilities` are none.
@@ -100,7 +100,7 @@ def filter_top_p(
     _check_probabilities(probabilities)
     require(0.0 < p <= 1.0, "p", p, "a number above 0 and at most 1")
     falling, order = probabilities.sort(dim=-1, descending=True, stable=True)  # (*batch, vocab)
-    likelier = falling.cumsum(dim=-1) - falling  # what is reached without this token
+    likelier = falling.cumsum(dim=-1) - falling  # total of all likelier tokens
     # p = 1 keeps all: otherwise the rounding of the sum could drop the least likely ones.
     needed = (likelier < p) | (p == 1.0)
     keep = torch.zeros_like(needed).scatter(-1, order, needed)
@@ -120,25 +120,25 @@ def generate(
     generator: torch.Generator | None = None,
     use_cache: bool = True,
 ) -> Int[Tensor, "batch T_all"]:
-    """Continue each row of `tokens`, one token at a time, each drawn by its probability.
+    """Each row of `tokens`, continued by sampling one token at a time.
 
     Args:
-        model: maps tokens (batch, T) to logits (batch, T, vocab). It is called in evaluation.
-        tokens: the beginnings, all of the same length.
-        max_new_tokens: how many tokens to add at most.
+        model: maps tokens (batch, T) to logits (batch, T, vocab). It is called in evaluation mode.
+        tokens: the prompts, all of the same length.
+        max_new_tokens: the most tokens to append.
         temperature, top_k, top_p: as in `next_token_probabilities`; temperature 0 takes the
             likeliest token each time.
-        eos_id: a token that ends its row; what comes after it is `PAD`. None never ends one.
-        generator: where the choices come from; torch's global one if not given.
-        use_cache: whether the model reads each token once (`model.new_cache()`) or everything
-            again for each new token. The result is the same.
+        eos_id: the token that ends a row, which is then filled up with `PAD`; None for no end.
+        generator: random generator; torch's global one if not given.
+        use_cache: whether to use a KV cache (`model.new_cache()`), or else process the whole text
+            for each new token. The result is the same.
 
     Returns:
-        The beginnings with what was added: `max_new_tokens` tokens, or fewer if all rows ended.
+        The prompts and the appended tokens: `max_new_tokens`, or fewer if all rows have ended.
 
     Raises:
-        ValueError: if there is no token to begin with, if the model knows no cache, if the text
-            could become longer than the model's `context_length`, and as the model and
+        ValueError: if a prompt is empty, if the model has no `new_cache`, if the text could become
+            longer than the model's `context_length`, and as the model and
             `next_token_probabilities`.
     """
     require_dims("tokens", tokens, 2, "(batch, T)")
@@ -151,10 +151,10 @@ def generate(
     came = f"{max_new_tokens}, after {tokens.shape[1]} tokens"
     needed = f"in all at most context_length = {longest}"
     require(longest is None or total <= longest, "max_new_tokens", came, needed)
-    # Of a text that is read for the first time, only the last position is asked.
+    # Only the logits of the last position are needed.
     asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
     cache = model.new_cache() if use_cache else None
-    unread = tokens  # what the cache has not seen
+    unread = tokens  # tokens that are not in the cache
     running = torch.ones_like(tokens[:, :1], dtype=torch.bool)  # (batch, 1)
     with eval_mode(model):
         for _ in range(max_new_tokens):
@@ -173,11 +173,11 @@ def generate(
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A sequence that a search found.
+    """A continuation found by beam search.
 
-    tokens: what was added to the beginning, with the token that ended it.
+    tokens: the tokens after the prompt, the end token included.
     log_probability: of these tokens, in nats.
-    score: by which hypotheses are ordered.
+    score: log-probability with the length penalty; hypotheses are sorted by it.
     """
 
     tokens: tuple[int, ...]
@@ -195,28 +195,28 @@ def beam_search(
     n_beams: int = 4,
     length_penalty: float = 0.0,
 ) -> list[Hypothesis]:
-    """Likely continuations of one beginning, the best first.
+    """Likely continuations of one prompt, the best first.
 
-    At each step all ways to go on with the open hypotheses are compared, and the `n_beams`
-    likeliest are kept. One that ends takes its place out of the beam. One beam is greedy choice.
+    Each step extends all open hypotheses by every token and keeps the `n_beams` likeliest. A
+    hypothesis that ends leaves the beam one place smaller. With one beam this is greedy decoding.
 
-    Keeping more is no guarantee: what greedy choice would have taken may fall out of the beam.
-    So greedy choice is followed as well, and the best score found is never below its score.
+    A wider beam can lose the greedy continuation on the way. So greedy decoding runs as well, and
+    the best score is never below its score.
 
     Args:
-        model: maps tokens (n, T) to logits (n, T, vocab). Any function does, and it is called as
-            it is: a model with dropout needs `model.eval()` first.
-        tokens: the beginning, at least one token.
-        max_new_tokens: how many tokens to add at most. A hypothesis that has not ended by then
-            counts as it is.
+        model: maps tokens (n, T) to logits (n, T, vocab). Any function will do; call `model.eval()`
+            first if the model has dropout.
+        tokens: the prompt, at least one token.
+        max_new_tokens: the most tokens to append. A hypothesis that has not ended by then counts
+            as it is.
         eos_id: the token that ends a hypothesis.
-        n_beams: how many hypotheses are followed at a time.
-        length_penalty: scores are log-probabilities divided by (number of new tokens) to this
-            power. 0 prefers short ones, since each further token can only cost; 1 takes the mean
-            for each token (Wu et al., 2016, section 7, divide by another function of the length).
+        n_beams: number of hypotheses kept at each step.
+        length_penalty: a score is the log-probability divided by (number of new tokens) to this
+            power. 0 favours short continuations; 1 takes the mean of each token (Wu et al., 2016,
+            section 7, divide by another function of the length).
 
     Raises:
-        ValueError: if a number is too small or there is no beginning, and as the model.
+        ValueError: if a number is too small or the prompt is empty, and as the model.
     """
     require_dims("tokens", tokens, 1, "(T,)")
     require(len(tokens) >= 1, "tokens", "none", "at least one to begin with")
@@ -237,7 +237,7 @@ def _search(
     eos_id: int,
     n_beams: int,
 ) -> dict[tuple[int, ...], float]:
-    """What was added to the beginning by each hypothesis, and its log-probability."""
+    """The new tokens of each ended hypothesis, with their log-probability."""
     start, ended = len(tokens), {}
     rows, total = tokens[None], torch.zeros(1)  # (n, T), (n,)
     for step in range(max_new_tokens):
@@ -245,7 +245,7 @@ def _search(
         _check_logits(logits)
         totals = total.to(logits)[:, None] + logits.log_softmax(dim=-1)  # (n, vocab)
         falling, order = totals.flatten().sort(descending=True, stable=True)
-        kept = order[falling.isfinite()][: n_beams - len(ended)]  # (n,), none that cannot come
+        kept = order[falling.isfinite()][: n_beams - len(ended)]  # (n,), without impossible tokens
         before, token = kept // totals.shape[1], kept % totals.shape[1]  # (n,), (n,)
         rows, total = torch.cat([rows[before], token[:, None]], dim=1), falling[: len(kept)]
         over = (token == eos_id) | (step == max_new_tokens - 1)  # (n,)
@@ -258,13 +258,13 @@ def _search(
 
 
 def _only(probabilities: Tensor, keep: Tensor) -> Tensor:
-    """Zero outside `keep`, and the rest so that it sums to 1 again."""
+    """Probabilities set to zero outside `keep` and normalized again."""
     kept = probabilities.masked_fill(~keep, 0.0)
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
 def _check_logits(logits: Tensor) -> None:
-    """A row with NaN or ∞, or of −∞ throughout, has no likeliest token."""
+    """Refuse rows without a likeliest token: with NaN or ∞, or with −∞ only."""
     fits = logits.dim() >= 1 and logits.shape[-1] >= 1
     require(fits, "logits", f"shape {tuple(logits.shape)}", "shape (…, vocab), vocab at least 1")
     require(logits.is_floating_point(), "logits", f"dtype {logits.dtype}", "a floating-point dtype")
@@ -274,7 +274,7 @@ def _check_logits(logits: Tensor) -> None:
 
 
 def _check_probabilities(probabilities: Tensor) -> None:
-    """Logits by mistake would be cut to nonsense without a word."""
+    """Refuse rows that are no distribution, for instance logits passed by mistake."""
     real = probabilities.is_floating_point()
     needed = "a floating-point dtype"
     require(real, "probabilities", f"dtype {probabilities.dtype}", needed)

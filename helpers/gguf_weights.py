@@ -1,4 +1,4 @@
-"""GGUF files: a pretrained model in one file, with its config, its tokenizer and its weights.
+"""Pretrained models in GGUF files, which hold config, tokenizer and weights in one file.
 
 The format comes from llama.cpp. Its weights are usually quantized: a block of 32 numbers shares a
 scale, and each number is stored in four or eight bits. The library `gguf` reads the file and turns
@@ -37,10 +37,10 @@ NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""What GGUF calls an array, and what the safetensors file of a Llama calls it."""
+"""Names of weights: in GGUF, and in the safetensors file of a Llama."""
 
 SPECIAL = 3
-"""The type of tokens such as `<|im_end|>`, which no text is cut into."""
+"""The type of special tokens such as `<|im_end|>`."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _config(reader: GGUFReader, tied: bool) -> dict[str, object]:
 
 
 def _long_name(name: str) -> str:
-    """`blk.3.attn_q.weight` is `layers.3.self_attn.q_proj.weight` elsewhere."""
+    """The safetensors name: `layers.3.self_attn.q_proj.weight` for `blk.3.attn_q.weight`."""
     *block, short, kind = name.split(".")
     known = short in NAMES and kind == "weight"
     require(known, "path", f"an array {name!r}", "those of a Llama without biases")
@@ -137,7 +137,7 @@ def _long_name(name: str) -> str:
 
 
 def _tokenizer(reader: GGUFReader) -> Tokenizer:
-    """Merges and pre-tokenizer as the file names them."""
+    """The tokenizer with the merges and the pre-tokenizer of the file."""
     from tokenizers import AddedToken, Tokenizer, decoders, pre_tokenizers
     from tokenizers.models import BPE
 

@@ -1,4 +1,4 @@
-"""Masks say which query may look at which key.
+"""Masks: which query may attend to which key.
 
 Throughout the course a mask is boolean and **True means "may attend"**, the convention of
 `torch.nn.functional.scaled_dot_product_attention`. Two other conventions are in use: boolean
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 def causal_mask(
     T_q: int, T_k: int | None = None, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "T_q T_k"]:
-    """A query sees its own position and those before it.
+    """A mask under which a query attends to its own position and all earlier ones.
 
     With `T_k > T_q` the queries are the *last* `T_q` of the `T_k` positions, as in generation
-    with cached keys: the last row always sees everything.
+    with cached keys: the last row is always True throughout.
 
     Raises:
         ValueError: if `T_q < 0` or `T_k < T_q`.
@@ -39,7 +39,7 @@ def causal_mask(
 def window_mask(
     T_q: int, T_k: int | None, window: int, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "T_q T_k"]:
-    """A query sees the last `window` positions, its own among them, and nothing later.
+    """A causal mask cut to the last `window` positions, the query's own among them.
 
     The queries are the last `T_q` of the `T_k` positions, as in `causal_mask`.
 
@@ -52,7 +52,7 @@ def window_mask(
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batch 1 1 T_k"]:
-    """Keys at or after a sequence's length are padding, which nobody may attend to.
+    """A mask that hides padding: the keys at and after the length of each sequence.
 
     The two middle axes broadcast over heads and queries.
 
@@ -70,7 +70,7 @@ def padding_mask(lengths: Int[Tensor, " batch"], T_k: int) -> Bool[Tensor, "batc
 
 
 def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | None:
-    """Allowed by the combination is what every mask allows. `None` allows everything.
+    """The mask that allows what every given mask allows. `None` allows everything.
 
     Raises:
         ValueError: if a mask is not boolean or does not broadcast with those before it.
@@ -91,13 +91,13 @@ def combine_masks(*masks: Bool[Tensor, "..."] | None) -> Bool[Tensor, "..."] | N
 
 
 def to_blocking(mask: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
-    """From "True may attend" to "True is blocked", as `nn.MultiheadAttention` wants it."""
+    """Convert "True may attend" to "True is blocked", as in `nn.MultiheadAttention`."""
     require_bool("mask", mask)
     return ~mask
 
 
 def from_blocking(blocking: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
-    """From "True is blocked" to "True may attend"."""
+    """Convert "True is blocked" to "True may attend"."""
     require_bool("blocking", blocking)
     return ~blocking
 
@@ -105,14 +105,14 @@ def from_blocking(blocking: Bool[Tensor, "..."]) -> Bool[Tensor, "..."]:
 def to_additive(
     mask: Bool[Tensor, "..."], dtype: torch.dtype = torch.float32
 ) -> Float[Tensor, "..."]:
-    """From "True may attend" to numbers added to the scores: 0 where allowed, −∞ where blocked."""
+    """Convert "True may attend" to numbers added to the scores: 0 allows, −∞ blocks."""
     require_bool("mask", mask)
     require(dtype.is_floating_point, "dtype", dtype, "a floating-point dtype: it must hold −inf")
     return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, -torch.inf)
 
 
 def from_additive(additive: Float[Tensor, "..."]) -> Bool[Tensor, "..."]:
-    """From numbers added to the scores (0 or −∞) to "True may attend".
+    """Convert numbers added to the scores (0 or −∞) to "True may attend".
 
     Raises:
         ValueError: if the mask is boolean, or any number is neither 0 nor −∞. A large negative

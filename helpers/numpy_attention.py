@@ -1,7 +1,6 @@
-"""Attention in NumPy, for reading: softmax, and scaled dot-product attention on arrays.
+"""Softmax and scaled dot-product attention in NumPy, written to be read.
 
-`helpers.attention` has the same for torch, and hands these on. They stand apart so that code which
-needs arrays alone does not wait for torch.
+`helpers.attention` has the same for torch. This module does not import torch, which takes seconds.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def softmax(x: Float[np.ndarray, "..."], axis: int = -1) -> Float[np.ndarray, "..."]:
-    """Positive numbers that sum to 1 along `axis`, larger where `x` is larger.
+    """Softmax: positive numbers that sum to 1 along `axis`, larger where `x` is larger.
 
     The maximum is subtracted first. That changes nothing in exact arithmetic and keeps `exp`
-    from overflowing. A slice that is −∞ throughout has nothing to choose from: it gives zeros.
+    from overflowing. A slice that is −∞ throughout gives zeros.
     """
     x = 1.0 * x  # whole numbers become floats
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
@@ -38,7 +37,7 @@ def scaled_dot_product_attention_numpy(
     *,
     scale: float | None = None,
 ) -> tuple[Float[np.ndarray, "*batch T_q d_v"], Float[np.ndarray, "*batch T_q T_k"]]:
-    """The same as `scaled_dot_product_attention`, in NumPy, for reading.
+    """Scaled dot-product attention in NumPy, as `helpers.attention.scaled_dot_product_attention`.
 
     Returns:
         The context vectors and the attention weights.

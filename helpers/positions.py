@@ -1,7 +1,7 @@
-"""Ways to tell attention about order, behind one interface (lecture 6).
+"""Position encodings with one interface (lecture 6).
 
-An encoding acts in one of three places and leaves the other two alone: it adds to the embeddings
-(learned, sinusoidal), turns queries and keys (rotary), or adds to the scores (ALiBi).
+An encoding acts in one of three places: it adds to the embeddings (learned, sinusoidal), rotates
+queries and keys (rotary), or adds to the scores (ALiBi).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class PositionEncoding(nn.Module):
-    """No positions at all, and the interface that the encodings below share."""
+    """No positions, and the interface of the encodings below."""
 
     window: int | None = None
-    """How many positions a query sees, its own among them, where there is a limit."""
+    """Number of positions that a query may attend to, its own among them; None for all."""
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
     ) -> Float[Tensor, "batch T d_model"]:
-        """Called once, on the token embeddings, the first of which stands at position `start`."""
+        """Token embeddings with positions; the first token has position `start`. Called once."""
         return x
 
     def rotate(
@@ -37,14 +37,14 @@ class PositionEncoding(nn.Module):
         k: Float[Tensor, "batch kv_heads T_k d_k"],
         start: int = 0,
     ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch kv_heads T_k d_k"]]:
-        """Called in every layer, on queries and keys.
+        """Queries and keys with positions. Called in every layer.
 
-        The first key stands at position `start`; the queries are the last T_q of the positions.
+        The first key has position `start`; the queries are the last T_q of the positions.
         """
         return q, k
 
     def bias(self, T_q: int, T_k: int, like: Tensor) -> Float[Tensor, "heads T_q T_k"] | None:
-        """Numbers to add to the scores in every layer, with dtype and device of `like`."""
+        """Numbers added to the scores in every layer, with dtype and device of `like`, or None."""
         return None
 
 
@@ -74,7 +74,7 @@ class LearnedPositions(PositionEncoding):
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
     ) -> Float[Tensor, "batch T d_model"]:
-        """Add T rows of the table, from row `start` on.
+        """Embeddings plus T rows of the table, from row `start` on.
 
         Raises:
             ValueError: if there are more positions than the table has rows, or of another width,
@@ -96,7 +96,7 @@ def sinusoidal_codes(
     base: float = 10_000.0,
     dtype: torch.dtype = torch.float32,
 ) -> Float[Tensor, "T d_model"]:
-    """Pairs of sine and cosine of the positions from `start` on, each pair at its own frequency.
+    """Sine and cosine of the positions from `start` on, each pair with a frequency of its own.
 
     Source: Vaswani et al. (2017), section 3.5.
 
@@ -113,12 +113,12 @@ def sinusoidal_codes(
 
 
 class SinusoidalPositions(PositionEncoding):
-    """Fixed codes of `sinusoidal_codes`, added to the embedding; any length can be computed."""
+    """`sinusoidal_codes` added to the embedding, for sequences of any length."""
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
     ) -> Float[Tensor, "batch T d_model"]:
-        """Add the codes of the positions `start` … start + T − 1.
+        """Embeddings plus the codes of the positions `start` … start + T − 1.
 
         Raises:
             ValueError: if the width is odd, or `start` is negative.
@@ -128,15 +128,15 @@ class SinusoidalPositions(PositionEncoding):
 
 
 class RotaryPositions(PositionEncoding):
-    """Turn each pair of features of q and k by an angle that grows with the position.
+    """Rotary positions: each pair of features of q and k is rotated in proportion to its position.
 
-    The dot product of a turned query and a turned key depends on their distance alone.
+    The dot product of a rotated query and a rotated key depends on their distance alone.
     Source: Su et al. (2021), "RoFormer", equation 34.
 
     Args:
-        base: the larger, the slower the slow pairs turn.
-        scaling_factor: positions are divided by it, so that a text that many times longer than the
-            training texts stays within the trained angles (Chen et al., 2023).
+        base: of the frequencies; a larger base makes the slow pairs rotate more slowly.
+        scaling_factor: positions are divided by it, so that texts that many times longer than the
+            training texts keep to the trained angles (Chen et al., 2023).
     """
 
     def __init__(self, base: float = 10_000.0, scaling_factor: float = 1.0) -> None:
@@ -151,7 +151,7 @@ class RotaryPositions(PositionEncoding):
         k: Float[Tensor, "batch kv_heads T_k d_k"],
         start: int = 0,
     ) -> tuple[Float[Tensor, "batch heads T_q d_k"], Float[Tensor, "batch kv_heads T_k d_k"]]:
-        """Turn both by their positions.
+        """Queries and keys rotated by their positions.
 
         Raises:
             ValueError: if d_k is odd or not the same, there are more queries than keys, or
@@ -164,14 +164,17 @@ class RotaryPositions(PositionEncoding):
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
         angles = _angles(T_k, d_k, self.base, start) / self.scaling_factor  # (T_k, d_k / 2)
-        cos, sin = angles.cos().to(q), angles.sin().to(q)  # as q now: not every device has float64
-        return _turn(q, cos[T_k - T_q :], sin[T_k - T_q :]), _turn(k, cos, sin)
+        cos, sin = (
+            angles.cos().to(q),
+            angles.sin().to(q),
+        )  # not every device has float64
+        return _rotate_pairs(q, cos[T_k - T_q :], sin[T_k - T_q :]), _rotate_pairs(k, cos, sin)
 
 
 class ALiBiPositions(PositionEncoding):
-    """Subtract from each score a penalty that grows with the distance, at a slope per head.
+    """ALiBi: a penalty on each score in proportion to the distance, with a slope for each head.
 
-    Meant for causal attention: the penalty is the same to the left and to the right.
+    Meant for causal attention: the penalty is the same in both directions.
     Source: Press et al. (2022), section 3; slopes 2^(−8/n), 2^(−16/n), … for n heads.
     """
 
@@ -194,14 +197,14 @@ class ALiBiPositions(PositionEncoding):
 
 
 def _angles(T: int, width: int, base: float, start: int) -> Float[Tensor, "T half"]:
-    """position · base^(−2i / width) in float64: rounding an angle of thousands would show."""
+    """position · base^(−2i / width) in float64, since float32 rounds angles of thousands."""
     frequency = torch.exp(
         -math.log(base) * torch.arange(0, width, 2, dtype=torch.float64) / width
     )  # (width / 2,)
     return torch.arange(start, start + T, dtype=torch.float64)[:, None] * frequency
 
 
-def _turn(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Turn the pairs (0, 1), (2, 3), … of the last axis."""
+def _rotate_pairs(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotate the pairs (0, 1), (2, 3), … of the last axis."""
     even, odd = x[..., 0::2], x[..., 1::2]
     return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

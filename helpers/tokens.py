@@ -1,4 +1,4 @@
-"""Words as ids: vocabularies, special tokens, batches of tokens and targets."""
+"""Vocabularies, special tokens, and batches of tokens and targets."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 PAD = 0
-"""The id of the filler that brings the sentences of a batch to one length."""
+"""Id of the pad token, which brings the sequences of a batch to one length."""
 
 START, END = 1, 2
-"""Ids in the target's vocabulary: what begins each target, and what ends it."""
+"""Ids of the start token and the end token of each target sequence."""
 
 IGNORE_INDEX = -100
-"""The target at positions where nothing is asked (as in `F.cross_entropy`)."""
+"""Target at positions that do not count in the loss (as in `F.cross_entropy`)."""
 
 
 Batch = tuple[Tensor | tuple[Tensor, ...], Tensor]
@@ -34,7 +34,7 @@ A model that reads more than one sequence gets a tuple of them in place of the t
 
 
 class Vocabulary:
-    """Words and their ids. Id 0 is the filler `<pad>`, the words follow in the order given.
+    """Words and their ids. Id 0 is the pad token `<pad>`; the words follow in the order given.
 
     Raises:
         ValueError: if a word occurs twice.
@@ -61,7 +61,7 @@ class Vocabulary:
         return torch.tensor([self.ids[word] for word in found], dtype=torch.long)
 
     def decode(self, ids: Int[Tensor, " T"] | Sequence[int]) -> str:
-        """The words of one sentence as text, without filler.
+        """The words of one sentence as text, without pad tokens.
 
         Raises:
             ValueError: if an id lies outside the vocabulary.
@@ -76,17 +76,17 @@ class Vocabulary:
         """Refuse ids outside the vocabulary.
 
         Raises:
-            ValueError: if there are any.
+            ValueError: if an id lies outside.
         """
         outside = [i for i in ids if not 0 <= i < len(self)]
         require(not outside, "ids", outside, f"numbers from 0 to {len(self) - 1}")
 
 
 def check_tokens(tokens: Int[Tensor, "batch T"], vocab: int, name: str = "tokens") -> None:
-    """Refuse what an embedding of `vocab` rows cannot look up.
+    """Refuse tokens that an embedding of `vocab` rows cannot look up.
 
     Raises:
-        ValueError: if `tokens` are not ids, (batch, T), and then it speaks of them by their name.
+        ValueError: if `tokens` are not ids, (batch, T). The message calls them `name`.
     """
     require_dims(name, tokens, 2, "(batch, T)")
     whole = tokens.dtype in (torch.int64, torch.int32)
@@ -98,7 +98,7 @@ def check_tokens(tokens: Int[Tensor, "batch T"], vocab: int, name: str = "tokens
 def shift_right(
     sources: Sequence[Int[Tensor, " _"]], targets: Sequence[Int[Tensor, " _"]]
 ) -> Batch:
-    """A batch: sources, targets from `START` on, and what is asked: their next ids up to `END`.
+    """A batch for teacher forcing: (sources, targets from `START` on), and the targets up to `END`.
 
     Raises:
         ValueError: if there is no source, or not one target for each.
@@ -113,7 +113,7 @@ def shift_right(
 
 
 def next_word_batch(tokens: Int[Tensor, "batch T"]) -> Batch:
-    """Texts, and as the target at each word the next one; nothing is asked where filler follows.
+    """Texts, and the next token as the target of each; pad tokens are never a target.
 
     Raises:
         ValueError: if `tokens` are not (batch, T).

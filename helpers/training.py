@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class History:
-    """What a training run did: the loss after each step, in nats."""
+    """History of a training run.
+
+    loss: of the batch of each step, in nats, before the update.
+    """
 
     loss: list[float] = field(default_factory=list)
 
@@ -39,13 +42,13 @@ class History:
 
 
 def set_seed(seed: int) -> torch.Generator:
-    """Seed torch's global generator (initial weights, dropout) and return one for the data."""
+    """Seed torch's global generator (initial weights, dropout); return a generator for the data."""
     torch.manual_seed(seed)
     return torch.Generator().manual_seed(seed)
 
 
 def count_parameters(model: nn.Module) -> int:
-    """The number of trainable numbers in a model."""
+    """Number of trainable parameters of a model."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
@@ -59,26 +62,23 @@ def train(
     clip: float | None = 1.0,
     name: str = "training",
 ) -> History:
-    """Adam on the cross-entropy of fresh batches; then the model is left in evaluation.
+    """Train a model with Adam on the cross-entropy of new batches, and leave it in evaluation mode.
 
     Args:
         model: maps tokens (batch, T), or several sequences, to logits (batch, T, n_outputs).
-        make_batch: a function without arguments; returns a new batch, (inputs, targets), at each
-            call.
+        make_batch: a function without arguments that returns a new batch, (inputs, targets).
         steps: number of updates.
-        lr: learning rate. It rises linearly over `warmup` steps and then falls to a tenth
-            along a cosine.
-        warmup: number of steps of that rise.
-        clip: the largest gradient norm let through; None for no limit.
-        name: stands beside the progress bar.
+        lr: peak of the learning rate, which then decays to a tenth of it along a cosine.
+        warmup: number of steps over which the learning rate rises linearly to its peak.
+        clip: largest norm of the gradient; None for no limit.
+        name: label of the progress bar.
 
     Returns:
-        The loss at each step.
+        The loss of each step.
 
     Raises:
-        ValueError: if there is nothing to do, a setting makes no sense, `make_batch` is or returns
-            something else, or the loss is no longer a number; then the weights are still those
-            before that step.
+        ValueError: if `steps`, `lr`, `warmup` or `clip` is too small, `make_batch` does not return
+            a batch, or the loss is not finite; then the weights are those before that step.
     """
     require(steps >= 1, "steps", steps, "at least 1")
     require(lr > 0, "lr", lr, "a number above 0")
@@ -89,7 +89,7 @@ def train(
     history = History()
     model.train()
     for step in progress(range(steps), name):
-        tokens, targets = _drawn(make_batch)
+        tokens, targets = _next_batch(make_batch)
         loss = masked_cross_entropy(_logits(model, tokens), targets)
         history.loss.append(loss.item())
         finite = math.isfinite(history.loss[-1])
@@ -105,7 +105,7 @@ def train(
     return history
 
 
-def _drawn(make_batch: Callable[[], Batch]) -> Batch:
+def _next_batch(make_batch: Callable[[], Batch]) -> Batch:
     needed = "a function without arguments that returns a new batch, (inputs, targets)"
     require(callable(make_batch), "make_batch", f"a {type(make_batch).__name__}", needed)
     batch = make_batch()
@@ -127,7 +127,7 @@ def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Ten
 
 @torch.no_grad()
 def accuracy(model: nn.Module, batch: Batch) -> float:
-    """Share of the asked positions at which the largest logit is the right one.
+    """Share of the positions with a target at which the largest logit is that of the target.
 
     Raises:
         ValueError: as `masked_cross_entropy`.
@@ -146,7 +146,7 @@ def progress(steps: range, name: str) -> tqdm:
 
 
 def _logits(model: nn.Module, tokens: Tensor | tuple[Tensor, ...]) -> Tensor:
-    """Of one sequence, or of several."""
+    """Logits of a model that takes one sequence, or a tuple of them."""
     return model(*tokens) if isinstance(tokens, tuple) else model(tokens)
 
 

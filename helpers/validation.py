@@ -1,4 +1,4 @@
-"""One way to refuse bad input: name the argument, what came, and what was needed."""
+"""Checks of arguments, with messages that say the name, what came and what was needed."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def require(condition: bool, name: str, got: object, needed: str) -> None:
 
 
 def shape_text(*sizes: int | str) -> str:
-    """A shape in which some sizes may be names: (2, T_k, 8)."""
+    """A shape as text, for instance "shape (2, T_k, 8)"; sizes may be names."""
     return f"shape ({', '.join(map(str, sizes))})"
 
 
 def require_sizes(**sizes: int | None) -> None:
-    """Refuse sizes below 1; None stands for a size that was not given."""
+    """Refuse sizes below 1; None is a size that was not given."""
     for name, size in sizes.items():
         require(size is None or size >= 1, name, size, "at least 1")
 
 
 def require_share(name: str, p: float) -> None:
-    """Refuse a share to drop outside 0 … 1. All is too much: nothing would be left to scale up."""
+    """Refuse a dropout probability that is negative, or 1 or more."""
     require(0.0 <= p < 1.0, name, p, "a share from 0 up to, but not including, 1")
 
 
 def require_dims(name: str, array: object, dims: int, needed: str) -> None:
-    """Refuse an array that has not exactly `dims` dimensions; `needed` shows the shape in words."""
+    """Refuse an array that does not have `dims` dimensions; `needed` is the shape in words."""
     shape = tuple(array.shape)
     require(len(shape) == dims, name, f"shape {shape}", f"shape {needed}")
 
@@ -48,7 +48,7 @@ def require_broadcastable(name: str, shape: Sequence[int], target: Sequence[int]
 
 
 def require_qkv(q: Array, k: Array, v: Array) -> None:
-    """Refuse queries, keys and values that do not belong together."""
+    """Refuse queries, keys and values whose shapes do not fit together."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         require(len(x.shape) >= 2, name, f"shape {tuple(x.shape)}", "shape (…, T, d)")
     require(q.shape[-1] >= 1, "q", f"shape {tuple(q.shape)}", "a last axis of at least 1")

@@ -5,43 +5,27 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
-
-from torch import Tensor
-
-from helpers.validation import require
-
-if TYPE_CHECKING:
-    from jaxtyping import Float, Int
-
-    Flag = Callable[[Tensor, Tensor], Tensor]
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from helpers.data import news
 from helpers.data.news import News
-
-if TYPE_CHECKING:
-    from jaxtyping import Float, Int
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from torch import Tensor
+from helpers.validation import require
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
 
 
 def normalized(text: str) -> list[str]:
-    """The words that count: lower case, without punctuation marks and the articles a, an, the."""
+    """The words of a text in lower case, without punctuation and the articles a, an, the."""
     bare = "".join(mark for mark in text.lower() if mark not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def exact_match(answer: str, wanted: str) -> bool:
-    """Whether the words that count are the same, in the same order.
+    """Whether the normalized words are equal, in the same order.
 
     Source: Rajpurkar et al. (2016), section 6.1, and their program.
     """
@@ -49,10 +33,9 @@ def exact_match(answer: str, wanted: str) -> bool:
 
 
 def f1_score(answer: str, wanted: str) -> float:
-    """The harmonic mean of precision and recall over the words that count, as bags.
+    """Harmonic mean of precision and recall over the normalized words, as bags of words.
 
-    A word counts as often as it stands in both. If one of the two is empty, it is 1 where both are,
-    and else 0.
+    A word counts as often as it occurs in both. F1 is 1 if both texts are empty, and 0 if one is.
 
     Source: Rajpurkar et al. (2016), section 6.1; for empty answers the program of Rajpurkar et al.
     (2018).
@@ -81,7 +64,7 @@ def rouge(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
 
 
 def mean_facts(summaries: Sequence[str], items: Sequence[News]) -> dict[str, float]:
-    """The mean of `count_facts`, and the share of summaries that are `whole` and nothing else.
+    """Means of `count_facts`, and the share of summaries with all facts and no other ("whole").
 
     Raises:
         ValueError: as `rouge`.
@@ -98,11 +81,11 @@ def mean_facts(summaries: Sequence[str], items: Sequence[News]) -> dict[str, flo
 
 
 def roc_auc(scores: Float[Tensor, " n"], positive: Int[Tensor, " n"]) -> float:
-    """Of all pairs of a positive and a negative case, the share in which the positive scores more.
+    """Area under the ROC curve.
 
-    1 if some threshold parts the two kinds, 0.5 if the scores know nothing of them. A constant
-    added to all scores changes nothing, so this tells what is lost from what is only tilted. It
-    is the area under the ROC curve.
+    It is the share of all pairs of a positive and a negative case in which the positive case has
+    the higher score: 1 if some threshold separates the two kinds, 0.5 for scores without
+    information. A constant added to all scores changes nothing.
 
     Raises:
         ValueError: if there is not one `positive` for each score, or all cases are of one kind.

@@ -1,9 +1,9 @@
-"""Heads switched off, to find out what they are good for.
+"""Ablation of heads, to measure what they contribute.
 
-What a head adds is replaced in three ways. Zeros take away what it says, and also something that
-the layers above may have come to rely on whatever the input is. The mean over other inputs takes
-away only what depends on the input. A value from another input is one that the layers above have
-seen in training (Zhang and Nanda, 2024, compare such choices).
+There are three kinds of ablation. Zero ablation also removes a constant part of the output, which
+later layers may rely on. Mean ablation, by the mean over other inputs, removes only what depends
+on the input. Resample ablation inserts the value of another input, which later layers know from
+training (Zhang and Nanda, 2024, compare such choices).
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def ablated(
             logits = model(tokens)
 
     Args:
-        model: any module with `MultiHeadAttention` in it. It is itself changed, and restored at
+        model: any module that contains `MultiHeadAttention`. It gets hooks, which are removed at
             the end of the block.
         heads: as (layer, head), both counted from 0. A layer is one of the model's attention
             modules, in the order of `model.modules()`.
-        by: "zero"; "mean", over the sentences of the batch, at each position; or "resample", what
-            the same head found at the same position of another sentence of the batch.
-        generator: chooses the other sentences.
+        by: "zero"; "mean", over the sentences of the batch, at each position; or "resample", the
+            context vectors of the same head and position for another sentence of the batch.
+        generator: random generator for the choice of the other sentences.
 
     Raises:
         ValueError: if there is no such layer, head or way, or if a batch has no other sentence.
@@ -88,17 +88,17 @@ def _resample(generator: torch.Generator | None) -> Callable[[Tensor], Tensor]:
         require(batch >= 2, "batch", f"{batch} sentence", "at least 2 to take another's value")
         order = torch.randperm(batch, generator=generator)
         other = torch.empty_like(order)
-        other[order] = order.roll(1)  # a round through all, so that nobody gets their own
+        other[order] = order.roll(1)  # a cycle, so that no sentence gets its own value
         return found[other]
 
     return way
 
 
 def without_heads(model: TransformerModel, heads: Iterable[tuple[int, int]]) -> TransformerModel:
-    """A copy of the model in which heads are switched off, each given as (layer, head).
+    """A copy of the model with some heads ablated by zeros, each given as (layer, head).
 
-    As in lecture 5: zeros in the head's piece of `W_out`, so that it adds nothing to the stream.
-    The model itself stays as it is.
+    As in lecture 5, the columns of the head in `W_out` are set to zero, so that the head adds
+    nothing to the residual stream. The model itself is not changed.
 
     Raises:
         ValueError: if there is no such layer or head.

@@ -1,7 +1,7 @@
-"""What each head contributes to a score: real patching, and its estimate from one gradient.
+"""The effect of each head on a score: activation patching, and attribution patching.
 
-*Activation patching* replaces what a head has found by what it found in another run, and measures
-by how much a score changes: one run of the model for each head. *Attribution patching* (Nanda,
+*Activation patching* replaces the context vectors of a head by those of another run and measures
+how much a score changes, with one run of the model for each head. *Attribution patching* (Nanda,
 2023; Syed et al., 2023) estimates all these changes at once, to first order: the difference between
 the two runs times the gradient of the score.
 """
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from jaxtyping import Float, Int
 
 Score = Callable[[Tensor], Tensor]
-"""Logits of the last position (batch, vocab) to one number for each text (batch,)."""
+"""Maps the logits of the last position, (batch, vocab), to a number for each text, (batch,)."""
 Contexts = list[Tensor]
-"""For each layer what its heads have found, side by side: (batch, T, heads · d_v)."""
+"""For each layer the context vectors of all heads side by side: (batch, T, heads · d_v)."""
 
 
 def head_contexts(
     model: TransformerModel, tokens: Int[Tensor, "batch T"], score: Score
 ) -> tuple[Contexts, Contexts, Float[Tensor, " batch"]]:
-    """What all heads find in these texts, the gradient of the score there, and the score."""
+    """Context vectors of all heads for these texts, the gradients of the score there, the score."""
     kept: Contexts = []
 
     def keep(_module: torch.nn.Module, args: tuple) -> None:
@@ -56,13 +56,13 @@ def head_attribution(
     other: Int[Tensor, "batch T"],
     score: Score,
 ) -> Float[Tensor, "layers heads"]:
-    """By how much the score would change, on average, if a head had read the other texts.
+    """Mean change of the score if a head's context vectors came from the other texts, estimated.
 
     Args:
         model: with an equal number of heads in each block.
         tokens: the texts.
         other: texts of the same shape, row by row.
-        score: what is measured.
+        score: the quantity to attribute.
 
     Raises:
         ValueError: if the shapes differ.
@@ -85,15 +85,15 @@ def head_effects(
     replace: Callable[[int, int, Tensor], Tensor],
     heads: Iterable[tuple[int, int]],
 ) -> dict[tuple[int, int], float]:
-    """The mean change of the score when one head's context vectors are replaced, head by head.
+    """Mean change of the score when the context vectors of one head are replaced, for each head.
 
-    What happens before the head's layer is computed once and not again for each head.
+    The layers before the head are computed once for all heads.
 
     Args:
         model: in evaluation mode.
         tokens: the texts.
-        score: what is measured.
-        replace: (layer, head, found) to what shall stand in place of `found`, (batch, T, d_v).
+        score: the quantity to measure.
+        replace: maps (layer, head, context vectors) to new context vectors, (batch, T, d_v).
         heads: as (layer, head), both counted from 0.
 
     Raises:

@@ -1,12 +1,12 @@
-"""A trained model opened: what flows through it is recorded, and replaced by that of another run.
+"""Activations of a model: cache them, and patch them with those of another run.
 
-A *place* in a model is a name and a layer, both as in lecture 12:
+A *place* in a model is a name and a layer, as in lecture 12:
 
-    ("stream", i)     what enters block i; with i = n_layers, what leaves the last one
-    ("queries", i)    of all heads side by side, before positions turn them
-    ("keys", i)       the same
-    ("values", i)     the same
-    ("contexts", i)   what all heads of layer i have found, side by side, before `W_out`
+    ("stream", i)     residual stream before block i; with i = n_layers, after the last block
+    ("queries", i)    queries of all heads side by side, before rotary positions
+    ("keys", i)       keys, likewise
+    ("values", i)     values, likewise
+    ("contexts", i)   context vectors of all heads of layer i side by side, before `W_out`
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAMES = ("stream", "queries", "keys", "values", "contexts")
 def cache_activations(
     model: TransformerModel, tokens: Int[Tensor, "batch T"]
 ) -> dict[Place, Float[Tensor, "batch T width"]]:
-    """What stands at every place while the model reads."""
+    """The activations at every place for these tokens."""
     found: dict[Place, Tensor] = {}
     n_layers = len(model.blocks)
     places = [(name, i) for i in range(n_layers) for name in NAMES] + [("stream", n_layers)]
@@ -52,16 +52,15 @@ def cache_activations(
 def patch(
     model: TransformerModel, place: Place, change: Callable[[Tensor], Tensor]
 ) -> Iterator[nn.Module]:
-    """Within the block, the model goes on with `change(found)` wherever it found `found`.
+    """Within the block, `change` replaces the activation at a place.
 
-        with patched(model, ("stream", 1), lambda found: other):
+        with patch(model, ("stream", 1), lambda found: other):
             logits = model(tokens)
 
     Args:
-        model: it is itself changed, and restored at the end of the block.
+        model: it gets a hook, which is removed at the end of the block.
         place: see above.
-        change: gets what stands at the place, (batch, T, width), and returns what shall stand
-            there.
+        change: maps the activation, (batch, T, width), to the one that takes its place.
 
     Raises:
         ValueError: if the model has no such place.
@@ -87,7 +86,7 @@ def patch(
 
 
 def head_columns(model: TransformerModel, layer: int, head: int) -> slice:
-    """The columns of queries, keys, values and contexts that belong to one head.
+    """The columns of one head in queries, keys, values and contexts.
 
     Raises:
         ValueError: if there is no such layer or head, its queries and values differ in width, or
@@ -115,19 +114,19 @@ def patch_from(
     head: int | None = None,
     word: int | slice = slice(None),
 ) -> Iterator[nn.Module]:
-    """Within the block, the model goes on with what stood at these places in another run.
+    """Within the block, activations of another run replace those at these places.
 
-        other = record(model, other_tokens)
-        with swapped(model, other, ["values"], layer=1, head=3):
+        other = cache_activations(model, other_tokens)
+        with patch_from(model, other, ["values"], layer=1, head=3):
             logits = model(tokens)
 
     Args:
-        model: it is itself changed, and restored at the end of the block.
-        found: what `cache_activations` found in the other run, over texts of the same shape.
-        names: which of `NAMES` come from there.
+        model: it gets hooks, which are removed at the end of the block.
+        found: from `cache_activations` of the other run, on texts of the same shape.
+        names: those of `NAMES` to patch.
         layer: of these places.
-        head: the one whose columns are taken; all columns, if not given.
-        word: where in the texts; everywhere, if not given.
+        head: the head to patch; all columns if not given.
+        word: the position to patch; all positions if not given.
 
     Raises:
         ValueError: if there is no such place, layer or head, or the other run's texts had another

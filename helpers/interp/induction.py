@@ -1,4 +1,4 @@
-"""Induction heads: texts that repeat, and how much of a head's attention continues them."""
+"""Induction heads: sequences that repeat, and prefix-matching scores."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def repeated_segments(
     segment: tuple[int, int],
     generator: torch.Generator,
 ) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"], Int[Tensor, " batch"]]:
-    """Different symbols at random, the same again and again: tokens, targets, segment lengths.
+    """Random segments of different symbols, repeated: tokens, targets, segment lengths.
 
-    Targets are the next symbols wherever they can be known, which is from the first symbol of
-    the second turn on; elsewhere they are `IGNORE_INDEX`.
+    Targets are the next symbols where they are predictable, from the first symbol of the second
+    repetition on; elsewhere they are `IGNORE_INDEX`.
 
     Args:
         batch: number of sequences.
         length: T.
         vocab: number of symbols.
-        segment: the least and the greatest length of a segment, each equally likely.
-        generator: where all choices come from.
+        segment: shortest and longest segment, with all lengths between equally likely.
+        generator: random generator.
 
     Raises:
-        ValueError: if a size is below 1, there are too few symbols for a segment, or nothing of it
-            would come twice.
+        ValueError: if a size is below 1, there are too few symbols for a segment, or a segment is
+            not shorter than the sequence.
     """
     require_sizes(batch=batch)
     low, high = segment
@@ -57,15 +57,15 @@ def repeated_segments(
 def prefix_matching_scores(
     weights: Float[Tensor, "batch heads T T"], lengths: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, " heads"], Float[Tensor, " heads"]]:
-    """Each head's mean weight on the symbol before, and on the one *behind the last same symbol*.
+    """Each head's mean weight on the previous token, and its prefix-matching score.
 
-    The second is the prefix-matching score of Olsson et al. (2022): from a symbol that was there
-    before, one segment back, to the symbol that followed it then. Both are means over the places
-    from the second turn on.
+    The prefix-matching score (Olsson et al., 2022) is the mean weight on the token that followed
+    the current token one segment earlier. Both are means over the positions from the second
+    repetition on.
 
     Raises:
         ValueError: if `weights` has not four dimensions, there is not one length for each row, or
-            no row has a second turn.
+            no row has a second repetition.
     """
     require_dims("weights", weights, 4, "(batch, heads, T, T)")
     needed = f"shape ({len(weights)},), one for each row of weights"
@@ -88,17 +88,17 @@ def prefix_matching_scores(
 def broken_turns(
     batch: int, segment: int, vocab: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"]]:
-    """Segments whose second turn begins in the middle, such as abcd cdab: tokens and targets.
+    """Segments whose repetition starts in the middle, such as abcd cdab: tokens and targets.
 
-    Targets are the next symbols wherever the pair of this symbol and the next has come before;
-    elsewhere they are `IGNORE_INDEX`. In `repeated_segments` the next symbol is always the one
-    that was seen longest ago; here that is so in the second half of the second turn only.
+    Targets are the next symbols wherever this pair of symbols has occurred before; elsewhere they
+    are `IGNORE_INDEX`. In `repeated_segments` the next symbol is always the one seen longest ago;
+    here that holds in the second half of the repetition only.
 
     Args:
         batch: number of sequences.
         segment: the length of a segment, even; T is twice as long.
         vocab: number of symbols.
-        generator: where all choices come from.
+        generator: random generator.
 
     Raises:
         ValueError: if a size is below 1, `segment` is odd or below 4, or there are too few symbols.
@@ -115,7 +115,7 @@ def broken_turns(
 
 
 def trained_copier() -> TransformerModel:
-    """The model of two layers that `experiments/copier.py` trained, its weights in 8 bits."""
+    """The two-layer model trained by `experiments/copier.py`, with weights stored in 8 bits."""
     config = TransformerConfig(32, 32, n_layers=2, n_heads=2, d_ff=64)
     model = TransformerModel(config, RotaryPositions()).eval()
     arrays = stored("copier")["arrays"]
