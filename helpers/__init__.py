@@ -9,14 +9,14 @@ encoder_decoder  the transformer that reads one sequence and writes another
 
 numpy_attention  softmax and scaled dot-product attention in NumPy, for reading
 rnn         recurrent models, and recurrent translation with additive attention
-variants    what today's models changed: RMSNorm, SwiGLU, grouped queries, sliding windows
-config      a model's parameters, operations, memory and time, from its sizes
+variants    parts of today's models: RMSNorm, SwiGLU, grouped-query attention, sliding windows
+config      sizes and options of a model; its parameters, operations, memory and time
 training    one training loop, seeds, accuracy
 generation  probabilities of the next token, sampling token by token, beam search
 pretrained  weights of GPT-2, Llama and Mistral in these modules
 bpe         byte pair encoding from scratch, as GPT-2 uses it
 tokens      vocabularies, special tokens, batches
-validation  one way to refuse bad input
+validation  checks of arguments
 
 data        generated tasks, small corpora, the running example
 apps        question answering, summarization, the story model, metrics

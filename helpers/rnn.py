@@ -193,7 +193,7 @@ class RecurrentTranslator(nn.Module):
         needed = f"{len(source)} rows, as the source has"
         require(len(target) == len(source), "target", f"{len(target)} rows", needed)
         lengths = (source != PAD).sum(dim=1)  # (batch,)
-        require(bool((lengths > 0).all()), "source", "a row of filler alone", "words in each row")
+        require(bool((lengths > 0).all()), "source", "a row of pad tokens", "words in each row")
         has = self.attention is not None or not return_weights
         require(has, "return_weights", True, "a model with attention")
         packed = nn.utils.rnn.pack_padded_sequence(

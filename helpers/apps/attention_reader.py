@@ -1,4 +1,4 @@
-"""A model of attention and almost nothing else, so that every effect comes from a head."""
+"""A model of one attention layer and little else, so that every effect comes from a head."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class AttentionReader(nn.Module):
-    """Attention and next to nothing else: embeddings, one multi-head attention, a readout.
+    """Embeddings, one multi-head attention layer, and an output layer.
 
-    Without residual connection, feed-forward network or layer norm, whatever the readout knows of
-    another position came through a head. The logits are (batch, n_questions · T, n_words): all
+    There is no residual connection, feed-forward network or layer norm, so all information about
+    other positions passes through a head. The logits are (batch, n_questions · T, n_words): all
     positions for the first question, then all for the second.
 
     Args:
         n_words: number of different words; a token `n_words + i` is word i with a flag.
-        length: the largest T.
+        length: largest T.
         n_heads: number of heads.
         d_model: width of the embeddings.
-        n_questions: how many answers each position gives.
-        start: standard deviation of words and places before training.
-        flag_start: the same for the flag.
-        d_hidden: width of a hidden layer with ReLU in the readout, which is linear if this is 0.
+        n_questions: number of answers at each position.
+        start: initial standard deviation of the embeddings of words and positions.
+        flag_start: initial standard deviation of the embeddings of the flag.
+        d_hidden: hidden units of the output network; 0 for a linear output layer.
 
     Raises:
         ValueError: if a size is below 1 (`d_hidden` may be 0), and as `MultiHeadAttention`.

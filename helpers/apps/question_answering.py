@@ -1,9 +1,9 @@
-"""Question answering (lecture 10): readers that point at a span of the context, and scores.
+"""Extractive question answering (lecture 10): models that predict a span, and scores of spans.
 
-A reader takes contexts and questions as ids, and gives two logits for each place of the context:
-one for being the first word of the answer, one for being the last. They are (batch, 2, T_c), so
-that `training.train` takes them with targets (batch, 2). Place 0 of a context stands for "no answer
-here"; a span is a pair of places, both counted in.
+A reader maps token ids of contexts and questions to two logits for each position of the context:
+for the first and for the last word of the answer. They have the shape (batch, 2, T_c), so that
+`training.train` takes them with targets (batch, 2). Position 0 of a context means "no answer"; a
+span is a pair of positions, both inclusive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def occurs_in(
     context: Int[Tensor, "batch T_c"], question: Int[Tensor, "batch T_q"]
 ) -> Bool[Tensor, "batch T_c"]:
-    """Which words of the context stand in the question, too. Filler does not.
+    """True for words of the context that also occur in the question; False for pad tokens.
 
     Source: one of the features of Chen et al. (2017), section 3.2, "exact match".
     """
@@ -38,7 +38,7 @@ def occurs_in(
 
 
 class _Reader(nn.Module):
-    """What both readers begin and end with: words, the flag, the two pointers."""
+    """The parts that both readers share: embeddings, the flag, the two output logits."""
 
     def __init__(
         self, vocab: int, d_model: int, width: int, flag: Flag | None, fixed: Sequence[int]
@@ -58,12 +58,12 @@ class _Reader(nn.Module):
 
     @property
     def words(self) -> Float[Tensor, "vocab d_model"]:
-        """The embeddings; no gradient goes to those that are fixed."""
+        """The embeddings, without a gradient for the fixed ones."""
         weight = self.embedding.weight
         return torch.where(self.is_fixed, weight.detach(), weight)
 
     def embed(self, context: Tensor, question: Tensor) -> Float[Tensor, "batch T_c d_model"]:
-        """The words of the context; those with a flag have the mark added."""
+        """Embeddings of the context, plus the mark where a word has a flag."""
         check_tokens(context, self.embedding.num_embeddings, "context")
         check_tokens(question, self.embedding.num_embeddings, "question")
         same = len(context) == len(question)
@@ -74,27 +74,27 @@ class _Reader(nn.Module):
         return x + self.flag(context, question)[..., None].to(x.dtype) * self.mark
 
     def point(self, x: Tensor, context: Tensor) -> Float[Tensor, "batch 2 T_c"]:
-        """Two logits for each word; −∞ at filler, which is never chosen."""
+        """Two logits for each word; −∞ for pad tokens."""
         logits = self.pointers(x).mT  # (batch, 2, T_c)
         return logits.masked_fill((context == PAD)[:, None], -torch.inf)
 
 
 class Reader(_Reader):
-    """A transformer in which the context asks and the question is the memory.
+    """A transformer that reads the context and attends to the question.
 
-    Each block is a `DecoderBlock`, as a rule without a causal mask: the words of the context attend
-    to each other, then to the words of the question. These are embeddings and nothing else, a bag
-    without order: it is enough to know which words were asked.
+    Each block is a `DecoderBlock`, usually without a causal mask: the words of the context attend
+    to each other, then to the words of the question. The question is a bag of embeddings without
+    positions, since it is enough to know which words it contains.
 
     Args:
         vocab: number of different tokens.
         d_model, n_heads, d_ff: as in `DecoderBlock`.
         n_layers: number of blocks.
-        flag: gives a number for each word of the context, from contexts and questions; this much
-            of a trained vector, the mark, is added to the word. None for no flag.
-        fixed: ids whose embeddings stay as they were drawn. With names among them, a name that was
-            never met in training looks like any other.
-        causal: whether a word of the context sees only itself and the words before it.
+        flag: maps contexts and questions to a number for each word of the context, the factor of a
+            trained vector (the mark) that is added to the word. None for no flag.
+        fixed: ids whose embeddings keep their initial values. If names are fixed, a name that is
+            not in the training data looks like any other.
+        causal: whether the words of the context attend to earlier words only.
 
     Raises:
         ValueError: if a size is below 1 or an id no token, and as `DecoderBlock`.
@@ -131,16 +131,17 @@ class Reader(_Reader):
         Float[Tensor, "batch 2 T_c"]
         | tuple[Float[Tensor, "batch 2 T_c"], list[tuple[Tensor, Tensor]]]
     ):
-        """Logits of first and last word; and each block's weights on context and on question.
+        """Logits of the first and the last word, and the attention weights if asked for.
 
         Args:
-            context, question: ids, with filler on the right.
-            return_weights: whether the weights are wanted, as pairs of (batch, heads, T_c, T_c)
-                and (batch, heads, T_c, T_q).
-            visible: which words of the question may be looked at; all but filler, if not given.
+            context, question: token ids, with pad tokens on the right.
+            return_weights: whether to return, for each block, the weights on the context, (batch,
+                heads, T_c, T_c), and on the question, (batch, heads, T_c, T_q).
+            visible: True for words of the question that may be attended to; all but pad tokens if
+                not given.
 
         Raises:
-            ValueError: if contexts and questions are not ids, or not as many.
+            ValueError: if contexts and questions are not ids, or their batches differ.
         """
         x = self.embed(context, question)  # (batch, T_c, d_model)
         memory = self.words[question]  # (batch, T_q, d_model)
@@ -158,15 +159,15 @@ class Reader(_Reader):
 
 
 class RecurrentReader(_Reader):
-    """The same by LSTMs, without attention: one reads the question, one the context.
+    """A reader of two bidirectional LSTMs, without attention.
 
-    The last states of the first, from both ends of the question, stand beside each word that the
-    second reads, also from both ends. Forget biases begin at 1.
+    The last states of the first, which reads the question, are concatenated to each word of the
+    context, which the second one reads. Forget biases are initialized to 1.
 
     Args:
         vocab: number of different tokens.
-        d_model: width of the embeddings and of what is kept of the question, an even number.
-        d_state: width of each of the two states that read the context.
+        d_model: width of the embeddings and of the question's states, an even number.
+        d_state: width of the hidden state that reads the context, in each direction.
         flag, fixed: as in `Reader`.
 
     Raises:
@@ -193,7 +194,7 @@ class RecurrentReader(_Reader):
     def forward(
         self, context: Int[Tensor, "batch T_c"], question: Int[Tensor, "batch T_q"]
     ) -> Float[Tensor, "batch 2 T_c"]:
-        """Logits of first and last word.
+        """Logits of the first and the last word.
 
         Raises:
             ValueError: as `Reader`, or if a question has no word.
@@ -207,9 +208,9 @@ class RecurrentReader(_Reader):
 
     @staticmethod
     def _read(lstm: nn.LSTM, x: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """States at all words and at the last, with filler left out from either end."""
+        """States at all words, and the last states of both directions, without pad tokens."""
         lengths = (tokens != PAD).sum(dim=1)  # (batch,)
-        require(bool((lengths > 0).all()), "tokens", "a row of filler only", "a word in each row")
+        require(bool((lengths > 0).all()), "tokens", "a row of pad tokens", "a word in each row")
         pack, unpack = nn.utils.rnn.pack_padded_sequence, nn.utils.rnn.pad_packed_sequence
         packed = pack(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         states, (last, _) = lstm(packed)
@@ -219,17 +220,17 @@ class RecurrentReader(_Reader):
 def best_spans(
     logits: Float[Tensor, "batch 2 T_c"], longest: int | None = None
 ) -> tuple[Int[Tensor, "batch 2"], Float[Tensor, " batch"]]:
-    """The spans with the greatest sum of two logits, and these sums; no end before its start.
+    """The spans with the largest sum of both logits, and these sums. No span ends before it starts.
 
-    Place 0 belongs to no span: what it gets is the business of `no_answer_margin`.
+    Position 0 is not part of any span; see `no_answer_margin`.
 
     Args:
-        logits: of the first and the last word; −∞ at filler.
-        longest: the most words that a span may have; any number, if not given.
+        logits: of the first and the last word; −∞ for pad tokens.
+        longest: most words of a span; any number if not given.
 
     Raises:
-        ValueError: if logits are not (batch, 2, T_c) with two places at least, `longest` is below
-            1, or a row has no place to choose.
+        ValueError: if logits are not (batch, 2, T_c) with two positions at least, `longest` is
+            below 1, or a row has no possible span.
     """
     _check_logits(logits)
     require_sizes(longest=longest)
@@ -248,10 +249,10 @@ def best_spans(
 def no_answer_margin(
     logits: Float[Tensor, "batch 2 T_c"], longest: int | None = None
 ) -> Float[Tensor, " batch"]:
-    """By how much "no answer" beats the best span: the two logits at place 0 against its two.
+    """Score of "no answer", the sum of both logits at position 0, minus that of the best span.
 
-    A question counts as unanswerable where this exceeds a threshold, which is chosen on data of
-    its own (Devlin et al., 2019, section 4.3, with the signs turned round).
+    A question counts as unanswerable if the margin exceeds a threshold, which is chosen on
+    validation data (Devlin et al., 2019, section 4.3, with the opposite sign).
 
     Raises:
         ValueError: as `best_spans`.

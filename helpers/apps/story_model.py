@@ -1,4 +1,4 @@
-"""The language models of lecture 8: their texts, sizes and settings, what is measured, one trained.
+"""The language models of lecture 8: texts, sizes, training settings, measures, stored weights.
 
 Lecture 8 builds and trains the model step by step; `experiments/language_model.py` trains it from
 several seeds and stores one of them, which `trained_language_model` loads.
@@ -41,7 +41,7 @@ CONFIG = TransformerConfig(VOCAB, d_model=64, n_layers=2, n_heads=4, d_ff=128)
 STEPS, BATCH, LR, WARMUP = 800, 32, 0.005, 50
 
 START_STD = 0.05
-"""Standard deviation of tied embeddings before training."""
+"""Initial standard deviation of the tied embeddings."""
 
 LAST_WORD = STORY_VOCABULARY.ids["night"]
 """Every story ends with "good night"."""
@@ -53,7 +53,7 @@ _LIES_LIE = STORY_VOCABULARY.encode(" ".join(ANSWERS))  # (2,): singular, plural
 
 
 def language_model(positions: PositionEncoding | None = None) -> LanguageModel:
-    """The model of lecture 8, untrained: two blocks of four heads, rotary if nothing is given."""
+    """The untrained model of lecture 8; its positions are rotary if not given."""
     positions = RotaryPositions() if positions is None else positions
     model = LanguageModel(CONFIG, positions)
     nn.init.normal_(model.embedding.weight, std=START_STD)
@@ -61,9 +61,9 @@ def language_model(positions: PositionEncoding | None = None) -> LanguageModel:
 
 
 def recurrent_model(cell: Literal["rnn", "lstm"]) -> RecurrentModel:
-    """A recurrent model of the same size within 1 %, with the starts that lecture 1 recommends.
+    """A recurrent model of the same size within 1 %, with the initialization of lecture 1.
 
-    The forget gates of an LSTM start with a bias of 1, the recurrence of an RNN with the identity.
+    An LSTM's forget gates start with a bias of 1, an RNN's recurrent matrix is the identity.
     """
     if cell == "rnn":
         return RecurrentModel(VOCAB, 148, VOCAB, "rnn", identity_start=True)
@@ -71,30 +71,30 @@ def recurrent_model(cell: Literal["rnn", "lstm"]) -> RecurrentModel:
 
 
 def stories(n: int, seed: int) -> Int[Tensor, "n T"]:
-    """Stories from a seed: 1 for training, 2 for testing, 3 for the choice of a rate."""
+    """Stories from a seed: 1 for training, 2 for testing, 3 for the learning-rate search."""
     return tell_stories(n, torch.Generator().manual_seed(seed))
 
 
 def story_batch(texts: Int[Tensor, "n T"], generator: torch.Generator) -> Batch:
-    """`BATCH` stories drawn at random, and their next words."""
+    """`BATCH` random stories, and their next tokens as targets."""
     drawn = texts[torch.randint(len(texts), (BATCH,), generator=generator)]  # (BATCH, T)
     longest = int((drawn != PAD).sum(dim=1).max())
     return next_word_batch(drawn[:, :longest])
 
 
 def first_words(n: int) -> Int[Tensor, "n 1"]:
-    """Every story begins with "the"."""
+    """The prompt "the", with which every story begins, n times."""
     return STORY_VOCABULARY.encode("the").expand(n, 1)
 
 
 def is_consistent(story: Int[Tensor, " T"]) -> bool:
-    """Whether the storyteller could have told it, up to "good night"."""
+    """Whether the storyteller could have told this story, up to "good night"."""
     chances = story_probabilities(story)
     return chances[-1] > 0.0 and LAST_WORD in story[: len(chances)]
 
 
 def floor(tokens: Int[Tensor, "n T"]) -> float:
-    """The least mean cross-entropy in nats: that of the storyteller, first words not asked."""
+    """Entropy of the stories: the storyteller's mean cross-entropy in nats, without first words."""
     chances = [p for story in tokens for p in story_probabilities(story)[1:]]
     return -sum(map(math.log, chances)) / len(chances)
 
@@ -102,11 +102,11 @@ def floor(tokens: Int[Tensor, "n T"]) -> float:
 def asked_sentences(
     attractors: int, n: int = 500
 ) -> tuple[Int[Tensor, "n T"], Int[Tensor, " n"], Int[Tensor, " n"]]:
-    """Sentences with that many attractors, all opposing, up to where the verb is to come.
+    """Sentences up to the verb, with that many attractors, all of the other number.
 
     Returns:
-        Tokens, in which the verb and what follows it are hidden by a gap; where the last word
-        before the gap stands; and whether the verb is plural (1) or singular (0).
+        Tokens, with a gap in place of the verb; the position of the last word before the gap; and
+        1 for a plural verb, 0 for a singular one.
     """
     generator = torch.Generator().manual_seed(1000)
     tokens, targets = agreement_batch(n, attractors, generator, opposing=True)  # (n, T)
@@ -117,26 +117,26 @@ def asked_sentences(
 
 @torch.no_grad()
 def above_floor(model: nn.Module, tokens: Int[Tensor, "n T"]) -> tuple[float, float]:
-    """What facts, and what all other words, add to the loss above the floor, in nats a word.
+    """Loss above the floor in nats per word, from facts and from all other words.
 
-    Facts are persons, things and cities. The two sum to the loss less `floor`.
+    Facts are persons, things and cities. The sum of both is the loss minus `floor`.
     """
     inputs, targets = next_word_batch(tokens)
     surprise = F.cross_entropy(model(inputs).transpose(1, 2), targets, reduction="none")  # (n, T)
     for row, story in zip(surprise, tokens, strict=True):
         chances = torch.tensor(story_probabilities(story)[1:])
-        row[: len(chances)] += chances.log()  # less the storyteller's surprise
-    above = surprise / (targets != IGNORE_INDEX).sum()  # (n, T), 0 where nothing is asked
+        row[: len(chances)] += chances.log()  # minus the storyteller's surprise
+    above = surprise / (targets != IGNORE_INDEX).sum()  # (n, T), 0 where there is no target
     is_fact = torch.isin(targets, STORY_VOCABULARY.encode(" ".join(FACTS)))
     return above[is_fact].sum().item(), above[~is_fact].sum().item()
 
 
 @torch.no_grad()
 def margins(model: nn.Module, attractors: int, n: int = 500) -> Float[Tensor, " n"]:
-    """How much larger the logit of the right one of "lie" and "lies" is than that of the other.
+    """Logit difference between the right and the wrong form of the verb, "lie" or "lies".
 
-    Asked at the word before the verb, all attractors opposing. The model is causal, so what
-    stands behind that word changes nothing.
+    It is measured at the word before the verb, with all attractors of the other number. The model
+    is causal, so the words after that do not matter.
     """
     tokens, last, plural = asked_sentences(attractors, n)
     logits = model(tokens)[torch.arange(n), last][:, _LIES_LIE]  # (n, 2)
@@ -144,7 +144,7 @@ def margins(model: nn.Module, attractors: int, n: int = 500) -> Float[Tensor, " 
 
 
 def agreement(model: nn.Module, attractors: int, n: int = 500) -> float:
-    """The share of sentences in which the right verb is likelier than the wrong one."""
+    """Share of sentences in which the right form of the verb is likelier than the wrong one."""
     return (margins(model, attractors, n) > 0).double().mean().item()
 
 
@@ -152,18 +152,18 @@ def agreement(model: nn.Module, attractors: int, n: int = 500) -> float:
 def attention_to_subject(
     model: LanguageModel, attractors: int, n: int = 500
 ) -> Float[Tensor, "2 layers heads"]:
-    """Mean weights from the word before the verb to the subject, and to the word behind that."""
+    """Mean attention from the word before the verb to the subject, and to the word after it."""
     tokens, last, _ = asked_sentences(attractors, n)
     _, weights = model(tokens, return_weights=True)
     rows = torch.stack([w[torch.arange(n), :, last] for w in weights])  # (layers, n, heads, T)
-    return rows[..., 1:3].mean(dim=1).permute(2, 0, 1)  # the subject stands behind "the"
+    return rows[..., 1:3].mean(dim=1).permute(2, 0, 1)  # the subject follows "the"
 
 
 def save(model: LanguageModel) -> None:
     """Write the weights to `helpers/results/stored/language_model.npz`, in half precision.
 
-    With them go the words and the number of heads, so that the file can be read without us: the
-    site does so, on which the model runs in the reader's browser.
+    The file also holds the words and the number of heads, because the site reads it to run the
+    model in the browser.
     """
     numbers = {name: p.detach().half().numpy() for name, p in model.named_parameters()}
     n_heads = np.array([block.attention.n_heads for block in model.blocks])
@@ -171,7 +171,7 @@ def save(model: LanguageModel) -> None:
 
 
 def trained_language_model() -> LanguageModel:
-    """The model without positions that `experiments/language_model.py` trained from seed 0.
+    """The model without positions, trained by `experiments/language_model.py` from seed 0.
 
     Raises:
         ValueError: if the stored weights are not those of `language_model(PositionEncoding())`.

@@ -1,9 +1,9 @@
-"""Summarizers: one that chooses sentences, one that writes, one that also copies (lecture 11).
+"""Extractive, abstractive and copying summarizers of the news in `helpers.data.news` (lecture 11).
 
-All read news of `helpers.data.news`. In a *closed* vocabulary a word that is not in it becomes
-`UNKNOWN`. For a model that *copies*, the unknown words of a text get the ids behind the vocabulary,
-in the order in which they occur: len(NEWS_WORDS), len(NEWS_WORDS) + 1 and so on, in this text only.
-In *pieces*, each name is two syllables, and nothing is unknown.
+With a *closed* vocabulary, a word outside it becomes `UNKNOWN`. For a model that *copies*, the
+unknown words of a text get the ids after the vocabulary in order of occurrence: len(NEWS_WORDS),
+len(NEWS_WORDS) + 1 and so on, valid for this text only. In *pieces*, each name is two subword
+tokens, and no word is unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = 3
 MOST_UNKNOWN = 3
-"""The largest number of different unknown words in a text."""
+"""Largest number of different unknown words in a text."""
 
 Reading = Literal["closed", "copying", "pieces"]
 
@@ -43,10 +43,10 @@ NEWS_PIECES = Vocabulary([*_MARKS, *_PLAIN, *_FACTS, *news.SYLLABLES[0], *news.S
 
 
 def vocabulary_of(reading: Reading) -> Vocabulary:
-    """Words with the known names, or words with the pieces of all names.
+    """The vocabulary of a reading: words and known names, or words and the pieces of all names.
 
     Raises:
-        ValueError: if there is no such way of reading.
+        ValueError: if `reading` is another one.
     """
     known = ("closed", "copying", "pieces")
     require(reading in known, "reading", repr(reading), " or ".join(map(repr, known)))
@@ -83,7 +83,7 @@ def encode_news(
 
 
 def news_batch(items: Sequence[News], reading: Reading) -> Batch:
-    """Texts, the summaries from `START` on, and as targets their next words up to `END`.
+    """Texts and summaries from `START` on, and as targets the next tokens up to `END`.
 
     Raises:
         ValueError: if there is no text, and as `encode_news`.
@@ -94,7 +94,7 @@ def news_batch(items: Sequence[News], reading: Reading) -> Batch:
 
 
 def some_rows(batch: Batch, n: int, generator: torch.Generator) -> Batch:
-    """n rows of a batch, drawn with repetition, for a step of training."""
+    """n rows of a batch, sampled with replacement, for one training step."""
     inputs, targets = batch
     rows = torch.randint(len(targets), (n,), generator=generator)
     if isinstance(inputs, Tensor):
@@ -105,7 +105,7 @@ def some_rows(batch: Batch, n: int, generator: torch.Generator) -> Batch:
 def copy_probabilities(
     weights: Float[Tensor, "batch T_q T_k"], source: Int[Tensor, "batch T_k"], n_words: int
 ) -> Float[Tensor, "batch T_q n_words"]:
-    """The attention that each word gets, at all places of the source together.
+    """Total attention that each word of the vocabulary gets, over all its positions in the source.
 
     Source: See, Liu and Manning (2017), the second term of equation 9.
 
@@ -122,14 +122,14 @@ def copy_probabilities(
 
 
 class CopyingSummarizer(EncoderDecoder):
-    """An encoder-decoder that may also copy a word of the source, known or not.
+    """An encoder-decoder that can also copy words of the source, known or unknown.
 
-    At each step a gate g decides how much of the probability is *written*, as by any
-    encoder-decoder, and how much is *copied*: 1 − g times the attention that each word gets, the
+    At each step a gate g weighs two distributions: g times that of an encoder-decoder, which
+    *generates*, plus 1 − g times the attention on each word, which *copies*. The attention is the
     mean of the last block's heads.
 
-    Source: the pointer-generator of See, Liu and Manning (2017), section 2.2, whose gate sees
-    context vector, state and input one by one; here it sees the decoder's stream, which holds all.
+    Source: the pointer-generator of See, Liu and Manning (2017), section 2.2. Its gate takes
+    context vector, state and input; here it takes the decoder's output, which combines them.
 
     Args:
         config: sizes and options; `vocab` is the number of words that can be generated.
@@ -159,7 +159,7 @@ class CopyingSummarizer(EncoderDecoder):
         Float[Tensor, "batch T_q 1"],
         Float[Tensor, "batch T_q T_k"],
     ]:
-        """What comes next after each word of the target; the gate; the attention it copies by.
+        """Probabilities of the token after each target token, the gate, and the copy attention.
 
         Raises:
             ValueError: as `EncoderDecoder.forward`.
@@ -183,17 +183,17 @@ class CopyingSummarizer(EncoderDecoder):
         Float[Tensor, "batch T_q n_words"]
         | tuple[Float[Tensor, "batch T_q n_words"], list[Float[Tensor, "batch 1 T_q T_k"]]]
     ):
-        """Logarithms of `probabilities`, which serve as logits; the attention if asked for."""
+        """Log-probabilities, which serve as logits, and the copy attention if asked for."""
         p, _, attention = self.probabilities(source, target)
         logits = p.clamp(min=1e-9).log()  # log 0 is −∞; below 1e-9 the gradient is 0
         return (logits, [attention[:, None]]) if return_weights else logits
 
     def condition_on(self, source: Int[Tensor, "batch T_k"]) -> UncachedDecoder:
-        """The model with this source held: it reads everything again for each word."""
+        """The model for a fixed source, without a cache."""
         return UncachedDecoder(self, source)
 
     def _known(self, tokens: Tensor) -> Tensor:
-        """What can be looked up: `UNKNOWN` for the unknown words of the text."""
+        """Token ids with `UNKNOWN` in place of the unknown words of the text."""
         unknown = (tokens >= self.lm_head.out_features) & (tokens < self.n_words)
         return tokens.masked_fill(unknown, UNKNOWN)
 
@@ -201,7 +201,7 @@ class CopyingSummarizer(EncoderDecoder):
 def write_summaries(
     model: EncoderDecoder, items: Sequence[News], reading: Reading, longest: int = 14
 ) -> list[str]:
-    """A summary for each text, the likeliest word each time.
+    """A summary for each text, by greedy decoding.
 
     Raises:
         ValueError: as `news_batch`.
@@ -224,7 +224,7 @@ def _in_words(tokens: Tensor, item: News, reading: Reading) -> str:
 
 
 def sentence_numbers(source: Int[Tensor, "batch T"]) -> Int[Tensor, "batch T"]:
-    """The number of the sentence that each word belongs to; a full stop ends its sentence."""
+    """Index of the sentence of each word; a full stop ends its sentence."""
     stops = (source == NEWS_WORDS.ids["."]).long()
     return stops.cumsum(dim=1) - stops
 
@@ -232,7 +232,7 @@ def sentence_numbers(source: Int[Tensor, "batch T"]) -> Int[Tensor, "batch T"]:
 def sentence_means(
     x: Float[Tensor, "batch T width"], source: Int[Tensor, "batch T"]
 ) -> Float[Tensor, "batch sentences width"]:
-    """The mean over the words of each sentence, without filler."""
+    """Mean vector of the words of each sentence, without pad tokens."""
     here = F.one_hot(sentence_numbers(source)).to(x.dtype)  # (batch, T, sentences or more)
     here = here * (source != PAD)[..., None]
     sizes = here.sum(dim=1)  # (batch, sentences)
@@ -263,7 +263,7 @@ class SentenceScorer(nn.Module):
 
 
 def sentence_batch(items: Sequence[News]) -> Batch:
-    """Texts, and for each sentence whether it tells the news: 1 if it does, else 0.
+    """Texts, and for each sentence the target 1 if it tells the news, else 0.
 
     Raises:
         ValueError: as `news_batch`.
@@ -293,13 +293,14 @@ def attention_received(
     source: Int[Tensor, "batch T_k"],
     per_word: bool = True,
 ) -> Float[Tensor, "batch sentences"]:
-    """The attention that each sentence of the source gets, averaged over heads and queries.
+    """Attention on each sentence of the source, averaged over heads and queries.
 
     Args:
-        weights: each row sums to 1 over the keys, the words of the source.
-        asks: which queries count; filler does not.
-        source: the text; filler gets no attention.
-        per_word: the mean over a sentence's words, not the sum, which favours long sentences.
+        weights: attention weights; each row sums to 1 over the keys, the words of the source.
+        asks: True for queries that count; False for pad tokens.
+        source: token ids of the text.
+        per_word: whether to take the mean over the words of a sentence, or else the sum, which
+            favours long sentences.
 
     Raises:
         ValueError: if the shapes do not fit, or no query counts in a row.

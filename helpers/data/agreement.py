@@ -69,22 +69,22 @@ def agreement_batch(
     with one further noun each, the attractors: a preposition, "the" and a noun, in half of the
     phrases followed by "that" and a verb, which agrees with the noun beside it. The target at the
     gap is the id of "lies" or "lie", so a model needs `len(AGREEMENT_VOCABULARY)` outputs.
-    Filler stands on the right.
+    Pad tokens stand on the right.
 
-    With `opposing=False`, as for training, all nouns and their numbers are drawn independently
+    With `opposing=False`, as for training, all nouns and their numbers are sampled independently
     and uniformly. Wherever there is an attractor, its number, its opposite, the form of the last
     verb and the majority of the attractors are therefore right in half of the sentences: none of
     them is a shortcut. With `opposing=True` every attractor has the other number than the
-    subject, so that whoever goes by the nearest attractor is always wrong. ("The opposite of the
-    nearest attractor" would be always right, but in training nothing would teach it.)
+    subject, so that a model which follows the nearest attractor is always wrong. ("The opposite of
+    the nearest attractor" would always be right, but nothing in training teaches it.)
 
     Args:
         batch: number of sentences.
-        attractors: how many, or the least and the greatest number, each equally likely.
-        generator: where all choices come from.
+        attractors: their number, or the smallest and the largest number, all equally likely.
+        generator: random generator.
         opposing: see above.
-        every_word: ask for the next word wherever there is one, as a language model is trained,
-            and for the verb at the gap. If not, everything but the gap is `IGNORE_INDEX`.
+        every_word: whether each word has the next one as its target, as in language modelling, and
+            the gap the verb. If not, all targets but that at the gap are `IGNORE_INDEX`.
 
     Raises:
         ValueError: if `batch` is less than 1, or `attractors` is negative or an empty range.

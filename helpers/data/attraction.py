@@ -46,13 +46,13 @@ PEOPLE = (
     ("farmer", "farmers"),
     ("artist", "artists"),
 )
-"""The nouns that act in a relative clause."""
+"""Nouns, singular and plural, that act in a relative clause."""
 
 PREPOSITIONS = ("near", "behind", "beside", "under")
 SEEN = ("found", "wanted", "painted", "liked")
 FRAMES = ("{}", "Yesterday I noticed that {}", "As everyone in the village knows, {}")
 VERBS = ((" is", " are"), (" was", " were"), (" has", " have"))
-"""Tokens of the verb, singular and plural."""
+"""Tokens of verbs, singular and plural."""
 
 Kind = Literal["phrase", "clause"]
 
@@ -81,17 +81,17 @@ def sentences(
     frame: str = FRAMES[0],
     seed: int = 0,
 ) -> list[Sentence]:
-    """Sentences drawn at random.
+    """Random sentences.
 
     Args:
-        n: how many.
-        attractors: how many nouns stand between subject and verb.
+        n: number of sentences.
+        attractors: number of nouns between subject and verb.
         opposing: whether all of them have the other number than the subject, or all the same.
         plural: the number of every subject; if not given, every other one is plural.
         kind: attractors in prepositional phrases (*the key near the boxes*), or one as the subject
             of a relative clause (*the key that the doctors found*).
         frame: what the sentence stands in, with `{}` for it.
-        seed: for all choices.
+        seed: of the random choices.
 
     Raises:
         ValueError: if `n` or `attractors` is too small, there are too few nouns, the kind is
@@ -126,13 +126,13 @@ def _sentence(
 
 
 def _framed(frame: str, text: str) -> str:
-    """A sentence begins with a capital letter."""
+    """The text in its frame, with a capital letter at the start."""
     framed = frame.format(text)
     return framed[0].upper() + framed[1:]
 
 
 def by_length(texts: Sequence[Sequence[int]]) -> dict[int, list[int]]:
-    """The places of the texts of each length: those can be read in one batch without padding."""
+    """Indices of the texts of each length, which fit into one batch without padding."""
     places: dict[int, list[int]] = {}
     for place, ids in enumerate(texts):
         places.setdefault(len(ids), []).append(place)

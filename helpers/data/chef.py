@@ -1,7 +1,6 @@
 """The running example of lectures 2 to 5.
 
-Source: V. Koti, "Attention for your Transformers" (see the bibliography). The numbers are made up:
-nobody trained them, and the lectures say what follows from that.
+Source: V. Koti, "Attention for your Transformers" (see the bibliography). The numbers are made up.
 """
 
 import torch

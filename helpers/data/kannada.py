@@ -30,7 +30,7 @@ PRONOUNS = {
     "she": ("ಅವಳು", "3 sg f"),
     "they": ("ಅವರು", "3 pl"),
 }
-"""The subject, and with which ending of the verb it goes."""
+"""The Kannada pronoun, and the agreement of the verb with it."""
 
 NOUNS = {
     "boy": ("ಹುಡುಗನು", "ಹುಡುಗನನ್ನು", "ಹುಡುಗರು", "ಹುಡುಗರನ್ನು"),
@@ -46,10 +46,10 @@ NOUNS = {
     "hill": ("ಬೆಟ್ಟವು", "ಬೆಟ್ಟವನ್ನು", "ಬೆಟ್ಟಗಳು", "ಬೆಟ್ಟಗಳನ್ನು"),
     "name": ("ಹೆಸರು", "ಹೆಸರನ್ನು", "ಹೆಸರುಗಳು", "ಹೆಸರುಗಳನ್ನು"),
 }
-"""As subject, as object; the same two of several."""
+"""Kannada forms: subject, object, subject in the plural, object in the plural."""
 
 SUBJECTS = {"boy": "3 sg m", "girl": "3 sg f", "dog": "3 sg n", "horse": "3 sg n", "lion": "3 sg n"}
-"""The nouns that may be subjects. Of the animals only one at a time: sources differ on several."""
+"""Nouns that can be subjects. Animals are always singular, because sources differ on plurals."""
 
 PLURALS = {"leaf": "leaves"}
 
@@ -60,8 +60,8 @@ VERBS = {
     "call": ("calls", "called", "ಕರೆಯುತ್ತ", "ಕರೆದ", "ಕರೆಯಿತು"),
     "wash": ("washes", "washed", "ತೊಳೆಯುತ್ತ", "ತೊಳೆದ", "ತೊಳೆಯಿತು"),
 }
-"""English with he or she, and of the past; Kannada before the ending, now and of the past; and
-the past of a thing or an animal, which has no ending to be added."""
+"""English third person and past; Kannada stem of the present and of the past, and the whole past
+form for a thing or an animal."""
 
 ENDINGS = {
     "1 sg": ("ೇನೆ", "ೆನು"),
@@ -71,7 +71,7 @@ ENDINGS = {
     "3 pl": ("ಾರೆ", "ರು"),
     "3 sg n": ("ದೆ", ""),
 }
-"""By person, number and gender of the subject: now, and of the past."""
+"""Endings of the present and of the past, by person, number and gender of the subject."""
 
 ADJECTIVES = {"big": "ದೊಡ್ಡ", "small": "ಚಿಕ್ಕ", "new": "ಹೊಸ", "old": "ಹಳೆಯ"}
 OWNERS = {"my": "ನನ್ನ", "our": "ನಮ್ಮ", "his": "ಅವನ", "her": "ಅವಳ"}
@@ -84,7 +84,7 @@ class Sentence:
 
     source: the English words.
     target: the Kannada words.
-    alignment: for each Kannada word, the place of the English word that it stands for.
+    alignment: for each Kannada word, the position of its English word.
     """
 
     source: tuple[str, ...]
@@ -93,7 +93,7 @@ class Sentence:
 
 
 def conjugate(verb: str, agreement: str, past: bool) -> str:
-    """The form of a verb that goes with a subject.
+    """The form of a verb that agrees with a subject.
 
     Raises:
         ValueError: if there is no such verb or agreement.
@@ -107,12 +107,12 @@ def conjugate(verb: str, agreement: str, past: bool) -> str:
 
 
 def plural(noun: str) -> str:
-    """An English noun for several."""
+    """The plural of an English noun."""
     return PLURALS.get(noun, noun + "s")
 
 
 def gloss(word: str) -> str:
-    """A Kannada word in English, with what its ending says in brackets.
+    """A Kannada word in English, with the meaning of its ending in brackets.
 
     For instance "tree (object)" or "saw (he)".
 
@@ -137,9 +137,9 @@ KANNADA = Vocabulary(
 
 
 def is_held_out(verb: str, noun: str) -> bool:
-    """Whether this verb with this object is kept for the test of unseen combinations.
+    """Whether this verb with this object is held out, for a test on unseen combinations.
 
-    Each verb and each noun occurs in training, and two or three nouns are new to each verb.
+    Each verb and each noun occurs in training; two or three nouns are held out for each verb.
 
     Raises:
         ValueError: if there is no such verb or noun.
@@ -156,13 +156,13 @@ def sentences(
     *,
     new_pairs: bool = False,
 ) -> list[Sentence]:
-    """Random sentences. Each part is drawn by itself, but for the pairs under `new_pairs`.
+    """Random sentences. Their parts are sampled independently, except for pairs of verb and object.
 
     Args:
-        n: how many.
-        clauses: how many in each sentence, or the least and the greatest number.
-        generator: where all choices come from.
-        new_pairs: whether verbs and objects form pairs that `is_held_out`; if not, never.
+        n: number of sentences.
+        clauses: clauses in each sentence, or the smallest and the largest number.
+        generator: random generator.
+        new_pairs: whether all pairs of verb and object are held out, or none.
 
     Raises:
         ValueError: if `n` is less than 1, or `clauses` an empty range or less than 1.
@@ -170,7 +170,7 @@ def sentences(
     low, high = (clauses, clauses) if isinstance(clauses, int) else clauses
     require(n >= 1, "n", n, "at least 1")
     require(1 <= low <= high, "clauses", clauses, "1 <= least <= greatest")
-    # Python's own choices are ten times as fast as single draws of torch.
+    # Python's random choices are ten times as fast as torch's.
     pick = random.Random(int(torch.randint(2**31, (), generator=generator)))
     found = []
     for _ in range(n):
@@ -190,7 +190,7 @@ def sentences(
 
 
 def translation_batch(pairs: Sequence[Sentence]) -> Batch:
-    """Sources, the translations from `START` on, and as targets their next words up to `END`.
+    """Sources and translations from `START` on, and as targets the next tokens up to `END`.
 
     Raises:
         ValueError: if there is no sentence.
@@ -202,7 +202,7 @@ def translation_batch(pairs: Sequence[Sentence]) -> Batch:
 
 
 def encode(vocabulary: Vocabulary, words: Sequence[str]) -> Int[Tensor, " T"]:
-    """The ids of words. (The `encode` of a vocabulary would cut Kannada words at their signs.)
+    """The ids of words. (`Vocabulary.encode` would split Kannada words at their vowel signs.)
 
     Raises:
         ValueError: if a word is not in the vocabulary.
@@ -226,7 +226,7 @@ def words_of(ids: Int[Tensor, " T"] | Sequence[int]) -> tuple[str, ...]:
 
 
 def _clause(pick: random.Random, new_pairs: bool) -> tuple[list, list]:
-    """Both as lists of (part of the clause, word); parts tell which words belong together."""
+    """A clause in English and Kannada, as lists of (part of the clause, word)."""
     subject, agreement, third = _subject(pick)
     verb = pick.choice(list(VERBS))
     past = bool(pick.randint(0, 1))
@@ -243,7 +243,7 @@ def _clause(pick: random.Random, new_pairs: bool) -> tuple[list, list]:
 
 
 def _subject(pick: random.Random) -> tuple[list, str, bool]:
-    """Its English words, what the Kannada verb agrees with, and whether English adds an -s."""
+    """English words of a subject, the agreement of the Kannada verb, whether English adds an -s."""
     if pick.randint(0, 1):
         pronoun = pick.choice(list(PRONOUNS))
         return [("subject", pronoun)], PRONOUNS[pronoun][1], pronoun in ("he", "she")
@@ -255,7 +255,7 @@ def _subject(pick: random.Random) -> tuple[list, str, bool]:
 
 
 def _adjective(pick: random.Random, part: str) -> list[tuple[str, str]]:
-    """None in half of the cases."""
+    """An adjective in half of the cases."""
     return [(part, pick.choice(list(ADJECTIVES)))] if pick.randint(0, 1) else []
 
 

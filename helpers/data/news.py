@@ -1,7 +1,7 @@
-"""Small news texts whose facts are known, and a counter of the facts in a summary (lecture 11).
+"""Small news texts with known facts, and a count of the facts in a summary (lecture 11).
 
-A text tells two events: the news, and one of long ago. Each has five facts: who did what, and
-where and when. Two more sentences hold a city, a day and a name that belong to neither.
+A text reports two events: the news, and an event of long ago. Each has five facts: who did what,
+where and when. Two more sentences contain a city, a day and a name of neither event.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SYLLABLES = (
     ("ma", "ta", "li", "re", "ka", "no", "su", "be", "da", "vi", "jo", "fe"),
     ("ra", "lin", "dor", "sa", "mek", "von", "tia", "nel", "bu", "rik", "gan", "pes"),
 )
-"""A name is one of the first and one of the second."""
+"""First and second syllables of names."""
 
 
 def _names(group: int) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def _names(group: int) -> tuple[str, ...]:
 
 
 KNOWN_NAMES, RARE_NAMES, UNSEEN_NAMES = _names(0), _names(1), _names(2)
-"""In every vocabulary; in training texts but in no vocabulary; in no training text."""
+"""Names in every vocabulary; in training texts but in no vocabulary; in no training text."""
 
 DEEDS = ("opened", "painted", "sold", "closed", "bought", "repaired")
 THINGS = ("bridge", "library", "school", "ship", "garden", "tower", "market", "theatre")
@@ -40,7 +40,7 @@ CITIES = ("cairo", "delhi", "lima", "oslo", "quito", "rome", "turin", "accra", "
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 LONG_AGO = ("last year", "years ago", "long ago")
-"""One of these begins the sentence with the event that is not the news."""
+"""Openings of the sentence about the old event."""
 
 SORTS = {
     "who": KNOWN_NAMES + RARE_NAMES + UNSEEN_NAMES,
@@ -91,12 +91,12 @@ class News:
 
 @dataclass(frozen=True)
 class Facts:
-    """How a summary treats the five facts of the news.
+    """Counts of facts in a summary.
 
     kept: facts of the news that occur in the summary.
-    lost: those that do not; kept + lost = 5.
-    strayed: other fact words of the text: of the other event, or of neither.
-    invented: fact words that the text does not hold at all.
+    lost: facts of the news that do not; kept + lost = 5.
+    strayed: other fact words of the text, of the old event or of neither.
+    invented: fact words that are not in the text.
     """
 
     kept: int
@@ -111,20 +111,21 @@ def tell_news(
     names: Literal["known", "mixed", "unseen"] = "known",
     news_first: float = 2 / 3,
 ) -> list[News]:
-    """News texts, all choices drawn from the generator.
+    """Random news texts.
 
-    The two events differ in every fact. The sentence that tells the news comes first with
-    probability `news_first`, otherwise that of long ago; the other four follow in any order.
+    The two events differ in every fact. The first sentence reports the news with probability
+    `news_first`, and otherwise the old event; the other four follow in random order.
 
     Args:
-        n: how many.
-        generator: where all choices come from.
+        n: number of texts.
+        generator: random generator.
         names: "known" takes them from `KNOWN_NAMES`, "unseen" from `UNSEEN_NAMES`, and "mixed",
             as for training, every fifth from `RARE_NAMES` and the others from `KNOWN_NAMES`.
-        news_first: see above.
+        news_first: a probability; see above.
 
     Raises:
-        ValueError: if `n` is less than 1, `names` is none of the three, or `news_first` no share.
+        ValueError: if `n` is less than 1, `names` is none of the three, or `news_first` is not
+            from 0 to 1.
     """
     require(n >= 1, "n", n, "at least 1")
     kinds = ("known", "mixed", "unseen")
@@ -134,7 +135,7 @@ def tell_news(
 
 
 def count_facts(summary: str, news: News) -> Facts:
-    """Facts kept, lost, strayed and invented, by their words, whatever sentences they stand in."""
+    """Facts kept, lost, strayed and invented in a summary, counted by words."""
     said = set(words_of(summary)) & FACT_WORDS
     right, told = set(astuple(news.event)), set(words_of(news.text))
     return Facts(
@@ -151,18 +152,18 @@ def words_of(text: str) -> list[str]:
 
 
 def plain_words() -> str:
-    """All words of the texts that are no facts."""
+    """All words of the texts that are not facts."""
     forms = " ".join((*LONG_AGO, *_WHAT, *_WHEN, *_WEATHER, *_WITNESS, _SUMMARY))
     return re.sub(r"{\w+}", "", forms)
 
 
 def syllables(word: str) -> tuple[str, ...]:
-    """The two pieces of a name; any other word is one piece."""
+    """The two syllables of a name; any other word as it is."""
     return (word[:2], word[2:]) if word in SORTS["who"] else (word,)
 
 
 def joined(text: str) -> str:
-    """Two neighbours that make a name become one word."""
+    """The text with the two syllables of each name joined to one word."""
     first, second = ("|".join(pieces) for pieces in SYLLABLES)
     return re.sub(rf"\b({first}) ({second})\b", r"\1\2", text)
 

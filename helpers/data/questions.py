@@ -5,9 +5,9 @@ A context has four sentences with one verb. Each says who did it, with what, whe
     on monday ada brook hid a red key in lima . a map was hidden by ben on the roof on 3 may . …
 
 A question names two of these *cues* and asks for a third: `where did ada brook hide the red key ?`
-Each cue of a question stands in two sentences, and only one sentence has both (the four are the
-pairs of two values of each cue). So whoever goes by one cue is right in half of the cases, and
-whoever does not read the question, in a quarter. Nothing else is shared but single words: two
+Each cue of a question occurs in two sentences, and only one sentence has both (the four are the
+pairs of two values of each cue). So a model that uses one cue is right in half of the cases, and
+a model that ignores the question in a quarter. Nothing else is shared but single words: two
 people may have one last name, two things one colour, two dates one month.
 
 A question without an answer has cues that do not meet: in the sentence with both, one was replaced.
@@ -35,7 +35,7 @@ Names = Literal["known", "unseen"]
 Kind = Literal["who", "what", "where", "when"]
 Span = tuple[int, int]
 Pair = tuple[Tensor, Tensor]
-"""Contexts (batch, T_c) and questions (batch, T_q), with filler on the right."""
+"""Contexts (batch, T_c) and questions (batch, T_q), with pad tokens on the right."""
 
 KINDS: tuple[Kind, ...] = ("who", "what", "where", "when")
 FIRST = {
@@ -110,9 +110,9 @@ VERBS = (
     ("left", "left", "leave"),
     ("bought", "bought", "buy"),
 )
-"""Past, participle, infinitive. The infinitive is what a question says."""
+"""Past, participle, infinitive; questions use the infinitive."""
 NO_ANSWER = "<none>"
-"""The first word of every context. To point at it says that the context has no answer."""
+"""The first word of every context, and the answer if the context has none."""
 _SMALL = "who what where when did somebody something a the was by in on . ?".split()
 FACTS_VOCABULARY = Vocabulary(
     dict.fromkeys(
@@ -139,10 +139,10 @@ NAMES = tuple(
 class Asked:
     """A context with a question, as words.
 
-    span: places of the first and the last word of the answer in the context; (0, 0), the place of
-        `NO_ANSWER`, if it has none.
-    kind: what is asked for, the question's first word.
-    values: what the context says, sentence by sentence: for each kind its span.
+    span: positions of the first and the last word of the answer in the context; (0, 0), the
+        position of `NO_ANSWER`, if it has none.
+    kind: kind of the answer, the first word of the question.
+    values: for each sentence of the context, the span of each kind.
     """
 
     context: tuple[str, ...]
@@ -153,7 +153,7 @@ class Asked:
 
     @property
     def answer(self) -> str:
-        """The words of the answer; none if the context does not hold it."""
+        """The words of the answer; empty if the context has none."""
         first, last = self.span
         return " ".join(self.context[first : last + 1]) if first else ""
 
@@ -169,13 +169,13 @@ class Asked:
 
 
 def ask(generator: torch.Generator, names: Names = "known", unanswerable: float = 0.0) -> Asked:
-    """Draw one context with a question.
+    """A random context with a question.
 
     Args:
-        generator: where all choices come from.
-        names: whether people and towns come from the lists for training or from the others.
-        unanswerable: the share of questions without an answer, up to a half. As many others
-            have a cue replaced as well.
+        generator: random generator.
+        names: "known" takes people and towns from the lists for training, "unseen" from the others.
+        unanswerable: probability of a question without an answer, at most ½. Equally many other
+            questions also have a cue replaced.
 
     Raises:
         ValueError: if `names` is not "known" or "unseen", or the share is not in 0 … 0.5.
@@ -186,11 +186,11 @@ def ask(generator: torch.Generator, names: Names = "known", unanswerable: float 
 
 
 def exchanged(asked: Asked, cue: int) -> Asked:
-    """The same context, asked with the other value of one cue: another sentence answers.
+    """The same context, with the other value of one cue in the question, and so another answer.
 
     Args:
-        asked: with an answer, in a context where both cues stand in two sentences.
-        cue: which of the two cues, 0 or 1, in the order of `KINDS`.
+        asked: a question with an answer, in a context where both cues occur in two sentences.
+        cue: the cue to exchange, 0 or 1, in the order of `KINDS`.
 
     Raises:
         ValueError: if `cue` is another number, there is no answer, or a cue was replaced.
@@ -218,7 +218,7 @@ def exchanged(asked: Asked, cue: int) -> Asked:
 
 
 def sides(asked: Asked, span: Span) -> tuple[bool, bool]:
-    """Whether a span begins in a value of the kind asked for, and in the sentence of the answer.
+    """Whether a span starts in a value of the right kind, and whether in the right sentence.
 
     Raises:
         ValueError: if the question has no answer, or the span begins outside the context.
@@ -232,7 +232,7 @@ def sides(asked: Asked, span: Span) -> tuple[bool, bool]:
 
 
 def _chance(generator: torch.Generator) -> random.Random:
-    """Python's own draws single choices much faster than torch."""
+    """A generator of Python, which makes single choices much faster than torch."""
     return random.Random(int(torch.randint(2**62, (), generator=generator)))
 
 
@@ -260,7 +260,7 @@ def _ask(chance: random.Random, names: Names, unanswerable: float) -> Asked:
 
 
 def _values(chance: random.Random, names: Names) -> dict[str, list[str]]:
-    """Six different values of each kind. The words that tell them apart are all different."""
+    """Six values of each kind, with different words."""
     who = chance.sample(FIRST[names], 6)
     what = chance.sample(NOUNS, 6)
     towns, days = chance.sample(TOWNS[names], 4), chance.sample(DAYS, 4)
@@ -277,7 +277,7 @@ def _values(chance: random.Random, names: Names) -> dict[str, list[str]]:
 def _sentence(
     chance: random.Random, fact: dict[str, str], verb: Sequence[str], start: int
 ) -> tuple[list[str], dict[Kind, Span]]:
-    """The words of a sentence that begins at a place of the context, and where its values stand."""
+    """The words of a sentence that starts at a position of the context, and its spans."""
     past, participle, _ = verb
     thing = ["a", ("what", fact["what"])]
     who = ("who", fact["who"])

@@ -1,4 +1,4 @@
-"""Recalling one token or many, and two relations at once."""
+"""Recall tasks: one token, many key-value pairs, two relations at once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from helpers.validation import require
 def first_token_recall_batch(
     batch: int, length: int, generator: torch.Generator, *, n_symbols: int = 8
 ) -> Batch:
-    """One symbol, then filler that carries no information, then the question what it was.
+    """One symbol, then noise tokens without information, then a query for the symbol.
 
-    Tokens 0 … n_symbols − 1 are symbols, the next n_symbols are filler, and the last one,
-    2 · n_symbols, asks. The only target stands at the question, `length − 1` steps after the
+    Tokens 0 … n_symbols − 1 are symbols, the next n_symbols are noise, and the last one,
+    2 · n_symbols, is the query. The only target is at the query, `length − 1` steps after the
     symbol. Guessing is right with probability 1 / n_symbols.
 
     Raises:
@@ -34,11 +34,11 @@ def first_token_recall_batch(
 def associative_recall_batch(
     batch: int, n_pairs: int, generator: torch.Generator, *, n_keys: int = 64, n_values: int = 64
 ) -> Batch:
-    """Key, value, key, value, …, then every key once more, in a random order.
+    """Key, value, key, value, …, then every key once more, in random order.
 
-    Tokens 0 … n_keys − 1 are keys, the next n_keys … n_keys + n_values − 1 are values. Keys of a
-    sequence differ, values are drawn independently. The target at each repeated key is its value,
-    counted from 0, so a model needs `n_values` outputs. T = 3 · n_pairs.
+    Tokens 0 … n_keys − 1 are keys, n_keys … n_keys + n_values − 1 are values. The keys of a
+    sequence differ; its values are sampled independently. The target at each repeated key is its
+    value, counted from 0, so a model needs `n_values` outputs. T = 3 · n_pairs.
 
     Source: after the multi-query recall of Arora et al. (2023), "Zoology".
 
@@ -59,11 +59,11 @@ def associative_recall_batch(
 def two_relations_batch(
     batch: int, length: int, generator: torch.Generator, *, n_symbols: int = 52
 ) -> Batch:
-    """Symbols, one of them flagged, and two questions at once: which came before, which has a flag?
+    """Symbols, one of them flagged, and two questions: the previous symbol, the flagged symbol.
 
-    A token is a symbol, plus `n_symbols` if it is flagged. The flagged one stands in the first
-    half. Each position of the second half is asked for the symbol just before it, and for the
-    flagged symbol. The targets are (batch, 2 · length): the first question's, then the second's.
+    A token is a symbol, plus `n_symbols` if it is flagged. The flagged symbol is in the first half.
+    Each position of the second half has two targets: the previous symbol and the flagged symbol.
+    The targets are (batch, 2 · length): those of the first question, then those of the second.
     Guessing is right with probability 1 / n_symbols.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Short stories from a storyteller whose probability for every next word is known (lecture 8)."""
+"""Short stories from a generator with known next-word probabilities (lecture 8)."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ STORY_VOCABULARY = Vocabulary(
         *("to", "gives", "loses", "nobody", "where", "who", "is", "has", "?", "good", "night"),
     ]
 )
-"""The words of `AGREEMENT_VOCABULARY`, with the same ids, and those of the stories."""
+"""The words of `AGREEMENT_VOCABULARY`, with the same ids, and the words of the stories."""
 
 Storyteller = Generator[dict[str, float], str, None]
-"""Yields which words may come next, with their probabilities, and is sent the word that came."""
+"""Yields the possible next words with their probabilities, and receives the chosen word."""
 
 
 def scene(attractors: int = 3) -> Storyteller:
-    """One sentence as those of `agreement_batch`, with the verb in place of the gap.
+    """One sentence as in `agreement_batch`, with the verb in place of the gap.
 
     Each number of attractors from 0 to `attractors` is equally likely.
 
@@ -71,12 +71,12 @@ def scene(attractors: int = 3) -> Storyteller:
 
 
 def storyteller() -> Storyteller:
-    """A scene, then somebody who finds a thing, takes it about, gives it away or loses it.
+    """A scene, then a person who finds a thing, moves it, gives it away or loses it.
 
-    Every choice is between different words, so the probability of each word, given those before
-    it, is known exactly, and with it the least loss that any language model can have. What the
-    thing is, who has it and where it is follows from the sentences before: the answers to the two
-    questions at the end have probability 1.
+    Every choice is between different words. So the probability of each word given the previous
+    ones is known exactly, and with it the lowest loss that a language model can reach. The thing,
+    its owner and its place follow from earlier sentences, so the answers to the two questions at
+    the end have probability 1.
     """
     yield from scene()
     name = yield _one_of(*WOMEN, *MEN)
@@ -113,7 +113,7 @@ def storyteller() -> Storyteller:
 def tell_stories(
     n: int, generator: torch.Generator, teller: Callable[[], Storyteller] = storyteller
 ) -> Int[Tensor, "n T"]:
-    """Stories as tokens, one a row, with filler on the right.
+    """Stories as tokens, one in each row, with pad tokens on the right.
 
     Raises:
         ValueError: if `n` is less than 1.
@@ -134,10 +134,9 @@ def tell_stories(
 def story_probabilities(
     tokens: Int[Tensor, " T"] | Sequence[int], teller: Callable[[], Storyteller] = storyteller
 ) -> list[float]:
-    """The probability that the storyteller gives to each word of a story, filler left out.
+    """The storyteller's probability of each word of a story, without pad tokens.
 
-    A word that the teller would never say has probability 0, and the list ends with it. The list
-    also ends where the story does.
+    The list ends with the story, or with the first word that is impossible (probability 0).
 
     Raises:
         ValueError: if an id lies outside the vocabulary.
@@ -181,7 +180,7 @@ def _mix(share: float, one: dict[str, float], other: dict[str, float]) -> dict[s
 
 
 def _say(text: str) -> Storyteller:
-    """Words that leave no choice."""
+    """Words with probability 1."""
     for word in text.split():
         yield {word: 1.0}
 

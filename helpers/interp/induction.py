@@ -75,8 +75,8 @@ def prefix_matching_scores(
     asked = at >= lengths[:, None]  # (batch, T)
     require(bool(asked[:, 1:].any()), "lengths", lengths[:3].tolist(), f"one below T = {T}")
     before = weights.diagonal(-1, dim1=-2, dim2=-1)  # (batch, heads, T - 1)
-    behind = (at - lengths[:, None] + 1).clamp(min=0)  # (batch, T)
-    index = behind[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
+    following = (at - lengths[:, None] + 1).clamp(min=0)  # (batch, T)
+    index = following[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
     matching = weights.gather(-1, index)[..., 0]  # (batch, heads, T)
     shares = [
         (found * where[:, None]).sum(dim=(0, 2)) / where.sum()

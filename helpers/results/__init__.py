@@ -1,1 +1,1 @@
-"""Stored comparisons, and what reads them."""
+"""Stored comparisons and their readers."""

@@ -1,4 +1,4 @@
-"""Stored comparisons: the search for each model's learning rate, and the runs at that rate.
+"""Stored comparisons: a learning-rate search for each model, and runs at the chosen rate.
 
 The scripts in `experiments/` write the tables in `helpers/results/stored/`. A row of `search` holds
 the validation scores of a model at one rate, one for each seed of the search. A row of `runs` holds
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Results:
     """A stored comparison.
 
-    head: how it was made: seeds, steps and the like.
-    search: rows with model, setting, lr, seed and validation, one for each seed.
-    runs: the same, with everything that was measured.
+    head: settings of the comparison, such as seeds and steps.
+    search: rows with model, setting, lr, seed and validation score, one for each seed.
+    runs: rows of the final runs, with all measures.
     """
 
     head: Mapping[str, object]
@@ -33,7 +33,7 @@ class Results:
     runs: Sequence[Mapping]
 
     def of(self, field: str, model: str, setting: object = "") -> list:
-        """One measured field of a model in a setting, a value for each seed.
+        """One measure of a model in a setting, a value for each seed.
 
         Raises:
             ValueError: if there is no such model, setting or field.
@@ -51,7 +51,7 @@ class Results:
         return _rows(self.runs, model, setting)[0]["lr"]
 
     def tried(self, model: str, setting: object = "") -> dict[float, float | None]:
-        """The mean validation at each rate of the search; None where a loss was no number.
+        """Mean validation score at each rate of the search; None where a loss was not finite.
 
         Raises:
             ValueError: if there is no such model or setting.
@@ -59,7 +59,7 @@ class Results:
         return mean_validation(_rows(self.search, model, setting))
 
     def by_seed(self, model: str, setting: object = "") -> dict[float, list[float | None]]:
-        """The validations at each rate of the search, one for each of its seeds.
+        """Validation scores at each rate of the search, one for each seed.
 
         Raises:
             ValueError: if there is no such model or setting.
@@ -71,7 +71,7 @@ def results(name: str) -> Results:
     """A stored comparison by its name.
 
     Raises:
-        ValueError: if there is none of that name, or it holds no search.
+        ValueError: if there is none of that name, or it has no search.
     """
     table = stored(name)
     require("search" in table, "name", repr(name), "a table with the search beside the runs")
@@ -85,7 +85,7 @@ def results(name: str) -> Results:
 
 
 def by_rate(rows: Iterable[Mapping]) -> dict[float, list[float | None]]:
-    """The validations at each rate, rising; None where the loss was no number."""
+    """Validation scores by rate, in ascending order; None where the loss was not finite."""
     at: dict[float, list] = {}
     for row in rows:
         at.setdefault(row["lr"], []).append(row["validation"])
@@ -93,7 +93,7 @@ def by_rate(rows: Iterable[Mapping]) -> dict[float, list[float | None]]:
 
 
 def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:
-    """The mean over seeds at each rate, rising; None where one of them was no number."""
+    """Mean validation score over seeds by rate, in ascending order; None if one was not finite."""
     found = by_rate(rows)
     return {lr: None if None in values else fmean(values) for lr, values in found.items()}
 
@@ -101,12 +101,12 @@ def mean_validation(rows: Iterable[Mapping]) -> dict[float, float | None]:
 def choose_rate(
     tried: Mapping[float, float | None], *, lower_is_better: bool = False, equal: float = 0.0
 ) -> float:
-    """The rate with the best validation; among equals the one in the middle, which is the safest.
+    """The rate with the best validation score; of equal ones the middle one, which is the safest.
 
     Args:
-        tried: validation by rate; None where training failed.
-        lower_is_better: whether it is a loss.
-        equal: how far from the best still counts as equal.
+        tried: validation score by rate; None where training failed.
+        lower_is_better: whether the score is a loss.
+        equal: largest difference from the best score that counts as equal.
 
     Raises:
         ValueError: if training failed at every rate.
@@ -122,15 +122,15 @@ def choose_rate(
 def plot_rates(
     ax: Axes, found: Results, models: Sequence[str] | None = None, setting: object = ""
 ) -> None:
-    """Draw what each model reached at each rate; a ring marks the rate that was chosen.
+    """Plot the validation score of each model by learning rate; a ring marks the chosen rate.
 
-    Where several seeds searched, the line is their mean, and each has a small dot.
+    With several seeds in the search, the line is their mean, and each seed has a small dot.
 
     Args:
-        ax: where to draw.
+        ax: axes to draw on.
         found: the comparison.
-        models: which of them; all that were compared in the setting, if not given.
-        setting: at which setting.
+        models: models to draw; all models of the setting if not given.
+        setting: setting of the comparison.
 
     Raises:
         ValueError: if a model was not compared in that setting.

@@ -12,7 +12,7 @@ def stored(name: str) -> dict:
     """The results that `experiments/<name>.py` wrote to `helpers/results/stored/<name>.json`.
 
     Raises:
-        ValueError: if there are none of that name.
+        ValueError: if there is no file of that name.
     """
     folder = resources.files("helpers") / "results" / "stored"
     names = sorted(
@@ -25,9 +25,9 @@ def stored(name: str) -> dict:
 
 
 def course_prose() -> str:
-    """The plain sentences of the lectures, a paragraph a line: real text for a model of letters.
+    """Plain text of the lectures, one paragraph in each line, for character-level models.
 
-    `tools/prose.py` takes them from the pages.
+    `tools/prose.py` extracts it from the pages.
     """
     file = resources.files("helpers") / "results" / "stored" / "prose.txt"
     return file.read_text(encoding="utf-8")

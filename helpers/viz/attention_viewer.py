@@ -1,8 +1,8 @@
-"""The viewer of attention: who looks where, in which layer and head, and how much exactly.
+"""An interactive viewer of attention weights, by layer, head, query and key.
 
-One figure holds three views of the same numbers: lines from queries to keys, a heat map that is a
-real table, and a line of text. It brings its own small script and style, asks no server, and takes
-the colours of the page. Without the script the table of the first head remains.
+One figure has three views of the same weights: lines from queries to keys, a heat map that is a
+table, and a line of text. Script and style are part of the figure, which needs no server and uses
+the colours of the page. Without JavaScript it shows the table of the first head.
 """
 
 from __future__ import annotations
@@ -173,18 +173,18 @@ def show_attention(
     measured: bool = True,
     caption: str = "",
 ) -> None:
-    """Display attention weights, to be explored by mouse, finger or keyboard.
+    """Display attention weights in a viewer for mouse, touch and keyboard.
 
     Args:
         weights: (T_q, T_k), (heads, T_q, T_k) or (layers, heads, T_q, T_k), or a list with
             one of the first two for each layer. Every row sums to 1, or is all zeros where
             everything is masked.
-        queries: the T_q tokens that look.
-        keys: the T_k tokens that are looked at; the queries if not given.
+        queries: the T_q tokens that attend.
+        keys: the T_k tokens that are attended to; the queries if not given.
         labels: a name for each head; "head 0", "head 1", … if not given.
         title: a sentence above the figure. Screen readers announce it, and after it the
             strongest link of each head.
-        selected: the position of the query that is chosen at first; all of them if not given.
+        selected: position of the query that is selected at first; all queries if not given.
         measured: the weights were trained and may differ a little on another machine, so the
             re-execution of the notebook does not compare the figure.
         caption: the sentence below the figure. `code` and *emphasis* are set as such.

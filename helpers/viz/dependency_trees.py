@@ -1,4 +1,4 @@
-"""Dependency trees: by a spaCy pipeline if one is installed, else of sentences annotated by us.
+"""Dependency trees: from a spaCy pipeline if one is installed, else from our own annotations.
 
 The labels are those of spaCy's English pipelines (ClearNLP's), the parts of speech those of
 Universal Dependencies.
@@ -121,7 +121,7 @@ def parse(text: str, *, annotated: bool = False) -> Doc:
 
 
 def check_tree(heads: Sequence[int], deps: Sequence[str], pos: Sequence[str]) -> None:
-    """Refuse what is not one well-formed dependency tree.
+    """Refuse a parse that is not one well-formed dependency tree.
 
     Args:
         heads: for each word the position of its head; the root is its own head.

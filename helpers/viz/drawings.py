@@ -54,7 +54,7 @@ def drawing(name: str, *, alt: str, caption: str, highlight: str | Sequence[str]
 
     Args:
         name: of the file in `helpers/viz/drawings`, without `.svg`.
-        alt: what the drawing shows, in words, for those who do not see it.
+        alt: description of the drawing for readers who do not see it.
         caption: the sentence below it. `code` and *emphasis* are set as such.
         highlight: the part or parts to be lit, as named by `data-part`.
 

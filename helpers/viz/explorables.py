@@ -1,8 +1,8 @@
-"""Explorables: figures that one plays with before reading about them.
+"""Explorables: interactive figures.
 
-Each is one small script, `helpers/viz/explorables/NAME.js`, on top of the shared `kit.js`, and is
-put into the output of a cell together with a table (or another figure) that stands there without
-JavaScript. So it works on the site, in Jupyter and on Colab, and asks no server.
+Each is a small script, `helpers/viz/explorables/NAME.js`, on top of the shared `kit.js`. The output
+of the cell also has a table (or another figure) for readers without JavaScript. An explorable works
+on the site, in Jupyter and on Colab, without a server.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def explorable(
 
     Args:
         name: of the script in `helpers/viz/explorables`, without `.js`.
-        config: what the script starts from; anything that JSON can hold.
-        table: (headers, rows) of the table that stands there without JavaScript.
-        still: HTML that stands there instead of a table, such as a drawing.
+        config: initial state of the script; anything that JSON can represent.
+        table: (headers, rows) of the table for readers without JavaScript.
+        still: HTML in place of that table, such as a drawing.
         caption: what to do and what to look for. `code` and *emphasis* are set as such.
         measured: the config was trained or timed and may differ a little on another machine, so
             the re-execution of the notebook does not compare it.

@@ -1,4 +1,4 @@
-"""The little markup that captions, quizzes and tables know."""
+"""The small markup of captions, quizzes and tables."""
 
 from __future__ import annotations
 

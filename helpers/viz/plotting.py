@@ -1,8 +1,8 @@
-"""Figures that take the page's colours, in light and in dark, and carry their text alternative.
+"""Figures in the page's colours, light or dark, with a text alternative.
 
-A figure becomes inline SVG whose ink is the colour of the surrounding text. Data colours are
-those of Okabe and Ito (2008) that can be told apart by colour-blind readers *and* read on white
-and on black; markers and line styles differ too.
+A figure becomes inline SVG that is drawn in the colour of the surrounding text. Data colours are
+those of Okabe and Ito (2008) which colour-blind readers can distinguish *and* which are legible on
+white and on black; markers and line styles differ too.
 """
 
 from __future__ import annotations
@@ -119,10 +119,9 @@ def to_html(fig: Figure, alt: str, measured: bool = False, caption: str = "") ->
 
 
 def _slim(svg: str) -> str:
-    """The same drawing in one line: a tenth of a point is enough, and what draws nothing goes.
+    """The same drawing in one line, rounded to tenths of a point, without invisible elements.
 
-    One line, because notebooks store text line by line, and a changed drawing should be one line
-    of a diff.
+    Notebooks store text line by line, so a changed drawing is one line of a diff.
     """
     svg = re.sub(r'<path d="[^"]*"[^>]* style="fill: none"/>', "", svg)
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
@@ -148,7 +147,7 @@ def plot_series(
     """Draw one line per entry, with a legend.
 
     Args:
-        ax: where to draw.
+        ax: axes to draw on.
         x: the common horizontal values, `n` of them.
         series: by label, either `n` values, or `(seeds, n)` values: then the line is the mean
             and the band reaches from the worst seed to the best.
@@ -182,7 +181,7 @@ def heatmap(
     The colours are transparent, so that the numbers stay readable on a light and a dark page.
 
     Args:
-        ax: where to draw.
+        ax: axes to draw on.
         values: the matrix.
         rows, columns: a label for each row and column, or None.
         decimals: digits written into each cell; None for no numbers.
@@ -228,7 +227,7 @@ def heatmap(
 
 def _squares(where: Bool[np.ndarray, "rows columns"]) -> Path:
     """One path around all these cells; cells side by side in a row share a rectangle."""
-    edges = np.diff(np.pad(where, ((0, 0), (1, 1))).astype(int))  # 1 where a run begins, -1 behind
+    edges = np.diff(np.pad(where, ((0, 0), (1, 1))).astype(int))  # 1 where a run begins, -1 after it
     starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)  # (runs, 2) as row, column
     corners = [
         [(left, row), (right, row), (right, row + 1), (left, row + 1), (left, row)]

@@ -1,4 +1,4 @@
-"""Questions and predictions with a reason for every answer, by mouse or by keyboard.
+"""Quizzes and predictions with a reason for every answer, for mouse and keyboard.
 
 Both are plain HTML that works in a page and in a notebook. Only a prediction with a number needs a
 small script to compare; without it the answer and its reason can be unfolded.
@@ -64,7 +64,7 @@ _THOUSANDS = 'replace(/,(?=[0-9]{3}(?![0-9]))/g, "")'
 
 
 def quiz(*questions: tuple[str, Sequence[Option]]) -> None:
-    """Show questions; choosing an option shows at once whether it is right, and why.
+    """Display questions; each option shows at once whether it is right, and why.
 
     A question with exactly one right option takes one answer, any other takes several. Text
     between backticks is set as code. Options are shuffled, the same way every time.
@@ -110,12 +110,12 @@ def predict(
         )
 
     Args:
-        question: what is asked for.
-        options: of a choice: `(text, right, reason)` each, as in `quiz`.
-        answer: of a number: what the next cell measures.
-        within: how far off a guess may be that still counts as right.
-        reason: of a number: why it comes out like this.
-        unit: of a number: what it is counted in, such as "%" or "words".
+        question: the question.
+        options: for a choice, `(text, right, reason)` each, as in `quiz`.
+        answer: for a number, the result of the next cell.
+        within: largest error of a guess that counts as right.
+        reason: for a number, the reason of the result.
+        unit: of the number, such as "%" or "words".
 
     Raises:
         ValueError: if there are both options and an answer, or neither, or if a text is empty,

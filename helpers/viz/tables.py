@@ -1,4 +1,4 @@
-"""Tables of results as HTML, in place of lines that are printed in columns."""
+"""Tables of results as HTML."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def table(
     """Display a table; the first column names the rows.
 
     Args:
-        rows: one sequence a row. Floats are rounded to `digits`, None is shown as a dash.
+        rows: one sequence for each row. Floats are rounded to `digits`, None is shown as a dash.
         headers: a name for each column.
-        caption: a sentence that says what one sees. `code` and *emphasis* are set as such.
+        caption: a sentence about the table. `code` and *emphasis* are set as such.
         digits: decimal places of floats.
         measured: the numbers were trained or timed and may differ a little on another machine, so
             the re-execution of the notebook does not compare them.

@@ -1,4 +1,4 @@
-"""Kannada in Latin letters, and a table of sentences with both."""
+"""Transliteration of Kannada, and tables of sentences with both scripts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def show_sentences(
     """A table: words of English or a note, the Kannada words, and below them how they sound.
 
     Args:
-        rows: what stands on the left, and the Kannada words.
-        gloss: says what a Kannada word means; the meanings make a third line.
+        rows: text of the left column, and the Kannada words.
+        gloss: maps a Kannada word to its meaning, for a third line.
     """
     from IPython.display import HTML, display
 

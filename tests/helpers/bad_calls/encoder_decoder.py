@@ -70,7 +70,7 @@ CASES = {
         ),
         (
             lambda: recurrent(3, 3, 4)(ids([1], [0]), ids([1], [1])),
-            "source: got a row of filler alone; needed words in each row",
+            "source: got a row of pad tokens; needed words in each row",
         ),
         (
             lambda: recurrent(3, 3, 4)(ids([1]), ids([1]), return_weights=True),

@@ -47,7 +47,7 @@ CASES = {
         ),
         (
             lambda: question_answering.RecurrentReader(5)(row, 0 * row),
-            "tokens: got a row of filler only; needed a word in each row",
+            "tokens: got a row of pad tokens; needed a word in each row",
         ),
     ],
     question_answering.best_spans: [
