@@ -541,14 +541,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--model", default=SMOLLM2_NAME, help="a name on huggingface.co, a folder, or a GGUF file"
     )
-    parser.add_argument("--pieces", type=int, default=40, help="how many to add")
+    parser.add_argument("--tokens", type=int, default=40, help="tokens to append")
     parser.add_argument("--temperature", type=float, default=0.0)
     options = parser.parse_args(arguments)
     try:
         path = find(options.model)
     except ConnectionError as error:
         sys.exit(str(error))
-    print(load(path).write_on(options.text, options.pieces, options.temperature))
+    print(load(path).write_on(options.text, options.tokens, options.temperature))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,9 @@ def heatmap(
 
 def _squares(where: Bool[np.ndarray, "rows columns"]) -> Path:
     """One path around all these cells; cells side by side in a row share a rectangle."""
-    edges = np.diff(np.pad(where, ((0, 0), (1, 1))).astype(int))  # 1 where a run begins, -1 after it
+    edges = np.diff(
+        np.pad(where, ((0, 0), (1, 1))).astype(int)
+    )  # 1 at the start of a run, -1 after
     starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)  # (runs, 2) as row, column
     corners = [
         [(left, row), (right, row), (right, row + 1), (left, row + 1), (left, row)]

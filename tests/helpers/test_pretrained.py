@@ -308,7 +308,7 @@ def test_a_folder_is_read_and_writes_on(folder, tokenizer):
 
 def test_the_command_writes_on(folder, capsys):
     path, _ = folder
-    pretrained.main(["the lamp", "--model", str(path), "--pieces", "5"])
+    pretrained.main(["the lamp", "--model", str(path), "--tokens", "5"])
     assert capsys.readouterr().out.startswith("the lamp")
 
 
