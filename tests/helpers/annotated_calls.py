@@ -33,6 +33,7 @@ typing.TYPE_CHECKING = True
 with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
     import helpers
     from helpers import (
+        adapters,
         attention,
         blocks,
         encoder_decoder,
@@ -182,6 +183,7 @@ def valid_calls() -> None:
     variants.RMSNorm(d_model)(x[0, 0])
     variants.SwiGLU(d_model, 13)(x)
     variants.gelu(x)
+    adapters.LowRankAdapter(nn.Linear(d_model, 5), 2)(x)
 
     encoding = SimpleNamespace(ids=[3, 1, 4])
     cuts = SimpleNamespace(tokenizer=SimpleNamespace(encode=lambda text: encoding))

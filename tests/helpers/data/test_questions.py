@@ -15,6 +15,7 @@ from helpers.data.questions import (
     TOWNS,
     ask,
     exchanged,
+    in_english,
     reading_batch,
     sides,
     to_batch,
@@ -134,3 +135,10 @@ def test_sides_tell_kind_from_sentence():
                 expected = (kind == asked.kind, values is asked.sentence)
                 assert sides(asked, span) == expected
         assert sides(asked, (0, 0)) == (False, False)
+
+
+def test_in_english_writes_names_and_sentences_with_capitals():
+    words = "on 3 may ada brook hid a red key in lima . who hid it ?".split()
+    assert in_english(words) == "On 3 May Ada Brook hid a red key in Lima. Who hid it?"
+    assert in_english(["red", "key"], sentences=False) == "red key"
+    assert in_english(["ada", "brook"], sentences=False) == "Ada Brook"
