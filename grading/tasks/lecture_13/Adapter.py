@@ -1,0 +1,186 @@
+"""A low-rank adapter, from a blank page."""
+
+import torch
+from torch import nn
+
+from grading.author import Case, also_right, edited, plan, task
+
+
+# %% the cell
+class Adapter(nn.Module):
+    """linear(x) + (alpha / rank) · B A x: `linear` is frozen, A and B are trained."""
+
+    def __init__(self, linear, rank, alpha):
+        """Parameters `A` (rank, d_in), small random numbers, and `B` (d_out, rank), zeros."""
+        super().__init__()
+        # BEGIN SOLUTION
+        self.linear = linear.requires_grad_(False)
+        d_out, d_in = linear.weight.shape
+        self.A = nn.Parameter(torch.randn(rank, d_in, dtype=linear.weight.dtype) / d_in**0.5)
+        self.B = nn.Parameter(torch.zeros(d_out, rank, dtype=linear.weight.dtype))
+        self.scale = alpha / rank
+        # END SOLUTION
+
+    def forward(self, x):
+        """The adapted output (…, d_out) of x (…, d_in)."""
+        # BEGIN SOLUTION
+        return self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)
+        # END SOLUTION
+
+    def merged_weight(self):
+        """The weight (d_out, d_in) of one linear layer that computes the same."""
+        # BEGIN SOLUTION
+        return self.linear.weight + self.scale * self.B @ self.A
+        # END SOLUTION
+
+
+# %%
+
+
+@also_right
+class ByFunctional(nn.Module):
+    """With the merged weight in every pass."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.frozen, self.factor = linear, alpha / rank
+        for parameter in linear.parameters():
+            parameter.requires_grad = False
+        self.A = nn.Parameter(linear.weight.new_empty(rank, linear.in_features).normal_(std=0.02))
+        self.B = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
+
+    def forward(self, x):
+        """The adapted output."""
+        return nn.functional.linear(x, self.merged_weight(), self.frozen.bias)
+
+    def merged_weight(self):
+        """The weight with the update."""
+        return torch.addmm(self.frozen.weight, self.B, self.A, alpha=self.factor)
+
+
+edited(
+    "The layer's own weights are still trained. Only A and B should be.",
+    "linear.requires_grad_(False)",
+    "linear",
+)
+edited(
+    "B does not begin with zeros, so a new adapter changes the model before it has learned "
+    "anything.",
+    "torch.zeros(d_out, rank, dtype",
+    "torch.randn(d_out, rank, dtype",
+)
+edited(
+    "A and B both begin with zeros. Then the gradient of each is zero, and nothing is ever "
+    "learned.",
+    "torch.randn(rank, d_in, dtype=linear.weight.dtype) / d_in**0.5",
+    "torch.zeros(rank, d_in, dtype=linear.weight.dtype)",
+)
+edited(
+    "The update is not scaled by alpha / rank.",
+    "self.scale = alpha / rank",
+    "self.scale = 1.0",
+)
+edited(
+    "The update is scaled by alpha. Divide by the rank, so that another rank needs no other "
+    "learning rate.",
+    "self.scale = alpha / rank",
+    "self.scale = alpha",
+)
+edited(
+    "The update took the place of the layer. It is *added* to the layer's output.",
+    "self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)",
+    "self.scale * (x @ self.A.T @ self.B.T)",
+)
+edited(
+    "The update is computed from the layer's output. It must be computed from the layer's input, "
+    "x.",
+    "(x @ self.A.T @ self.B.T)",
+    "(self.linear(x) @ self.A.T @ self.B.T)",
+)
+edited(
+    "`merged_weight` holds the update alone. Add it to the layer's weight.",
+    "self.linear.weight + self.scale * self.B @ self.A",
+    "self.scale * self.B @ self.A",
+)
+edited(
+    "`merged_weight` lacks the scale: it computes something else than `forward`.",
+    "self.linear.weight + self.scale * self.B @ self.A",
+    "self.linear.weight + self.B @ self.A",
+)
+edited(
+    "The merged update is transposed. `nn.Linear` keeps a row for each output, so the update is "
+    "B A.",
+    "self.scale * self.B @ self.A",
+    "self.scale * (self.B @ self.A).T.reshape(self.linear.weight.shape)",
+)
+
+
+def drive(answer, weight, bias, A, B, alpha, x):
+    """A fresh adapter, what it trains, and what it computes with given A and B."""
+    import torch
+    from torch import nn
+
+    d_out, d_in = weight.shape
+    linear = nn.Linear(d_in, d_out).double()
+    with torch.no_grad():
+        linear.weight.copy_(weight)
+        linear.bias.copy_(bias)
+    adapter = answer(linear, len(A), alpha)
+    parameters = dict(adapter.named_parameters())
+    if not parameters:
+        raise NotImplementedError
+    fresh = adapter(x)
+    if fresh is None:
+        return None
+    trained = sorted(name for name, p in parameters.items() if p.requires_grad)
+    spread = bool(adapter.A.detach().abs().max() > 0)
+    with torch.no_grad():
+        adapter.A.copy_(A)
+        adapter.B.copy_(B)
+    return {
+        "what is trained": trained,
+        "some number of a new A is not zero": spread,
+        "output of a new adapter": fresh.detach(),
+        "output with other A and B": adapter(x).detach(),
+        "merged weight": adapter.merged_weight().detach(),
+    }
+
+
+def cases(seed):
+    """Two numbers in, two out, rank 1; then other sizes."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    found = []
+    for d_in, d_out, rank, lead in ((2, 2, 1, (1,)), (5, 3, 2, (4,)), (4, 6, 2, (2, 3))):
+        note = f"{d_in} numbers in, {d_out} out, rank {rank}"
+        alpha = 3.0 + rank
+        args = draw(d_out, d_in), draw(d_out), draw(rank, d_in), draw(d_out, rank), alpha
+        kind = "other shapes" if len(lead) > 1 else ""
+        found.append(Case((*args, draw(*lead, d_in)), note, kind))
+    return found
+
+
+def what_is_trained(args, result):
+    """Which parameters are trained."""
+    came = result["what is trained"]
+    return None if came == ["A", "B"] else f"{came} are trained; A and B alone should be."
+
+
+TASK = task(
+    plan("implement", points=10, minutes=16),
+    section="Low-rank adapters",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    cases=cases,
+    properties=(what_is_trained,),
+    drive=drive,
+    forbidden=("helpers.adapters.LowRankAdapter",),
+    hints=(
+        "`module.requires_grad_(False)` freezes all parameters of a module.",
+        "A maps d_in numbers to a few, and B the few to d_out: for rows x, `x @ A.T @ B.T`.",
+        "`forward` and `merged_weight` must agree: put x through both and compare.",
+    ),
+)

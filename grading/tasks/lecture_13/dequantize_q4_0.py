@@ -1,0 +1,131 @@
+"""Read weights of four bits from the bytes of a file."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def dequantize_q4_0(blocks):
+    """Weights (n, 32), float32, of blocks (n, 18) of bytes in the format Q4_0."""
+    # BEGIN SOLUTION
+    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # (n, 1)
+    low, high = blocks[:, 2:] & 15, blocks[:, 2:] >> 4  # (n, 16) each
+    numbers = torch.cat([low, high], dim=1).float()  # (n, 32), 0 to 15
+    return scale * (numbers - 8)
+    # END SOLUTION
+
+
+# %%
+
+
+@also_right
+def byte_by_byte(blocks):
+    """With divisions, one weight after the other."""
+    weights = torch.zeros(len(blocks), 32)
+    for row, block in enumerate(blocks):
+        scale = block[:2].clone().view(torch.float16).item()
+        for i, byte in enumerate(block[2:].tolist()):
+            weights[row, i] = scale * (byte % 16 - 8)
+            weights[row, i + 16] = scale * (byte // 16 - 8)
+    return weights
+
+
+edited(
+    "The 8 is missing: a number from 0 to 15 stands for a weight from −8 to 7 steps.",
+    "(numbers - 8)",
+    "numbers",
+)
+edited(
+    "Here 7.5 was subtracted, so no weight can be 0. The format subtracts 8.",
+    "(numbers - 8)",
+    "(numbers - 7.5)",
+)
+edited(
+    "The halves of the bytes have changed places: the low four bits are the first 16 weights.",
+    "[low, high]",
+    "[high, low]",
+)
+edited(
+    "The two numbers of a byte became neighbours. In this format all low halves come first, then "
+    "all high ones.",
+    "torch.cat([low, high], dim=1)",
+    "torch.stack([low, high], dim=2).flatten(1)",
+)
+edited(
+    "Only the low halves were read, twice. `byte >> 4` gives the high half.",
+    "blocks[:, 2:] >> 4",
+    "blocks[:, 2:] & 15",
+)
+edited(
+    "The high half was not shifted down: it still counts in sixteens.",
+    "blocks[:, 2:] >> 4",
+    "blocks[:, 2:] & 240",
+)
+edited(
+    "The 8 was subtracted from the bytes, before they were cut in two: a byte has no numbers "
+    "below 0.",
+    "blocks[:, 2:] & 15, blocks[:, 2:] >> 4",
+    "(blocks[:, 2:] - 8) & 15, (blocks[:, 2:] - 8) >> 4",
+    "(numbers - 8)",
+    "numbers",
+)
+edited(
+    "The scale's two bytes were read as two numbers. Together they are one float16: "
+    "`.view(torch.float16)`.",
+    "blocks[:, :2].contiguous().view(torch.float16).float()",
+    "blocks[:, :1].float()",
+)
+edited(
+    "The scale's two bytes were read as a whole number. They are the bytes of a float16.",
+    "view(torch.float16)",
+    "view(torch.int16)",
+)
+edited(
+    "This is the number of steps; it was not multiplied by the scale.",
+    "return scale * (numbers - 8)",
+    "return numbers - 8",
+)
+
+
+@mistake("The scale of the first block was used for all. Each block has its own.")
+def first_scale(blocks):
+    scale = blocks[:1, :2].clone().view(torch.float16).float()
+    numbers = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1).float()
+    return scale * (numbers - 8)
+
+
+def cases(seed):
+    """A block to check by hand; then random ones."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(n):
+        scales = 0.01 + torch.rand(n, 1, generator=generator) / 4
+        scales = scales.half().view(torch.uint8)  # (n, 2)
+        rest = torch.randint(256, (n, 16), dtype=torch.uint8, generator=generator)
+        return torch.cat([scales, rest], dim=1)
+
+    half = torch.tensor([[0.5]]).half().view(torch.uint8)
+    hand = torch.cat([half, torch.full((1, 16), 0x9A, dtype=torch.uint8)], dim=1)
+    return [
+        Case((hand,), "one block, as in the example"),
+        Case((draw(1),), "one block of random bytes"),
+        Case((draw(3),), "three blocks", "batches"),
+        Case((draw(8),), "eight blocks", "batches"),
+    ]
+
+
+TASK = task(
+    plan("implement", points=8, minutes=13),
+    section="Four bits by hand",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    cases=cases,
+    hints=(
+        "A byte holds two numbers: `byte & 15` keeps its low four bits, `byte >> 4` moves the "
+        "high four down.",
+        "`x.view(torch.float16)` reads the same bytes as another type; the bytes must lie side "
+        "by side: `.contiguous()`.",
+        "Bytes cannot be negative. Turn the numbers into float before you subtract.",
+    ),
+)

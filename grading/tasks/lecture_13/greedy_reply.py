@@ -1,0 +1,151 @@
+"""Stop at an end token, at a limit, or where the context ends."""
+
+import torch
+
+from grading.author import Case, also_right, edited, mistake, plan, task
+
+
+# %% the cell
+def greedy_reply(next_logits, prompt, ends, context, most):
+    """The reply's ids, a list, and why it ended: "stop" or "length"."""
+    # BEGIN SOLUTION
+    reply = []
+    while len(reply) < most and len(prompt) + len(reply) < context:
+        newest = int(next_logits(torch.tensor(prompt + reply)).argmax())
+        if newest in ends:
+            return reply, "stop"
+        reply.append(newest)
+    return reply, "length"
+    # END SOLUTION
+
+
+# %%
+
+
+@also_right
+def by_for(next_logits, prompt, ends, context, most):
+    """With the number of steps known before."""
+    text = list(prompt)
+    for _ in range(min(most, context - len(prompt))):
+        text.append(int(next_logits(torch.tensor(text)).argmax(dim=-1)))
+        if text[-1] in ends:
+            return text[len(prompt) : -1], "stop"
+    return text[len(prompt) :], "length"
+
+
+edited(
+    "The end token is part of the reply. It says that the reply is over, and nobody should see it.",
+    '        if newest in ends:\n            return reply, "stop"\n        reply.append(newest)\n',
+    '        reply.append(newest)\n        if newest in ends:\n            return reply, "stop"\n',
+)
+edited(
+    "The reply goes on behind the end token. Nothing after it belongs to the reply.",
+    'return reply, "stop"',
+    "continue",
+    "while len(reply) < most and len(prompt) + len(reply) < context:",
+    "for _ in range(min(most, context - len(prompt))):",
+)
+edited(
+    "The context was not minded: prompt and reply together may have `context` tokens.",
+    " and len(prompt) + len(reply) < context",
+    "",
+)
+edited(
+    "The prompt was forgotten when the context was counted. It takes up room too.",
+    "len(prompt) + len(reply) < context",
+    "len(reply) < context",
+)
+edited(
+    "The last place of the context stays empty. Prompt and reply may have `context` tokens "
+    "together.",
+    "len(reply) < context",
+    "len(reply) + 1 < context",
+)
+edited(
+    "The reply has one token more than `most`.",
+    "len(reply) < most",
+    "len(reply) <= most",
+)
+edited(
+    "The prompt is counted into `most`. It limits the reply alone.",
+    "len(reply) < most",
+    "len(prompt + reply) < most",
+)
+edited(
+    "The prompt is in the result. Only the reply is wanted.",
+    'return reply, "stop"',
+    'return prompt + reply, "stop"',
+    'return reply, "length"',
+    'return prompt + reply, "length"',
+)
+edited(
+    "The model was asked about the reply without its prompt, or about the prompt again and again. "
+    "It must read both.",
+    "prompt + reply)",
+    "prompt)",
+)
+edited(
+    'The reasons have changed places: an end token is "stop", a limit is "length".',
+    'return reply, "stop"',
+    'return reply, "length"',
+    'reply.append(newest)\n    return reply, "length"',
+    'reply.append(newest)\n    return reply, "stop"',
+)
+edited(
+    "Only the first of the end tokens was minded. A model may have several.",
+    "newest in ends",
+    "newest == ends[0]",
+)
+
+
+@mistake("The least likely token was taken. Greedy means: the largest logit.")
+def least(next_logits, prompt, ends, context, most):
+    return greedy_reply(lambda tokens: -next_logits(tokens), prompt, ends, context, most)
+
+
+def drive(answer, table, prompt, ends, context, most):
+    """The answer with a model that is a table: the last two tokens decide about the next."""
+
+    def next_logits(tokens):
+        """Logits (vocab,) of what comes after tokens (T,)."""
+        before = tokens[-2] if len(tokens) > 1 else 0
+        return table[int(before), int(tokens[-1])] + 0.01 * table[0, int(tokens[0])]
+
+    return answer(next_logits, prompt, ends, context, most)
+
+
+def cases(seed):
+    """A model that counts up to check by hand; then random ones."""
+    generator = torch.Generator().manual_seed(seed)
+    counting = torch.zeros(8, 8, 8, dtype=torch.float64)
+    for last in range(8):
+        counting[:, last, (last + 1) % 8] = 1.0
+    found = [
+        Case((counting, [1, 2], [6], 20, 9), "the model counts, 6 ends a reply"),
+        Case((counting, [1, 2], [6], 20, 2), "the limit comes first"),
+        Case((counting, [3, 4], [2], 5, 9), "the context ends first", "limits"),
+        Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", "limits"),
+        Case((counting, [3, 4], [5], 9, 9), "nothing but an end", "limits"),
+    ]
+    for vocab, length, ends in ((12, 3, 2), (20, 5, 3)):
+        table = torch.randn(vocab, vocab, vocab, dtype=torch.float64, generator=generator)
+        prompt = torch.randint(vocab, (length,), generator=generator).tolist()
+        stops = torch.randperm(vocab, generator=generator)[:ends].tolist()
+        note = f"a random model of {vocab} tokens, {ends} end tokens"
+        found.append(Case((table, prompt, stops, 30, 15), note))
+    return found
+
+
+TASK = task(
+    plan("implement", points=7, minutes=11),
+    section="A chat is a text",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    cases=cases,
+    drive=drive,
+    hints=(
+        "Three things end the loop. Which of them is found before a token is added, and which "
+        "after?",
+        "What should be returned if the prompt alone fills the context?",
+    ),
+)

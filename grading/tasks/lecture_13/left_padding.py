@@ -1,0 +1,121 @@
+"""Find the bugs: texts of different length, padded at the left."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def left_padding(tokens, pad_id):
+    """Positions (batch, T) and mask (batch, T, T), True where a query may attend to a key."""
+    real = tokens != pad_id  # (batch, T)
+    T = tokens.shape[1]
+    causal = torch.ones(T, T, dtype=torch.bool).tril()  # (query, key)
+    #| positions = torch.arange(T).expand_as(tokens)  # (batch, T)
+    #| return positions, causal & real[:, :, None]
+    # BEGIN SOLUTION
+    positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (batch, T)
+    return positions, causal & real[:, None, :]
+    # END SOLUTION
+
+
+# %%
+
+
+@also_right
+def text_by_text(tokens, pad_id):
+    """One text after the other."""
+    batch, T = tokens.shape
+    positions = torch.zeros_like(tokens)
+    mask = torch.zeros(batch, T, T, dtype=torch.bool)
+    for i, row in enumerate(tokens.tolist()):
+        start = sum(token == pad_id for token in row)
+        positions[i, start:] = torch.arange(T - start)
+        for query in range(T):
+            mask[i, query, start : query + 1] = True
+    return positions, mask
+
+
+as_given(
+    "This is the code as given: in the statement's example the first token of the text should "
+    "have position 0, and has 2. There are two bugs."
+)
+edited(
+    "The mask is right now. But positions are still counted from the first pad token, so a text "
+    "is read at other positions than alone.",
+    "(real.cumsum(dim=1) - 1).clamp(min=0)",
+    "torch.arange(T).expand_as(tokens)",
+)
+edited(
+    "The positions are right now. But the mask still hides the *queries* of pad tokens. The keys "
+    "must be hidden, so that no token attends to padding.",
+    "real[:, None, :]",
+    "real[:, :, None]",
+)
+edited(
+    "The first token of a text got position 1. Positions are counted from 0.",
+    "(real.cumsum(dim=1) - 1).clamp(min=0)",
+    "real.cumsum(dim=1)",
+)
+edited(
+    "A pad token has position −1, which no table of positions has. It should be 0.",
+    ".clamp(min=0)",
+    "",
+)
+edited(
+    "Both bugs are mended. But the mask is no longer causal: a token may see those after it.",
+    "causal & real[:, None, :]",
+    "real[:, None, :].expand(-1, T, -1)",
+)
+edited(
+    "The mask hides what may be seen, and shows the rest. True means *may attend*.",
+    "causal & real[:, None, :]",
+    "~(causal & real[:, None, :])",
+)
+edited(
+    "The pad tokens of the whole batch were counted together. Each text has its own.",
+    "(real.cumsum(dim=1) - 1)",
+    "(real.flatten().cumsum(dim=0).view_as(tokens) - 1)",
+)
+
+
+@mistake("The positions run backwards, from the end of each text.")
+def backwards(tokens, pad_id):
+    real = tokens != pad_id
+    _, mask = left_padding(tokens, pad_id)
+    last = real.sum(dim=1, keepdim=True) - 1
+    return (last - left_padding(tokens, pad_id)[0]) * real, mask
+
+
+def cases(seed):
+    """Two texts to check by hand; then longer batches, and one without padding."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(batch, T, pad_id):
+        tokens = torch.randint(11, 90, (batch, T), generator=generator)
+        padding = torch.randint(T, (batch,), generator=generator)
+        padding[0], padding[1] = 0, T // 2
+        return tokens.masked_fill(torch.arange(T) < padding[:, None], pad_id)
+
+    hand = torch.tensor([[0, 0, 7, 5], [4, 9, 6, 8]])
+    alone = torch.randint(11, 90, (3, 5), generator=generator)
+    return [
+        Case((hand, 0), "two texts, one with two pad tokens"),
+        Case((draw(4, 6, 0), 0), "four texts"),
+        Case((draw(5, 9, 2), 2), "the pad token has id 2"),
+        Case((alone, 0), "no padding", "edge cases"),
+    ]
+
+
+TASK = task(
+    plan("find the bug", points=9, minutes=13),
+    section="Ask it",
+    outcome="test a language model for agreement with minimal pairs, with controls",
+    cases=cases,
+    hints=(
+        "Which position does the first token of the short text have if it is read alone?",
+        "In `mask[i, query, key]`, which of the two axes must `real` be spread along, so that "
+        "nobody attends to a pad token?",
+        "`real.cumsum(dim=1)` counts the real tokens up to each place.",
+    ),
+)

@@ -1,0 +1,128 @@
+"""Find the bugs: rotary pairs in another order, and keys that have heads of their own number."""
+
+import torch
+
+from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+
+
+# %% the cell
+def rotary_pair_order(W_query, W_key, n_heads, n_kv_heads):
+    """Both with rows reordered: rows i and i + d_k/2 of each head become 2i and 2i + 1."""
+
+    def reorder(W, heads):
+        #| pairs = W.unflatten(0, (heads, -1, 2))  # (heads, d_k/2, 2, d_model)
+        # BEGIN SOLUTION
+        pairs = W.unflatten(0, (heads, 2, -1))  # (heads, 2, d_k/2, d_model)
+        # END SOLUTION
+        return pairs.transpose(1, 2).flatten(0, 2)  # (heads · d_k, d_model)
+
+    #| return reorder(W_query, n_heads), reorder(W_key, n_heads // n_kv_heads)
+    # BEGIN SOLUTION
+    return reorder(W_query, n_heads), reorder(W_key, n_kv_heads)
+    # END SOLUTION
+
+
+# %%
+
+
+@also_right
+def row_by_row(W_query, W_key, n_heads, n_kv_heads):
+    """One row after the other."""
+    found = []
+    for W, heads in ((W_query, n_heads), (W_key, n_kv_heads)):
+        d_k, rows = len(W) // heads, torch.empty_like(W)
+        for head in range(heads):
+            for i in range(d_k // 2):
+                rows[head * d_k + 2 * i] = W[head * d_k + i]
+                rows[head * d_k + 2 * i + 1] = W[head * d_k + d_k // 2 + i]
+        found.append(rows)
+    return tuple(found)
+
+
+as_given(
+    "This is the code as given: in the statement's example the rows should be 0, 2, 1, 3, and are "
+    "not. There are two bugs."
+)
+edited(
+    "The pairs are right now. But the keys are still cut into the wrong number of heads: how many "
+    "heads of keys are there?",
+    "reorder(W_key, n_kv_heads)",
+    "reorder(W_key, n_heads // n_kv_heads)",
+)
+edited(
+    "The heads are right now. But the rows go the wrong way: this is the step from the course's "
+    "order to the file's.",
+    "W.unflatten(0, (heads, 2, -1))",
+    "W.unflatten(0, (heads, -1, 2))",
+)
+edited(
+    "The keys were cut into as many heads as the queries have. With grouped queries they have "
+    "fewer.",
+    "reorder(W_key, n_kv_heads)",
+    "reorder(W_key, n_heads)",
+)
+edited(
+    "The keys were left as they are. A query and its key must rotate the same features together.",
+    "reorder(W_key, n_kv_heads)",
+    "W_key",
+)
+edited(
+    "The queries were left as they are. A query and its key must rotate the same features "
+    "together.",
+    "reorder(W_query, n_heads)",
+    "W_query",
+)
+edited(
+    "The rows of all heads were put into one order, as if there were a single head.",
+    "W.unflatten(0, (heads, 2, -1))",
+    "W.unflatten(0, (1, 2, -1))",
+)
+edited(
+    "Nothing was moved: without the transposition, flattening gives back the rows as they were.",
+    "pairs.transpose(1, 2).flatten(0, 2)",
+    "pairs.flatten(0, 2)",
+)
+edited(
+    "The columns were reordered. A head's features are *rows* of W, as `nn.Linear` keeps it.",
+    "W.unflatten(0, (heads, 2, -1))",
+    "W.T.unflatten(0, (heads, 2, -1))",
+    "pairs.transpose(1, 2).flatten(0, 2)",
+    "pairs.transpose(1, 2).flatten(0, 2).T",
+)
+
+
+@mistake("Both bugs are mended, but queries and keys have changed places in the result.")
+def swapped(W_query, W_key, n_heads, n_kv_heads):
+    return rotary_pair_order(W_query, W_key, n_heads, n_kv_heads)[::-1]
+
+
+def cases(seed):
+    """A head of four rows to check by hand; then grouped queries."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, dtype=torch.float64, generator=generator)
+
+    hand = torch.arange(8, dtype=torch.float64)[:, None].expand(8, 12).clone()
+    found = [Case((hand, hand[:4] * 10, 2, 1), "two heads of queries, one of keys, d_k 4")]
+    for n_heads, n_kv_heads, d_k in ((6, 2, 12), (9, 3, 4), (4, 4, 8), (8, 2, 8)):
+        d_model = 12 * n_heads
+        note = f"{n_heads} heads of queries, {n_kv_heads} of keys, d_k {d_k}"
+        args = draw(n_heads * d_k, d_model), draw(n_kv_heads * d_k, d_model), n_heads, n_kv_heads
+        found.append(Case(args, note))
+    return found
+
+
+TASK = task(
+    plan("find the bug", points=9, minutes=14),
+    section="Build it",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    cases=cases,
+    hints=(
+        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows rotate together in the file, "
+        "and where must they be afterwards?",
+        "With 64 heads of queries and 8 of keys the second bug stays invisible. With 32 and 4 it "
+        "does not. Why?",
+    ),
+)
