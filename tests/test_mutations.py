@@ -233,8 +233,8 @@ CODE_FAULTS = {
     ),
     "the mask of cross-attention ignored": (
         "helpers/blocks.py",
-        "self.cross_attention(normed, memory, None, memory_mask,",
-        "self.cross_attention(normed, memory, None, None,",
+        "self.cross_attention(y, memory, None, memory_mask,",
+        "self.cross_attention(y, memory, None, None,",
         "tests/helpers/test_blocks_models.py::test_decoder_block_does_not_see_masked_memory",
     ),
     "the address in a badge": (
