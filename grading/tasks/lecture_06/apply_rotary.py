@@ -213,7 +213,7 @@ TASK = task(
     "say where in the model each one enters",
     cases=cases,
     properties=(lengths_are_kept,),
-    forbidden=("helpers.positions._turn", "helpers.positions.RotaryPositions.rotate"),
+    forbidden=("helpers.positions._rotate_pairs", "helpers.positions.RotaryPositions.rotate"),
     atol=1e-4,
     hints=(
         "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
