@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 import torch
@@ -21,7 +22,10 @@ from classroom.sandbox.serialize import SerializeError, decode, encode
 from classroom.sandbox.supervisor import Limits
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from classroom.sheets import definitions
-from grading.judge import Outcome, judge
+from grading.feedback.baseline import Baseline
+from grading.feedback.judge import judge
+from grading.feedback.verdict import Verdict
+from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
 from grading.task import CODE, Case, Task
 
 try:
@@ -60,7 +64,11 @@ class Prepared:
     sent: dict
     torch: bool = False
     """Whether its cases or its drive need torch."""
-    known: dict = field(default_factory=dict)
+    baseline: Baseline = field(init=False)
+    """What our own answers give on these cases."""
+
+    def __post_init__(self) -> None:
+        self.baseline = Baseline(self.task, self.cases)
 
     @classmethod
     def of(cls, task: Task, seed: int, limits: Limits) -> Prepared:
@@ -200,8 +208,11 @@ class Examiner:
             found.failed[name] = f"It ended the Python process ({code}) and did not return."
 
 
-MOST = {"error": 500, "noticed": 200, "at": 200}
+MOST = {"error": 500, "undefined": 200}
 """The texts of an outcome, and how long each may be."""
+FIELDS = {"status", "value", "form", "mutated", "mutation", "line", *MOST}
+NAME = 200
+"""How long a name or a line may be."""
 
 
 def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
@@ -212,20 +223,73 @@ def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
     """
     if type(coded) is not list or len(coded) != len(cases):
         raise SerializeError("not one outcome a case")
-    outcomes = []
-    for item, case in zip(coded, cases, strict=True):
-        if type(item) is not dict or set(item) != {"value", "changed", *MOST}:
-            raise SerializeError("not an outcome")
-        texts, changed = {name: item[name] for name in MOST}, item["changed"]
-        if any(type(text) is not str or len(text) > MOST[name] for name, text in texts.items()):
-            raise SerializeError("not an outcome")
-        if type(changed) is not list:
-            raise SerializeError("not an outcome")
-        if not all(type(i) is int and 0 <= i < len(case.args) for i in changed):
-            raise SerializeError("arguments that there are not")
-        value = decode(item["value"])
-        outcomes.append(Outcome(value, changed=tuple(changed), **texts))
-    return outcomes
+    return [_outcome_from(item, case) for item, case in zip(coded, cases, strict=True)]
+
+
+def _outcome_from(item: object, case: Case) -> Outcome:
+    if type(item) is not dict or set(item) != FIELDS:
+        raise SerializeError("not an outcome")
+    if not all(_is_text(item[name], most) for name, most in MOST.items()):
+        raise SerializeError("not an outcome")
+    if item["undefined"] and not item["undefined"].isidentifier():
+        raise SerializeError("not a name")
+    if type(item["mutated"]) is not list:
+        raise SerializeError("not an outcome")
+    if not all(type(i) is int and 0 <= i < len(case.args) for i in item["mutated"]):
+        raise SerializeError("arguments that there are not")
+    status, form = _member(Status, item["status"]), _form_from(item["form"])
+    if (form is not None) != (status in (Status.NOT_PLAIN, Status.NOT_CALLABLE)):
+        raise SerializeError("not an outcome")
+    return Outcome(
+        status,
+        decode(item["value"]) if status is Status.OK else None,
+        item["error"],
+        form,
+        tuple(item["mutated"]),
+        _mutation_from(item["mutation"]),
+        line=_line_from(item["line"]),
+        undefined=item["undefined"],
+    )
+
+
+def _is_text(text: object, most: int = NAME) -> bool:
+    return type(text) is str and len(text) <= most
+
+
+def _member(kind: type[StrEnum], text: object) -> StrEnum:
+    if not _is_text(text) or text not in set(kind):
+        raise SerializeError(f"not a {kind.__name__.lower()}")
+    return kind(text)
+
+
+def _form_from(item: object) -> Form | None:
+    match item:
+        case None:
+            return None
+        case [kind, name, list(size)] if _is_text(name) and all(type(n) is int for n in size):
+            form = Form(_member(FormKind, kind), name, tuple(size))
+            if form.kind is FormKind.CONTAINER and len(size) != 1:
+                raise SerializeError("not a form")
+            return form
+    raise SerializeError("not a form")
+
+
+def _mutation_from(item: object) -> Mutation | None:
+    match item:
+        case None:
+            return None
+        case [target, name] if _is_text(name):
+            return Mutation(_member(Target, target), name)
+    raise SerializeError("not a mutation")
+
+
+def _line_from(item: object) -> Location | None:
+    match item:
+        case None:
+            return None
+        case [number, text] if type(number) is int and _is_text(text):
+            return Location(number, text)
+    raise SerializeError("not a line")
 
 
 def _code(code: int) -> str:
@@ -250,28 +314,28 @@ def results_of(
         task = prepared.task
         result = Result(task.name, 0, task.points, answers.failed.get(task.name, ""))
         result.answer = own.get(task.name, "")
-        outcomes = answers.outcomes.get(task.name)
+        outcomes, verdict = answers.outcomes.get(task.name), None
         if not result.message and outcomes is not None:
             try:
                 with _memory_limit():
-                    verdict = judge(task, prepared.cases, outcomes, prepared.known)
+                    verdict = judge(task, prepared.cases, outcomes, prepared.baseline)
             except Exception as error:
                 answers.flags.add("could not be judged")
                 result.message = f"The result could not be judged ({type(error).__name__})."
             else:
                 result.points, result.mistake = verdict.points, verdict.mistake
-                result.message, result.review = verdict.message, verdict.review
+                result.message, result.review = verdict.message, verdict.needs_review
                 result.part = verdict.part
-                if verdict.review:
+                if verdict.needs_review:
                     result.answer = outcomes[0].value
         if task.kind == "written" and not result.review:
             # Curly or inner quotation marks break the cell; what was written still is an answer.
             result.answer = unread = written_text(task.name, cells) or result.answer
             result.review = len(re.findall(r"\w+", unread)) >= 3
         if result.points < task.points and not result.review:
-            result.input = failing_input(prepared, result.message)
-            why = cause(task.name, result.message, cells, answers.notes)
-            missing = result.message.startswith(f"There is no {task.name}")
+            result.input = failing_input(prepared, verdict)
+            why = cause(task.name, verdict, cells, answers.notes)
+            missing = verdict is not None and verdict.status is Status.MISSING
             result.message = why if why and missing else f"{result.message}\n{why}".strip()
         if len(result.message) > LONGEST:
             result.message = result.message[:LONGEST] + "…"
@@ -288,15 +352,15 @@ def written_text(name: str, cells: Sequence[str]) -> str:
     return found[-1] if found else ""
 
 
-def failing_input(prepared: Prepared, message: str) -> str:
-    """The input on which an answer failed, as the judge's sentence numbers it."""
+def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
+    """The input of the case that the verdict is about; without a verdict, that of the only case."""
     task = prepared.task
     if task.kind not in (*CODE, "train"):
         return ""
-    said = re.search(r"On case (\d+) of (\d+)", message)
-    if said is None and len(prepared.cases) > 1:
+    number = verdict.case if verdict else None
+    if number is None and len(prepared.cases) > 1:
         return ""
-    args = prepared.cases[int(said[1]) - 1 if said else 0].args
+    args = prepared.cases[number or 0].args
     names = list(inspect.signature(task.drive or task.reference).parameters)[bool(task.drive) :]
     with np.printoptions(precision=4, suppress=True, threshold=60):
         shown = [f"{name} = {_shown(arg)}" for name, arg in zip(names, args, strict=False)]
@@ -310,10 +374,12 @@ def _shown(arg: object) -> str:
     return repr(arg)
 
 
-def cause(name: str, message: str, cells: Sequence[str], notes: Mapping[int, str]) -> str:
+def cause(
+    name: str, verdict: Verdict | None, cells: Sequence[str], notes: Mapping[int, str]
+) -> str:
     """The cell that stopped, if it was to define the answer, or a name that the answer lacks."""
-    lacks = re.search(r"NameError: name '(\w+)' is not defined", message)
-    for word in dict.fromkeys([name, *([lacks[1]] if lacks else [])]):
+    undefined = verdict.outcome.undefined if verdict and verdict.outcome else ""
+    for word in dict.fromkeys(filter(None, [name, undefined])):
         makes = re.compile(
             rf"^\s*(?:(?:async )?(?:def|class)\s+{word}\b|{word}\s*=[^=]|.*\bimport\b.*\b{word}\b)",
             re.MULTILINE,

@@ -38,7 +38,7 @@ from classroom.policy import Policy, applied, meant, possible_points, read_polic
 from classroom.reports import reports, similarity, totals
 from classroom.sandbox import supervisor
 from classroom.sandbox.supervisor import Limits
-from grading import parts
+from grading.feedback import partial_credit
 from grading.task import Task, all_tasks
 from helpers.validation import require
 
@@ -264,7 +264,7 @@ def _own_cases(policy: Policy, tasks: Mapping[str, Task], lectures: Sequence[int
     said = []
     for name in names:
         if name in tasks and tasks[name].lecture in lectures:
-            kinds = Counter(parts.kinds(tasks[name].cases(0)))
+            kinds = Counter(partial_credit.kinds(tasks[name].cases(0)))
             said.append(f"{name} ({', '.join(f'{n} {kind}' for kind, n in kinds.items())})")
     return said
 

@@ -17,10 +17,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from classroom.sandbox.serialize import SerializeError, encode
 from classroom.sheets import without_marks
 from classroom.tables import decoded
-from grading import parts
 from grading.author import cell_of
-from grading.judge import grade
-from grading.plain import NotPlain, describe_type, plain
+from grading.feedback import messages, partial_credit
+from grading.feedback.judge import grade
+from grading.runner.compare import NotPlain, form_of, plain
 from grading.task import Case, Task
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -419,14 +419,15 @@ def _require_cases(path: Path, task: Task) -> None:
     for number, case in enumerate(made, 1):
         where = f"{path}: case {number}" + f" ({case.note})" * bool(case.note)
         if type(case.args) is not tuple:
-            said = f"its arguments are {describe_type(case.args)}"
+            said = f"its arguments are {messages.form(form_of(case.args))}"
             raise PolicyError(f"{where}: {said}; one tuple is wanted, as in Case((x,))")
         try:
             for arg in case.args:
                 encode(plain(arg))
         except (NotPlain, SerializeError) as error:
-            raise PolicyError(f"{where}: an argument is {error}; wanted are {ARGUMENTS}") from error
-    if parts.ORDINARY not in parts.told(made):
+            came = messages.not_plain(error.form) if isinstance(error, NotPlain) else error
+            raise PolicyError(f"{where}: an argument is {came}; wanted are {ARGUMENTS}") from error
+    if partial_credit.ORDINARY not in partial_credit.told(made):
         said = "no case is an ordinary one, which half of the points are for"
         raise PolicyError(f"{path}: {said}; leave out kind= where nothing is special")
 
@@ -435,6 +436,6 @@ def _require_passed(path: Path, task: Task) -> None:
     """Cases that the model answer fails would take points from everybody who is right."""
     _require_cases(path, task)
     verdict = grade(task, task.reference, seed=0)
-    if verdict.points < task.points and not verdict.review:
+    if verdict.points < task.points and not verdict.needs_review:
         said = f"the model answer itself has {verdict.points:g} of {task.points:g} points on these"
         raise PolicyError(f"{path}: {said}: {verdict.message}")

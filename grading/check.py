@@ -11,8 +11,12 @@ from time import monotonic
 
 import torch  # noqa: F401, now, with all that takes time, and not at the first check
 
-from grading.judge import MISSING, UNWRITTEN, Verdict, grade
-from grading.task import PROJECT, Task, all_tasks, load
+from grading.feedback import messages
+from grading.feedback.judge import grade
+from grading.feedback.verdict import Verdict
+from grading.runner.outcome import UNTRIED
+from grading.runner.run import MISSING
+from grading.task import Task, all_tasks, load
 
 PUBLIC_SEED = 0
 ORDER = Path(__file__).with_name("order.json")
@@ -48,17 +52,13 @@ def check(name: str, answer: object = MISSING) -> None:
         answer = sys._getframe(1).f_globals.get(name, MISSING)
     verdict = grade(task, answer, PUBLIC_SEED, _Looking(task))
     _earned[name] = verdict.points
-    (_read.add if verdict.review else _read.discard)(name)
-    full = verdict.points == task.points
-    sign = "✓" if full else "◐" if verdict.points else "…" if verdict.review else "✗"
-    earned = f"{verdict.points:g} of" if not verdict.review else "a person gives up to"
-    print(f"{sign} {name}: {earned} {task.points} points")
+    (_read.add if verdict.needs_review else _read.discard)(name)
+    print(messages.points(task, verdict))
     print(verdict.message)
     if verdict.part:
         print(verdict.part)
-    if verdict.printed:
-        print("Your code printed:")
-        print(verdict.printed)
+    if verdict.stdout:
+        print(messages.printed(verdict.stdout))
     if where := _closure(task, verdict):
         print(where)
 
@@ -74,7 +74,7 @@ class _Looking:
     def __call__(self) -> None:
         self.since = monotonic() if self.since is None else self.since
         if not self.told and monotonic() - self.since >= self.patience:
-            print("Not right yet. Looking for the cause …", flush=True)
+            print(messages.looking(), flush=True)
             self.told = True
 
 
@@ -90,19 +90,13 @@ def _closure(task: Task, verdict: Verdict) -> str:
     """Where the model answer is, for a student who is done with a task or stuck in it."""
     if os.environ.get("LAMPLIGHT_QUIET") == "1" or _kept_back & {ALL, task.name}:
         return ""  # outputs are recorded: they stand beside the model answers
-    done = verdict.points == task.points or verdict.review
-    if not done and not any(words in verdict.message for words in UNWRITTEN):
+    done = verdict.points == task.points or verdict.needs_review
+    if not done and verdict.status not in UNTRIED:
         _tries[task.name] += 1
     if not done and _tries[task.name] < TRIES:
         return ""
-    names = [other.name for other in of_lecture(task.lecture)]
-    number = names.index(task.name) + 1
-    sheet = "of the project" if task.lecture == PROJECT else f"{task.lecture}"
-    place = f'task {number} of "Model answers {sheet}" on the course\'s site'
-    if done:
-        return f"To compare, see {place}."
-    tries = _tries[task.name]
-    return f"After {tries} attempts: you find the model answer with its reasons in {place}."
+    number = [other.name for other in of_lecture(task.lecture)].index(task.name) + 1
+    return messages.model_answer(task, number, None if done else _tries[task.name])
 
 
 def progress(lecture: int) -> None:
@@ -111,15 +105,7 @@ def progress(lecture: int) -> None:
     read = [task for task in tasks if task.name in _read]
     done = [task for task in tasks if _earned.get(task.name, 0) == task.points]
     points = sum(_earned.get(task.name, 0) for task in tasks)
-    print(
-        f"{len(done)} of {len(tasks)} tasks, {points:g} of {sum(t.points for t in tasks)} points "
-        "on the public cases"
-    )
-    left = [f"{n}. {task.name}" for n, task in enumerate(tasks, 1) if task not in done + read]
-    if read:
-        print("A person reads: " + ", ".join(task.name for task in read))
-    if left:
-        print("Still open: " + ", ".join(left))
+    print(messages.progress(tasks, done, read, points))
 
 
 def of_lecture(lecture: int) -> list[Task]:

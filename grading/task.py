@@ -12,6 +12,8 @@ from helpers.validation import require
 
 Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
+VALUES: tuple[Kind, ...] = ("predict", "choose", "written")
+"""The kinds of which the answer is a value, and is not called."""
 PROJECT = 14
 """The number under which the course's project is kept: a sheet without a lecture of its own."""
 
@@ -22,8 +24,9 @@ class Case:
 
     Args:
         note: what is special about it, for the student.
-        kind: what it counts to, where the note does not tell (see `grading.parts`): "ordinary
-            cases", "other shapes", "batches", "edge cases", or words of the task's own.
+        kind: what it counts to, where the note does not tell (see
+            `grading.feedback.partial_credit`): "ordinary cases", "other shapes", "batches", "edge
+            cases", or words of the task's own.
     """
 
     args: tuple

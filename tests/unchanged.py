@@ -80,7 +80,8 @@ def keys() -> dict[str, str]:
 
 
 ABOUT_TASKS = tuple(
-    f"tests/grading/test_{name}.py" for name in ("mistake_variants", "parts", "task_rules", "tasks")
+    f"tests/grading/test_{name}.py"
+    for name in ("mistake_variants", "partial_credit", "task_rules", "tasks")
 )
 """Files whose tests are about each task."""
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from grading.tensors import torch_if_there
+from grading.runner.tensors import torch_if_there
 
 DEPTH = 16
 ITEMS = 200_000

@@ -26,10 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SENT = ("plain", "judge", "parts", "evidence", "watch", "task", "tensors", "stop")
-SENT = tuple(f"grading/{name}.py" for name in SENT)
-SENT += ("classroom/__init__.py", "classroom/sandbox/__init__.py")
+SENT = ("grading/task.py", "classroom/__init__.py", "classroom/sandbox/__init__.py")
 SENT += tuple(f"classroom/sandbox/{name}.py" for name in ("serialize", "worker", "ipython_cells"))
+SENT += tuple(f"grading/runner/{path.name}" for path in (ROOT / "grading/runner").glob("*.py"))
 """The files of `grading` and `classroom` in the sandbox: none of them knows an answer."""
 STUB = Path(__file__).with_name("grading_stub.py")
 TICK = 0.05

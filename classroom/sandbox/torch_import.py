@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from grading.tensors import is_tensor
+from grading.runner.tensors import is_tensor
 
 WITHOUT_TORCH = {"bpe", "config", "numpy_attention", "results", "validation", "viz"}
 WITHOUT_TORCH |= {"data.attraction"}

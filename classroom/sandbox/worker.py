@@ -21,7 +21,6 @@ import sys
 import traceback
 import types
 import warnings
-from collections.abc import Sequence
 from time import monotonic, sleep
 
 MOST = 12_000_000  # bytes of one message
@@ -209,15 +208,22 @@ def settle() -> None:
         torch.set_num_threads(1)
 
 
-def as_sent(
-    value: object, error: str, changed: Sequence[int] = (), noticed: str = "", at: str = ""
-) -> dict:
-    """An outcome as it is sent."""
-    texts = {"error": error[:500], "noticed": noticed[:200], "at": at[:200]}
-    return {"value": value, "changed": list(changed), **texts}
+def as_sent(outcome: object, value: object = None) -> dict:
+    """An outcome as it is sent, with its value as `encode` gives it."""
+    form, mutation, line = outcome.form, outcome.mutation, outcome.line
+    return {
+        "status": outcome.status,
+        "value": value,
+        "error": outcome.error[:500],
+        "form": form and [form.kind, form.name[:200], list(form.size)],
+        "mutated": list(outcome.mutated),
+        "mutation": mutation and [mutation.target, mutation.name[:200]],
+        "line": line and [line.number, line.text[:200]],
+        "undefined": outcome.undefined[:200],
+    }
 
 
-def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> list[dict]:
+def outcomes_of(task: dict, space: dict, torch_seed: int, runner: types.ModuleType) -> list[dict]:
     """Run an answer on the cases, in this process, which is there for nothing else."""
     settle()
     home = getpid()
@@ -231,17 +237,16 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
     outcomes = []
     for inputs in task["inputs"]:
         try:
-            case = judge.Case(tuple(decode(item) for item in inputs))
-            answer = space.get(task["name"], judge.MISSING)
-            [outcome] = judge.run(like_task, answer, [case], torch_seed)
-            error = outcome.error
-            value = None if error else encode(outcome.value)
-            sent = as_sent(value, error, outcome.changed, outcome.noticed, outcome.at)
+            case = runner.Case(tuple(decode(item) for item in inputs))
+            answer = space.get(task["name"], runner.MISSING)
+            [outcome] = runner.run(like_task, answer, [case], torch_seed)
+            sent = as_sent(outcome, encode(outcome.value))
         except SerializeError as caught:
-            sent = as_sent(None, f"It returns {caught}.")
+            sent = as_sent(runner.Outcome(runner.Status.UNSENDABLE, error=str(caught)))
         except BaseException as caught:
-            at = judge.line_of(sys.exc_info()[2].tb_next)  # the first frame is ours
-            sent = as_sent(None, f"It stops with {in_words(caught)}", at=at)
+            line = runner.location_of(sys.exc_info()[2].tb_next)  # the first frame is ours
+            stopped = runner.Outcome(runner.Status.RAISED, error=in_words(caught), line=line)
+            sent = as_sent(stopped)
         if getpid() != home:
             leave(0)
         look_for_torch()
@@ -249,13 +254,12 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, judge: types.ModuleTyp
     return outcomes
 
 
-def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> dict:
+def ask(task: dict, space: dict, torch_seed: int, runner: types.ModuleType) -> dict:
     """What came of a task: its outcomes, or the status with which its process ended."""
     if task["name"] not in space:  # nothing of the student's is to run: no process for it
         like_task = types.SimpleNamespace(name=task["name"])
-        [missing] = judge.run(like_task, judge.MISSING, [None])
-        outcome = as_sent(None, missing.error)
-        return {"outcomes": [outcome] * len(task["inputs"])}
+        [missing] = runner.run(like_task, runner.MISSING, [None])
+        return {"outcomes": [as_sent(missing)] * len(task["inputs"])}
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:
@@ -264,7 +268,7 @@ def ask(task: dict, space: dict, torch_seed: int, judge: types.ModuleType) -> di
             os.close(job["channel"])
             os.close(ours)
             job["channel"] = theirs
-            send({"outcomes": outcomes_of(task, space, torch_seed, judge)})
+            send({"outcomes": outcomes_of(task, space, torch_seed, runner)})
         finally:
             leave(0)
     os.close(theirs)
@@ -300,7 +304,7 @@ if __name__ == "__main__":
         torch.set_num_threads(1)
         torch.manual_seed(job["torch_seed"])
     from classroom.sandbox.serialize import SerializeError, decode, encode
-    from grading import judge
+    from grading.runner import run as runner
 
     if not job["torch"]:
         sys.meta_path.insert(0, WithoutTorch)
@@ -313,6 +317,6 @@ if __name__ == "__main__":
     for wanted in job["tasks"]:
         sweep()
         send({"task": wanted["name"], "state": "start"})
-        send({"task": wanted["name"], **ask(wanted, names, job["torch_seed"], judge)})
+        send({"task": wanted["name"], **ask(wanted, names, job["torch_seed"], runner)})
     send({"state": "end"})
     leave(0)

@@ -217,7 +217,7 @@ def run_here(cells, tasks, slot):
     """In place of the sandbox, for submissions that we wrote ourselves: the cells, run here."""
     from classroom.execute import Answers
     from classroom.sandbox.worker import describe
-    from grading import judge
+    from grading.runner.run import MISSING, run
 
     space: dict = {"__name__": "__main__"}
     found = Answers()
@@ -229,8 +229,8 @@ def run_here(cells, tasks, slot):
         except Exception as error:
             found.notes[number] = f"Cell {number + 1}: {describe(error)}"
     for prepared in tasks:
-        answer = space.get(prepared.task.name, judge.MISSING)
-        found.outcomes[prepared.task.name] = judge.run(prepared.task, answer, prepared.cases)
+        answer = space.get(prepared.task.name, MISSING)
+        found.outcomes[prepared.task.name] = run(prepared.task, answer, prepared.cases)
     return found
 
 

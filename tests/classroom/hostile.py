@@ -211,10 +211,10 @@ CASES["patches"] = Trial(
                 "yes = lambda *a, **k: True\ntorch.allclose = np.allclose = np.isclose = yes\n"
                 "np.testing.assert_allclose = torch.testing.assert_close = yes",
                 "import json, sys\njson.dumps = json.loads = lambda *a, **k: '{}'",
-                "import grading, grading.judge, grading.plain, grading.task, grading.wire\n"
-                "grading.judge.difference = grading.plain.difference = lambda *a: None\n"
-                "grading.judge.judge = grading.judge.grade = lambda *a: 100\n"
-                "sys.modules['grading.judge'] = sys.modules['grading'] = None",
+                "from grading.runner import compare, run\n"
+                "run.difference = compare.difference = lambda *a: None\n"
+                "run.run = run._run_one = lambda *a: [100]\n"
+                "sys.modules['grading.runner.run'] = sys.modules['grading'] = None",
                 "get_ipython().ast_transformers.append(7)",
                 "import builtins\nbuiltins.all = yes\nbuiltins.isinstance = yes",
             ],

@@ -1937,10 +1937,10 @@ def test_page_says_once_that_only_whole_answers_count(small, tmp_path):
 def test_partial_points_are_numbers_everywhere(small, monkeypatch):
     """A judge may give a part of the points; a policy may take that back."""
     from classroom import execute
-    from grading.judge import Verdict
+    from grading.feedback.verdict import Verdict
 
     def part(*_):
-        return Verdict(2.5, "On case 1 of 2: no.", part="Part of the points: <half> of it.")
+        return Verdict(2.5, message="On case 1 of 2: no.", part="Part of the points: <half> of it.")
 
     monkeypatch.setattr(execute, "judge", part)
     folder, out = small

@@ -16,7 +16,7 @@ from classroom.grade import grade_class
 from classroom.sandbox import supervisor
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from classroom.sheets import sheets
-from grading import tensors
+from grading.runner import tensors
 from grading.task import Case, Task, all_tasks
 from tests.conftest import ROOT, system_program
 from tests.grading.sample_tasks import as_written, notebook

@@ -15,12 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grading import judge
 from grading.check import PUBLIC_SEED
-from grading.judge import STOPS, Outcome
+from grading.feedback.baseline import same
+from grading.feedback.judge import baseline_of, judge
+from grading.feedback.verdict import Verdict
+from grading.runner.outcome import Outcome, Status
 from grading.task import Task
 
-ELSEWHERE = Outcome(error=f"{STOPS} IndexError: index 7 is out of bounds for axis 0 with size 3")
+ERROR = "IndexError: index 7 is out of bounds for axis 0 with size 3"
+ELSEWHERE = Outcome(Status.RAISED, error=ERROR)
 
 
 @dataclass(frozen=True)
@@ -40,34 +43,29 @@ class Sheet:
 
     def __init__(self, task: Task, seed: int = PUBLIC_SEED) -> None:
         self.task, self.cases = task, task.cases(seed)
-        self.kept = judge.kept(task, seed)
+        self.baseline = baseline_of(task, seed)
 
     def outcomes(self, which: int) -> list[Outcome]:
-        """What a known mistake gave, or the model answer, by its number."""
-        for i, case in enumerate(self.cases):
-            if (which, i) not in self.kept:
-                mistakes = self.task.mistakes
-                answer = self.task.reference if which == judge.MODEL else mistakes[which].answer
-                [self.kept[which, i]] = judge.run(self.task, answer, [case])
-        return [self.kept[which, i] for i in range(len(self.cases))]
+        """What a known mistake gave, by its number."""
+        return self.baseline.all_of_mistake(which)
 
     @property
     def right(self) -> list[Outcome]:
         """What the model answer gave."""
-        return self.outcomes(judge.MODEL)
+        return self.baseline.all_right()
 
     @property
     def known(self) -> list[list[Outcome]]:
         """What each known mistake gave."""
         return [self.outcomes(which) for which in range(len(self.task.mistakes))]
 
-    def verdict(self, outcomes: Sequence[Outcome]) -> judge.Verdict:
-        return judge.judge(self.task, self.cases, outcomes, self.kept)
+    def verdict(self, outcomes: Sequence[Outcome]) -> Verdict:
+        return judge(self.task, self.cases, outcomes, self.baseline)
 
     def wrong(self, which: int) -> list[int]:
         """The cases on which a known mistake shows."""
         pairs = zip(self.known[which], self.right, strict=True)
-        return [i for i, (a, b) in enumerate(pairs) if not judge.same(self.task, a, b)]
+        return [i for i, (a, b) in enumerate(pairs) if not same(self.task, a, b)]
 
 
 _SHEETS: dict[tuple[int, int], Sheet] = {}
@@ -90,7 +88,7 @@ def of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:
 
 
 def _alike(task: Task, one: Sequence[Outcome], other: Sequence[Outcome]) -> bool:
-    return all(judge.same(task, a, b) for a, b in zip(one, other, strict=True))
+    return all(same(task, a, b) for a, b in zip(one, other, strict=True))
 
 
 def _of_outcomes(sheet: Sheet, which: int) -> Iterator[Variant]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from grading.judge import grade
+from grading.feedback.judge import grade
 from grading.task import Case, Mistake, Task, all_tasks
 
 

@@ -7,8 +7,9 @@ import types
 import nbformat
 import pytest
 
-from grading import author, generate, sentences
+from grading import author, generate
 from grading.author import stub
+from grading.feedback import messages
 from grading.generate import with_task_lines
 from tests.conftest import ROOT
 from tools import new_task
@@ -213,7 +214,9 @@ def test_what_cannot_be_begun_is_refused(project, lecture, name, said):
 def test_shared_sentences_are_used_twice_or_more():
     """Otherwise it belongs above its function."""
     files = [path.read_text(encoding="utf-8") for path in (ROOT / "grading/tasks").rglob("*.py")]
-    shared = {name: text for name, text in vars(sentences).items() if name.isupper()}
+    public = {name: it for name, it in vars(messages).items() if name.isupper() and name[0] != "_"}
+    shared = {name: text for name, text in public.items() if isinstance(text, str)}
+    assert len(shared) > 5
     for name, sentence in shared.items():
         assert sum(bool(re.search(rf"\b{name}\b", text)) for text in files) >= 2, name
         assert sentence.endswith((".", "!", "?"))

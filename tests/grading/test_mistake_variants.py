@@ -8,9 +8,13 @@ from collections import Counter
 
 import pytest
 
-from grading import evidence, judge
 from grading.author import cell_of
+from grading.feedback import messages
+from grading.feedback.baseline import Catalogue, same
+from grading.feedback.diagnosis import Certainty, shown_mistake, stopped
+from grading.feedback.judge import grade
 from grading.generate import TASKS as FOLDER
+from grading.runner.run import run
 from grading.task import CODE, all_tasks
 from tests.grading.mistake_variants import Variant, changed, of_outcomes, sheet_of, spelled
 
@@ -34,7 +38,7 @@ def in_other_words(sheet):
     for mistake in sheet.task.mistakes:
         answer = spelled(mistake.answer)
         if answer is not None:
-            outcomes = judge.run(sheet.task, answer, sheet.cases)
+            outcomes = run(sheet.task, answer, sheet.cases)
             yield Variant("another spelling", tuple(outcomes), frozenset({mistake.why}))
 
 
@@ -63,7 +67,7 @@ def test_variants_of_mistakes_are_rejected_and_named(lecture, record_property):
     assert not [fault for fault in faults if fault[2] == "passes"]
 
 
-SURE = [judge.SAID["all agrees"], judge.SAID["most agrees"]]
+SURE = [messages.SAID[how] for how in (Certainty.ALL_AGREE, Certainty.MOST_AGREE)]
 
 
 @pytest.mark.parametrize("lecture", LECTURES)
@@ -72,23 +76,23 @@ def test_unlisted_mistake_is_seldom_misnamed(lecture, record_property):
     for sheet in sheets_of(lecture):
         task = sheet.task
 
-        def same(one, other, task=task):
-            return judge.same(task, one, other)
+        def equal(one, other, task=task):
+            return same(task, one, other)
 
         sentences = [mistake.why for mistake in task.mistakes]
-        all_known = evidence.known(sheet.right, sheet.known, sentences, same)
+        all_known = Catalogue.of(sheet.right, sheet.known, sentences, equal)
         for which, outcomes in enumerate(sheet.known):
             others = [k for k, said in enumerate(sentences) if said != sentences[which]]
-            without = evidence.Known(
+            without = Catalogue(
                 sheet.right,
                 [sheet.known[k] for k in others],
                 [sentences[k] for k in others],
                 all_known.kinds,
             )
-            found = evidence.named(outcomes, without, same, lambda o: o.error.startswith("It"))
+            found = shown_mistake(outcomes, without, equal, stopped)
             tried += 1
             if found:
-                named.append((task.name, sentences[which], without.sentences[found.which]))
+                named.append((task.name, sentences[which], without.sentences[found.mistake]))
     record_property("unseen", (lecture, tried, len(named)))
     assert len(named) <= UNSEEN_NAMED_AT_MOST * tried, named
 
@@ -119,8 +123,8 @@ def test_public_seed_rejects_what_another_rejects(lecture, record_property):
             if answer is None:
                 break
             tried += 1
-            public = sheet.verdict(judge.run(task, answer, sheet.cases))
-            if public.points == task.points > judge.grade(task, answer, 1).points:
+            public = sheet.verdict(run(task, answer, sheet.cases))
+            if public.points == task.points > grade(task, answer, 1).points:
                 passed.append((task.name, number))
     record_property("changed answers", (lecture, tried, len(passed)))
     assert passed == []

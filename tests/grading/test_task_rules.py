@@ -18,9 +18,11 @@ import torch
 
 import helpers
 from classroom.sandbox.serialize import decode, encode
-from grading import judge
 from grading.author import fails, functions_of, holds, plan, task
-from grading.plain import difference, plain
+from grading.feedback.baseline import Baseline
+from grading.feedback.judge import judge
+from grading.runner.compare import difference, plain
+from grading.runner.run import run
 from grading.task import CODE, all_tasks
 from helpers import masks
 from tests.conftest import ROOT
@@ -229,17 +231,16 @@ QUICK = [task for task in TASKS if task.kind != "train"]
 @pytest.mark.full
 @pytest.mark.parametrize("task", QUICK, ids=lambda task: task.name)
 def test_verdicts_do_not_depend_on_the_seed_of_torch(task):
-    mine, known = task.cases(11), {}
-    outcomes = judge.run(task, task.reference, mine, torch_seed=7)
-    assert judge.judge(task, mine, outcomes, known).points == (
-        task.points if task.kind != "written" else 0
-    )
+    mine = task.cases(11)
+    outcomes = run(task, task.reference, mine, torch_seed=7)
+    assert judge(task, mine, outcomes).points == (task.points if task.kind != "written" else 0)
     if task.kind == "choose":
         return
     unnamed = dataclasses.replace(task, mistakes=task.mistakes[:1], pairs=None)  # only points
+    baseline = Baseline(unnamed, mine)
     for mistake in task.mistakes:
-        outcomes = judge.run(task, mistake.answer, mine, torch_seed=7)
-        assert judge.judge(unnamed, mine, outcomes, known).points < task.points
+        outcomes = run(task, mistake.answer, mine, torch_seed=7)
+        assert judge(unnamed, mine, outcomes, baseline).points < task.points
 
 
 @pytest.mark.parametrize("sides", ["holds holds", "fails holds"])

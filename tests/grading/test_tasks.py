@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 import torch
 
-from grading import judge as judging
 from grading.author import STUB
 from grading.check import PUBLIC_SEED, check, of_lecture, progress
+from grading.feedback import judge as judging
+from grading.feedback import messages
+from grading.feedback.judge import grade
 from grading.generate import MARK, exercise_from, main, tasks_in, with_task_lines
-from grading.judge import MISSING, grade
-from grading.plain import NotPlain, difference, plain
+from grading.runner.compare import NotPlain, difference, plain
+from grading.runner.outcome import Outcome, Status
+from grading.runner.run import KEPT, KEPT_LINES, MISSING, run
 from grading.task import CODE, Case, Mistake, all_tasks, load
 from tests.conftest import ROOT
 from tests.grading import sample_tasks
@@ -67,11 +70,11 @@ def test_right_answers_get_full_marks(task, seed):
     sheet = sheet_of(task, seed)
     given = [sheet.right]
     if task.kind != "train":
-        given += [judging.run(task, answer, sheet.cases) for answer in task.also_right]
+        given += [run(task, answer, sheet.cases) for answer in task.also_right]
     for outcomes in given:
         verdict = sheet.verdict(outcomes)
         if task.kind == "written":  # a person gives the points
-            assert (verdict.points, verdict.review) == (0, True)
+            assert (verdict.points, verdict.needs_review) == (0, True)
             continue
         assert verdict.points == task.points
         assert re.fullmatch(
@@ -138,7 +141,7 @@ def test_constant_answers_are_rejected(task):
     sheet = sheet_of(task)
     expected = sheet.right
     zeros = [copy.deepcopy(outcome) for outcome in expected]
-    zeros = [judging.Outcome(_zeroed(outcome.value)) for outcome in zeros]
+    zeros = [Outcome(value=_zeroed(outcome.value)) for outcome in zeros]
     shifted = expected[1:] + expected[:1]
     for outcomes in (zeros, shifted):
         assert sheet.verdict(outcomes).points == 0
@@ -163,7 +166,7 @@ def test_inputs_changed_in_place_are_reported(task):
     ]
     if not places:
         pytest.skip("no argument of this task is an array")
-    changed = [judging.Outcome(o.value, changed=(places[0],)) for o in sheet.right]
+    changed = [Outcome(value=o.value, mutated=(places[0],)) for o in sheet.right]
     verdict = sheet.verdict(changed)
     assert verdict.points <= task.points / 2
     names = list(inspect.signature(task.drive or task.reference).parameters)
@@ -467,10 +470,10 @@ def loud(x):
 def test_printed_output_of_the_failing_case_is_shown(monkeypatch, capsys):
     verdict = grade(example(), loud, 0)
     assert verdict.message.startswith("On case 2 of 2")
-    first, *others = verdict.printed.splitlines()
+    first, *others = verdict.stdout.splitlines()
     assert first == "(3,)"
     assert [line for line in others if "UserWarning" in line] == ["UserWarning: Careful."]
-    assert grade(example(), lambda x: print(x) or 2 * x, 0).printed == ""
+    assert grade(example(), lambda x: print(x) or 2 * x, 0).stdout == ""
     monkeypatch.setitem(check.__globals__, "load", lambda name: example())
     for answer in (loud, lambda x: print("before") or x[5]):
         check("doubled", answer)
@@ -482,12 +485,12 @@ def test_printed_output_of_the_failing_case_is_shown(monkeypatch, capsys):
 
 
 def test_of_much_that_is_printed_the_beginning_is_kept():
-    lines = grade(example(), lambda x: print(*range(1000), sep="\n"), 0).printed.splitlines()
-    assert lines == [*map(str, range(judging.KEPT_LINES)), "…"]
-    one = grade(example(), lambda x: print("x" * 5000), 0).printed
-    assert one == "x" * judging.KEPT + "\n…"
+    lines = grade(example(), lambda x: print(*range(1000), sep="\n"), 0).stdout.splitlines()
+    assert lines == [*map(str, range(KEPT_LINES)), "…"]
+    one = grade(example(), lambda x: print("x" * 5000), 0).stdout
+    assert one == "x" * KEPT + "\n…"
     twenty = "\n".join("abcdefghijklmnopqrst")
-    assert grade(example(), lambda x: print(twenty), 0).printed == twenty
+    assert grade(example(), lambda x: print(twenty), 0).stdout == twenty
 
 
 def test_parts_are_counted_as_in_python():
@@ -496,7 +499,7 @@ def test_parts_are_counted_as_in_python():
         ([[1]], [[3]], "result[0][0] is 3; expected 1."),
         ([{"a": (1.0, 2.0)}], [{"a": (1.0, 4.0)}], "result[0]['a'][1] is 4; expected 2."),
     ):
-        assert difference(got, want, 0, 0) == sentence
+        assert messages.difference(difference(got, want, 0, 0)) == sentence
 
 
 def test_diagnostic_hides_names_of_the_harness():
@@ -582,7 +585,7 @@ def test_a_score_is_told_apart_from_its_limit(reached, told):
 
 def test_float32_difference_shows_four_digits():
     got, want = np.array([0.1723, 0.5], np.float32), np.array([0.1723, 0.25], np.float32)
-    assert "got:      [0.1723, 0.5]" in difference(got, want, 1e-4, 1e-5)
+    assert "got:      [0.1723, 0.5]" in messages.difference(difference(got, want, 1e-4, 1e-5))
 
 
 def test_check_and_progress_speak(capsys, monkeypatch):
@@ -610,7 +613,7 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
         clock = iter(np.arange(100) * seconds)
         monkeypatch.setattr(checking, "monotonic", lambda ticks=clock: next(ticks))
         monkeypatch.setitem(check.__globals__, "load", lambda name, known=task: known)
-        monkeypatch.setattr(judging, "_kept", {})
+        monkeypatch.setattr(judging, "_baselines", {})
         check("doubled", lambda x: 0 * x if isinstance(x, np.ndarray) else 0.5)
         out = capsys.readouterr().out
         assert out.count(line) == said
@@ -627,7 +630,7 @@ def test_training_runs_in_one_thread():
     try:
         for kind, threads in (("train", 1), ("implement", 2)):
             task = types.SimpleNamespace(kind=kind, **fields)
-            [outcome] = judging.run(task, torch.get_num_threads, [Case(())])
+            [outcome] = run(task, torch.get_num_threads, [Case(())])
             assert outcome.value == threads
             assert torch.get_num_threads() == 2
     finally:
@@ -637,7 +640,7 @@ def test_training_runs_in_one_thread():
 def bare(answer, *args):
     """The outcome of an answer to a task without anything special, on one case."""
     task = types.SimpleNamespace(name="answer", kind="implement", forbidden=(), drive=None)
-    return judging.run(task, answer, [Case(args)])[0]
+    return run(task, answer, [Case(args)])[0]
 
 
 def test_argument_no_longer_plain_counts_as_changed():
@@ -651,7 +654,7 @@ def test_argument_no_longer_plain_counts_as_changed():
 
     for answer in (object_in_it, itself_in_it):
         outcome = bare(answer, ["a"], [1])
-        assert (outcome.value, outcome.error, outcome.changed) == (2, "", (0,))
+        assert (outcome.status, outcome.value, outcome.mutated) == (Status.OK, 2, (0,))
 
 
 def test_generators_are_seeded_and_restored():
@@ -667,9 +670,10 @@ def test_generators_are_seeded_and_restored():
 
 
 def test_message_on_a_text_hides_the_answer():
-    said = difference(["; expected a ", "y"], ["key", "y"], 0, 0, "p")
-    assert said.endswith("expected 'key'.")
-    assert judging._without_the_answer(said) == "p[0] is '; expected a ': this is not right."
+    found = difference(["; expected a ", "y"], ["key", "y"], 0, 0)
+    assert messages.difference(found, "p").endswith("expected 'key'.")
+    hidden = messages.difference(found, "p", hidden=True)
+    assert hidden == "p[0] is '; expected a ': this is not right."
 
 
 def test_load_refuses_an_unknown_task():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import WEIGHTS_FIRST
+from grading.feedback.messages import WEIGHTS_FIRST
 from helpers.numpy_attention import softmax
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.parts import ORDINARY
-from grading.sentences import AXIS_LOST, WHOLE_ARRAY
+from grading.feedback.messages import AXIS_LOST, WHOLE_ARRAY
+from grading.feedback.partial_credit import ORDINARY
 
 
 # %% the cell

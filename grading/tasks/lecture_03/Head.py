@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
 
 
 # %% the cell

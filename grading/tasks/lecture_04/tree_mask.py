@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import TRUTH_SWAPPED
+from grading.feedback.messages import TRUTH_SWAPPED
 
 
 # %% the cell

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
 from grading.tasks.lecture_05.merge_heads import merge_heads
 from grading.tasks.lecture_05.split_heads import split_heads
 from helpers.attention import masked_softmax, scaled_dot_product_attention

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, plan, task
-from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
+from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED
 from grading.tasks.lecture_07.FeedForwardNetwork import FeedForwardNetwork
 from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.attention import MultiHeadAttention

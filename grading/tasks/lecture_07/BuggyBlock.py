@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from grading.author import Case, also_right, as_given, mistake, plan, task
-from grading.sentences import MASK_UNUSED
+from grading.feedback.messages import MASK_UNUSED
 from helpers import masks
 from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import MASK_UNUSED
+from grading.feedback.messages import MASK_UNUSED
 from grading.tasks.lecture_07.Block import Block
 from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.masks import causal_mask

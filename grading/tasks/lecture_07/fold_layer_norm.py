@@ -3,7 +3,7 @@
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
-from grading.sentences import NORMS_SWAPPED
+from grading.feedback.messages import NORMS_SWAPPED
 from helpers.config import TransformerConfig
 from helpers.models import TransformerModel
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
-from grading.sentences import MASK_UNUSED, NORMS_SWAPPED
+from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED
 from helpers import masks
 from helpers.blocks import TransformerStack
 from helpers.config import TransformerConfig

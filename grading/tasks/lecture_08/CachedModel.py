@@ -6,7 +6,7 @@ import math
 import torch
 
 from grading.author import Case, also_right, mistake, plan, task
-from grading.sentences import NOT_SCALED
+from grading.feedback.messages import NOT_SCALED
 
 VOCAB_OF_FIRST = 11
 """The vocabulary of the first case, and of no other."""

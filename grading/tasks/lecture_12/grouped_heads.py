@@ -5,7 +5,7 @@ import math
 import torch
 
 from grading.author import Case, also_right, edited, mistake, plan, task
-from grading.sentences import NOT_SCALED, SCALED_BY_D_K
+from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
 from helpers.masks import causal_mask
 
 

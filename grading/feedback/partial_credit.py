@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 
-from grading.plain import difference
+from grading.runner.compare import difference
 from grading.task import Case, Task
 
 ORDINARY = "ordinary cases"
@@ -35,11 +36,37 @@ SLIP = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
+class ByKind:
+    """Kinds of cases on which all is right, kinds on which it is not, and what each is worth."""
+
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    worth: Mapping[str, Fraction]
+    mutated: bool
+    """Whether an input was changed in place on a case that is right, which costs a slip."""
+
+
+@dataclass(frozen=True)
+class ByEntry:
+    """How many entries of a list are right, and how many there are."""
+
+    right: int
+    entries: int
+
+
+class Guessable(StrEnum):
+    """What is quickly guessed, so that one slip costs half of the points."""
+
+    LETTER = "letter"
+    ENTRY = "entry"
+
+
+@dataclass(frozen=True)
 class Earned:
-    """Which share of the points, and the sentence that says why it is a part."""
+    """Which share of the points, and the reason why it is a part of them."""
 
     share: Fraction = Fraction(0)
-    why: str = ""
+    reason: ByKind | ByEntry | Guessable | None = None
 
     def of(self, points: float) -> float:
         """The points, in halves, rounded down."""
@@ -85,25 +112,26 @@ def of_code(
     counted = order
     if given is not None:
         counted = list(dict.fromkeys(k for k, r in zip(kinds, given, strict=True) if not r))
-    others = [kind for kind in counted if kind != ORDINARY]
-    half = Fraction(ORDINARY in counted, 1 + bool(others))
-    worth = {ORDINARY: half} | {kind: (1 - half) / len(others) for kind in others}
-    had = [kind for kind in counted if whole[kind]]
+    worth = _worth(counted)
+    had = tuple(kind for kind in counted if whole[kind])
     share = sum((worth[kind] for kind in had), Fraction(0))
     if not share:
         return Earned()
-    missing = [kind for kind in counted if not whole[kind]]
-    said = f"right on {_listed(had, worth)}" + "; not yet on " * bool(missing)
-    said += _listed(missing, worth)
-    if not all(c for c, kind in zip(clean, kinds, strict=True) if whole[kind]):
-        return Earned(share * SLIP, f"{said}; half of that, because an input was changed in place.")
-    return Earned(share, said + ".")
+    missing = tuple(kind for kind in counted if not whole[kind])
+    mutated = not all(c for c, kind in zip(clean, kinds, strict=True) if whole[kind])
+    return Earned(share * SLIP if mutated else share, ByKind(had, missing, worth, mutated))
 
 
-def _listed(kinds: Sequence[str], worth: dict[str, Fraction]) -> str:
-    """Kinds of cases with what they are worth: "batches (1/4 of the points)"."""
-    shares = {kind: "all" if worth[kind] == 1 else f"{worth[kind]}" for kind in kinds}
-    return ", ".join(f"{kind} ({share} of the points)" for kind, share in shares.items())
+def _worth(counted: Sequence[str]) -> dict[str, Fraction]:
+    """The share of each kind of case: half for the ordinary ones, if others count too."""
+    others = [kind for kind in counted if kind != ORDINARY]
+    if ORDINARY not in counted:
+        ordinary = Fraction(0)
+    elif others:
+        ordinary = Fraction(1, 2)
+    else:
+        ordinary = Fraction(1)
+    return {ORDINARY: ordinary} | {kind: (1 - ordinary) / len(others) for kind in others}
 
 
 def of_entries(task: Task, got: object) -> Earned:
@@ -116,16 +144,12 @@ def of_entries(task: Task, got: object) -> Earned:
     pairs = list(zip(got, want, strict=True))
     right = sum(difference(g, w, task.rtol, task.atol) is None for g, w in pairs)
     if all(type(entry) in (bool, str) for entry in want):
-        return of_slips(len(want) - right, "entry")
+        return of_slips(len(want) - right, Guessable.ENTRY)
     if all(difference(g, got[0], 0, 0) is None for g in got):
         return Earned()  # the same everywhere: some of it is right by chance
-    said = f"{right} of {len(want)} entries {'is' if right == 1 else 'are'} right."
-    return Earned(Fraction(right, len(want)), said)
+    return Earned(Fraction(right, len(want)), ByEntry(right, len(want)))
 
 
-def of_slips(slips: int, what: str) -> Earned:
+def of_slips(slips: int, what: Guessable) -> Earned:
     """What is earned where every entry is one of a few: guessing must not pay."""
-    said = (
-        f"one {what} is wrong or missing, which costs half of the points; a second costs the rest."
-    )
-    return Earned(max(Fraction(0), 1 - slips * SLIP), said)
+    return Earned(max(Fraction(0), 1 - slips * SLIP), what)

@@ -1,8 +1,8 @@
-"""Seeing what a call changes that is not its own.
+"""Seeing what a call changes in place that is not its own.
 
-Where a task drives an answer (builds a class, calls it step by step), what the student's code is
-given comes from the drive, and what it returns is used later. A call must change neither: not what
-it was given, now or before, and not what it returned before.
+Where a task has a harness (it builds a class, or calls it step by step), what the student's code
+is given comes from the harness, and what it returns is used later. A call must change neither: not
+what it was given, now or before, and not what it returned before.
 """
 
 from __future__ import annotations
@@ -13,23 +13,25 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from grading.plain import NotPlain, difference, plain
-from grading.tensors import is_tensor
+from grading.runner.compare import NotPlain, difference, plain
+from grading.runner.outcome import Mutation, Target
+from grading.runner.tensors import is_tensor
 
 KEPT = 6
-"""How many things at most are looked after; the oldest are let go."""
+"""How many objects are watched at most; the oldest are let go."""
 
 
 @dataclass
-class Watch:
-    """Looks after what goes into an answer and what comes out."""
+class MutationGuard:
+    """Watches what goes into an answer and what comes out."""
 
-    noticed: str = ""
+    seen: Mutation | None = None
+    """The first change in place."""
     _inside: bool = False
-    _things: list[tuple[str, object]] = field(default_factory=list)
+    _watched: list[tuple[Mutation, object]] = field(default_factory=list)
 
-    def over(self, answer: object) -> object:
-        """The answer, which does as before and is watched."""
+    def around(self, answer: object) -> object:
+        """The answer, which behaves as before and is watched."""
         if isinstance(answer, types.FunctionType):
             return self._around(answer, of_class=False)
         if not isinstance(answer, type):
@@ -47,31 +49,30 @@ class Watch:
     def _around(self, function: Callable, *, of_class: bool) -> Callable:
         @functools.wraps(function)
         def call(*args: object, **kwargs: object) -> object:
-            if self._inside:  # what the answer does with its own is its own affair
+            if self._inside:  # what the answer does with its own objects is its own affair
                 return function(*args, **kwargs)
             names = inspect.unwrap(function).__code__.co_varnames
             given = [*zip(names, args, strict=False), *kwargs.items()]
             for name, value in given[of_class:]:
-                self._look_after(f"`{name}`", value)
-            before = [] if self.noticed else [_snapshot(thing) for _, thing in self._things]
+                self._watch(Mutation(Target.ARGUMENT, name), value)
+            before = [] if self.seen else [_snapshot(thing) for _, thing in self._watched]
             self._inside = True
             try:
                 result = function(*args, **kwargs)
             finally:
                 self._inside = False
-            for (name, thing), old in zip(self._things, before, strict=False):
-                if not self.noticed and _differs(thing, old):
-                    self.noticed = f"{name} was changed in place"
-            what = "a result that was returned before" if of_class else "what it returned before"
-            self._look_after(what, result)
+            for (mutation, thing), old in zip(self._watched, before, strict=False):
+                if not self.seen and _differs(thing, old):
+                    self.seen = mutation
+            self._watch(Mutation(Target.OTHER_RESULT if of_class else Target.OWN_RESULT), result)
             return result
 
         return call
 
-    def _look_after(self, name: str, thing: object) -> None:
-        known = any(thing is other for _, other in self._things)
+    def _watch(self, mutation: Mutation, thing: object) -> None:
+        known = any(thing is other for _, other in self._watched)
         if not known and not isinstance(thing, int | float | str | None):
-            self._things = [*self._things, (name, thing)][-KEPT:]
+            self._watched = [*self._watched, (mutation, thing)][-KEPT:]
 
 
 def _snapshot(thing: object) -> object:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from classroom.gradebook.store import Graded, Result, Store
-from grading import judge, parts
 from grading.check import PUBLIC_SEED, check, keep_back, progress
-from grading.judge import grade
-from grading.parts import ORDINARY, of_code, of_entries, of_slips
+from grading.feedback import partial_credit as parts
+from grading.feedback.judge import grade
+from grading.feedback.partial_credit import ORDINARY, Guessable, of_code, of_entries, of_slips
+from grading.runner.run import MISSING
 from grading.task import CODE, Case, Mistake, Task, all_tasks
 from tests.grading.mistake_variants import sheet_of
 from tests.grading.test_task_rules import fingerprint
@@ -153,7 +154,7 @@ def in_place(x):
         (lambda x: 0 * x, 0),
         (lambda x: None, 0),
         (..., 0),
-        (judge.MISSING, 0),
+        (MISSING, 0),
         (lambda x: 2 * x if len(x) < 4 else object(), 0),  # no plain data anywhere
         (lambda x: 2 * x if len(x) < 4 else x[9], 6),
         (in_place, 4),
@@ -221,7 +222,7 @@ def test_guessing_letters_does_not_pay(task):
         chosen = {letter for letter, tick in zip(letters, ticked, strict=True) if tick}
         slips = len(chosen ^ set(task.reference))
         if chosen:
-            share = of_slips(slips, "letter").share
+            share = of_slips(slips, Guessable.LETTER).share
             assert grade(task, chosen, 0).points == (
                 task.points if not slips else share and (parts.Earned(share).of(task.points))
             )

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from grading import evidence
 from grading.author import Case
-from grading.judge import grade
+from grading.feedback.baseline import Catalogue
+from grading.feedback.diagnosis import Certainty, shown_mistake
+from grading.feedback.judge import grade
+from grading.feedback.messages import mutation
+from grading.runner.mutation_guard import MutationGuard
 from grading.task import Mistake, Pair, load
-from grading.watch import Watch
 from tests.grading import sample_tasks
 
 RIGHT = ["r1", "r2", "r3", "r4"]
@@ -26,24 +28,24 @@ def named(*got, known=KNOWN, said=SAID):
     def same(one, other):
         return one == other
 
-    kept = evidence.known(RIGHT, known, said, same)
-    return evidence.named(got, kept, same, lambda outcome: outcome == "stop")
+    catalogue = Catalogue.of(RIGHT, known, said, same)
+    return shown_mistake(got, catalogue, same, lambda outcome: outcome == "stop")
 
 
 @pytest.mark.parametrize(
-    ("got", "which", "sure"),
+    ("got", "which", "certainty"),
     [
-        (("a1", "a2", "a3", "a4"), 0, "all agrees"),
-        (("r1", "r2", "c3", "c4"), 2, "all agrees"),
-        (("r1", "a2", "a3", "a4"), 0, "most agrees"),  # an edge case handled
-        (("stop", "b2", "b3", "b4"), 1, "most agrees"),  # or not at all
-        (("x1", "b2", "b3", "b4"), 1, "most agrees"),
-        (("stop",) * 4, 4, "the error only"),
+        (("a1", "a2", "a3", "a4"), 0, Certainty.ALL_AGREE),
+        (("r1", "r2", "c3", "c4"), 2, Certainty.ALL_AGREE),
+        (("r1", "a2", "a3", "a4"), 0, Certainty.MOST_AGREE),  # an edge case handled
+        (("stop", "b2", "b3", "b4"), 1, Certainty.MOST_AGREE),  # or not at all
+        (("x1", "b2", "b3", "b4"), 1, Certainty.MOST_AGREE),
+        (("stop",) * 4, 4, Certainty.ERROR_ONLY),
     ],
 )
-def test_the_mistake_that_explains_most_is_named(got, which, sure):
+def test_the_mistake_that_explains_most_is_named(got, which, certainty):
     found = named(*got)
-    assert (found.which, found.sure) == (which, sure)
+    assert (found.mistake, found.certainty) == (which, certainty)
     assert all(got[i] != RIGHT[i] for i in found.cases)
 
 
@@ -66,18 +68,18 @@ def test_indistinguishable_mistakes_are_not_named():
     """They are named if both say the same."""
     twins = [KNOWN[0], KNOWN[0]]
     assert named(*KNOWN[0], known=twins, said=["A.", "B."]) is None
-    assert named(*KNOWN[0], known=twins, said=["A.", "A."]).which == 0
+    assert named(*KNOWN[0], known=twins, said=["A.", "A."]).mistake == 0
     part = ("r1", *KNOWN[0][1:])
-    assert named(*part, known=[*twins, *KNOWN[1:]], said=["A.", "A.", *SAID[1:]]).which in (0, 1)
+    assert named(*part, known=[*twins, *KNOWN[1:]], said=["A.", "A.", *SAID[1:]]).mistake in (0, 1)
 
 
 def test_an_outcome_of_two_says_nothing():
     """Where the outcome is yes or no, half of all mistakes agree by chance."""
     known = [["no", "no", "yes", "yes"], ["no", "yes", "no", "yes"]]
     right = ["yes", "yes", "yes", "yes"]
-    kept = evidence.known(right, known, ["A.", "B."], lambda a, b: a == b)
+    catalogue = Catalogue.of(right, known, ["A.", "B."], lambda a, b: a == b)
     got = ("no", "no", "no", "no")
-    assert evidence.named(got, kept, lambda a, b: a == b, lambda o: False) is None
+    assert shown_mistake(got, catalogue, lambda a, b: a == b, lambda o: False) is None
 
 
 def example(**changes):
@@ -216,12 +218,12 @@ class AddsToItsOwn(Mean):
     ],
 )
 def test_a_watched_class_tells_what_it_changes(answer, said):
-    watch = Watch()
-    watched = watch.over(answer)
+    guard = MutationGuard()
+    watched = guard.around(answer)
     one = watched(torch.zeros(2))
     for _ in range(3):
         one.step(torch.ones(2))
-    assert watch.noticed == said
+    assert (mutation(guard.seen) if guard.seen else "") == said
     assert issubclass(watched, answer) and watched.__name__ == answer.__name__
 
 
@@ -231,11 +233,11 @@ def test_watched_module_behaves_like_the_original():
             x.mul_(scale)
             return x.clone()
 
-    watch = Watch()
-    module = watch.over(Double)()
+    guard = MutationGuard()
+    module = guard.around(Double)()
     assert isinstance(module, torch.nn.Module)
     assert torch.equal(module(torch.ones(2), scale=3), torch.full((2,), 3.0))
-    assert watch.noticed == "`x` was changed in place"
+    assert mutation(guard.seen) == "`x` was changed in place"
 
 
 def test_what_is_changed_behind_a_drive_is_told():

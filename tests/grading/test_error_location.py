@@ -7,8 +7,12 @@ import pytest
 
 from classroom.sandbox import worker
 from classroom.sandbox.serialize import SerializeError, decode, encode
-from grading import evidence, judge, stop
 from grading.author import Case
+from grading.feedback.baseline import same
+from grading.feedback.judge import grade
+from grading.runner import error_location
+from grading.runner import run as runner
+from grading.runner.outcome import Location, Outcome, Status
 from grading.task import Mistake
 from tests.grading import sample_tasks
 
@@ -41,7 +45,7 @@ def example(**changes):
 
 
 def told(answer, task=None):
-    return judge.grade(task or example(), answer, 0).message
+    return grade(task or example(), answer, 0).message
 
 
 def test_error_names_the_line_of_the_cell():
@@ -81,7 +85,11 @@ def test_without_code_of_the_students_there_is_no_line():
 def test_a_long_line_is_cut():
     source = f"def doubled(x):\n    return x[7] + {' + '.join(['x'] * 90)}\n"
     line = told(cell(source)["doubled"]).rpartition("your cell: ")[2]
-    assert len(line) == stop.SHOWN and line.startswith("return x[7] + x") and line.endswith("…")
+    assert (
+        len(line) == error_location.SHOWN
+        and line.startswith("return x[7] + x")
+        and line.endswith("…")
+    )
 
 
 NOISY = """\
@@ -146,16 +154,15 @@ def test_the_line_is_no_evidence():
     own = cell("def doubled(x):\n\n    y = x[:2]\n    return 2 * y + 0 * x[7]\n")["doubled"]
     assert "in line 4 of your cell" in told(own, task)
     assert "A frequent cause of this: Fixed length." in told(own, task)
-    one, other = judge.Outcome(error="It stops", at="line 1"), judge.Outcome(error="It stops")
-    assert judge.same(task, one, other)
-    assert not hasattr(evidence, "line_of")
+    one, other = (Outcome(Status.RAISED, error="no", line=line) for line in (Location(1), None))
+    assert same(task, one, other)
 
 
 def answers(source):
     """What the worker sends about one task."""
     task = {"name": "stable_softmax", "kind": "implement", "forbidden": (), "drive": None}
     space, inputs = cell(source), [[encode(np.ones((2, 3)))]]
-    return worker.outcomes_of(task | {"inputs": inputs}, space, 0, judge)
+    return worker.outcomes_of(task | {"inputs": inputs}, space, 0, runner)
 
 
 @pytest.fixture
@@ -178,5 +185,5 @@ def in_worker(monkeypatch):
 def test_the_class_grader_says_the_same(error, in_worker):
     source = f"def stable_softmax(scores):\n    raise {error}('no')\n"
     [sent] = answers(source)
-    assert sent["error"] == f"It stops with {error}: no"
-    assert sent["at"] == f"line 2 of your cell: raise {error}('no')"
+    assert (sent["status"], sent["error"]) == ("raised", f"{error}: no")
+    assert sent["line"] == [2, f"raise {error}('no')"]

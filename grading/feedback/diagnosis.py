@@ -1,0 +1,167 @@
+"""Which known mistake a wrong answer shows, and how sure that is.
+
+An answer is compared with each known mistake on every case. Where they agree on all of them, the
+mistake is named. Where a student made the same mistake in another spelling, an edge case may come
+out differently; then the evidence is weighed: agreement counts on cases where the answer is wrong
+and where few other mistakes give the same. Two candidates that explain about as much name none, and
+an error text alone says nothing about its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grading.feedback.baseline import Baseline, Catalogue, Same
+from grading.runner.compare import difference
+from grading.runner.outcome import ERRORS, Outcome
+from grading.task import Task
+
+MARGIN = 1.5
+"""How many times more than any other the best candidate must explain."""
+LEAST = 0.5
+"""How much it must explain at least: about one case on which the mistakes differ."""
+
+
+class Certainty(StrEnum):
+    """How well a known mistake fits."""
+
+    ALL_AGREE = "all agree"
+    """The answer gives on every case what the known mistake gives."""
+    MOST_AGREE = "most agree"
+    """The known mistake explains most of what is wrong, and no other explains as much."""
+    ERROR_ONLY = "error only"
+    """Both stop with the same error everywhere, which can have many causes."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A known mistake that fits, how well, and the cases that show it."""
+
+    mistake: int
+    certainty: Certainty
+    cases: tuple[int, ...]
+
+
+def shown_mistake(
+    got: Sequence[object],
+    catalogue: Catalogue,
+    same: Same,
+    stopped: Callable[[object], bool],
+) -> Diagnosis | None:
+    """The known mistake that an answer shows, if it shows one.
+
+    Args:
+        got: what the answer gave, case by case.
+        catalogue: what the model answer and the known mistakes give.
+        same: whether two outcomes cannot be told apart.
+        stopped: whether an outcome is an error, which has many possible causes.
+    """
+    right, sentences = catalogue.right, catalogue.sentences
+    wrong = {i for i, (g, r) in enumerate(zip(got, right, strict=True)) if not same(g, r)}
+    agrees = [[same(g, t) for g, t in zip(got, theirs, strict=True)] for theirs in catalogue.wrong]
+    whole = [k for k, row in enumerate(agrees) if all(row)]
+    if whole:
+        if len({sentences[k] for k in whole}) > 1:
+            return None
+        error_only = all(map(stopped, got))
+        certainty = Certainty.ERROR_ONLY if error_only else Certainty.ALL_AGREE
+        return Diagnosis(whole[0], certainty, tuple(sorted(wrong)))
+    telling = [i for i in sorted(wrong) if not stopped(got[i])]
+    best: dict[str, tuple[float, int]] = {}
+    for k, row in enumerate(agrees):
+        shown = [i for i in telling if row[i]]
+        escaped = sum(not agree for i, agree in enumerate(row) if i not in wrong)
+        against = len(telling) - len(shown)
+        if len(shown) <= against or against + escaped > max(1, len(shown) / 2):
+            continue
+        weight = sum(_weight(i, catalogue, agrees) for i in shown)
+        if weight > best.get(sentences[k], (0.0, 0))[0]:
+            best[sentences[k]] = weight, k
+    ranked = sorted(best.values(), reverse=True)
+    second = ranked[1][0] if len(ranked) > 1 else 0.0
+    if not ranked or ranked[0][0] < max(LEAST, MARGIN * second):
+        return None
+    which = ranked[0][1]
+    cases = tuple(i for i in telling if agrees[which][i])
+    return Diagnosis(which, Certainty.MOST_AGREE, cases)
+
+
+def _weight(case: int, catalogue: Catalogue, agrees: Sequence[Sequence[bool]]) -> float:
+    """How much an agreement on a case says.
+
+    Little, where many candidates agree, and nothing where an outcome is one of two, such as True.
+    """
+    pairs = zip(catalogue.sentences, agrees, strict=True)
+    many = {sentence for sentence, row in pairs if row[case]}
+    return (1 - 2 / max(2, catalogue.kinds[case])) / len(many)
+
+
+def stopped(outcome: Outcome) -> bool:
+    """Whether an outcome is an error."""
+    return outcome.status in ERRORS
+
+
+def diagnose(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:
+    """The known mistake that the outcomes of a wrong answer show."""
+    if task.score is not None:
+        return _same_training(task, outcomes, baseline)
+    found = shown_mistake(outcomes, baseline.catalogue, baseline.same, stopped)
+    if found is None and task.kind == "predict":
+        return _among_others(task, outcomes[0].value)
+    return found
+
+
+def _same_training(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:
+    """The first known mistake that gives the same everywhere.
+
+    The model answer trains for long, and is not needed.
+    """
+    if any(outcome.ok and outcome.value is None for outcome in outcomes):
+        return None  # nothing was trained: no mistake has to be, to say so
+    for which in range(len(task.mistakes)):
+        theirs = (baseline.mistake(which, case) for case in range(len(outcomes)))
+        if all(baseline.same(a, b) for a, b in zip(outcomes, theirs, strict=True)):
+            return Diagnosis(which, Certainty.ALL_AGREE, tuple(range(len(outcomes))))
+    return None
+
+
+def _among_others(task: Task, got: object) -> Diagnosis | None:
+    """The known mistake at the first wrong entry of a list in which more than it is wrong.
+
+    All entries in which this mistake differs from the right answer must have come.
+    """
+    want = task.reference
+    if not all(isinstance(x, list | tuple) for x in (got, want)) or len(got) != len(want):
+        return None
+
+    def differs(one: Sequence, other: Sequence) -> set[int]:
+        pairs = enumerate(zip(one, other, strict=True))
+        return {i for i, pair in pairs if difference(*pair, task.rtol, task.atol)}
+
+    wrong, fits = differs(got, want), {}
+    for which, mistake in enumerate(task.mistakes):
+        theirs = mistake.answer
+        if isinstance(theirs, list | tuple) and len(theirs) == len(want):
+            shown = differs(theirs, want)
+            if min(wrong) in shown and not shown & differs(got, theirs):
+                fits.setdefault(mistake.why, which)
+    return Diagnosis(min(fits.values()), Certainty.MOST_AGREE, (0,)) if len(fits) == 1 else None
+
+
+def two_mistakes(outcomes: Sequence[Outcome], baseline: Baseline) -> tuple[str, ...]:
+    """The sentences of the two known mistakes that together give just this.
+
+    Of several such pairs, what all have in common; nothing where all that came is an error.
+    """
+    if not any(outcome.ok for outcome in outcomes):
+        return ()
+    fits = [
+        pair.whys
+        for which, pair in enumerate(baseline.pairs)
+        if all(baseline.same(baseline.pair(which, i), o) for i, o in enumerate(outcomes))
+    ]
+    if not fits:
+        return ()
+    return tuple(why for why in dict.fromkeys(fits[0]) if all(why in whys for whys in fits))

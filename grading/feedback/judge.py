@@ -1,0 +1,175 @@
+"""From an answer to its verdict: run, compare, diagnose, render, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+
+from grading.feedback import messages, partial_credit
+from grading.feedback.baseline import Baseline
+from grading.feedback.diagnosis import Diagnosis, diagnose, two_mistakes
+from grading.feedback.findings import (
+    MissingLetters,
+    Mutated,
+    NoText,
+    OnCase,
+    WrongLetter,
+    compare,
+    may_be_judged,
+    on_choice,
+    on_text,
+    was_mutated,
+)
+from grading.feedback.partial_credit import Earned, Guessable
+from grading.feedback.verdict import Verdict
+from grading.runner.outcome import Outcome, Status
+from grading.runner.run import run
+from grading.task import Case, Task
+
+
+def judge(
+    task: Task,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    baseline: Baseline | None = None,
+) -> Verdict:
+    """The verdict on what an answer gave on these cases.
+
+    Args:
+        task: to which the answer belongs.
+        cases: on which it was run.
+        outcomes: what it gave, case by case.
+        baseline: what our own answers give on these cases, kept for the next answer.
+    """
+    if task.kind == "choose":
+        verdict = _of_choice(task, outcomes[0])
+    elif task.kind == "written":
+        verdict = _of_text(outcomes[0])
+    else:
+        verdict = _of_cases(task, cases, outcomes, baseline or Baseline(task, cases))
+    message = messages.render(task, cases, verdict)
+    part = messages.partial_points(verdict.earned) if _is_partial(task, verdict) else ""
+    return replace(verdict, message=message, part=part)
+
+
+def _is_partial(task: Task, verdict: Verdict) -> bool:
+    return verdict.earned is not None and verdict.earned.of(task.points) > 0
+
+
+_baselines: dict[tuple[str, int], Baseline] = {}
+"""What our own answers to a task give, by its name and the seed."""
+
+
+def grade(
+    task: Task, answer: object, seed: int, announce: Callable[[], None] | None = None
+) -> Verdict:
+    """Run an answer on the cases of a seed and judge it, in this process.
+
+    `announce` is called each time that a known mistake has to be run.
+    """
+    cases, baseline = task.cases(seed), baseline_of(task, seed)
+    outcomes = run(task, answer, cases)
+    with baseline.announcing(announce) if announce else nullcontext():
+        return judge(task, cases, outcomes, baseline)
+
+
+def baseline_of(task: Task, seed: int) -> Baseline:
+    """What `grade` keeps of our own answers on the cases of a seed."""
+    kept = _baselines.get((task.name, seed))
+    if kept is None or kept.task is not task:
+        kept = _baselines[task.name, seed] = Baseline(task, task.cases(seed))
+    return kept
+
+
+def _of_cases(
+    task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], baseline: Baseline
+) -> Verdict:
+    """The student is told about one case that is wrong; see `_case_to_tell`."""
+    findings = compare(task, cases, outcomes, baseline)
+    wrong = [i for i, finding in enumerate(findings) if finding]
+    if not wrong:
+        return Verdict(task.points, score=_lowest_score(task, cases, outcomes))
+    diagnosis, pair = None, ()
+    if may_be_judged(task, outcomes):
+        diagnosis = diagnose(task, outcomes, baseline)
+        if diagnosis is None and task.pairs is not None:
+            pair = two_mistakes(outcomes, baseline)
+    case = _case_to_tell(wrong, diagnosis, baseline.most_outcomes)
+    earned = _earned(task, cases, outcomes, findings, baseline)
+    return Verdict(
+        earned.of(task.points),
+        outcomes[case].status,
+        case,
+        findings[case],
+        outcomes[case],
+        diagnosis,
+        pair,
+        earned,
+    )
+
+
+def _lowest_score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> float | None:
+    if task.score is None:
+        return None
+    pairs = zip(cases, outcomes, strict=True)
+    return min(float(task.score(case.args, outcome.value)) for case, outcome in pairs)
+
+
+def _case_to_tell(
+    wrong: Sequence[int], diagnosis: Diagnosis | None, kinds: Sequence[int] | None
+) -> int:
+    """The case that the student is told about.
+
+    It shows the mistake that is named, and is the first on which the known mistakes differ: a case
+    so small that many of them look alike says little.
+    """
+    shown = [i for i in wrong if diagnosis is None or i in diagnosis.cases] or list(wrong)
+    if kinds is None:
+        return shown[0]
+    return next((i for i in shown if 3 * kinds[i] >= max(kinds)), shown[0])
+
+
+def _earned(
+    task: Task,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    findings: Sequence[OnCase | None],
+    baseline: Baseline,
+) -> Earned:
+    """What is right in an answer that is not."""
+    if not may_be_judged(task, outcomes) or task.score is not None:
+        return Earned()
+    if task.kind == "predict":
+        return partial_credit.of_entries(task, outcomes[0].value)
+    clean = [not was_mutated(outcome) for outcome in outcomes]
+    right = [finding is None or isinstance(finding, Mutated) for finding in findings]
+    given = None
+    if task.kind == "find the bug":
+        numbers = range(len(cases))
+        given = [baseline.same(baseline.right(i), baseline.mistake(0, i)) for i in numbers]
+    return partial_credit.of_code(partial_credit.kinds(cases), right, clean, given)
+
+
+def _of_choice(task: Task, outcome: Outcome) -> Verdict:
+    finding = on_choice(task, outcome)
+    match finding:
+        case None:
+            return Verdict(task.points)
+        case MissingLetters(number=slips):
+            earned = partial_credit.of_slips(slips, Guessable.LETTER)
+        case WrongLetter(more=more):
+            earned = partial_credit.of_slips(1 + more, Guessable.LETTER)
+        case _:
+            earned = Earned()
+    points = earned.of(task.points)
+    return Verdict(points, outcome.status, finding=finding, outcome=outcome, earned=earned)
+
+
+def _of_text(outcome: Outcome) -> Verdict:
+    """What a person writes, a person reads."""
+    finding = on_text(outcome)
+    if finding is None:
+        return Verdict(0, needs_review=True)
+    status = Status.UNWRITTEN if isinstance(finding, NoText) else outcome.status
+    return Verdict(0, status, finding=finding, outcome=outcome)

@@ -1,0 +1,120 @@
+"""What a run must not do or leave behind: forbidden calls, changed global state, threads."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from grading.runner.tensors import torch_if_there
+
+ABSENT = object()
+"""Stands for an attribute that a module or a class does not have."""
+
+
+class ForbiddenCall(Exception):
+    """The answer called a function that the task forbids; the text is its dotted name."""
+
+
+@contextlib.contextmanager
+def restored() -> Iterator[None]:
+    """Restore the global state afterwards: seeds, default precision, gradients."""
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    if torch := torch_if_there():
+        state, dtype = torch.get_rng_state(), torch.get_default_dtype()
+        grad = torch.is_grad_enabled()
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
+        if torch:
+            torch.set_rng_state(state)
+            torch.set_default_dtype(dtype)
+            torch.set_grad_enabled(grad)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Models as small as the tasks' gain nothing from several threads: these hinder each other."""
+    torch = torch_if_there()
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
+    """While the answer runs, calling one of these functions raises `ForbiddenCall`.
+
+    Also where the student imported it under a name of their own, or it is the answer itself.
+    """
+
+    def refusal(name: str):
+        def refuse(*args: object, **kwargs: object) -> None:
+            raise ForbiddenCall(name)
+
+        return refuse
+
+    space = getattr(answer, "__globals__", None)
+    if space is None:  # a class: the names its methods see
+        methods = (
+            getattr(v, "__globals__", None) for v in getattr(answer, "__dict__", {}).values()
+        )
+        space = next(filter(None, methods), {})
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            owner, attribute = _resolve(name)
+            original = getattr(owner, attribute)
+            if answer is original:
+                raise ForbiddenCall(name)
+            refuse = refusal(name)
+            own = {key: refuse for key, value in space.items() if value is original}
+            stack.enter_context(_replaced(owner, attribute, refuse))
+            stack.enter_context(_with_names(space, own))
+        yield
+
+
+@contextlib.contextmanager
+def _replaced(owner: object, attribute: str, other: object) -> Iterator[None]:
+    """Something else under this name, in a module or a class. (`unittest.mock` loads slowly.)"""
+    original = vars(owner).get(attribute, ABSENT)
+    setattr(owner, attribute, other)
+    try:
+        yield
+    finally:
+        if original is ABSENT:  # a class that has it from its base
+            delattr(owner, attribute)
+        else:
+            setattr(owner, attribute, original)
+
+
+@contextlib.contextmanager
+def _with_names(space: dict, own: Mapping[str, object]) -> Iterator[None]:
+    """Other values under these names; afterwards all names are as they were."""
+    original = dict(space)
+    space.update(own)
+    try:
+        yield
+    finally:
+        space.clear()
+        space.update(original)
+
+
+def _resolve(name: str) -> tuple[object, str]:
+    """The object that holds a dotted name, and the attribute: a module, or a class in one."""
+    path, _, attribute = name.rpartition(".")
+    try:
+        return importlib.import_module(path), attribute
+    except ModuleNotFoundError:
+        module, _, owner = path.rpartition(".")
+        return getattr(importlib.import_module(module), owner), attribute

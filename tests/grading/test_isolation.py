@@ -1,0 +1,49 @@
+"""What a run must not leave behind: seeds, default precision, threads, forbidden calls."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from grading.runner.isolation import ForbiddenCall, forbid, one_thread, restored
+
+
+def answer(x):
+    return np.sort(x)
+
+
+def test_global_state_is_restored_after_an_error():
+    before = random.getstate(), torch.get_rng_state()
+    with pytest.raises(ValueError, match="no"), restored():
+        random.random()
+        torch.rand(1)
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        raise ValueError("no")
+    assert random.getstate() == before[0] and torch.equal(torch.get_rng_state(), before[1])
+    assert torch.get_default_dtype() == torch.float32 and torch.is_grad_enabled()
+
+
+def test_one_thread_lasts_as_long_as_the_run():
+    before = torch.get_num_threads()
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
+
+
+def test_forbidden_call_raises_while_the_answer_runs():
+    with forbid(["numpy.sort"], answer), pytest.raises(ForbiddenCall, match=r"numpy\.sort"):
+        answer(np.zeros(2))
+    assert answer(np.array([2, 1])).tolist() == [1, 2]
+
+
+def test_method_of_a_class_can_be_forbidden():
+    with forbid(["torch.Tensor.softmax"], answer), pytest.raises(ForbiddenCall):
+        torch.zeros(2).softmax(-1)
+    assert torch.zeros(2).softmax(-1).tolist() == [0.5, 0.5]
+
+
+def test_forbidden_function_itself_is_no_answer():
+    with pytest.raises(ForbiddenCall, match=r"numpy\.sort"), forbid(["numpy.sort"], np.sort):
+        pass
