@@ -1,15 +1,24 @@
 """The class grader: grades the notebooks of a whole class on private cases.
 
-grade        the command: intake, execution, marking, reports
+A run is a pipeline (`pipeline.grade_class`): intake, execution, marking, publication.
+
+cli          the command line, and what it prints
+options      what the command line asks for, and the summary of a run
+run          what every stage of a run needs to know
+pipeline     the four stages, one after the other
+batch        execution: runs all submissions that were not graded before
 execute      one submission: from its code cells to the verdict on each task
+publish      publication: database, tables, pages, exports
 policy       the lecturer's rules, read from class.toml
 sheets       the exercise sheets, and which of their tasks a notebook holds
 tables       CSV tables, read and written
 
 intake/      what was handed in
-  submissions    notebooks in folders and zip files, and whose they claim to be
-  roster         the students of the class, and the owner of each file
+  intake         the stage: files, students, times
+  submissions, archives, files, notebook_cells    notebooks in folders and zip files
+  owners, roster                                  the student of each file
   select         the file of each student that counts
+  handed_times   when each file was handed in
 sandbox/     students' code, isolated
   supervisor     starts a worker inside bubblewrap and watches it from outside
   worker         the program inside: runs cells and calls answers
@@ -18,13 +27,15 @@ sandbox/     students' code, isolated
   grading_stub   stands in for `grading` inside the sandbox
   ipython_cells  cells that only IPython can run
 gradebook/   what counts
-  grades         the points of each task: grader, corrections, policy, lateness
+  mark           the stage: grades of the class, written.csv and look.csv
+  grades         the grades of a sheet: grader, corrections, policy, lateness
+  decisions      what persons decided
   store          the SQLite database
 reports/     tables and pages
-  reports, feedback, similarity, totals
+  results, summary, feedback, guide, similarity, totals
+  page           HTML around them, with its style sheet
 lms/         learning management systems
-  exports        tables and feedback for Moodle and Canvas
-  times          times as Moodle writes them
+  exports, moodle, canvas, gradescope, times
   gradescope/    the scripts of Gradescope's autograder
 benchmark/   this grader beside nbgrader and otter-grader
 """

@@ -2,6 +2,6 @@
 
 import sys
 
-from classroom.grade import main
+from classroom.cli import main
 
 sys.exit(main())

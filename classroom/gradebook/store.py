@@ -1,26 +1,26 @@
-"""Where grades are kept: one SQLite file, one transaction a submission.
+"""The database of grades: one SQLite file, one transaction a submission.
 
 Plain `sqlite3`, without another layer: it comes with Python, there are few small tables, and a
 transaction is whole or not there at all, also when the grader is killed in the middle of one.
 
-What a machine found (`submission`, `result`) and what persons said (`correction`, `look`,
-`decision`) lie in tables of their own, and no run deletes from the latter.
+Results of the grader (`submission`, `result`) and decisions of persons (`correction`, `look`,
+`decision`) have tables of their own, and no run deletes from the latter.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from classroom import tables
 
-VERSION = 4
+VERSION = 1
 TABLES = """
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS student (
@@ -117,18 +117,29 @@ class Graded:
 
 
 def text(value: object) -> object:
-    """A text as SQLite can keep it: a student's may hold half of a pair of surrogates."""
+    """A text that SQLite can store: a student's may hold half of a pair of surrogates."""
     return tables.writable(value) if isinstance(value, str) else value
 
 
 def now() -> str:
-    """The time, as it is kept."""
+    """The current time, as it is stored."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class BlindSheet(NamedTuple):
+    """A sheet of an anonymous participant."""
+
+    lecture: int
+    student: str
+    name: str
+    points: float
+    possible: float
+    final: int
 
 
 @dataclass(frozen=True)
 class Previous:
-    """What a student had for a sheet after an earlier run."""
+    """A student's points for a sheet after the previous run."""
 
     points: float
     late: int
@@ -141,42 +152,26 @@ class Store:
     """The database in the folder of results.
 
     Raises:
-        ValueError: if an older or newer grader made it.
+        ValueError: if another version of the grader made it.
     """
 
     def __init__(self, path: Path):
         self.base = sqlite3.connect(path, isolation_level=None)
         [version] = self.base.execute("PRAGMA user_version").fetchone()
         there = self.base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if there and version not in (2, 3, VERSION):
+        if there and version != VERSION:
             self.base.close()
             raise ValueError(f"{path}: another version of the grader made this; give another --out")
         self.base.executescript(TABLES)
-        if version in (2, 3):  # a term that was begun before partial points, or before identities
-            self._add("result", "part", "TEXT NOT NULL DEFAULT ''")
-            self._add("student", "blind", "INTEGER NOT NULL DEFAULT 0")
-            self._find_participants()
         self.base.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _add(self, table: str, column: str, kind: str) -> None:
-        there = {row[1] for row in self.base.execute(f"PRAGMA table_info({table})")}
-        if column not in there:
-            self.base.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
-
-    def _find_participants(self) -> None:
-        """Of a term that was begun before identities were kept: who had only a number."""
-        for student, lecture in self.base.execute("SELECT student, lecture FROM sheet").fetchall():
-            if number := re.fullmatch(r"Participant (\d+)", student):
-                self.remember([(lecture, f"moodle {number[1]}", student)])
-                self.base.execute("UPDATE student SET blind = 1 WHERE id = ?", (student,))
-
     def setting(self, name: str) -> str | None:
-        """A setting of an earlier run."""
+        """A setting that an earlier run stored."""
         row = self.base.execute("SELECT value FROM setting WHERE name = ?", (name,)).fetchone()
         return row and row[0]
 
     def set(self, name: str, value: str) -> None:
-        """Keep a setting for later runs."""
+        """Store a setting for later runs."""
         self.base.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (name, value))
 
     def has(self, key: str) -> bool:
@@ -185,27 +180,33 @@ class Store:
         return self.base.execute(query, (key,)).fetchone() is not None
 
     def add(self, graded: Graded) -> None:
-        """Keep a submission and its results, all or nothing."""
+        """Store a submission and its results, all or nothing."""
 
-        def more(r: Result) -> tuple:
-            return r.mistake, r.review, text(r.answer), text(r.input), text(r.part)
-
-        rows = [
-            (graded.key, r.task, r.points, r.possible, text(r.message), *more(r))
-            for r in graded.results
-        ]
-        texts = (
-            json.dumps([text(line) for line in lines]) for lines in (graded.flags, graded.notes)
-        )
-        head = graded.key, graded.file, graded.student, graded.lecture, graded.handed, now(), 0
+        submission = {
+            "key": graded.key,
+            "file": graded.file,
+            "student": graded.student,
+            "lecture": graded.lecture,
+            "handed": graded.handed,
+            "graded": now(),
+            "flags": json.dumps([text(flag) for flag in graded.flags]),
+            "notes": json.dumps([text(note) for note in graded.notes]),
+            "seconds": graded.seconds,
+        }
         with self._whole():
-            marks = ", ".join("?" * 10)
-            values = (*head, *texts, graded.seconds)
-            self.base.execute(f"INSERT INTO submission VALUES ({marks})", values)
-            self.base.executemany(f"INSERT INTO result VALUES ({marks})", rows)
+            self._insert("submission", submission)
+            for result in graded.results:
+                values = {name: text(value) for name, value in vars(result).items()}
+                self._insert("result", {"key": graded.key, **values})
+
+    def _insert(self, table: str, values: Mapping[str, object]) -> None:
+        """Insert a row; the names in `values` are those of the columns."""
+        names = ", ".join(values)
+        marks = ", ".join(f":{name}" for name in values)
+        self.base.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", dict(values))
 
     def get(self, key: str) -> Graded:
-        """A graded submission, as the machine found it."""
+        """A graded submission, without corrections."""
         query = "SELECT key, file, student, lecture, handed, flags, notes, seconds FROM submission"
         row = self.base.execute(f"{query} WHERE key = ?", (key,)).fetchone()
         *head, flags, notes, seconds = row
@@ -219,9 +220,11 @@ class Store:
         return Graded(*head, json.loads(flags), json.loads(notes), seconds, results)
 
     def earlier(self, students: Collection[str], lecture: int, key: str) -> list[Graded]:
-        """What else of a student was graded for a sheet, in this run or before.
+        """Other graded submissions of a student for a sheet, of this run or an earlier one.
 
-        `students` are the identifiers that the student has and had.
+        Args:
+            students: the identifiers that the student has and had.
+            key: the submission that is left out.
         """
         marks = ", ".join("?" * len(students))
         query = f"SELECT key FROM submission WHERE student IN ({marks}) AND lecture = ?"
@@ -229,8 +232,11 @@ class Store:
         return [self.get(row[0]) for row in found.fetchall()]
 
     def counts(self, pairs: Iterable[tuple[str, int]], keys: Mapping[str, str]) -> None:
-        """Say which submissions count, and whose they are: of these students and lectures, these
-        and no others.
+        """Store which submissions count for these students and lectures, and who owns them.
+
+        Args:
+            pairs: students and lectures.
+            keys: by submission, its student; no other submission counts.
         """
         with self._whole():
             for student, lecture in pairs:
@@ -241,7 +247,7 @@ class Store:
                 self.base.execute(query, (student, key))
 
     def correct(self, corrections: Iterable[Correction]) -> None:
-        """Take what persons decided. The last one counts; the earlier ones stay for the record."""
+        """Store corrections. The last one counts; earlier ones stay for the record."""
         with self._whole():
             for c in corrections:
                 values = c.student, c.task, c.points, c.comment, c.author, c.made or now(), c.answer
@@ -251,25 +257,25 @@ class Store:
     def corrections(
         self, now: Callable[[str, str], str] = lambda id, task: id
     ) -> dict[tuple[str, str], Correction]:
-        """What holds now, by student and task. `now` says who a student of earlier runs is."""
+        """Corrections that hold, by student and task; `now` gives a student's present id."""
         query = "SELECT student, task, points, comment, author, made, answer FROM correction"
         rows = self.base.execute(f"{query} ORDER BY number")
         last = {(now(row[0], row[1]), row[1]): Correction(*row) for row in rows}
         return {place: c for place, c in last.items() if c.points is not None}
 
     def look(self, items: Iterable[tuple[str, str]]) -> None:
-        """Keep which items of the list a person has looked at, and what the person wrote."""
+        """Store the items of look.csv that a person has looked at, with that person's note."""
         with self._whole():
             for item, seen in items:
                 query = "INSERT OR REPLACE INTO look VALUES (?, ?, ?)"
                 self.base.execute(query, (item, seen, now()))
 
     def looked(self) -> dict[str, str]:
-        """What persons wrote beside the items that they looked at."""
+        """Notes of persons, by item that they looked at."""
         return dict(self.base.execute("SELECT item, seen FROM look"))
 
     def decide(self, lecture: int | None, file: str, what: str, value: str) -> None:
-        """Keep a decision about a file: whose it is, or that it counts."""
+        """Store a decision about a file: its student, or that it counts."""
         values = lecture or 0, file, what, value
         self.base.execute("INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?)", values)
 
@@ -279,33 +285,44 @@ class Store:
         return dict(self.base.execute(query, (lecture or 0, what)))
 
     def identities(self) -> list[tuple[int, str, str]]:
-        """By which words students were known: the lecture, the word, the identifier then."""
+        """Words by which students were known: the lecture, the word, the student's id then."""
         return self.base.execute("SELECT lecture, word, student FROM identity").fetchall()
 
     def remember(self, words: Iterable[tuple[int, str, str]]) -> None:
-        """Keep by which words students are known, so that they are known again."""
+        """Store words by which students are known, so that later runs recognize them."""
         for row in words:
             query = "INSERT OR IGNORE INTO identity VALUES (?, ?, ?, ?)"
             self.base.execute(query, (*row, now()))
 
-    def blind(self, lecture: int | None = None) -> list[tuple]:
-        """Of who is known by a number only and has handed in or was given points, what there is."""
+    def students(self) -> set[str]:
+        """Ids of all students of earlier runs."""
+        return {row[0] for row in self.base.execute("SELECT id FROM student")}
+
+    def named(self) -> set[str]:
+        """Ids of the students of earlier runs who are not anonymous participants."""
+        return {row[0] for row in self.base.execute("SELECT id FROM student WHERE NOT blind")}
+
+    def blind(self, lecture: int | None = None) -> list[BlindSheet]:
+        """Sheets of anonymous participants that have a submission or points."""
         query = (
             "SELECT lecture, id, name, points, possible, final FROM sheet JOIN student "
             "ON student = id WHERE blind AND (status = 'ok' OR points > 0) ORDER BY lecture, id"
         )
-        rows = self.base.execute(query).fetchall()
-        return [row for row in rows if lecture in (None, row[0])]
+        sheets = [BlindSheet(*row) for row in self.base.execute(query)]
+        return [sheet for sheet in sheets if lecture in (None, sheet.lecture)]
 
     def rename(self, former: Mapping[tuple[int, str], str]) -> int:
-        """Give to students what earlier runs had under another identifier, sheet by sheet.
+        """Move what earlier runs stored under another identifier to the student's id, by sheet.
 
-        What persons gave stays under the name under which it was given.
+        Corrections stay under the identifier under which they were given.
+
+        Args:
+            former: by lecture (0: all) and an id of an earlier run, the student's id now.
 
         Returns:
-            How many have another identifier now than in the run before.
+            Number of students with another identifier than in the previous run.
         """
-        before = {row[0] for row in self.base.execute("SELECT id FROM student")}
+        before = self.students()
         with self._whole():
             for (lecture, old), new in former.items():
                 for table in ("sheet", "grade", "submission"):
@@ -319,7 +336,7 @@ class Store:
         return len({old for _, old in former} & before)
 
     def published(self) -> dict[tuple[str, int], Previous]:
-        """By student and lecture, what the last run published."""
+        """What the previous run published, by student and lecture."""
         tasks: dict[tuple[str, int], dict[str, float]] = {}
         for student, lecture, task, points in self.base.execute(
             "SELECT student, lecture, task, points FROM grade"
@@ -332,7 +349,7 @@ class Store:
         }
 
     def publish(self, students: Iterable, sheets: Sequence) -> None:
-        """Write down what counts now: the tables to ask for sums and lists."""
+        """Store the grades that count: the tables for sums and lists."""
         with self._whole():
             for s in students:
                 values = s.id, s.name, s.email, s.blind

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from classroom import tables
-from classroom.intake.submissions import Handed, Owner
+from classroom.intake.files import Handed
+from classroom.intake.owners import Owner
 from classroom.tables import normal
 
 # Columns by which a table is known, in the words of whoever exported it.

@@ -1,48 +1,86 @@
-"""Which file counts: every file is read once; of a student's files for a sheet one is graded."""
+"""Selection: each file is read once, and one file of each student is graded for each sheet."""
 
 from __future__ import annotations
 
+import enum
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from classroom.intake.files import Handed, Refused
+from classroom.intake.notebook_cells import all_cells, cells_of
+from classroom.intake.owners import download, settled
 from classroom.intake.roster import Class, Student
-from classroom.intake.submissions import (
-    Handed,
-    Refused,
-    all_cells,
-    cells_of,
-    download,
-    settled,
-)
 from classroom.sheets import Holds, best, holds, is_lecture
 from grading.task import Task
+
+OK = "ok"
+"""Status of a file that counts."""
+
+
+class State(enum.Enum):
+    """What becomes of a file."""
+
+    COUNTS = enum.auto()
+    SUPERSEDED = enum.auto()
+    """Another file of the student counts."""
+    REFUSED = enum.auto()
+    """It cannot be graded."""
+    OTHER_SHEET = enum.auto()
+    """It cannot be graded, since it is another sheet than the one that is graded."""
+    GRADER_FAILED = enum.auto()
+    """The grader itself failed on it."""
+
+
+class OtherSheet(Refused):
+    """A notebook of another sheet than the one that is graded."""
 
 
 @dataclass
 class Listed:
-    """A file that was handed in, and what is to become of it."""
+    """A file that was handed in, and what becomes of it."""
 
     handed: Handed
     student: Student | None = None
-    status: str = "ok"
+    status: str = OK
+    """`OK`, or in words why the file does not count."""
     lecture: int | None = None
     key: str = ""
-    """Of the submission: changes with its content and with whatever may change its grade."""
+    """Id of the submission; it changes with the content and with all that may change the grade."""
     content: str = ""
+    """SHA-256 of the file."""
     holds: Holds = field(default_factory=lambda: Holds(0))
     when: datetime | None = None
     """When it was handed in, as far as its time can be believed."""
     own: bool = False
-    """Whether it answers tasks of the lecturer's own, and holds none of the course's."""
+    """Whether it answers tasks of the lecturer's own, and none of the course's."""
     beside: tuple[Handed, ...] = ()
-    """Notebooks with answers to the lecturer's own tasks; their cells run behind the sheet's."""
+    """Notebooks with answers to the lecturer's own tasks; their cells run after the sheet's."""
+    state: State = State.COUNTS
+
+    def reject(self, state: State, why: str) -> None:
+        """Do not count the file; `why` is for its student too."""
+        self.state, self.status = state, why
+
+    def supersede(self, why: str) -> None:
+        """Do not count the file, since another file of the student counts."""
+        self.reject(State.SUPERSEDED, why)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the file is graded and its grade counts."""
+        return self.state is State.COUNTS
+
+    @property
+    def refused(self) -> bool:
+        """Whether the file cannot be graded."""
+        return self.state not in (State.COUNTS, State.SUPERSEDED)
 
     @property
     def late(self) -> bool:
-        """Whether Canvas calls it late, or what goes with it."""
+        """Whether Canvas marks the file, or one that counts with it, as late."""
         return any(handed.owner.late for handed in (self.handed, *self.beside))
 
     def cells(self) -> list[str]:
@@ -64,11 +102,11 @@ class ReviewItem:
     student: Student | None = None
     file: str = ""
     other: str = ""
-    """Another file of which `what` speaks."""
+    """Another file that `what` mentions."""
 
     @property
-    def item(self) -> str:
-        """The same as long as what is to be seen is the same, whoever it turns out to be."""
+    def id(self) -> str:
+        """Stable id of this item; it survives the identification of an anonymous student."""
         own, what = settled(self.file), self.what
         who = self.student.id if self.student and own == self.file else ""
         for file in (self.file, self.other):
@@ -77,7 +115,7 @@ class ReviewItem:
         return "look-" + hashlib.sha256(words.encode(errors="replace")).hexdigest()[:12]
 
 
-def list_files(
+def select(
     found: Sequence[Handed],
     tasks: Mapping[str, Task],
     lecture: int | None,
@@ -86,58 +124,72 @@ def list_files(
     preferred: Mapping[str, str],
     own: Collection[str] = (),
 ) -> tuple[list[Listed], list[ReviewItem]]:
-    """Read every file once, and decide which of a student's files counts.
+    """Read every file once, and select the file of each student that counts.
 
     Args:
-        lecture: whose sheet is graded; found in each notebook if not given.
-        version: by lecture, what besides the file's content decides about its grade.
-        preferred: by file, "yes" where a person said that it counts.
-        own: which tasks are the lecturer's own.
+        lecture: the lecture whose sheet is graded; found in each notebook if not given.
+        version: by lecture, a digest of all that decides about a grade besides the file.
+        preferred: files that a person said count, the last choice last.
+        own: names of the lecturer's own tasks.
 
     Raises:
         ValueError: if most notebooks are of another sheet than the one that is graded.
     """
-    rows, looks = [], []
+    rows, items = [], []
     for handed in found:
         row = Listed(handed, lecture=lecture)
         rows.append(row)
         try:
-            _read(row, tasks, lecture, version, members, looks, own)
+            _read(row, tasks, lecture, version, members, items, own)
+        except OtherSheet as error:
+            row.reject(State.OTHER_SHEET, str(error))
         except Refused as error:
-            row.status = str(error)
-    wrong = Counter(row.holds.lecture for row in rows if row.status.startswith("It is sheet"))
-    right = sum(row.status == "ok" for row in rows)
-    if wrong.total() > max(right, 1):
-        sheet, count = wrong.most_common(1)[0]
-        raise ValueError(
-            f"--lecture {lecture}, but {count} of {count + right} notebooks are sheet {sheet}"
-        )
-    by_place: dict[tuple[str, int], list[Listed]] = {}
+            row.reject(State.REFUSED, str(error))
+    _require_most_of(lecture, rows)
+    by_sheet: dict[tuple[str, int], list[Listed]] = {}
     for row in rows:
-        if row.status == "ok":
-            by_place.setdefault((row.student.id, row.lecture), []).append(row)
-    for several in by_place.values():
-        numbers = {row.handed.owner.id for row in several if row.handed.owner.system}
-        if len(numbers) > 1 and not any(row.handed.name in preferred for row in several):
-            said = f"It was given to nobody: the tables make one of {' and '.join(sorted(numbers))}"
-            for row in several:
-                row.status = f"{said}; mend them, or say which file counts (--count)"
-        else:
-            beside = [row for row in several if row.own and row.handed.name not in preferred]
-            if len(beside) in (0, len(several)):
-                looks += _choose(several, preferred)
-            else:
-                sheets = [row for row in several if row not in beside]
-                looks += _choose(sheets, preferred)
-                [chosen] = [row for row in sheets if row.status == "ok"]
-                looks += _put_beside(chosen, beside)
-    served = {row.student.id for row in rows if row.status == "ok"}
+        if row.counts:
+            by_sheet.setdefault((row.student.id, row.lecture), []).append(row)
+    for several in by_sheet.values():
+        items += _select_one(several, preferred)
+    served = {row.student.id for row in rows if row.counts}
     for row in rows:
         if row.student and row.student.id not in served:
-            looks.append(
+            items.append(
                 ReviewItem(f"not graded: {row.status}", lecture, row.student, row.handed.name)
             )
-    return rows, looks
+    return rows, items
+
+
+def _require_most_of(lecture: int | None, rows: Sequence[Listed]) -> None:
+    """Refuse a lecture if most notebooks are of another sheet.
+
+    Raises:
+        ValueError: in this case.
+    """
+    wrong = Counter(row.holds.lecture for row in rows if row.state is State.OTHER_SHEET)
+    right = sum(row.counts for row in rows)
+    if wrong.total() > max(right, 1):
+        sheet, count = wrong.most_common(1)[0]
+        of = f"{count} of {count + right} notebooks are sheet {sheet}"
+        raise ValueError(f"--lecture {lecture}, but {of}")
+
+
+def _select_one(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewItem]:
+    """Select one of a student's files for a sheet; returns items for review."""
+    numbers = {row.handed.owner.id for row in several if row.handed.owner.system}
+    if len(numbers) > 1 and not any(row.handed.name in preferred for row in several):
+        said = f"It was given to nobody: the tables make one of {' and '.join(sorted(numbers))}"
+        for row in several:
+            row.reject(State.REFUSED, f"{said}; mend them, or say which file counts (--count)")
+        return []
+    beside = [row for row in several if row.own and row.handed.name not in preferred]
+    if len(beside) in (0, len(several)):
+        return _choose(several, preferred)
+    sheets = [row for row in several if row not in beside]
+    items = _choose(sheets, preferred)
+    [chosen] = [row for row in sheets if row.counts]
+    return items + _put_beside(chosen, beside)
 
 
 def _read(
@@ -146,7 +198,7 @@ def _read(
     lecture: int | None,
     version: Mapping[int, str],
     members: Class,
-    looks: list[ReviewItem],
+    items: list[ReviewItem],
     own: Collection[str],
 ) -> None:
     """Find out whose a file is and what it holds.
@@ -159,16 +211,16 @@ def _read(
         known = handed.owner.system or handed.owner.id in members.students
         row.student = members.whose(handed)[0] if known else None
         if row.student is None:
-            looks.append(
+            items.append(
                 ReviewItem(f"{handed.problem[:-1]}, and nobody's", lecture, None, handed.name)
             )
         raise Refused(handed.problem)
     row.student, odd = members.whose(handed)
     if row.student is None:
-        looks.append(ReviewItem(f"nobody's: {odd}", lecture, None, handed.name))
+        items.append(ReviewItem(f"nobody's: {odd}", lecture, None, handed.name))
         raise Refused(f"It was given to nobody: {odd}.")
     if odd:
-        looks.append(ReviewItem(odd, lecture, row.student, handed.name))
+        items.append(ReviewItem(odd, lecture, row.student, handed.name))
     data = handed.read()
     cells = all_cells(data)
     held = holds(cells, tasks)
@@ -182,7 +234,7 @@ def _read(
         row.holds = held[guess]
         if not row.holds.defined and not row.holds.marked:  # a word of its code is a task's name
             raise Refused(f"It holds no task of sheet {lecture}.")
-        raise Refused(f"It is sheet {guess}, and sheet {lecture} is graded.")
+        raise OtherSheet(f"It is sheet {guess}, and sheet {lecture} is graded.")
     row.lecture = row.holds.lecture
     others = {name: task for name, task in tasks.items() if name not in own}
     course = any(one.defined or one.marked for one in holds(cells, others).values())
@@ -193,34 +245,36 @@ def _read(
 
 
 def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[ReviewItem]:
-    """Let notebooks with answers to the lecturer's own tasks count with the student's sheet.
+    """Let notebooks with answers to the lecturer's own tasks count together with the sheet.
 
-    Of two with the same task the later one counts; what the sheet itself answers stands. A download
-    holds all that was handed in then, so nothing of another one comes to it.
+    Of two notebooks with the same task the later one counts; an answer in the sheet itself comes
+    first. A download holds all that was handed in at its time, so only files of the same download
+    are put together.
     """
-    looks, name, in_sheet = [], chosen.handed.name, chosen.holds.answered
+    items, name, in_sheet = [], chosen.handed.name, chosen.holds.answered
     for row in sorted(own, key=lambda row: row.handed.order, reverse=True):
         held, twice = chosen.holds, sorted(row.holds.answered & chosen.holds.answered)
         if download(row.handed.name) != download(name):
-            row.status = f"not counted: it is of another download than {name}"
+            row.supersede(f"not counted: it is of another download than {name}")
         elif twice:
-            row.status = f"not counted: {name}, or a later file, answers {', '.join(twice)} too"
+            row.supersede(f"not counted: {name}, or a later file, answers {', '.join(twice)} too")
             if in_sheet & row.holds.answered:
                 said = f"answers {', '.join(twice)} too: what stands in {name} counts"
-                looks.append(ReviewItem(said, row.lecture, row.student, row.handed.name, name))
+                items.append(ReviewItem(said, row.lecture, row.student, row.handed.name, name))
         else:
-            row.status = f"not counted alone: its answers count with {name}"
+            row.supersede(f"not counted alone: its answers count with {name}")
             chosen.beside = (row.handed, *chosen.beside)
             chosen.holds = replace(held, answered=held.answered | row.holds.answered)
             chosen.key = hashlib.sha256(f"{chosen.key} {row.key}".encode()).hexdigest()
-    return looks
+    return items
 
 
 def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewItem]:
-    """Of one student's files for one sheet, let one count; say what of this is no matter of course.
+    """Choose one of a student's files for a sheet; returns items for review about odd choices.
 
-    The later one counts. But a sheet without answers never takes the place of one with answers,
-    nor does a notebook that is hardly the sheet. What a person chose counts, the last choice first.
+    The later file counts. But a sheet without answers never replaces one with answers, nor does a
+    notebook that is hardly the sheet. A file that a person chose comes first, the last choice first
+    of all.
     """
     chosen_by = list(preferred)
 
@@ -230,44 +284,43 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewI
         return said, row.holds.strength, row.handed.order
 
     *others, chosen = sorted(several, key=rank)
-    looks = []
-    student, lecture = chosen.student, chosen.lecture
-
-    def look(what: str, row: Listed) -> None:
-        if chosen.handed.name not in preferred:
-            looks.append(ReviewItem(what, lecture, student, row.handed.name, chosen.handed.name))
+    items = []
+    name, by_person = chosen.handed.name, chosen.handed.name in preferred
 
     for row in others:
-        name, mine = chosen.handed.name, row.handed.name
-        if row.content == chosen.content:
-            row.status = f"not counted: the same as {name}"
-        elif chosen.handed.name in preferred:
-            row.status = f"not counted: a person chose {name}"
-        elif row.holds.strength < chosen.holds.strength:
-            what = "holds no answers" if not row.holds.answered else "is hardly the sheet"
-            row.status = f"not counted: it {what}, and {name} does"
-            if not row.holds.answered:
-                row.status = f"not counted: it holds no answers, and {name} holds some"
-            if row.handed.order > chosen.handed.order:
-                look(f"{mine} is later and {what}: {name} counts", row)
-        else:
-            same = row.handed.order[:2] == chosen.handed.order[:2]
-            apart = same and download(mine) != download(name)  # times of two downloads, not theirs
-            row.status = f"not counted: {name} of the same student is later"
-            if apart:
-                row.status = f"not counted: {name} of another download counts"
-            elif same:
-                row.status = f"not counted: {name}, handed in at the same time, counts"
-            more = len(row.holds.answered) > len(chosen.holds.answered)
-            besides = ", and holds more answers" * more
-            if apart:
-                said = f"which counts{besides}; is this one the later? Then --count it"
-                look(f"is of another download than {name}, {said}", row)
-            elif same:
-                look(f"handed in at the same time as {name}, which counts{besides}", row)
-            elif more:
-                look(f"holds more answers than {name}, which is later and counts", row)
+        why, odd = _why_not(row, chosen, by_person)
+        row.supersede(why)
+        if odd and not by_person:
+            items.append(ReviewItem(odd, chosen.lecture, chosen.student, row.handed.name, name))
     if chosen.holds.strength == 1:
         what = f"holds {len(chosen.holds.defined)} tasks and is hardly the sheet"
-        looks.append(ReviewItem(what, lecture, student, chosen.handed.name))
-    return looks
+        items.append(ReviewItem(what, chosen.lecture, chosen.student, name))
+    return items
+
+
+def _why_not(row: Listed, chosen: Listed, by_person: bool) -> tuple[str, str]:
+    """Why a file does not count beside the chosen one, and what a person should know about it."""
+    name, mine = chosen.handed.name, row.handed.name
+    if row.content == chosen.content:
+        return f"not counted: the same as {name}", ""
+    if by_person:
+        return f"not counted: a person chose {name}", ""
+    if row.holds.strength < chosen.holds.strength:
+        if row.holds.answered:
+            what, why = "is hardly the sheet", f"it is hardly the sheet, and {name} does"
+        else:
+            what, why = "holds no answers", f"it holds no answers, and {name} holds some"
+        later = row.handed.order > chosen.handed.order
+        odd = f"{mine} is later and {what}: {name} counts" if later else ""
+        return f"not counted: {why}", odd
+    more = len(row.holds.answered) > len(chosen.holds.answered)
+    besides = ", and holds more answers" if more else ""
+    if row.handed.order[:2] != chosen.handed.order[:2]:
+        odd = f"holds more answers than {name}, which is later and counts" if more else ""
+        return f"not counted: {name} of the same student is later", odd
+    if download(mine) != download(name):  # the times are those of two downloads
+        said = f"which counts{besides}; is this one the later? Then --count it"
+        odd = f"is of another download than {name}, {said}"
+        return f"not counted: {name} of another download counts", odd
+    odd = f"handed in at the same time as {name}, which counts{besides}"
+    return f"not counted: {name}, handed in at the same time, counts", odd

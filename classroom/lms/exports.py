@@ -1,9 +1,8 @@
-"""Back into the learning system: the tables that Moodle and Canvas import, and the feedback.
+"""Tables and feedback for the learning management system, to be imported there.
 
-A table is the system's own, filled in: Moodle's grading worksheet (it matches by the number in
-`Identifier`), or Canvas's gradebook (by `ID`). Of feedback, Moodle takes a zip with one folder
-named NAME_NUMBER_assignfeedback_file_ a student, Canvas one with files that begin as the ones
-handed in.
+A table is the system's own, filled in: Moodle's grading worksheet, which it matches by the number
+in `Identifier`, or Canvas's gradebook, which it matches by `ID`. The feedback is a zip of pages,
+each at the path where the system looks for its student.
 """
 
 from __future__ import annotations
@@ -12,80 +11,85 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from classroom import tables
 from classroom.gradebook.grades import SheetGrade
-from classroom.intake.submissions import CANVAS, NOTEBOOK
+from classroom.lms import canvas, moodle
+from classroom.reports.feedback import feedback_name
 
-MADE = ("upload.csv", "feedback.zip")
+UPLOAD, FEEDBACK = "upload.csv", "feedback.zip"
 NAMED = 5
-"""Of rows that are not of the class, so many are named."""
+"""Number of rows of other students that are named."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A learning system's table with the points in it, not yet written."""
+    """A learning management system's table with the points filled in, not yet written."""
 
     columns: Sequence[str]
     rows: Sequence[dict[str, str]]
     said: str
-    """Who is in it, in words."""
+    """In words, the students in it."""
 
 
 def require_fits(table: Path, column: str, possible: float | None) -> None:
-    """Stop before anything is graded if the points cannot be filled in afterwards.
+    """Refuse a table that could not be filled in after grading.
 
     Args:
-        table: of the learning system.
-        column: how the name of the one that is meant begins, for Canvas.
+        column: how the name of the assignment's column begins, for Canvas.
         possible: the maximum of the sheet; None if the points are scaled to the table's.
 
     Raises:
-        ValueError: if the table is none of these systems', it has no such column, or its maximum
-            is another.
+        ValueError: if the table is of neither system, has no such column, or has another maximum.
     """
     columns, rows = tables.read(table, exact=True)
     if _is_moodle(table, columns):
-        found = {_most(row) for row in rows}
+        maxima = {moodle.maximum(row) for row in rows}
     else:
-        found = {_points_possible(rows, _named(table, columns, column))}
-    for most in found if possible is not None else ():
+        maxima = {canvas.maximum(rows, canvas.column_named(table, columns, column))}
+    for most in maxima if possible is not None else ():
         _require_same(table.name, most, possible)
 
 
 def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) -> Filled:
-    """Put the points into the table.
+    """Fill the points into a table.
 
     Raises:
-        ValueError: if the table is none of these systems', nobody on it is in the class, or its
-            maximum is not the sheet's.
+        ValueError: if the table is of neither system, nobody on it is in the class, or its maximum
+            is not the sheet's.
     """
     columns, rows = tables.read(table, exact=True)
-    by_word: dict[str, SheetGrade] = {}
-    lectures = {sheet.lecture for sheet in sheets}
-    if len(lectures) != 1:
+    if len({sheet.lecture for sheet in sheets}) != 1:
         raise ValueError(f"{table.name}: grade one sheet at a time to fill it in (--lecture)")
-    for sheet in sheets:
-        for word in sheet.student.also:
-            by_word[word] = sheet
+    by_word = {word: sheet for sheet in sheets for word in sheet.student.also}
+
+    def points(sheet: SheetGrade, most: str) -> str:
+        return _points(table.name, sheet, most, scale)
+
     if _is_moodle(table, columns):
-        others = _moodle(table, rows, by_word, scale)
+        others = moodle.fill(rows, by_word, points)
     else:
-        others = _canvas(table, columns, rows, by_word, column, scale)
+        name = canvas.column_named(table, columns, column)
+        others = canvas.fill(rows, by_word, points, name)
     if len(others) == len(rows):
         raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
-    filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
-    said = f"{len(rows) - len(others)} of {len(rows)} rows are of the class"
+    return Filled(columns, rows, _in_words(sheets, len(rows), others))
+
+
+def _in_words(sheets: Sequence[SheetGrade], rows: int, others: Sequence[str]) -> str:
+    """How many students are in a table, and who on it is not in the class."""
+    said = f"{rows - len(others)} of {rows} rows are of the class"
     if others:
         more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
         said += f" (not {'; '.join(others[:NAMED])}{more})"
+    filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
     said += f", {filled} of the class have points"
     if above := sum(sheet.points > sheet.possible for sheet in sheets):
         said += f", {above} more than the maximum"
-    return Filled(columns, rows, said)
+    return said
 
 
 def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final: bool) -> str:
@@ -94,27 +98,31 @@ def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final:
     Returns:
         What was written, in words; nothing if there is no table, or grades are not final.
     """
-    for name in MADE:
+    for name in (UPLOAD, FEEDBACK):
         (out / name).unlink(missing_ok=True)
     if not final:
         return ""
-    _feedback(out, sheets)
+    _write_feedback(out, sheets)
     if filled is None:
         return ""
     made = io.StringIO()
     writer = csv.DictWriter(made, filled.columns, extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
-    # but for the grades as the system wrote it, which it must know again
+    # The cells stay as the system wrote them, since it must recognize them; only grades are new.
     writer.writerows(filled.rows)
-    (out / MADE[0]).write_bytes(made.getvalue().encode("utf-8-sig"))
-    return f"{out / MADE[0]}, {filled.said}; {out / MADE[1]}"
+    (out / UPLOAD).write_bytes(made.getvalue().encode("utf-8-sig"))
+    return f"{out / UPLOAD}, {filled.said}; {out / FEEDBACK}"
 
 
 def _is_moodle(table: Path, columns: Sequence[str]) -> bool:
-    """Whether it is Moodle's worksheet, and not Canvas's gradebook."""
-    if "Identifier" in columns and "Grade" in columns:
+    """Whether a table is Moodle's worksheet, and not Canvas's gradebook.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    if moodle.is_worksheet(columns):
         return True
-    if "ID" in columns and "Student" in columns:
+    if canvas.is_gradebook(columns):
         return False
     said = "a plain folder has no such table, grades.csv is all"
     raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
@@ -126,12 +134,17 @@ def _same(most: str, possible: float) -> bool:
 
 
 def _require_same(where: str, most: str, possible: float) -> None:
+    """Refuse a table whose maximum is not the sheet's.
+
+    Raises:
+        ValueError: in this case.
+    """
     if most and not _same(most, possible):
         said = f"the maximum is {most} there and {possible:g} on the sheet"
         raise ValueError(f"{where}: {said}; set it there, or say --scale")
 
 
-def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
+def _points(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
     """The points as the table wants them."""
     if not scale:
         _require_same(where, most, sheet.possible)
@@ -140,93 +153,29 @@ def _scaled(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
     return f"{sheet.points:.10g}"
 
 
-def _most(row: Mapping[str, str]) -> str:
-    """Moodle's maximum; one of its versions writes the column's second word small."""
-    return next((most for name, most in row.items() if name.lower() == "maximum grade"), "")
-
-
-def _moodle(
-    table: Path, rows: list[dict[str, str]], by_word: Mapping[str, SheetGrade], scale: bool
-) -> list[str]:
-    """Fill in the rows of the class; the others, as they are called."""
-    others = []
-    for row in rows:
-        number = re.sub(r"\D", "", row["Identifier"])
-        sheet = by_word.get(f"moodle {number}")
-        if sheet is None:
-            others.append(row.get("Full name") or row["Identifier"])
-        if sheet and (sheet.graded or sheet.given):
-            row["Grade"] = _scaled(table.name, sheet, _most(row), scale)
-    return others
-
-
-def _canvas(
-    table: Path,
-    columns: Sequence[str],
-    rows: list[dict[str, str]],
-    by_word: Mapping[str, SheetGrade],
-    column: str,
-    scale: bool,
-) -> list[str]:
-    """As `_moodle`."""
-    name = _named(table, columns, column)
-    most, others = _points_possible(rows, name), []
-    for row in rows:
-        sheet = by_word.get(f"canvas {row['ID'].strip()}") if row["ID"].strip() else None
-        if sheet and (sheet.graded or sheet.given):
-            row[name] = _scaled(table.name, sheet, most, scale)
-        if sheet is None:
-            others.append(row["Student"].strip() or row["ID"])
-    return others
-
-
-def _named(table: Path, columns: Sequence[str], column: str) -> str:
-    """The column of Canvas's gradebook that is meant."""
-    begins = [name for name in columns if column and name.startswith(column)]
-    exact = [name for name in begins if re.sub(r" \(\d+\)$", "", name) == column]
-    fits = exact or begins
-    if len(fits) != 1:
-        said = f"--column {column!r} fits {len(fits)} columns" if column else "no --column is named"
-        tasks = [name for name in columns if re.search(r" \(\d+\)$", name)] or columns
-        raise ValueError(f"{table.name}: {said}; one is wanted of: {', '.join(tasks)}")
-    return fits[0]
-
-
-def _points_possible(rows: Sequence[Mapping[str, str]], name: str) -> str:
-    """Canvas's maximum of a column stands in a row of its own."""
-    return next((row[name] for row in rows if "Points Possible" in row["Student"]), "")
-
-
-def _feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:
-    """The pages, each under the name by which the system finds its student."""
-    from classroom.reports.reports import feedback_name
-
-    with zipfile.ZipFile(out / MADE[1], "w", zipfile.ZIP_DEFLATED) as archive:
+def _write_feedback(out: Path, sheets: Sequence[SheetGrade]) -> None:
+    """Pack the pages, each at the path where the system looks for its student."""
+    with zipfile.ZipFile(out / FEEDBACK, "w", zipfile.ZIP_DEFLATED) as archive:
         for sheet in sheets:
-            if sheet.row is None and not sheet.given:
-                continue
-            page = (out / "feedback" / feedback_name(sheet.student.id)).read_bytes()
-            archive.writestr(_place(sheet), page)
+            if sheet.row is not None or sheet.given:
+                page = (out / "feedback" / feedback_name(sheet.student.id)).read_bytes()
+                archive.writestr(_feedback_path(sheet), page)
 
 
-def _place(sheet: SheetGrade) -> str:
-    """Where a page lies; of who handed in nothing, the roster knows the system's number."""
+def _feedback_path(sheet: SheetGrade) -> str:
+    """The path of a page; for a student without a file, the roster knows the system's number."""
     file = f"feedback-sheet-{sheet.lecture}.html"
     if sheet.row is None:
-        by_system = dict(sorted(word.split(maxsplit=1) for word in sheet.student.numbers))
+        numbers = dict(sorted(word.split(maxsplit=1) for word in sheet.student.numbers))
         name = re.sub(r"[_/\\:]", " ", sheet.student.name or "Participant")
-        if "moodle" in by_system:
-            return f"{name}_{by_system['moodle']}_assignfeedback_file_/{file}"
-        if "canvas" in by_system:
-            return f"{re.sub(r'[^a-z]', '', name.lower())}_{by_system['canvas']}_{file}"
-        return f"{re.sub(r'[/:]', '_', sheet.student.id)}/{file}"
-    owner = sheet.row.handed.owner
-    if owner.system == "moodle":
-        # Moodle splits the folder's name at each _, so none may stand in the student's name.
-        name = re.sub(r"[_/\\]", " ", owner.name)
-        return f"{name}_{owner.id}_assignfeedback_file_/{file}"
-    if owner.system == "canvas":
-        parts = sheet.file.split("/")
-        own = next(part for part in parts if CANVAS.match(part))
-        return f"{CANVAS.match(own)[0]}{NOTEBOOK.sub('', own[CANVAS.match(own).end() :])}.html"
+        if "moodle" in numbers:
+            return moodle.feedback_path(name, numbers["moodle"], file)
+        if "canvas" in numbers:
+            return f"{re.sub(r'[^a-z]', '', name.lower())}_{numbers['canvas']}_{file}"
+    else:
+        owner = sheet.row.handed.owner
+        if owner.system == "moodle":
+            return moodle.feedback_path(owner.name, owner.id, file)
+        if owner.system == "canvas":
+            return canvas.feedback_path(sheet.file)
     return f"{re.sub(r'[/:]', '_', sheet.student.id)}/{file}"

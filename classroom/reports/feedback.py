@@ -1,4 +1,4 @@
-"""What a student reads about one sheet: enough to see why each point was or was not given.
+"""The feedback for each student: why each point was or was not given.
 
 Every text that may come from a student is escaped here.
 """
@@ -6,24 +6,51 @@ Every text that may come from a student is escaped here.
 from __future__ import annotations
 
 import functools
+import hashlib
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import quote
 
-from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.gradebook.grades import GRADER, Grade, SheetGrade
 from classroom.policy import Policy, own_answer
-from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words, sheets
+from classroom.reports import page
+from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words
+from classroom.sheets import sheets as all_sheets
 from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
 
 
+def write(
+    folder: Path, sheets: Sequence[SheetGrade], tasks: Mapping[str, Task], policy: Policy
+) -> None:
+    """Write a page for each student; pages of earlier runs are removed."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.html"):
+        old.unlink()
+    by_student: dict[str, list[SheetGrade]] = {}
+    for sheet in sheets:
+        by_student.setdefault(sheet.student.id, []).append(sheet)
+    for id, mine in by_student.items():
+        student = mine[0].student
+        body = "\n".join(section(sheet, tasks, policy) for sheet in mine)
+        path = folder / feedback_name(id)
+        page.write(path, f"Feedback: {student.name or student.id}", body)
+
+
+def feedback_name(student: str) -> str:
+    """The file name of a student's page: valid everywhere, and different for every student."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", student).strip("-")[:40] or "student"
+    return f"{plain}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.html"
+
+
 def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str:
-    """One sheet, its tasks in the order and with the numbers that the student knows."""
-    known = sheets().get(sheet.lecture)
+    """One sheet; its tasks have the order and the numbers that the student knows."""
+    known = all_sheets().get(sheet.lecture)
     title = f"Sheet {sheet.lecture}" if sheet.lecture else "Not graded"
     lines = [f"<h2>{html.escape(title + (f': {known.title}' if known else ''))}</h2>"]
     if sheet.file:
@@ -67,13 +94,13 @@ def _sum(sheet: SheetGrade) -> str:
 def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Policy) -> list[str]:
     result = grade.result
     full = grade.points >= (grade.possible or result.possible)
-    sign = "…" if grade.by == "waiting" else "✓" if full else "✗" if not grade.points else "◐"
+    sign = "…" if grade.waiting else "✓" if full else "✗" if not grade.points else "◐"
     name = f"{sign} {item.number}. {item.title}" + (f" ({item.task})" * (item.title != item.task))
     of = f"of {grade.possible:g} points" if grade.possible else "points on top (a bonus task)"
     lines = [f"<h3>{html.escape(name)}: {grade.points:g} {of}</h3>"]
-    known = sheets().get(sheet.lecture)
+    known = all_sheets().get(sheet.lecture)
     model = _model_answer(task, policy)
-    if grade.correction and grade.by != "waiting":
+    if grade.correction and not grade.waiting:
         comment = grade.correction.comment
         done = "Marked" if result.review else "Points given"
         said = f"{grade.by}: {comment}" if comment else f"{done} by {grade.by}."
@@ -83,11 +110,11 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
             lines.append(f"<p>How the points are divided:</p><pre>{html.escape(points)}</pre>")
     if sheet.graded is None:
         return lines
-    if not result.review or grade.by == "waiting":
+    if not result.review or grade.waiting:
         lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full:
         return lines
-    if result.part and grade.by == "grader":
+    if result.part and grade.by == GRADER:
         lines.append(f"<p>{html.escape(result.part)}</p>")
     if policy.inputs and result.input:
         lines.append(_folded("The input for which this happened", result.input))
@@ -127,7 +154,7 @@ def repository() -> str:
 
 def _model_answer(task: Task, policy: Policy) -> str:
     """The model answer, if students may see it now."""
-    due, known = policy.answers_from, sheets().get(task.lecture)
+    due, known = policy.answers_from, all_sheets().get(task.lecture)
     if policy.keeps_back(task) or due is None or due > datetime.now(UTC):
         return ""
     return own_answer(policy.private, task) or (known.answers.get(task.name, "") if known else "")

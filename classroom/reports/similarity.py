@@ -19,6 +19,7 @@ from pathlib import Path
 
 from classroom import tables
 from classroom.gradebook.grades import SheetGrade
+from classroom.reports import page
 from classroom.sheets import sheets as all_sheets
 
 RUN = 8
@@ -100,7 +101,7 @@ def same_files(graded: Sequence[SheetGrade]) -> list[list[SheetGrade]]:
     return [group for group in by_content.values() if len({s.student.id for s in group}) > 1]
 
 
-def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
+def write(out: Path, graded: Sequence[SheetGrade]) -> int:
     """`similar.csv` with every pair, and `similar.html` with the two answers side by side.
 
     Above them stands who handed in the same file; of a copied model answer no pair tells.
@@ -125,8 +126,7 @@ def write(out: Path, graded: Sequence[SheetGrade], page: str) -> int:
         lines.append(f"<h2>{html.escape(f'{p.task}: {p.share:.0%}, {who}')}</h2>")
         for sheet in (p.one, p.other):
             lines.append(f"<pre>{html.escape(_answer(sheet, p.task))}</pre>")
-    text = page.format(title="Similar answers", body="\n".join(lines))
-    (out / "similar.html").write_text(text, encoding="utf-8", errors="replace")
+    page.write(out / "similar.html", "Similar answers", "\n".join(lines))
     return len(found)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from classroom import tables
 from classroom.gradebook.grades import NOTHING
 from classroom.gradebook.store import Store
+from classroom.intake.select import OK
+from classroom.reports import page
 from classroom.sheets import items_of
 from grading.task import Task
 
@@ -17,7 +19,7 @@ STRUGGLES = 0.5
 """Who has less than this share of the points is listed."""
 
 
-def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> int:
+def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
     """`totals.csv` and `course.html`, from all sheets that were graded into this folder.
 
     Who is known by the number of one assignment only is nobody in the totals, and stands in
@@ -53,7 +55,7 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
         rows.append([id, name, email, *shown, points, possible, final])
         missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
         missing = [n for n in missing if n not in hidden]
-        broken = [n for n in mine if mine[n][2] not in ("ok", NOTHING)]
+        broken = [n for n in mine if mine[n][2] not in (OK, NOTHING)]
         read = possible - unread.get(id, 0)
         if missing or broken or (read and points < STRUGGLES * read):
             share = points / read if read else 0.0
@@ -65,8 +67,7 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task], page: str) -> i
     if blind:
         said = ", ".join(str(n) for n in sorted(nameless))
         body = f"<p>Names are not known yet for {len(blind)} sheets of: {said}.</p>\n{body}"
-    text = page.format(title="The course so far", body=body)
-    (folder / "course.html").write_text(text, encoding="utf-8", errors="replace")
+    page.write(folder / "course.html", "The course so far", body)
     return len(blind)
 
 

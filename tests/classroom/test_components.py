@@ -25,9 +25,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from classroom import tables
 from classroom.benchmark import graders
 from classroom.execute import Answers, Prepared, outcomes_from, results_of
-from classroom.grade import grade_class
 from classroom.gradebook.store import Store
-from classroom.intake.submissions import find, owner_of
+from classroom.intake.owners import owner_of
+from classroom.intake.submissions import find
+from classroom.options import Options
+from classroom.pipeline import grade_class
 from classroom.sandbox import worker
 from classroom.sandbox.serialize import DTYPES, SerializeError, decode, encode
 from classroom.sandbox.supervisor import (
@@ -329,7 +331,7 @@ def test_five_hundred_submissions_take_bounded_memory(tmp_path, capfd, monkeypat
         (folder / f"student{number:03}.ipynb").write_bytes(data)
     quick = {"query_context": TASKS["query_context"]}
     tracemalloc.start()
-    grade_class(folder, tmp_path / "out", tasks=quick, jobs=4, examiner=fake)
+    grade_class(folder, tmp_path / "out", Options(jobs=4), tasks=quick, examiner=fake)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
@@ -356,7 +358,7 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     (folder / "ada.ipynb").write_bytes(notebook(["query_context = 2"]))
     grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted)
     assert len(calls) == 2
-    grade_class(folder, tmp_path / "out", tasks=quick, examiner=counted, seed=12345)
+    grade_class(folder, tmp_path / "out", Options(seed=12345), tasks=quick, examiner=counted)
     assert len(calls) == 3
 
 
@@ -388,7 +390,7 @@ def test_limit_counts_cpu_time_not_the_clock(tmp_path):
         (folder / f"{name}.ipynb").write_bytes(notebook(cells_with(answers, before=[source])))
     quick = {"query_context": TASKS["query_context"]}
     limits = Limits(cell=1, patience=60)
-    grade_class(folder, tmp_path / "out", tasks=quick, limits=limits, seed=1)
+    grade_class(folder, tmp_path / "out", Options(seed=1), tasks=quick, limits=limits)
     rows = {row["id"]: row for row in tables.read(tmp_path / "out" / "grades.csv")[1]}
     assert {id: row["flags"] for id, row in rows.items()} == {
         "sleeps": "",

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from classroom import tables
-from classroom.grade import grade_class
 from classroom.gradebook.store import Store
+from classroom.options import Options
+from classroom.pipeline import grade_class
 from classroom.sandbox.supervisor import Limits, Unavailable, bubblewrap
 from tests.classroom.hostile import BROKEN, CASES, ODD_NAMES, ZOO_SAYS
 from tests.conftest import ROOT, system_program
@@ -94,13 +95,16 @@ def graded(tmp_path_factory):
         local.bind(f"\0lamplight-{port}")  # this run's own: another may go on beside it
         local.listen()
         watching = True
-        for run, options in enumerate(
-            ({"jobs": 2}, {"jobs": 4, "order": lambda rows: rows[::-1], "torch_seed": 7})
+        for run, (options, order) in enumerate(
+            (
+                (Options(seed=SEED, jobs=2), lambda rows: rows),
+                (Options(seed=SEED, jobs=4, torch_seed=7), lambda rows: rows[::-1]),
+            )
         ):
             folder, out = top / f"run-{run}" / "handed-in", top / f"secret-results-{run}"
             handed_in(folder, port, AGAIN if run else CASES)
             start = time.perf_counter()
-            done = grade_class(folder, out, tasks=TASKS, seed=SEED, limits=LIMITS, **options)
+            done = grade_class(folder, out, options, tasks=TASKS, limits=LIMITS, order=order)
             print(f"run {run}: {time.perf_counter() - start:.0f} s")
             table = {row["file"]: row for row in tables.read(out / "files.csv")[1]}
             for row in tables.read(out / "grades.csv")[1]:

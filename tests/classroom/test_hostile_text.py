@@ -12,14 +12,17 @@ from html.parser import HTMLParser
 
 import pytest
 
-from classroom import grade, tables
+from classroom import publish, tables
 from classroom.gradebook.grades import Grade, SheetGrade
 from classroom.gradebook.store import Correction, Graded, Result, Store
+from classroom.intake.files import Handed
+from classroom.intake.owners import Owner
 from classroom.intake.roster import Student
-from classroom.intake.select import Listed
-from classroom.intake.submissions import Handed, Owner
+from classroom.intake.select import Listed, State
+from classroom.options import Options
+from classroom.pipeline import grade_class
 from classroom.policy import Policy, SheetRules
-from classroom.reports import feedback, reports, similarity, totals
+from classroom.reports import feedback, guide, page, similarity, summary, totals
 from classroom.sheets import Holds, Item
 from grading.task import Case, Mistake, Task
 from tests.conftest import ROOT
@@ -29,7 +32,10 @@ pytestmark = pytest.mark.grader
 
 BAD = '<x-bad a="1">\'"&;\n=1+1'
 FOLDER = ROOT / "classroom" / "reports"
-PAGES = {"feedback": feedback, "reports": reports, "similarity": similarity, "totals": totals}
+PAGES = {
+    module.__name__.rpartition(".")[2]: module
+    for module in (feedback, guide, page, similarity, summary, totals)
+}
 
 
 class Tags(HTMLParser):
@@ -75,7 +81,7 @@ def hostile_class(items, tasks):
         grades = [Grade(r.task, 1.0, 3.0, "waiting" if r.review else "grader", r) for r in results]
         grades[0].correction, grades[0].by = given, BAD
         made.append(SheetGrade(student, 2, "ok", row, graded, grades, 1, 0.5, False))
-    lost = Listed(handed, student, BAD, 2)
+    lost = Listed(handed, student, BAD, 2, state=State.REFUSED)
     made.append(SheetGrade(Student("z", BAD), 2, BAD, lost))
     return [row.row for row in made], made
 
@@ -87,20 +93,19 @@ def pages(folder, monkeypatch):
     known = type("Sheet", (), {"title": BAD, "page": BAD, "template": {}})()
     known.answers = known.questions = known.marking = dict.fromkeys(tasks, BAD)
     known.items = [*items, Item(9, BAD, "left_out")]
-    for module in (feedback, reports, totals):
+    for module in (feedback, guide, publish, totals):
         monkeypatch.setattr(module, "items_of", lambda *_: items)
-    monkeypatch.setattr(feedback, "sheets", lambda: {2: known})
-    monkeypatch.setattr(reports, "all_sheets", lambda: {2: known})
+    monkeypatch.setattr(feedback, "all_sheets", lambda: {2: known})
+    monkeypatch.setattr(guide, "all_sheets", lambda: {2: known})
     known_to_similar = type("Sheet", (), {"template": {}, "answers": {}})()
     monkeypatch.setattr(similarity, "all_sheets", lambda: {2: known_to_similar})
     rows, made = hostile_class(items, tasks)
     rules = {2: SheetRules(excluded=frozenset({"left_out"}))}
     policy = Policy(sheets=rules, answers_from=datetime.fromtimestamp(0, UTC))
-    reports.write(folder, rows, made, tasks, policy, one=False)
-    similarity.write(folder, made, reports.PAGE)
+    publish.write_reports(folder, rows, made, tasks, policy)
     store = Store(folder / "grades.sqlite")
     store.publish([sheet.student for sheet in made], made)
-    totals.write(folder, store, tasks, reports.PAGE)
+    totals.write(folder, store, tasks)
     store.close()
     return {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.html")}
 
@@ -139,12 +144,10 @@ def test_every_escape_that_is_taken_away_is_noticed(name, number, tmp_path, monk
     spoiled = source[: starts[number]] + "str(" + source[starts[number] + len("html.escape(") :]
     try:
         exec(compile(spoiled, str(path), "exec"), PAGES[name].__dict__)
-        monkeypatch.setattr(reports, "section", feedback.section)
         assert "x-bad" in strange(pages(tmp_path, monkeypatch))
     finally:
         exec(compile(source, str(path), "exec"), PAGES[name].__dict__)
         monkeypatch.undo()
-        exec(compile((FOLDER / "reports.py").read_text(), "reports.py", "exec"), reports.__dict__)
 
 
 # ------------------------------------------------------------------ tables, JSON, SQL
@@ -182,13 +185,13 @@ def answers_in(folder, students):
         data = fake_class.sheet(fake_class.RIGHT | texts)
         fake_class.put(folder / "in" / f"{student}.ipynb", data, fake_class.LATER)
     names = ("essay", "stable_softmax", "query_context")
-    told = grade.Options(lecture=2, everybody=students[0] if len(students) == 1 else "")
-    grade.grade_class(
+    options = Options(lecture=2, student=students[0] if len(students) == 1 else "")
+    grade_class(
         folder / "in",
         folder / "out",
+        options,
         tasks={name: TASKS[name] for name in names},
         examiner=fake_class.run_here,
-        told=told,
     )
 
 

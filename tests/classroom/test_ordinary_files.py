@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from classroom import tables
+from classroom.cli import beside
 from classroom.execute import written_text
-from classroom.grade import beside
+from classroom.intake.files import Refused
+from classroom.intake.notebook_cells import MOST_SOURCE, all_cells
 from classroom.intake.roster import Class
-from classroom.intake.submissions import MOST_SOURCE, Refused, all_cells, find
+from classroom.intake.submissions import find
 from classroom.lms import exports
 from classroom.lms.times import moodle_time
 from classroom.policy import read_policy

@@ -12,7 +12,8 @@ import torch
 
 from classroom import execute
 from classroom.execute import Prepared
-from classroom.grade import grade_class
+from classroom.options import Options
+from classroom.pipeline import grade_class
 from classroom.sandbox import supervisor
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from classroom.sheets import sheets
@@ -267,7 +268,7 @@ def test_grades_do_not_depend_on_torch_at_start(handed_in, again, tmp_path, monk
 
     def graded(name):
         started.clear()
-        done = grade_class(folder, tmp_path / name, tasks=TASKS, seed=5, jobs=2)
+        done = grade_class(folder, tmp_path / name, Options(seed=5, jobs=2), tasks=TASKS)
         assert done.failures == 0
         return everything(tmp_path / name), (started[False], started[True])
 

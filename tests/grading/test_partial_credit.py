@@ -2,13 +2,11 @@
 
 import importlib
 import itertools
-import sqlite3
 import statistics
 
 import numpy as np
 import pytest
 
-from classroom.gradebook.store import Graded, Result, Store
 from grading.check import PUBLIC_SEED, check, keep_back, progress
 from grading.feedback import partial_credit as parts
 from grading.feedback.judge import grade
@@ -312,17 +310,3 @@ def test_recorded_outputs_have_no_link(in_notebook, capsys, monkeypatch):
     monkeypatch.setenv("LAMPLIGHT_QUIET", "1")
     check("doubled", doubled)
     assert "odel answer" not in capsys.readouterr().out
-
-
-def test_a_database_from_before_partial_points_is_read(tmp_path):
-    old = Store(tmp_path / "grades.sqlite")
-    old.add(Graded("k", "f", "ada", 2, results=[Result("t", 3, 4, "Right.")]))
-    old.base.execute("ALTER TABLE result DROP COLUMN part")
-    old.base.execute("PRAGMA user_version = 2")
-    old.base.close()
-    new = Store(tmp_path / "grades.sqlite")
-    new.add(Graded("l", "f", "ada", 2, results=[Result("t", 2.5, 4, "No.", part="Half.")]))
-    assert [new.get(key).results[0].part for key in "kl"] == ["", "Half."]
-    assert new.get("k").results[0].points == 3
-    new.base.close()
-    sqlite3.connect(tmp_path / "grades.sqlite").close()

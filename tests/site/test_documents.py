@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from classroom.intake.submissions import MOST_DEEP, MOST_WITHIN
+from classroom.intake.archives import MOST_DEEP, MOST_WITHIN
 from classroom.sandbox.supervisor import Limits
 from grading import task
 from tests.conftest import ROOT

@@ -18,6 +18,6 @@ $PYTHON -m venv .venv
 .venv/bin/pip install --quiet "$(grep '^torch==' requirements.txt)" \
   --index-url https://download.pytorch.org/whl/cpu
 .venv/bin/pip install --quiet nbformat matplotlib tqdm numpy ipython babel sacrebleu rouge-score
-.venv/bin/python -c 'import classroom.grade'
+.venv/bin/python -c 'import classroom.cli'
 chmod 755 "$TOP" "$TOP/source"
 for closed in grading classroom gradescope exercises solutions; do chmod -R go-rwx "$TOP/source/$closed"; done

@@ -1,0 +1,167 @@
+"""The command line: `python -m classroom SUBMISSIONS [--roster class.csv] [--lecture N] …`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from classroom.execute import GraderError
+from classroom.options import Options, Summary
+from classroom.pipeline import grade_class
+from classroom.policy import read_policy
+from classroom.sandbox.supervisor import Unavailable
+
+DESCRIPTION = """Grade a class.
+
+Each submission runs in a sandbox of its own, on private cases; its results are plain data, and the
+verdict is given outside. Results are stored one by one, so a run that was stopped continues where
+it was. What persons entered is checked before anything is written, and it is never lost."""
+MOST_JOBS = 16
+TABLE = "add the table that is to be filled in: TABLE=…"
+UNSAFE = """\
+--unsafe: students' code runs on this machine WITHOUT a sandbox, as this user or, if this is root,
+as a user without rights. It can use the network, read what that user can read (as this user: the
+tasks with their answers, other submissions, your files), and leave processes running. Do this
+only with code that you trust, or inside a container or virtual machine that is thrown away."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Grade a class as the command line says; returns the exit status."""
+    command = parser()
+    given = command.parse_args(arguments)
+    if given.term and not given.lecture:
+        command.error("--term wants --lecture too: every sheet has its folder in there")
+    if given.unsafe:
+        print(UNSAFE, file=sys.stderr)
+    options, out = Options.of(given), results_folder(given)
+    try:
+        # With one student, as in Gradescope, no deadlines hold.
+        policy = read_policy(given.policy, deadlines=not given.student) if given.policy else None
+        summary = grade_class(given.submissions, out, options, policy=policy)
+    except Unavailable as error:
+        print(f"{error}\nNothing was graded.")
+        if not given.unsafe:
+            print(f"To grade without a sandbox: --unsafe. What that means:\n\n{UNSAFE}")
+        return 2
+    except (ValueError, OSError, GraderError) as error:
+        print(f"Nothing more was graded: {error}")
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on where it was.")
+        return 130
+    print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
+    for line in [*run_lines(summary, out), *remaining_lines(summary, options, out)]:
+        print(line)
+    return 1 if summary.failures else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments; those that are fields of `Options` have the same names."""
+    command = argparse.ArgumentParser(
+        prog="python -m classroom",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = command.add_argument
+    tables = {"type": Path, "action": "append", "default": []}
+    add("submissions", type=Path, help="a folder, a zip, or one notebook")
+    add("--out", type=Path, help="folder of results (SUBMISSIONS-graded)")
+    add("--lecture", type=int, help="whose sheet, 14 for the project (found in each notebook)")
+    add("--roster", dest="rosters", metavar="ROSTER", help="who is in the class", **tables)
+    add("--policy", type=Path, help="the rules: class.toml")
+    said = "CSV with id, task, points and, if you like, comment and author"
+    add("--points", "--review", metavar="TABLE", help=said, **tables)
+    correction = ("ID", "TASK", "POINTS", "COMMENT")
+    add("--correct", nargs=4, action="append", default=[], metavar=correction)
+    add("--author", default="", help="who gives these points")
+    owner, said = ("FILE", "ID"), "say whose a file is"
+    add("--assign", nargs=2, action="append", default=[], metavar=owner, help=said)
+    said = "CSV with participant, and id or email: who is who after blind marking"
+    add("--participants", metavar="TABLE", help=said, **tables)
+    add("--count", action="append", default=[], metavar="FILE", help="let this file count")
+    add("--table", type=Path, help="Moodle's worksheet or Canvas's gradebook, to be filled in")
+    add("--column", default="", help="of the gradebook: its name, or how that begins")
+    add("--scale", action="store_true", help="to the maximum of that table")
+    add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
+    add("--student", default="", help="all of it is by this one student")
+    add("--seed", type=int, help="of the private cases (drawn once, then kept)")
+    add("--jobs", type=jobs, default=str(cores()), help="notebooks run at the same time")
+    add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
+    add("--unsafe", action="store_true", help="without a sandbox: see the message")
+    return command
+
+
+def jobs(text: str) -> int:
+    """Number of submissions that run at the same time, from 1 to `MOST_JOBS`."""
+    return max(1, min(int(text), MOST_JOBS))
+
+
+def cores() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def results_folder(given: argparse.Namespace) -> Path:
+    """The folder for results: --out, the sheet's folder in --term, or beside the submissions."""
+    if given.out:
+        return given.out
+    if given.term:
+        return given.term / f"sheet-{given.lecture}"
+    return beside(given.submissions)
+
+
+def beside(submissions: Path) -> Path:
+    """The folder for results beside the submissions, named after them."""
+    whole = submissions.resolve() if submissions.name in ("", "..") else submissions
+    name = whole.stem if whole.suffix.lower() in (".zip", ".ipynb") else whole.name
+    return whole.with_name(f"{name}-graded")
+
+
+def run_lines(summary: Summary, out: Path) -> Iterator[str]:
+    """Lines about what was graded, and what differs from the previous run."""
+    counts = ", ".join(f"{number} {what}" for what, number in sorted(summary.counts.items()))
+    yield f"Of {sum(summary.counts.values())}: {counts} (columns status and flags)"
+    if summary.own_cases:
+        yield f"With cases of your own for: {', '.join(summary.own_cases)}"
+    if summary.own_tasks:
+        yield f"With tasks of your own: {', '.join(summary.own_tasks)}"
+    if summary.late:
+        yield f"{summary.late} are marked as late by the system: column flags of grades.csv"
+    if summary.lost:
+        yield f"{summary.lost} of the last run have no row now: is the list of the class whole?"
+    for said in summary.maxima:
+        more = "points by hand stay as they are, and what was scaled is to be handed back again"
+        yield f"The maximum of {said} in the last run: {more}"
+    if summary.changed:
+        have = "has" if summary.changed == 1 else "have"
+        table = out / "changed.csv"
+        yield f"{summary.changed} {have} other points than after the last run: {table}"
+
+
+def remaining_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
+    """Lines about what is left to do: to look at, to mark, to hand back, to grade again."""
+    if summary.open_items or summary.waiting:
+        yield "Not final yet:"
+    if summary.open_items:
+        yield f"  {summary.open_items} to look at: {out / 'look.csv'}, column seen"
+    if summary.waiting:
+        answers = f"written answer{'s' * (summary.waiting != 1)} to mark"
+        yield f"  {summary.waiting} {answers}: {out / 'written.csv'}, column points"
+    if summary.renamed:
+        said = "have another identifier than before; what they were given is theirs."
+        yield f"{summary.renamed} {said}"
+    if summary.blind:
+        table = options.term / "blind.csv"
+        said = f"{summary.blind} sheets are of participants without a name"
+        yield f"{said}: {table}, not in the totals"
+    if summary.filled:
+        yield f"To hand back: {summary.filled}"
+    elif options.rosters and not (summary.open_items or summary.waiting or summary.failures):
+        said = TABLE if summary.system else f"send the pages in {out / 'feedback'}"
+        yield f"Nothing is open. To hand back, {said}"
+    if summary.failures:
+        said = f"{summary.failures} could not be graded, see grades.csv"
+        yield f"{said}. The same command tries them again."

@@ -1,0 +1,138 @@
+"""Zip files that were handed in: what they hold, read in memory and bounded."""
+
+from __future__ import annotations
+
+import re
+import stat
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from classroom.intake.files import (
+    BROKEN,
+    MOST_ZIP,
+    NOTEBOOK,
+    Handed,
+    Refused,
+    is_litter,
+    is_zip,
+    member,
+    no_notebook,
+    readable,
+)
+from classroom.intake.owners import COURSE_FILE, owner_of, stem
+
+MOST_ENTRIES = 20_000
+MOST_DEEP = 4
+"""Zips within each other that are opened: that of the class, and three of a student's."""
+MOST_WITHIN = 200_000_000
+"""Bytes that the notebooks and zips in a zip within a zip may come to, with what lies deeper."""
+
+
+@dataclass
+class _Left:
+    """What may still come out of a student's zip and of all zips in it."""
+
+    entries: int
+    size: int
+
+    def take(self, entries: list[zipfile.ZipInfo]) -> str:
+        """Count in what is listed and read of these; a sentence, if it is too much."""
+        read = [e for e in entries if NOTEBOOK.search(e.filename) or is_zip(e.filename)]
+        self.entries -= len(entries)
+        self.size -= sum(entry.file_size for entry in read)
+        wanted = "hand in the notebook itself."
+        if self.entries < 0:
+            return f"With the zips around it, it holds more than {MOST_ENTRIES} files; {wanted}"
+        if self.size < 0:
+            said = f"With the zips around it, it unpacks to more than {MOST_WITHIN // 1_000_000} MB"
+            return f"{said}; {wanted}"
+        return ""
+
+
+def files_in_zip(
+    path: Path,
+    name: str,
+    inside: tuple[str, ...],
+    own: bool,
+    speaks: str = "",
+    left: _Left | None = None,
+) -> Iterator[Handed]:
+    """What a zip holds; of zips in it too, down to `MOST_DEEP`.
+
+    A zip that lies among others is taken for a student's `own`, if there is one notebook in it (or
+    one zip and no notebook) or all kept the course's names; a zip of the class names its students
+    inside.
+
+    Args:
+        inside: the way to it, if it lies in another zip.
+        speaks: the name of the student's zip in which it lies, if that is known.
+        left: what may still come out of the zips around it.
+    """
+    when = path.stat().st_mtime // 1
+    try:
+        with open(path, "rb") as file, zipfile.ZipFile(member(file, inside)) as archive:
+            entries = [e for e in archive.infolist() if not is_litter(_parts(e))]
+    except (Refused, *BROKEN) as error:
+        problem = f"It is no zip that can be read: {error}"
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
+        return
+    if left is None and inside:  # the first zip in that of the class
+        left = _Left(MOST_ENTRIES, MOST_WITHIN)
+    problem = left.take(entries) if inside else ""
+    if len(entries) > MOST_ENTRIES:
+        problem = f"It holds more than {MOST_ENTRIES} files."
+    if problem:
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
+        return
+    books = [_parts(e)[-1] for e in entries if NOTEBOOK.search(e.filename)]
+    zips = [_parts(e)[-1] for e in entries if is_zip(e.filename)]
+    if own and not books and not zips:
+        problem = "The zip holds no notebook."
+        yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
+    stems = {stem(held) for held in books or zips}
+    among, own = own, own and (len(books or zips) <= 1 or all(map(COURSE_FILE.match, stems)))
+    speaks = speaks or (name if own else "")
+    if left is None and among:  # one of several zips: a student's, or that of a group
+        left = _Left(MOST_ENTRIES, MOST_WITHIN if own else 10 * MOST_WITHIN)
+    for entry in sorted(entries, key=lambda entry: entry.filename):
+        whole = readable(f"{name}/{entry.filename}")
+        inner = readable(entry.filename)
+        owner = owner_of(whole, speaks or inner)
+        made = time.mktime((*entry.date_time, 0, 0, -1)) if entry.date_time[0] >= 1980 else when
+        problem = _bad_entry(entry, _parts(entry))
+        if problem:
+            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+        elif entry.is_dir():
+            if not any(e.filename.startswith(entry.filename) and e != entry for e in entries):
+                problem = "The folder is empty."
+                yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+        elif is_zip(entry.filename):
+            deeper = (*inside, entry.filename)
+            if len(deeper) < MOST_DEEP:
+                yield from files_in_zip(path, whole, deeper, True, speaks, left)
+            else:
+                problem = f"It is a zip within {MOST_DEEP} others, and no more are opened; hand in"
+                yield Handed(path, whole, owner, made, deeper, f"{problem} the notebook itself.")
+        else:
+            problem = no_notebook(inner)
+            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+
+
+def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    return PurePosixPath(entry.filename.replace("\\", "/")).parts or ("",)
+
+
+def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
+    if ".." in parts or entry.filename.startswith(("/", "\\")) or re.match(r"\w:", entry.filename):
+        return "Its path in the zip leads out of the zip, which is refused."
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        return "It is a link in a zip, which is refused."
+    if entry.flag_bits & 1:
+        return "It is encrypted."
+    bomb = entry.file_size > 1_000_000 and entry.file_size > 200 * max(entry.compress_size, 1)
+    if bomb or entry.file_size > MOST_ZIP:
+        return "It unpacks to far more than it holds, as a zip bomb does, and is refused."
+    return ""

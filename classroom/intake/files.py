@@ -1,0 +1,110 @@
+"""Files that were handed in, and how they are read: never more bytes than a bound allows."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import unicodedata
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from classroom.intake.owners import Owner
+
+PIECE = 1 << 16
+MOST_BYTES = 50_000_000
+"""Of a notebook with its outputs: pictures and viewers make some of them large."""
+MOST_ZIP = 200_000_000
+IGNORED = {"__MACOSX", ".ipynb_checkpoints"}
+LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
+NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
+"""Some browsers put an ending of their own behind the notebook's."""
+ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
+NUMBERED = re.compile(r"(?:-| ?\()(\d+)\)?$")
+# What reading a file or a torn zip can raise.
+BROKEN = (OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+
+
+class Refused(ValueError):
+    """A file that cannot be graded; the text says why, for the student too."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """One file that was handed in. `inside` leads into a zip, and a zip in a zip."""
+
+    path: Path
+    name: str
+    owner: Owner
+    when: float
+    inside: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def order(self) -> tuple[int, float, int, str]:
+        """Sorts a student's files, the one that was handed in last at the end."""
+        stem = NOTEBOOK.sub("", PurePosixPath(self.name).name)
+        again = NUMBERED.search(stem)
+        return self.owner.upload, self.when, int(again[1]) if again else 0, self.name
+
+    def read(self) -> bytes:
+        """Its bytes.
+
+        Raises:
+            Refused: if it is too large or cannot be read.
+        """
+        if self.problem:
+            raise Refused(self.problem)
+        try:
+            with open(self.path, "rb") as file:
+                return bounded(member(file, self.inside, MOST_BYTES), MOST_BYTES)
+        except BROKEN as error:
+            raise Refused(f"It cannot be read: {error}") from error
+
+
+def member(file: io.BufferedIOBase, inside: tuple[str, ...], most: int = MOST_ZIP) -> io.BytesIO:
+    """A member of a zip, and of the zip that this is, in memory."""
+    for number, name in enumerate(inside, 1):
+        with zipfile.ZipFile(file) as archive, archive.open(name) as member:
+            file = io.BytesIO(bounded(member, most if number == len(inside) else MOST_ZIP))
+    return file
+
+
+def bounded(file: io.BufferedIOBase, most: int) -> bytes:
+    """Never more than `most` bytes, whatever a zip says that it holds.
+
+    In pieces: `read(most)` sets aside all of it at once, however small the file is.
+    """
+    data = bytearray()
+    while piece := file.read(PIECE):
+        data += piece
+        if len(data) > most:
+            raise Refused(f"It is larger than {most // 1_000_000} MB.")
+    return bytes(data)
+
+
+def is_litter(parts: tuple[str, ...]) -> bool:
+    """What operating systems and Jupyter leave beside the files."""
+    return bool(IGNORED & set(parts)) or parts[-1] in LITTER or parts[-1].startswith("._")
+
+
+def no_notebook(name: str) -> str:
+    """Why a file cannot be a notebook, or nothing."""
+    if NOTEBOOK.search(name):
+        return ""
+    ending = PurePosixPath(name).suffix.lower()
+    if ending in ARCHIVES:
+        return f"It is an archive that is not read ({ending}); a notebook or a zip is wanted."
+    return f"It is no notebook ({ending or 'no ending'}); the file that ends in .ipynb is wanted."
+
+
+def readable(name: str) -> str:
+    """A name as it can be written anywhere: file systems hold bytes that are no text."""
+    return unicodedata.normalize("NFC", name).encode(errors="replace").decode()
+
+
+def is_zip(name: str) -> bool:
+    """Whether a file name is that of a zip."""
+    return name.lower().endswith(".zip")

@@ -1,0 +1,103 @@
+"""One run of the grader: intake, execution, marking, publication.
+
+Each stage reads what it needs from the `Run` and hands the next one its result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from classroom.batch import Execute, execute
+from classroom.gradebook.decisions import read_decisions
+from classroom.gradebook.mark import mark
+from classroom.gradebook.store import Store
+from classroom.intake.intake import Intake, intake
+from classroom.intake.select import Listed, ReviewItem
+from classroom.lms import exports
+from classroom.options import Options, Summary
+from classroom.policy import Policy, applied, possible_points
+from classroom.publish import publish
+from classroom.run import Run
+from classroom.sandbox.supervisor import Limits, bubblewrap, require_others_may_read
+from grading.task import Task, all_tasks
+from helpers.validation import require
+
+
+def grade_class(
+    source: Path,
+    out: Path,
+    options: Options | None = None,
+    *,
+    policy: Policy | None = None,
+    tasks: Mapping[str, Task] | None = None,
+    limits: Limits | None = None,
+    order: Callable[[list[Listed]], list[Listed]] = lambda rows: rows,
+    examiner: Execute | None = None,
+) -> Summary:
+    """Grade the submissions in `source` and write all results into `out`.
+
+    Args:
+        options: what the command line asks for.
+        policy: the lecturer's rules.
+        tasks: by name; all tasks of the course if not given.
+        order: the order in which submissions are graded; for tests.
+        examiner: replaces the sandbox; for tests of everything around it.
+
+    Raises:
+        Unavailable: if there is no sandbox, and `options.unsafe` does not allow to do without.
+        ValueError: if something that a person entered fits nothing; then nothing was changed.
+    """
+    options, course = options or Options(), all_tasks() if tasks is None else tasks
+    rules = policy or Policy()
+    if options.student:  # as in Gradescope, which has deadlines of its own
+        rules = rules.without_deadlines()
+    graded = applied(rules, course)
+    _require_fits(options, rules, graded)
+    program = None if options.unsafe or examiner else bubblewrap()
+    if options.unsafe:
+        require_others_may_read()
+    out.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(Store((options.term or out) / "grades.sqlite")) as store:
+        run = Run(source, out, options, rules, course, graded, store, _seed(store, options.seed))
+        handed = intake(run)
+        _remember_rules(run, handed, policy is not None)
+        run.policy = rules.by(handed.members.id_of)
+        decisions = read_decisions(run, handed.members)
+        failures = execute(run, order(handed.accepted), limits or Limits(), program, examiner)
+        marked = mark(run, handed, decisions)
+        return publish(run, handed, marked, failures)
+
+
+def _require_fits(options: Options, policy: Policy, tasks: Mapping[str, Task]) -> None:
+    """Refuse a sheet that is not there, and a table whose maximum is not the sheet's.
+
+    Raises:
+        ValueError: in these cases.
+    """
+    lectures = sorted({task.lecture for task in tasks.values()})
+    require(
+        options.lecture in (None, *lectures), "--lecture", options.lecture, f"one of {lectures}"
+    )
+    if options.table and options.lecture:
+        possible = sum(possible_points(policy, tasks, options.lecture).values())
+        exports.require_fits(options.table, options.column, None if options.scale else possible)
+
+
+def _seed(store: Store, seed: int | None) -> int:
+    """The seed of the private cases: the given one, that of an earlier run, or a new one."""
+    if seed is None:
+        seed = int(store.setting("seed") or secrets.randbits(128))
+    store.set("seed", str(seed))
+    return seed
+
+
+def _remember_rules(run: Run, handed: Intake, ruled: bool) -> None:
+    """Add an item for review if an earlier run had a policy and this one has none."""
+    if ruled:
+        run.store.set("ruled", "yes")
+    elif run.store.setting("ruled"):
+        said = "a run before this one had the rules of a class (POLICY), and this one has none"
+        handed.items.insert(0, ReviewItem(said, run.options.lecture))
