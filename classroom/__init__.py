@@ -6,10 +6,11 @@ cli          the command line, and what it prints
 options      what the command line asks for, and the summary of a run
 run          what every stage of a run needs to know
 pipeline     the four stages, one after the other
-batch        execution: runs all submissions that were not graded before
-execute      one submission: from its code cells to the verdict on each task
+execute      execution: runs the submissions that were not graded before
+verdicts     the verdict on each task of a submission
 publish      publication: database, tables, pages, exports
-policy       the lecturer's rules, read from class.toml
+policy, policy_file    the lecturer's rules, read from class.toml
+private_tasks          the tasks that are graded, the lecturer's own among them
 sheets       the exercise sheets, and which of their tasks a notebook holds
 tables       CSV tables, read and written
 
@@ -20,7 +21,10 @@ intake/      what was handed in
   select         the file of each student that counts
   handed_times   when each file was handed in
 sandbox/     students' code, isolated
-  supervisor     starts a worker inside bubblewrap and watches it from outside
+  examiner       one submission: runs its cells until every task has outcomes
+  bubblewrap     the command that isolates a worker, and the files inside
+  limits         what one submission may use
+  supervisor     starts a worker and watches it from outside
   worker         the program inside: runs cells and calls answers
   serialize      the only data that crosses the border, as JSON
   torch_import   whether a worker imports torch at its start

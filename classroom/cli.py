@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from classroom.execute import GraderError
 from classroom.options import Options, Summary
 from classroom.pipeline import grade_class
 from classroom.policy import read_policy
-from classroom.sandbox.supervisor import Unavailable
+from classroom.sandbox.bubblewrap import Unavailable
+from classroom.sandbox.examiner import GraderError
 
 DESCRIPTION = """Grade a class.
 

@@ -1,406 +1,142 @@
-"""One submission: its cells run in a sandbox, what comes out is data, the verdict is given here."""
+"""Execution: run the submissions that were not graded before, and store their results."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
-import re
-import signal
-import textwrap
-import threading
+import hashlib
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-import numpy as np
-import torch
+from tqdm import tqdm
 
-from classroom.gradebook.store import Result
-from classroom.sandbox import supervisor
-from classroom.sandbox.serialize import SerializeError, decode, encode
-from classroom.sandbox.supervisor import Limits
-from classroom.sandbox.torch_import import holds_tensor, needs_torch
-from classroom.sheets import definitions
-from grading.feedback.baseline import Baseline
-from grading.feedback.judge import judge
-from grading.feedback.verdict import Verdict
-from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
-from grading.task import CODE, Case, Task
+from classroom.gradebook.store import Graded
+from classroom.intake.files import Refused
+from classroom.intake.select import Listed, State
+from classroom.run import Run
+from classroom.sandbox.bubblewrap import CourseFiles
+from classroom.sandbox.examiner import Answers, Examiner, GraderError, Prepared
+from classroom.sandbox.limits import Limits
+from classroom.verdicts import results_of
 
-try:
-    import resource
-except ImportError:  # Windows, where only the tests of the parts run
-    resource = None
-
-JUDGING_MEMORY = 8 << 30
-LONGEST = 4_000
-SHOWN = 800
-"""How many characters of an input are shown."""
-
-WHY = {
-    "time": ("did not end within {seconds:g} s of computing and was stopped", "stopped for time"),
-    "wait": ("did not end within {wait:g} s, mostly waiting, and was stopped", "stopped for time"),
-    "total": ("was running when the time for the whole notebook was used up", "stopped for time"),
-    "memory": ("took more memory than is allowed and was stopped", "too much memory"),
-    "printed": ("printed more than is allowed and was stopped", "too much output"),
-    "answers": ("flooded the answer channel and was stopped", "answer channel flooded"),
-    "died": ("ended the Python process ({code})", "ended its process"),
-}
-FORGED = "More than one answer, or an answer that nobody asked for, came for this task."
+Execute = Callable[[list[str], Sequence[Prepared], int], Answers]
+"""From a submission's code cells, the tasks and the number of a worker to the task's outcomes."""
 
 
-class GraderError(RuntimeError):
-    """The grader itself cannot go on; no student's fault."""
-
-
-@dataclass
-class Prepared:
-    """A task with its private cases, and what of it the worker may know."""
-
-    task: Task
-    cases: Sequence[Case]
-    seconds: float
-    sent: dict
-    torch: bool = False
-    """Whether its cases or its drive need torch."""
-    baseline: Baseline = field(init=False)
-    """What our own answers give on these cases."""
-
-    def __post_init__(self) -> None:
-        self.baseline = Baseline(self.task, self.cases)
-
-    @classmethod
-    def of(cls, task: Task, seed: int, limits: Limits) -> Prepared:
-        """Make the cases of a seed, which is the task's own.
-
-        Raises:
-            GraderError: if an input of the task is no plain data.
-        """
-        cases = task.cases(seed)
-        try:
-            inputs = [[encode(arg) for arg in case.args] for case in cases]
-        except SerializeError as error:
-            raise GraderError(f"task {task.name!r}: an input is {error}") from error
-        drive = None
-        if task.drive is not None:
-            source = textwrap.dedent(inspect.getsource(task.drive))
-            drive = {"name": task.drive.__name__, "source": source}
-        names = {"name": task.name, "kind": task.kind, "forbidden": list(task.forbidden)}
-        seconds = limits.train if task.kind == "train" else limits.task
-        sent = {**names, "drive": drive, "inputs": inputs}
-        torch = needs_torch(drive["source"]) if drive else False
-        torch = torch or any(holds_tensor(case.args) for case in cases)
-        return cls(task, cases, seconds, sent, torch)
-
-    def without_torch(self) -> dict:
-        """What is sent where there is no torch: functions that need it cannot be called there."""
-        forbidden = [name for name in self.sent["forbidden"] if not needs_torch(f"import {name}")]
-        return {**self.sent, "forbidden": forbidden}
-
-
-@dataclass
-class Answers:
-    """What came out of the sandbox for one submission."""
-
-    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    notes: dict[int, str] = field(default_factory=dict)
-    flags: set[str] = field(default_factory=set)
-
-
-@dataclass
-class Examiner:
-    """Runs the cells of a submission in sandboxes until every task is answered or given up."""
-
-    limits: Limits
-    course: supervisor.CourseFiles
-    program: str | None
-    torch_seed: int = 0
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    def __call__(self, cells: list[str], tasks: Sequence[Prepared], slot: int) -> Answers:
-        """Run the cells; with torch if they or the tasks name it, or ask for it on the way."""
-        named = any(map(needs_torch, cells)) or any(prepared.torch for prepared in tasks)
-        return self._run(cells, tasks, slot, named) or self._run(cells, tasks, slot, True)
-
-    def _run(
-        self, cells: list[str], tasks: Sequence[Prepared], slot: int, torch: bool
-    ) -> Answers | None:
-        """A cell or task that has to be stopped is left out of the next start.
-
-        Returns:
-            None if something asked for torch where there was none.
-        """
-        found, todo = Answers(), {p.task.name: p for p in tasks}
-        skip: dict[int, str] = {}
-        left, deadline, unready = self.limits.total, time.monotonic() + self.limits.clock, 0
-        for _ in range(self.limits.starts):
-            job = {
-                "cells": cells,
-                "skip": sorted(skip),
-                "tasks": [p.sent if torch else p.without_torch() for p in todo.values()],
-                "torch": torch,
-                "torch_seed": self.torch_seed,
-            }
-            seconds = {name: prepared.seconds for name, prepared in todo.items()}
-            heard = supervisor.listen(
-                job,
-                seconds,
-                self.limits,
-                slot,
-                self.course,
-                self.program,
-                left,
-                deadline,
-                self.stop,
-            )
-            if heard.why == "interrupted":
-                raise GraderError("interrupted")
-            if heard.why == "torch":
-                return None
-            left -= heard.computed
-            unready += not heard.ready
-            if unready > 1:
-                said = " ".join(heard.said.split())
-                raise GraderError(f"the worker does not start ({heard.why} {heard.code}): {said}")
-            found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in heard.cell_errors.items()}
-            found.flags |= {"forged or garbled answers"} if heard.garbled else set()
-            for name, event in heard.answers.items():
-                self._take(found, todo[name], event)
-            found.failed |= {name: FORGED for name in heard.forged}
-            if heard.why and heard.ready:
-                what, flag = WHY[heard.why]
-                found.flags.add(flag)
-                limit = self.limits.cell if heard.at_cell is not None else 0
-                limit = limit or seconds.get(heard.at_task or "", 0)
-                wait = limit * self.limits.patience
-                said = what.format(seconds=limit, wait=wait, code=_code(heard.code))
-                if heard.at_cell is not None:
-                    skip[heard.at_cell] = (
-                        f"Cell {heard.at_cell + 1} {said}; the others ran without it."
-                    )
-                elif heard.at_task:
-                    found.failed.setdefault(heard.at_task, f"It {said}.")
-            done = found.failed.keys() | found.outcomes.keys()
-            todo = {name: prepared for name, prepared in todo.items() if name not in done}
-            if heard.ended or not todo or heard.why == "total":
-                break
-        for name in todo:
-            found.failed[name] = "It was not run: the notebook had to be stopped too often."
-        found.notes |= skip
-        return found
-
-    @staticmethod
-    def _take(found: Answers, prepared: Prepared, event: dict) -> None:
-        """Read the outcomes of one task, or say why there are none."""
-        name, died = prepared.task.name, event.get("died")
-        if "outcomes" in event:
-            try:
-                found.outcomes[name] = outcomes_from(event["outcomes"], prepared.cases)
-            except SerializeError:
-                found.flags.add("forged or garbled answers")
-                found.failed[name] = "The answer came back garbled."
-        elif died == "too long":
-            found.failed[name] = "It returns more data than is allowed."
-        else:
-            code = _code(died if type(died) is int else 0)
-            found.failed[name] = f"It ended the Python process ({code}) and did not return."
-
-
-MOST = {"error": 500, "undefined": 200}
-"""The texts of an outcome, and how long each may be."""
-FIELDS = {"status", "value", "form", "mutated", "mutation", "line", *MOST}
-NAME = 200
-"""How long a name or a line may be."""
-
-
-def outcomes_from(coded: object, cases: Sequence[Case]) -> list[Outcome]:
-    """Outcomes as the worker sent them.
-
-    Raises:
-        SerializeError: if they are not exactly what one run on these cases can give.
-    """
-    if type(coded) is not list or len(coded) != len(cases):
-        raise SerializeError("not one outcome a case")
-    return [_outcome_from(item, case) for item, case in zip(coded, cases, strict=True)]
-
-
-def _outcome_from(item: object, case: Case) -> Outcome:
-    if type(item) is not dict or set(item) != FIELDS:
-        raise SerializeError("not an outcome")
-    if not all(_is_text(item[name], most) for name, most in MOST.items()):
-        raise SerializeError("not an outcome")
-    if item["undefined"] and not item["undefined"].isidentifier():
-        raise SerializeError("not a name")
-    if type(item["mutated"]) is not list:
-        raise SerializeError("not an outcome")
-    if not all(type(i) is int and 0 <= i < len(case.args) for i in item["mutated"]):
-        raise SerializeError("arguments that there are not")
-    status, form = _member(Status, item["status"]), _form_from(item["form"])
-    if (form is not None) != (status in (Status.NOT_PLAIN, Status.NOT_CALLABLE)):
-        raise SerializeError("not an outcome")
-    return Outcome(
-        status,
-        decode(item["value"]) if status is Status.OK else None,
-        item["error"],
-        form,
-        tuple(item["mutated"]),
-        _mutation_from(item["mutation"]),
-        line=_line_from(item["line"]),
-        undefined=item["undefined"],
-    )
-
-
-def _is_text(text: object, most: int = NAME) -> bool:
-    return type(text) is str and len(text) <= most
-
-
-def _member(kind: type[StrEnum], text: object) -> StrEnum:
-    if not _is_text(text) or text not in set(kind):
-        raise SerializeError(f"not a {kind.__name__.lower()}")
-    return kind(text)
-
-
-def _form_from(item: object) -> Form | None:
-    match item:
-        case None:
-            return None
-        case [kind, name, list(size)] if _is_text(name) and all(type(n) is int for n in size):
-            form = Form(_member(FormKind, kind), name, tuple(size))
-            if form.kind is FormKind.CONTAINER and len(size) != 1:
-                raise SerializeError("not a form")
-            return form
-    raise SerializeError("not a form")
-
-
-def _mutation_from(item: object) -> Mutation | None:
-    match item:
-        case None:
-            return None
-        case [target, name] if _is_text(name):
-            return Mutation(_member(Target, target), name)
-    raise SerializeError("not a mutation")
-
-
-def _line_from(item: object) -> Location | None:
-    match item:
-        case None:
-            return None
-        case [number, text] if type(number) is int and _is_text(text):
-            return Location(number, text)
-    raise SerializeError("not a line")
-
-
-def _code(code: int) -> str:
-    number = -code if code < 0 else code - 128
-    with contextlib.suppress(ValueError):
-        if number > 0:
-            return signal.Signals(number).name
-    return f"exit code {code}"
-
-
-def results_of(
-    answers: Answers, tasks: Sequence[Prepared], cells: Sequence[str] = ()
-) -> list[Result]:
-    """The verdict on each task. Here, outside, is where expected values are.
+def execute(
+    run: Run,
+    rows: Sequence[Listed],
+    limits: Limits,
+    program: str | None,
+    examiner: Execute | None = None,
+) -> int:
+    """Grade the submissions that are not in the database yet; returns how many failed.
 
     Args:
-        cells: the student's code cells: what each task's answer is, and what kept it from running.
+        program: bubblewrap; None runs students' code without a sandbox.
+        examiner: replaces the sandbox.
     """
-    own = definitions(cells, {prepared.task.name for prepared in tasks})
-    results = []
-    for prepared in tasks:
-        task = prepared.task
-        result = Result(task.name, 0, task.points, answers.failed.get(task.name, ""))
-        result.answer = own.get(task.name, "")
-        outcomes, verdict = answers.outcomes.get(task.name), None
-        if not result.message and outcomes is not None:
-            try:
-                with _memory_limit():
-                    verdict = judge(task, prepared.cases, outcomes, prepared.baseline)
-            except Exception as error:
-                answers.flags.add("could not be judged")
-                result.message = f"The result could not be judged ({type(error).__name__})."
+    store = run.store
+    todo = [row for row in rows if not store.has(row.key)]
+    prepared = {n: _prepare(run, n, limits) for n in {row.lecture for row in todo}}
+    failures = 0
+    with contextlib.ExitStack() as stack:
+        if examiner is None:
+            course = stack.enter_context(CourseFiles())
+            examiner = Examiner(limits, course, program, run.options.torch_seed)
+        quiet = os.environ.get("LAMPLIGHT_QUIET") == "1"
+        done = len(rows) - len(todo)
+        bar = stack.enter_context(tqdm(total=len(rows), initial=done, unit="file", disable=quiet))
+        stack.enter_context(_no_other_bars())
+        for row, answers, seconds in _answered(todo, prepared, examiner, run.options.jobs):
+            bar.update()
+            if isinstance(answers, Exception):
+                failures += 1
+                row.reject(State.GRADER_FAILED, f"not graded, the grader failed: {answers}")
             else:
-                result.points, result.mistake = verdict.points, verdict.mistake
-                result.message, result.review = verdict.message, verdict.needs_review
-                result.part = verdict.part
-                if verdict.needs_review:
-                    result.answer = outcomes[0].value
-        if task.kind == "written" and not result.review:
-            # Curly or inner quotation marks break the cell; what was written still is an answer.
-            result.answer = unread = written_text(task.name, cells) or result.answer
-            result.review = len(re.findall(r"\w+", unread)) >= 3
-        if result.points < task.points and not result.review:
-            result.input = failing_input(prepared, verdict)
-            why = cause(task.name, verdict, cells, answers.notes)
-            missing = verdict is not None and verdict.status is Status.MISSING
-            result.message = why if why and missing else f"{result.message}\n{why}".strip()
-        if len(result.message) > LONGEST:
-            result.message = result.message[:LONGEST] + "…"
-        results.append(result)
-    return results
+                store.add(_graded(row, answers, prepared[row.lecture], seconds))
+    return failures
 
 
-def written_text(name: str, cells: Sequence[str]) -> str:
-    """What a student wrote after `name =`, as it stands in the last cell that has it."""
-    starts = re.compile(
-        rf"^\s*{name}\s*=(?!=)\s*(.*?)\s*(?=^\s*check\(|\Z)", re.MULTILINE | re.DOTALL
+def case_seed(secret: int, task: str) -> int:
+    """The seed of one task's private cases.
+
+    The feedback shows inputs, and the input of some tasks is a seed. Nobody can derive the secret
+    from it, nor the cases of another task.
+    """
+    return int.from_bytes(hashlib.sha256(f"{secret} {task}".encode()).digest()[:4]) >> 1
+
+
+def _prepare(run: Run, lecture: int, limits: Limits) -> list[Prepared]:
+    """The tasks of a lecture with their private cases."""
+    names = sorted(name for name, task in run.tasks.items() if task.lecture == lecture)
+    return [Prepared.of(run.tasks[name], case_seed(run.seed, name), limits) for name in names]
+
+
+def _graded(row: Listed, answers: Answers, tasks: Sequence[Prepared], seconds: float) -> Graded:
+    """The graded submission."""
+    results = results_of(answers, tasks, row.cells())
+    return Graded(
+        key=row.key,
+        file=row.handed.name,
+        student=row.student.id,
+        lecture=row.lecture,
+        handed=row.when.isoformat(timespec="seconds") if row.when else "",
+        flags=sorted(answers.flags),
+        notes=[answers.notes[cell] for cell in sorted(answers.notes)],
+        seconds=seconds,
+        results=results,
     )
-    found = [match[1] for cell in cells for match in starts.finditer(cell)]
-    return found[-1] if found else ""
-
-
-def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
-    """The input of the case that the verdict is about; without a verdict, that of the only case."""
-    task = prepared.task
-    if task.kind not in (*CODE, "train"):
-        return ""
-    number = verdict.case if verdict else None
-    if number is None and len(prepared.cases) > 1:
-        return ""
-    args = prepared.cases[number or 0].args
-    names = list(inspect.signature(task.drive or task.reference).parameters)[bool(task.drive) :]
-    with np.printoptions(precision=4, suppress=True, threshold=60):
-        shown = [f"{name} = {_shown(arg)}" for name, arg in zip(names, args, strict=False)]
-    return "\n".join(text if len(text) < SHOWN else text[:SHOWN] + "…" for text in shown)
-
-
-def _shown(arg: object) -> str:
-    array = arg.detach().numpy() if isinstance(arg, torch.Tensor) else arg
-    if isinstance(array, np.ndarray):
-        return f"{np.array2string(array, separator=', ')}  # shape {array.shape}"
-    return repr(arg)
-
-
-def cause(
-    name: str, verdict: Verdict | None, cells: Sequence[str], notes: Mapping[int, str]
-) -> str:
-    """The cell that stopped, if it was to define the answer, or a name that the answer lacks."""
-    undefined = verdict.outcome.undefined if verdict and verdict.outcome else ""
-    for word in dict.fromkeys(filter(None, [name, undefined])):
-        makes = re.compile(
-            rf"^\s*(?:(?:async )?(?:def|class)\s+{word}\b|{word}\s*=[^=]|.*\bimport\b.*\b{word}\b)",
-            re.MULTILINE,
-        )
-        stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
-        if stopped:
-            return f"The cell that defines `{word}` did not finish. {notes[stopped[-1]]}"
-    return ""
 
 
 @contextlib.contextmanager
-def _memory_limit() -> Iterator[None]:
-    """A result of an odd shape must not make a comparison take all the memory there is."""
-    if resource is None:
-        yield
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    bound = JUDGING_MEMORY if hard == resource.RLIM_INFINITY else min(JUDGING_MEMORY, hard)
-    with contextlib.suppress(ValueError, OSError):  # macOS refuses
-        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+def _no_other_bars() -> Iterator[None]:
+    """Hide the progress bars of known mistakes that train something for the verdict."""
+    before = os.environ.get("LAMPLIGHT_QUIET")
+    os.environ["LAMPLIGHT_QUIET"] = "1"
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        if before is None:
+            del os.environ["LAMPLIGHT_QUIET"]
+        else:
+            os.environ["LAMPLIGHT_QUIET"] = before
+
+
+def _answered(
+    todo: Sequence[Listed],
+    prepared: Mapping[int, Sequence[Prepared]],
+    examiner: Execute,
+    jobs: int,
+) -> Iterator[tuple[Listed, Answers | Exception, float]]:
+    """Run submissions, `jobs` at a time; only these are in memory."""
+    workers = list(range(jobs))
+
+    def run_one(row: Listed) -> tuple[Answers, float]:
+        start, worker = time.perf_counter(), workers.pop()
+        try:
+            answers = examiner(row.cells(), prepared[row.lecture], worker)
+            return answers, time.perf_counter() - start
+        finally:
+            workers.append(worker)
+
+    running: dict[Future, Listed] = {}
+    waiting = iter(todo)
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            while True:
+                while len(running) < jobs and (row := next(waiting, None)):
+                    running[pool.submit(run_one, row)] = row
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    row = running.pop(future)
+                    error = future.exception()
+                    if isinstance(error, GraderError | Refused | OSError):
+                        yield row, error, 0.0
+                    else:
+                        yield row, *future.result()
+        finally:
+            if isinstance(examiner, Examiner):
+                examiner.stop.set()  # on Ctrl-C, do not wait for the limits of what still runs

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from classroom.batch import Execute, execute
+from classroom.execute import Execute, execute
 from classroom.gradebook.decisions import read_decisions
 from classroom.gradebook.mark import mark
 from classroom.gradebook.store import Store
@@ -18,10 +18,12 @@ from classroom.intake.intake import Intake, intake
 from classroom.intake.select import Listed, ReviewItem
 from classroom.lms import exports
 from classroom.options import Options, Summary
-from classroom.policy import Policy, applied, possible_points
+from classroom.policy import Policy, possible_points
+from classroom.private_tasks import applied
 from classroom.publish import publish
 from classroom.run import Run
-from classroom.sandbox.supervisor import Limits, bubblewrap, require_others_may_read
+from classroom.sandbox.bubblewrap import bubblewrap, require_others_may_read
+from classroom.sandbox.limits import Limits
 from grading.task import Task, all_tasks
 from helpers.validation import require
 

@@ -9,7 +9,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-from classroom.policy import Policy, applied, possible_points, read_policy
+from classroom.policy import Policy, possible_points, read_policy
+from classroom.private_tasks import applied
 from grading.task import all_tasks
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -11,7 +11,8 @@ from classroom.intake.owners import download
 from classroom.intake.roster import Class
 from classroom.intake.select import Listed
 from classroom.lms.times import moodle_time
-from classroom.policy import Policy, with_zone
+from classroom.policy import Policy
+from classroom.policy_file import with_zone
 
 NEVER = datetime.max.replace(tzinfo=UTC)
 

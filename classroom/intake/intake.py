@@ -16,7 +16,8 @@ from classroom.intake.owners import settled
 from classroom.intake.roster import Class, Student, read_pairs
 from classroom.intake.select import Listed, ReviewItem, select
 from classroom.intake.submissions import find
-from classroom.policy import SheetRules, meant
+from classroom.policy import SheetRules
+from classroom.policy_file import meant
 from classroom.run import Run
 from grading.task import Task
 from helpers.validation import require

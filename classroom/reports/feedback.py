@@ -16,7 +16,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from classroom.gradebook.grades import GRADER, Grade, SheetGrade
-from classroom.policy import Policy, own_answer
+from classroom.policy import Policy
+from classroom.private_tasks import own_answer
 from classroom.reports import page
 from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words
 from classroom.sheets import sheets as all_sheets

@@ -1,13 +1,10 @@
-"""One run of the worker inside a bubblewrap sandbox, watched from outside.
+"""The supervisor: starts a worker inside the sandbox and watches it from outside.
 
-The sandbox has its own process, network, IPC and host-name spaces, sees the Python installation,
-the installed packages and the course's helpers read-only, and can write into memory-backed folders
-of limited size only. Time and memory are watched here, where the student's code cannot reach.
+Time and memory are watched here, where the student's code cannot reach.
 """
 
 from __future__ import annotations
 
-import compileall
 import contextlib
 import json
 import math
@@ -16,8 +13,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import sys
-import sysconfig
 import tempfile
 import threading
 import time
@@ -25,15 +20,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-SENT = ("grading/task.py", "classroom/__init__.py", "classroom/sandbox/__init__.py")
-SENT += tuple(f"classroom/sandbox/{name}.py" for name in ("serialize", "worker", "ipython_cells"))
-SENT += tuple(f"grading/runner/{path.name}" for path in (ROOT / "grading/runner").glob("*.py"))
-"""The files of `grading` and `classroom` in the sandbox: none of them knows an answer."""
-STUB = Path(__file__).with_name("grading_stub.py")
+from classroom.sandbox.bubblewrap import (
+    INSIDE,
+    CourseFiles,
+    bwrap_arguments,
+    environment,
+    packages,
+    python,
+)
+from classroom.sandbox.limits import Limits
+
 TICK = 0.05
 PIECE = 1 << 20
-HOME, INSIDE = "/sandbox/home", "/sandbox/course"
 try:
     import fcntl
 except ImportError:  # Windows, where only the tests of the parts run
@@ -42,43 +40,14 @@ PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 HERTZ = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use. Sizes in bytes; times in seconds that it computes.
-
-    What its processes compute does not depend on what else the machine does. The clock ends only
-    what sleeps or waits: after `patience` times as long, and all of it after `clock`.
-    """
-
-    start: float = 300.0
-    cell: float = 60.0
-    task: float = 20.0
-    train: float = 120.0
-    total: float = 900.0
-    patience: float = 10.0
-    clock: float = 3600.0
-    starts: int = 12
-    memory: int = 2 << 30
-    address_space: int = 4 << 30
-    processes: int = 64
-    disk: int = 64 << 20
-    printed: int = 10 << 20
-    message: int = 12 << 20
-    answers: int = 64 << 20
-
-
-class Unavailable(RuntimeError):
-    """The sandbox cannot be used here; the text says why and what to do."""
-
-
 @dataclass
 class WorkerReport:
-    """What was heard from one worker."""
+    """The messages of one worker, and how it ended."""
 
     ready: bool = False
     ended: bool = False
     why: str = ""
-    """Why it stopped early: a key of `execute.WHY`, "torch" if it needs that, or nothing."""
+    """Why it stopped early: a key of `examiner.WHY`, "torch" if it needs that, or nothing."""
     code: int = 0
     at_cell: int | None = None
     at_task: str | None = None
@@ -98,141 +67,6 @@ class WorkerReport:
         if name:
             self.forged.add(name)
         self.garbled += 1
-
-
-def bubblewrap() -> str:
-    """The path of a bubblewrap that works here.
-
-    Raises:
-        Unavailable: if there is none.
-    """
-    program = shutil.which("bwrap")
-    if program is None:
-        raise Unavailable(
-            "bubblewrap is not installed. Install it: sudo apt-get install bubblewrap"
-        )
-    with CourseFiles() as course:
-        arguments = [program, *_options(course.folder, Limits()), "true"]
-        try:
-            tried = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
-        except subprocess.TimeoutExpired:
-            raise Unavailable("bubblewrap is installed, but does not start here.") from None
-    if tried.returncode:
-        raise Unavailable(
-            f"bubblewrap is installed, but this system does not let it work: {tried.stderr.strip()}"
-        )
-    return program
-
-
-def require_others_may_read() -> None:
-    """Root may run students' code without a sandbox only as somebody else.
-
-    Raises:
-        Unavailable: if another user could not run Python here.
-    """
-    if os.geteuid():
-        return
-    for place in (_python(), sys.base_prefix, *_packages()):
-        for path in (Path(place), *Path(place).parents):
-            if not path.stat().st_mode & 0o001:
-                raise Unavailable(
-                    f"{path} is closed to all but root, and Python lies in it. Students' code is "
-                    "never run as root: start the grader as another user, or install Python "
-                    "where all may read it."
-                )
-
-
-class CourseFiles:
-    """The files of the course that the worker may see, in a folder of their own.
-
-    `grading` in there holds no task: its `__init__` is `grading_stub.py`.
-    """
-
-    def __enter__(self) -> CourseFiles:
-        self.folder = Path(tempfile.mkdtemp(prefix="lamplight-grader-"))
-        self.folder.chmod(0o755)
-        (self.folder / "work").mkdir(mode=0o755)
-        target = self.folder / "course"
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "helpers", target / "helpers", ignore=ignored)
-        for name in SENT:
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-        for name in ("__init__.py", "check.py"):
-            shutil.copy(STUB, target / "grading" / name)
-        compileall.compile_dir(target, quiet=2)  # once here, and not in every sandbox
-        for path in [target, *target.rglob("*")]:
-            path.chmod(0o755 if path.is_dir() else 0o644)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _packages() -> list[str]:
-    """The folders with installed packages, in the order of `sys.path`."""
-    own = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    return [
-        path
-        for path in dict.fromkeys(sys.path)
-        if path and Path(path).is_dir() and (path in own or Path(path).name.endswith("-packages"))
-    ]
-
-
-def _python() -> str:
-    return os.path.realpath(sys.executable)
-
-
-def _environment() -> dict[str, str]:
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS")}
-    return {
-        "PATH": "/usr/bin:/bin",
-        "HOME": HOME,
-        "USER": "student",
-        "LOGNAME": "student",
-        "TMPDIR": "/tmp",
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "agg",
-        "LAMPLIGHT_QUIET": "1",
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        **threads,
-    }
-
-
-def _options(folder: Path, limits: Limits) -> list[str]:
-    """What bubblewrap is told: namespaces, mounts, environment."""
-    size = str(limits.disk)
-    options = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    options += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv"]
-    if os.geteuid() == 0:
-        # Root needs no user namespace, and Python may lie where only root may enter. The worker
-        # uses the two rights that are left to become somebody else, which takes them from it.
-        options += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
-        options += ["--unshare-user"]
-    options += ["--proc", "/proc", "--dev", "/dev"]
-    for path in ("/dev/shm", "/tmp", HOME):  # first: what is bound may lie below one of them
-        options += ["--perms", "1777", "--size", size, "--tmpfs", path]
-    for path in ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin"):
-        options += ["--ro-bind-try", path, path]
-    for path in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts"):
-        options += ["--ro-bind-try", path, path]
-    empty = ["--perms", "0555", "--size", "4096", "--tmpfs"]
-    system, packages = dict.fromkeys(["/usr", sys.base_prefix]), _packages()
-    for path in (*system, *packages):
-        for parent in list(Path(path).parents)[-2::-1]:  # else only root could enter them
-            options += ["--perms", "0755", "--dir", str(parent)]
-        options += ["--ro-bind-try", path, path]
-        if ROOT.is_relative_to(path) or (path in packages and Path(path, "grading").is_dir()):
-            # The tasks with their answers, where the course lies in a folder that is shown.
-            options += [*empty, str(ROOT if ROOT.is_relative_to(path) else Path(path, "grading"))]
-    options += ["--ro-bind", str(folder / "course"), INSIDE]
-    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
-    options += ["--hostname", "sandbox"]
-    for name, value in _environment().items():
-        options += ["--setenv", name, value]
-    return options
 
 
 def listen(
@@ -257,7 +91,7 @@ def listen(
         deadline: on the clock of `time.monotonic`, for all of it.
         stop: when set, the run ends.
     """
-    with _Worker(job, limits, slot, course, program) as worker:
+    with Worker(job, limits, slot, course, program) as worker:
         return worker.follow(seconds, left, deadline, stop)
 
 
@@ -276,7 +110,7 @@ def _processes_of_user() -> int:
     return count
 
 
-class _Worker:
+class Worker:
     """A worker that was started, and what comes out of it."""
 
     def __init__(
@@ -289,28 +123,28 @@ class _Worker:
         caps = {"AS": limits.address_space, "FSIZE": limits.disk, "CORE": 0, "NOFILE": 256}
         caps["NPROC"] = limits.processes + (0 if self.uid else _processes_of_user())
         alone = bool(program or self.uid)
-        self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": _packages()}
-        self.heard = WorkerReport()
+        self.job = {**job, "alone": alone, "uid": self.uid, "limits": caps, "packages": packages()}
+        self.report = WorkerReport()
         self.computed = 0.0
         self.memory = 0
 
-    def __enter__(self) -> _Worker:
+    def __enter__(self) -> Worker:
         self.channel, channel = os.pipe()
         self.printed, printed = os.pipe()
         info_out, info = os.pipe()
         place = Path(INSIDE) if self.program else self.course.folder / "course"
-        command = [_python(), "-I", "-S", str(place / "classroom" / "sandbox" / "worker.py")]
+        command = [python(), "-I", "-S", str(place / "classroom" / "sandbox" / "worker.py")]
         self.own = None
         if self.program:
-            options = _options(self.course.folder, self.limits)
-            command = [self.program, *options, "--info-fd", str(info), *command]
+            arguments = bwrap_arguments(self.course.folder, self.limits)
+            command = [self.program, *arguments, "--info-fd", str(info), *command]
             where: dict = {}
         else:
             self.own = tempfile.mkdtemp(dir=self.course.folder / "work")
             if self.uid:
                 os.chown(self.own, self.uid, self.uid)
             home = {"HOME": self.own, "TMPDIR": self.own}
-            where = {"cwd": self.own, "env": {**_environment(), **home}}
+            where = {"cwd": self.own, "env": {**environment(), **home}}
         with tempfile.TemporaryFile() as source:
             source.write(json.dumps({**self.job, "channel": channel}).encode())
             source.seek(0)
@@ -363,7 +197,7 @@ class _Worker:
         self, seconds: dict[str, float], left: float, deadline: float, stop: threading.Event
     ) -> WorkerReport:
         """Read what comes, and stop the worker when it exceeds a limit."""
-        heard, limits = self.heard, self.limits
+        report, limits = self.report, self.limits
         self.seconds = seconds
         self.started = 0.0
         self._allow(math.inf, limits.start)
@@ -374,15 +208,15 @@ class _Worker:
                 with contextlib.suppress(OSError, AttributeError):  # Linux: fewer, larger pieces
                     fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE)
                 selector.register(pipe, selectors.EVENT_READ)
-            while not heard.ended and not heard.why:
+            while not report.ended and not report.why:
                 gone = self.popen.poll() is not None
                 ready = [key.fd for key, _ in selector.select(TICK)]
                 now = time.monotonic()
                 if self.printed in ready:
                     piece = os.read(self.printed, PIECE)
                     printed += len(piece)
-                    if not heard.ready:
-                        heard.said = (heard.said + piece.decode(errors="replace"))[-300:]
+                    if not report.ready:
+                        report.said = (report.said + piece.decode(errors="replace"))[-300:]
                     if not piece:
                         selector.unregister(self.printed)
                 if self.channel in ready:
@@ -391,33 +225,33 @@ class _Worker:
                     line += piece
                     line = self._lines(line)
                     if not piece:
-                        heard.why = "died"
+                        report.why = "died"
                 elif gone:
-                    heard.why = "died"
-                if heard.ended or heard.why:
+                    report.why = "died"
+                if report.ended or report.why:
                     continue
                 if now - sampled > TICK:
                     sampled = now
                     self._sample()
                     if self.memory > limits.memory < self._memory():
-                        heard.why = "memory"
+                        report.why = "memory"
                 if printed > limits.printed:
-                    heard.why = "printed"
-                elif len(line) > limits.message or answered > limits.answers or heard.garbled > 99:
-                    heard.why = "answers"
-                elif now > deadline or heard.computed > left:
-                    heard.why = "total"
+                    report.why = "printed"
+                elif len(line) > limits.message or answered > limits.answers or report.garbled > 99:
+                    report.why = "answers"
+                elif now > deadline or report.computed > left:
+                    report.why = "total"
                 elif self.computed > self.most:
-                    heard.why = "time"
+                    report.why = "time"
                 elif now > self.until:
-                    heard.why = "wait"
+                    report.why = "wait"
                 elif stop.is_set():
-                    heard.why = "interrupted"
+                    report.why = "interrupted"
         self._rest(line)
-        if heard.why == "died":
+        if report.why == "died":
             with contextlib.suppress(subprocess.TimeoutExpired):
-                heard.code = self.popen.wait(5)
-        return heard
+                report.code = self.popen.wait(5)
+        return report
 
     def _allow(self, most: float, clock: float) -> None:
         """From now on: so many seconds of computing, and so many on the clock."""
@@ -438,46 +272,46 @@ class _Worker:
 
     def _event(self, text: bytes) -> None:
         """Take one message; only the one that has to come next is believed."""
-        heard = self.heard
+        report = self.report
         try:
             event = json.loads(text)
         except (ValueError, RecursionError):
-            return heard.forge()
+            return report.forge()
         if type(event) is not dict:
-            return heard.forge()
+            return report.forge()
         cell, task, state = event.get("cell"), event.get("task"), event.get("state")
-        idle = heard.ready and heard.at_cell is None and heard.at_task is None
+        idle = report.ready and report.at_cell is None and report.at_task is None
         if type(task) is str and task in self.tasks:
             if idle and state == "start" and task == self._next_task():
-                heard.at_task = task
+                report.at_task = task
                 self._sample()
                 self._allow(self.seconds[task], self.limits.patience * self.seconds[task])
-            elif heard.at_task == task and state is None and task not in heard.answers:
-                heard.answers[task], heard.at_task = event, None
+            elif report.at_task == task and state is None and task not in report.answers:
+                report.answers[task], report.at_task = event, None
             else:
-                heard.forge(task)
+                report.forge(task)
         elif type(cell) is int and state == "start" and idle and 0 <= cell < self.cells:
-            heard.at_cell = cell
+            report.at_cell = cell
             self._sample()
             self._allow(self.limits.cell, self.limits.patience * self.limits.cell)
-        elif type(cell) is int and state == "done" and cell == heard.at_cell:
-            heard.at_cell = None
+        elif type(cell) is int and state == "done" and cell == report.at_cell:
+            report.at_cell = None
             if error := event.get("error"):
-                heard.cell_errors[cell] = str(error)[:500]
-        elif state == "torch" and heard.ready and not self.job["torch"]:
-            heard.why = "torch"
-        elif state == "ready" and not heard.ready:
-            heard.ready = True
+                report.cell_errors[cell] = str(error)[:500]
+        elif state == "torch" and report.ready and not self.job["torch"]:
+            report.why = "torch"
+        elif state == "ready" and not report.ready:
+            report.ready = True
             self._sample()
             self.started = self.computed
             self._allow(self.limits.cell, self.limits.patience * self.limits.cell)
         elif state == "end" and idle and self._next_task() is None:
-            heard.ended = True
+            report.ended = True
         else:
-            heard.forge()
+            report.forge()
 
     def _next_task(self) -> str | None:
-        return next((task for task in self.tasks if task not in self.heard.answers), None)
+        return next((task for task in self.tasks if task not in self.report.answers), None)
 
     def _processes(self) -> Iterator[Path]:
         """The folders of all its processes in /proc."""
@@ -501,8 +335,8 @@ class _Worker:
                 after_name = (path / "stat").read_text().rpartition(")")[2].split()
                 ticks += sum(map(int, after_name[11:15]))  # its own and its children's
         self.computed = max(self.computed, ticks / HERTZ)
-        if self.heard.ready:
-            self.heard.computed = self.computed - self.started
+        if self.report.ready:
+            self.report.computed = self.computed - self.started
 
     def _memory(self) -> int:
         """Bytes that all its processes hold, pages that they share counted once."""

@@ -215,7 +215,7 @@ def plain(folder, members):
 
 def run_here(cells, tasks, slot):
     """In place of the sandbox, for submissions that we wrote ourselves: the cells, run here."""
-    from classroom.execute import Answers
+    from classroom.sandbox.examiner import Answers
     from classroom.sandbox.worker import describe
     from grading.runner.run import MISSING, run
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from classroom import tables
-from classroom.batch import case_seed
+from classroom.execute import case_seed
 from classroom.gradebook.store import Correction, Store
 from classroom.intake.owners import owner_of, settled
 from classroom.lms import exports
@@ -1889,7 +1889,7 @@ def test_own_model_answer_follows_feedback_rules(tmp_path):
 
 
 def test_own_answer_is_a_source_or_a_value(tmp_path):
-    from classroom.policy import own_answer, own_tasks
+    from classroom.private_tasks import own_answer, own_tasks
 
     head = "from grading.author import Case, plan, task\n"
     end = "TASK = task(plan({!r}, points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])"
@@ -1927,13 +1927,13 @@ def test_page_says_once_that_only_whole_answers_count(small, tmp_path):
 
 def test_partial_points_are_numbers_everywhere(small, monkeypatch):
     """A judge may give a part of the points; a policy may take that back."""
-    from classroom import execute
+    from classroom import verdicts
     from grading.feedback.verdict import Verdict
 
     def part(*_):
         return Verdict(2.5, message="On case 1 of 2: no.", part="Part of the points: <half> of it.")
 
-    monkeypatch.setattr(execute, "judge", part)
+    monkeypatch.setattr(verdicts, "judge", part)
     folder, out = small
     again(small)
     rows = rows_of(out / "grades.csv")
@@ -2109,7 +2109,7 @@ def test_gradescope_policy_follows_the_page(tmp_path, monkeypatch):
 
 
 def test_grader_error_writes_no_gradescope_results(tmp_path):
-    from classroom.execute import GraderError
+    from classroom.sandbox.examiner import GraderError
 
     def fails(*_):
         raise GraderError("a package is missing")
@@ -2277,7 +2277,7 @@ def test_similar_answers_are_listed_despite_renaming(tmp_path):
 
 def test_written_task_from_the_page_passes_the_proof(tmp_path):
     """The code that stands there, in a folder of the lecturer's own, and a class that answers."""
-    from classroom.policy import own_tasks
+    from classroom.private_tasks import own_tasks
     from tests.grading import test_tasks as proof
 
     text = pages_about_grading()

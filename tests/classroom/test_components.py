@@ -24,25 +24,26 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from classroom import tables
 from classroom.benchmark import graders
-from classroom.execute import Answers, Prepared, outcomes_from, results_of
 from classroom.gradebook.store import Store
 from classroom.intake.owners import owner_of
 from classroom.intake.submissions import find
 from classroom.options import Options
 from classroom.pipeline import grade_class
 from classroom.sandbox import worker
-from classroom.sandbox.serialize import DTYPES, SerializeError, decode, encode
-from classroom.sandbox.supervisor import (
+from classroom.sandbox.bubblewrap import (
     SENT,
-    Limits,
     Unavailable,
-    WorkerReport,
-    _options,
     bubblewrap,
+    bwrap_arguments,
     require_others_may_read,
 )
+from classroom.sandbox.examiner import Answers, Prepared, outcomes_from
+from classroom.sandbox.limits import Limits
+from classroom.sandbox.serialize import DTYPES, SerializeError, decode, encode
+from classroom.sandbox.supervisor import WorkerReport
 from classroom.sheets import sheets
 from classroom.tables import cell
+from classroom.verdicts import results_of
 from grading.runner.compare import plain
 from grading.runner.run import run
 from tests.conftest import ROOT, system_program
@@ -177,23 +178,23 @@ def test_outcome_with_printed_text_is_refused():
 @settings(max_examples=300, deadline=None)
 def test_only_the_expected_message_is_accepted(lines):
     """Garbage in a channel that waits for cells and tasks is counted and changes nothing."""
-    from classroom.sandbox.supervisor import _Worker
+    from classroom.sandbox.supervisor import Worker
 
-    made = _Worker.__new__(_Worker)
-    made.heard, made.limits, made.cells = WorkerReport(ready=True), Limits(), 2
+    made = Worker.__new__(Worker)
+    made.report, made.limits, made.cells = WorkerReport(ready=True), Limits(), 2
     made.tasks, made.seconds = ["stable_softmax"], {"stable_softmax": 1.0}
     made.popen = subprocess.Popen(["true"])
     made.computed = made.started = 0.0
     for line in lines:
         made._event(line)
-    assert made.heard.answers == {}
-    assert made.heard.garbled == len(lines)
+    assert made.report.answers == {}
+    assert made.report.garbled == len(lines)
     made._event(b'{"task": "stable_softmax", "state": "start"}')
     made._event(b'{"task": "stable_softmax", "outcomes": [1]}')
-    assert made.heard.answers["stable_softmax"]["outcomes"] == [1]
-    assert not made.heard.forged
+    assert made.report.answers["stable_softmax"]["outcomes"] == [1]
+    assert not made.report.forged
     made._event(b'{"task": "stable_softmax", "outcomes": [2]}')
-    assert made.heard.forged == {"stable_softmax"}
+    assert made.report.forged == {"stable_softmax"}
 
 
 # ------------------------------------------------------------------ cells
@@ -452,7 +453,7 @@ def as_others_see_it():
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="for root")
 def test_root_never_runs_students_code_as_root(monkeypatch, tmp_path):
-    monkeypatch.setattr("classroom.sandbox.supervisor._packages", lambda: [str(tmp_path)])
+    monkeypatch.setattr("classroom.sandbox.bubblewrap.packages", lambda: [str(tmp_path)])
     tmp_path.chmod(0o700)
     with pytest.raises(Unavailable, match="never run as root"):
         require_others_may_read()
@@ -587,12 +588,12 @@ def masked(options):
 @linux
 def test_tasks_are_hidden_in_visible_folders(monkeypatch, tmp_path):
     """As after `pip install .`, or with the course's folder somewhere below /usr."""
-    monkeypatch.setattr("classroom.sandbox.supervisor._packages", lambda: [str(tmp_path)])
-    assert masked(_options(tmp_path, Limits())) == []
+    monkeypatch.setattr("classroom.sandbox.bubblewrap.packages", lambda: [str(tmp_path)])
+    assert masked(bwrap_arguments(tmp_path, Limits())) == []
     (tmp_path / "grading").mkdir()
-    assert masked(_options(tmp_path, Limits())) == [str(tmp_path / "grading")]
-    monkeypatch.setattr("classroom.sandbox.supervisor.ROOT", Path("/usr/share/lamplight"))
-    assert "/usr/share/lamplight" in masked(_options(tmp_path, Limits()))
+    assert masked(bwrap_arguments(tmp_path, Limits())) == [str(tmp_path / "grading")]
+    monkeypatch.setattr("classroom.sandbox.bubblewrap.ROOT", Path("/usr/share/lamplight"))
+    assert "/usr/share/lamplight" in masked(bwrap_arguments(tmp_path, Limits()))
 
 
 @linux

@@ -19,7 +19,8 @@ from classroom import tables
 from classroom.gradebook.store import Store
 from classroom.options import Options
 from classroom.pipeline import grade_class
-from classroom.sandbox.supervisor import Limits, Unavailable, bubblewrap
+from classroom.sandbox.bubblewrap import Unavailable, bubblewrap
+from classroom.sandbox.limits import Limits
 from tests.classroom.hostile import BROKEN, CASES, ODD_NAMES, ZOO_SAYS
 from tests.conftest import ROOT, system_program
 from tests.grading.sample_tasks import SEED, SHEET, SLEEPER, TASKS, cells_with, notebook

@@ -9,7 +9,6 @@ import pytest
 
 from classroom import tables
 from classroom.cli import beside
-from classroom.execute import written_text
 from classroom.intake.files import Refused
 from classroom.intake.notebook_cells import MOST_SOURCE, all_cells
 from classroom.intake.roster import Class
@@ -17,6 +16,7 @@ from classroom.intake.submissions import find
 from classroom.lms import exports
 from classroom.lms.times import moodle_time
 from classroom.policy import read_policy
+from classroom.verdicts import written_text
 
 COLUMNS = "id;name;email\n"
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from classroom import execute
-from classroom.execute import Prepared
 from classroom.options import Options
 from classroom.pipeline import grade_class
-from classroom.sandbox import supervisor
+from classroom.sandbox import examiner, supervisor
+from classroom.sandbox.examiner import Prepared
+from classroom.sandbox.limits import Limits
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from classroom.sheets import sheets
 from grading.runner import tensors
@@ -73,7 +73,7 @@ def test_inputs_and_drives_that_need_torch_are_seen():
 
     def made(**more):
         task = Task("name", 2, "implement", 1, 1, "to test", abs, **more)
-        return Prepared.of(task, 1, supervisor.Limits()).torch
+        return Prepared.of(task, 1, Limits()).torch
 
     assert not made(cases=lambda seed: [Case((1.0,))])
     assert made(cases=lambda seed: [Case((1.0,)), Case((tensor,))])
@@ -94,7 +94,7 @@ def test_nothing_is_a_tensor_without_torch(monkeypatch):
 
 
 def test_sheet_2_needs_no_torch():
-    assert not any(Prepared.of(task, 3, supervisor.Limits()).torch for task in TASKS.values())
+    assert not any(Prepared.of(task, 3, Limits()).torch for task in TASKS.values())
     for kind in ("template", "answers"):
         assert not any(map(needs_torch, getattr(sheets()[2], kind).values()))
 
@@ -275,7 +275,7 @@ def test_grades_do_not_depend_on_torch_at_start(handed_in, again, tmp_path, monk
     monkeypatch.setattr(supervisor, "listen", counting)
     as_seen, starts = graded("as seen")
     assert starts == (len(handed_in), again)
-    monkeypatch.setattr(execute, "needs_torch", lambda source: True)
+    monkeypatch.setattr(examiner, "needs_torch", lambda source: True)
     always, starts = graded("always")
     assert starts == (0, len(handed_in))
     assert as_seen.keys() == always.keys()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from classroom.intake.archives import MOST_DEEP, MOST_WITHIN
-from classroom.sandbox.supervisor import Limits
+from classroom.sandbox.limits import Limits
 from grading import task
 from tests.conftest import ROOT
 from tools import sources

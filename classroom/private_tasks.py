@@ -1,0 +1,142 @@
+"""The tasks that a class is graded on: the course's and the lecturer's own, by the policy."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from classroom.policy import Policy
+from classroom.policy_file import PolicyError, meant
+from classroom.sandbox.serialize import SerializeError, encode
+from classroom.sheets import without_marks
+from grading.author import cell_of
+from grading.feedback import messages, partial_credit
+from grading.feedback.judge import grade
+from grading.runner.compare import NotPlain, form_of, plain
+from grading.task import Case, Task
+
+ARGUMENTS = (
+    "numbers, texts, booleans, arrays and tensors of numbers or booleans, and lists, "
+    "tuples, sets and dictionaries of these"
+)
+"""What a case may hold: it goes into the sandbox."""
+
+
+def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
+    """The tasks that are graded: points as the policy has them, private cases, own tasks.
+
+    Raises:
+        PolicyError: if the policy names a task that is not there.
+    """
+    made = dict(tasks)
+    if policy.private:
+        made |= {task.name: task for task in own_tasks(policy.private)}
+        made |= with_own_cases(policy.private, made)
+    for lecture, rules in policy.sheets.items():
+        mine = {name for name, task in made.items() if task.lecture == lecture}
+        for key in ("excluded", "bonus", "points"):
+            for name in getattr(rules, key):
+                if name not in mine:
+                    there = ", ".join(sorted(mine)) or "none"
+                    said = f"[sheets.{lecture}] {key}: no task {name!r}{meant(name, mine)}"
+                    raise PolicyError(f"{said}; it has: {there}")
+        if both := rules.excluded & rules.bonus:
+            raise PolicyError(f"[sheets.{lecture}]: {min(both)!r} is excluded and a bonus")
+        made = {name: task for name, task in made.items() if name not in rules.excluded}
+    known = {*tasks, *made}
+    numbers = sorted({task.lecture for task in (*tasks.values(), *made.values())})
+    for name in policy.keep_back:
+        if isinstance(name, int) and name not in numbers:
+            there = ", ".join(map(str, numbers))
+            raise PolicyError(f"feedback.keep_back: no sheet {name}; the sheets are: {there}")
+        if isinstance(name, str) and name not in known:
+            near = "; a sheet's number has no quotes" if name.isdigit() else meant(name, known)
+            raise PolicyError(f"feedback.keep_back: no task {name!r}{near}")
+    return made
+
+
+def _module(path: Path) -> object:
+    name = f"private.{path.parent.parent.name}.{path.parent.name}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where `inspect` looks for the source of a drive
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise PolicyError(f"{path}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def own_tasks(folder: Path) -> list[Task]:
+    """The lecturer's own tasks: `tasks/lecture_NN/NAME.py`, written as those of the course."""
+    found = []
+    for path in sorted((folder / "tasks").glob("lecture_*/*.py")):
+        task = getattr(_module(path), "TASK", None)
+        if not isinstance(task, Task) or task.name != path.stem:
+            raise PolicyError(f"{path}: a TASK of the name {path.stem!r} is wanted")
+        _require_passed(path, task)
+        found.append(task)
+    return found
+
+
+def own_answer(folder: Path | None, task: Task) -> str:
+    """The model answer of one of the lecturer's own tasks as its file has it; nothing of others."""
+    path = next(folder.glob(f"tasks/lecture_*/{task.name}.py"), None) if folder else None
+    if path is None:
+        return ""
+    with contextlib.suppress(ValueError):  # the file marks no cell
+        return without_marks(cell_of(path), task.name)
+    with contextlib.suppress(TypeError, OSError):  # no function, or no text of it
+        return inspect.getsource(task.reference)
+    return f"{task.name} = {task.reference!r}"
+
+
+def with_own_cases(folder: Path, tasks: Mapping[str, Task]) -> dict[str, Task]:
+    """The tasks for which `cases/NAME.py` has a function `cases(seed)` of its own."""
+    found = {}
+    for path in sorted((folder / "cases").glob("*.py")):
+        cases = getattr(_module(path), "cases", None)
+        if path.stem not in tasks or not callable(cases):
+            raise PolicyError(f"{path}: a function cases(seed) for a task of this name is wanted")
+        found[path.stem] = replace(tasks[path.stem], cases=cases)
+        _require_passed(path, found[path.stem])
+    return found
+
+
+def _require_cases(path: Path, task: Task) -> None:
+    """Say of cases that cannot be used which one it is, and what is wanted."""
+    try:
+        made = task.cases(0)
+    except Exception as error:
+        raise PolicyError(f"{path}: cases(0) stops: {type(error).__name__}: {error}") from error
+    cases = isinstance(made, Sequence) and all(isinstance(case, Case) for case in made)
+    if not cases or not made:
+        raise PolicyError(f"{path}: cases(seed) must return a list of grading.task.Case, not empty")
+    for number, case in enumerate(made, 1):
+        where = f"{path}: case {number}" + f" ({case.note})" * bool(case.note)
+        if type(case.args) is not tuple:
+            said = f"its arguments are {messages.form(form_of(case.args))}"
+            raise PolicyError(f"{where}: {said}; one tuple is wanted, as in Case((x,))")
+        try:
+            for arg in case.args:
+                encode(plain(arg))
+        except (NotPlain, SerializeError) as error:
+            came = messages.not_plain(error.form) if isinstance(error, NotPlain) else error
+            raise PolicyError(f"{where}: an argument is {came}; wanted are {ARGUMENTS}") from error
+    if partial_credit.ORDINARY not in partial_credit.told(made):
+        said = "no case is an ordinary one, which half of the points are for"
+        raise PolicyError(f"{path}: {said}; leave out kind= where nothing is special")
+
+
+def _require_passed(path: Path, task: Task) -> None:
+    """Cases that the model answer fails would take points from everybody who is right."""
+    _require_cases(path, task)
+    verdict = grade(task, task.reference, seed=0)
+    if verdict.points < task.points and not verdict.needs_review:
+        said = f"the model answer itself has {verdict.points:g} of {task.points:g} points on these"
+        raise PolicyError(f"{path}: {said}: {verdict.message}")

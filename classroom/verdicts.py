@@ -1,0 +1,135 @@
+"""The verdict on each task of a submission, given outside the sandbox, with feedback."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from classroom.gradebook.store import Result
+from classroom.sandbox.examiner import Answers, Prepared
+from classroom.sheets import definitions
+from grading.feedback.judge import judge
+from grading.feedback.verdict import Verdict
+from grading.runner.outcome import Status
+from grading.task import CODE
+
+try:
+    import resource
+except ImportError:  # Windows, where only the tests of the parts run
+    resource = None
+
+JUDGING_MEMORY = 8 << 30
+LONGEST = 4_000
+SHOWN = 800
+"""How many characters of an input are shown."""
+
+
+def results_of(
+    answers: Answers, tasks: Sequence[Prepared], cells: Sequence[str] = ()
+) -> list[Result]:
+    """The verdict on each task. Here, outside, is where expected values are.
+
+    Args:
+        cells: the student's code cells: what each task's answer is, and what kept it from running.
+    """
+    own = definitions(cells, {prepared.task.name for prepared in tasks})
+    results = []
+    for prepared in tasks:
+        task = prepared.task
+        result = Result(task.name, 0, task.points, answers.failed.get(task.name, ""))
+        result.answer = own.get(task.name, "")
+        outcomes, verdict = answers.outcomes.get(task.name), None
+        if not result.message and outcomes is not None:
+            try:
+                with _memory_limit():
+                    verdict = judge(task, prepared.cases, outcomes, prepared.baseline)
+            except Exception as error:
+                answers.flags.add("could not be judged")
+                result.message = f"The result could not be judged ({type(error).__name__})."
+            else:
+                result.points, result.mistake = verdict.points, verdict.mistake
+                result.message, result.review = verdict.message, verdict.needs_review
+                result.part = verdict.part
+                if verdict.needs_review:
+                    result.answer = outcomes[0].value
+        if task.kind == "written" and not result.review:
+            # Curly or inner quotation marks break the cell; what was written still is an answer.
+            result.answer = unread = written_text(task.name, cells) or result.answer
+            result.review = len(re.findall(r"\w+", unread)) >= 3
+        if result.points < task.points and not result.review:
+            result.input = failing_input(prepared, verdict)
+            why = cause(task.name, verdict, cells, answers.notes)
+            missing = verdict is not None and verdict.status is Status.MISSING
+            result.message = why if why and missing else f"{result.message}\n{why}".strip()
+        if len(result.message) > LONGEST:
+            result.message = result.message[:LONGEST] + "…"
+        results.append(result)
+    return results
+
+
+def written_text(name: str, cells: Sequence[str]) -> str:
+    """What a student wrote after `name =`, as it stands in the last cell that has it."""
+    starts = re.compile(
+        rf"^\s*{name}\s*=(?!=)\s*(.*?)\s*(?=^\s*check\(|\Z)", re.MULTILINE | re.DOTALL
+    )
+    found = [match[1] for cell in cells for match in starts.finditer(cell)]
+    return found[-1] if found else ""
+
+
+def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
+    """The input of the case that the verdict is about; without a verdict, that of the only case."""
+    task = prepared.task
+    if task.kind not in (*CODE, "train"):
+        return ""
+    number = verdict.case if verdict else None
+    if number is None and len(prepared.cases) > 1:
+        return ""
+    args = prepared.cases[number or 0].args
+    names = list(inspect.signature(task.drive or task.reference).parameters)[bool(task.drive) :]
+    with np.printoptions(precision=4, suppress=True, threshold=60):
+        shown = [f"{name} = {_shown(arg)}" for name, arg in zip(names, args, strict=False)]
+    return "\n".join(text if len(text) < SHOWN else text[:SHOWN] + "…" for text in shown)
+
+
+def _shown(arg: object) -> str:
+    array = arg.detach().numpy() if isinstance(arg, torch.Tensor) else arg
+    if isinstance(array, np.ndarray):
+        return f"{np.array2string(array, separator=', ')}  # shape {array.shape}"
+    return repr(arg)
+
+
+def cause(
+    name: str, verdict: Verdict | None, cells: Sequence[str], notes: Mapping[int, str]
+) -> str:
+    """The cell that stopped, if it was to define the answer, or a name that the answer lacks."""
+    undefined = verdict.outcome.undefined if verdict and verdict.outcome else ""
+    for word in dict.fromkeys(filter(None, [name, undefined])):
+        makes = re.compile(
+            rf"^\s*(?:(?:async )?(?:def|class)\s+{word}\b|{word}\s*=[^=]|.*\bimport\b.*\b{word}\b)",
+            re.MULTILINE,
+        )
+        stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
+        if stopped:
+            return f"The cell that defines `{word}` did not finish. {notes[stopped[-1]]}"
+    return ""
+
+
+@contextlib.contextmanager
+def _memory_limit() -> Iterator[None]:
+    """A result of an odd shape must not make a comparison take all the memory there is."""
+    if resource is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    bound = JUDGING_MEMORY if hard == resource.RLIM_INFINITY else min(JUDGING_MEMORY, hard)
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses
+        resource.setrlimit(resource.RLIMIT_AS, (bound, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
