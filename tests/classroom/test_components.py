@@ -129,7 +129,7 @@ def test_what_is_no_plain_data_is_refused(value):
 
 
 @given(json_values)
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 def test_garbage_is_refused_or_is_plain_data(garbage):
     try:
         value = decode(garbage)
