@@ -21,7 +21,7 @@ VISIBLE = ("visible", "after_due_date", "after_published", "hidden")
 
 @dataclass(frozen=True)
 class SheetRules:
-    """What holds for one sheet."""
+    """The rules of one sheet."""
 
     due: datetime | None = None
     extensions: Mapping[str, datetime] = field(default_factory=dict)
@@ -42,18 +42,18 @@ class Policy:
     days: int | None = None
     """Later than this many days, a sheet has no points; None if there is no such end."""
     times: str | Path = ""
-    """Where the times of handing in come from: "files", "moodle" (its worksheet), or a table."""
+    """The source of the times of handing in: "files", "moodle" (its worksheet), or a table."""
     zone: tzinfo | None = None
-    """The zone of times that name none; None: that of this machine."""
+    """The zone of times without one; None means the zone of this machine."""
     answers_from: datetime | None = None
-    """When the model answers stand in the feedback."""
+    """The time from which the feedback shows model answers."""
     keep_back: frozenset[str | int] = frozenset()
-    """Names of tasks, and numbers of sheets all of whose tasks are meant."""
+    """Names of tasks, and numbers of sheets, whose model answers are never shown."""
     inputs: bool = True
     """Whether the feedback shows the private input on which an answer failed."""
     visibility: str = "visible"
     site: str = ""
-    """Where the course's site stands, for links from the feedback."""
+    """The address of the course's site, for links from the feedback."""
     private: Path | None = None
     packages: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ class Policy:
         return self.sheets.get(lecture or 0, SheetRules())
 
     def by(self, id_of: Callable[[str], str]) -> Policy:
-        """The same rules, with every student named by the identifier."""
+        """The same rules, with every student replaced by the student's id."""
         sheets = {
             number: replace(
                 rules, extensions={id_of(said): when for said, when in rules.extensions.items()}
@@ -77,12 +77,12 @@ class Policy:
         return replace(self, sheets=sheets)
 
     def due(self, lecture: int, student: str) -> datetime | None:
-        """When a student must have handed in."""
+        """The deadline of a student."""
         rules = self.of(lecture)
         return rules.extensions.get(student, rules.due)
 
     def days_late(self, lecture: int, student: str, handed: datetime | None) -> int:
-        """How many days have begun after the deadline and its grace."""
+        """Number of days that began after the deadline; 0 within its grace."""
         due = self.due(lecture, student)
         if due is None or handed is None:
             return 0
@@ -91,11 +91,11 @@ class Policy:
         return -(-(handed - due) // timedelta(days=1))
 
     def keeps_back(self, task: Task) -> bool:
-        """Whether the model answer of a task never stands in the feedback."""
+        """Whether the feedback never shows the model answer of a task."""
         return task.name in self.keep_back or task.lecture in self.keep_back
 
     def share(self, late: int) -> float:
-        """Which share of the points a sheet keeps that is so many days late."""
+        """The share of the points that remains after so many days."""
         if self.days is not None and late > self.days:
             return 0.0
         return max(0.0, 1 - late * self.percent_per_day / 100)
@@ -178,7 +178,7 @@ def _source(path: Path, times: str) -> str | Path:
 
 
 def possible_points(policy: Policy, tasks: Mapping[str, Task], lecture: int) -> dict[str, float]:
-    """By task, the points that make up the maximum of a sheet: those of bonus tasks do not."""
+    """The points that make up the maximum of a sheet, by task, without bonus tasks."""
     rules = policy.of(lecture)
     mine = [t for t in tasks.values() if t.lecture == lecture and t.name not in rules.bonus]
     return {task.name: rules.points.get(task.name, task.points) for task in mine}

@@ -1,4 +1,4 @@
-"""The sheets of exercises as students know them, and what of one a notebook holds."""
+"""The exercise sheets as students know them, and the tasks of a sheet that a notebook holds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFINES = re.compile(
 
 @dataclass(frozen=True)
 class Item:
-    """A task as it stands on its sheet."""
+    """A task with its number and title on the sheet."""
 
     number: int
     title: str
@@ -42,13 +42,13 @@ class Sheet:
     """The file's name without its ending: the lecture's page on the site has the same."""
     items: tuple[Item, ...]
     template: Mapping[str, str]
-    """By task, the cell as the student finds it."""
+    """The cell as the student finds it, by task."""
     answers: Mapping[str, str]
-    """By task, the cell with the model answer, without its marks."""
+    """The cell with the model answer, without its marks, by task."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """By task, what is asked, as the student reads it; without the hints."""
+    """The question as the student reads it, without the hints, by task."""
     marking: Mapping[str, str] = field(default_factory=dict)
-    """By written task, which point is for what, as the model answers say it."""
+    """How the points are divided, by written task."""
 
 
 @functools.cache
@@ -80,13 +80,13 @@ def sheets() -> dict[int, Sheet]:
 
 
 def without_marks(text: str, name: str) -> str:
-    """The cell of a task with its model answer only: no marks, and not what a student finds."""
+    """The cell with the model answer alone, without marks and without the student's stub."""
     marks = rf"^\s*(# (BEGIN|END) SOLUTION|#\| .*|{name} = \.\.\..*)(\n|$)"
     return re.sub(marks, "", text, flags=re.MULTILINE).rstrip()
 
 
 def _for_marking(answered: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """By task, what stands behind "For marking." below its model answer."""
+    """The text after "For marking." below each model answer, by task."""
     found, task = {}, ""
     for kind, source in answered:
         task = (MARK.findall(source) or [task])[-1] if kind == "markdown" else task
@@ -96,7 +96,7 @@ def _for_marking(answered: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def lecture_name(number: int) -> str:
-    """What the sheet of this number is about, in words."""
+    """The name of the lecture with this number, or of the project."""
     return "The project" if number == PROJECT else f"Lecture {number}"
 
 
@@ -108,12 +108,12 @@ def _cells_of(path: Path) -> list[tuple[str, str]]:
 
 
 def plain_words(text: str) -> str:
-    """A text of the course without the marks of its pages: {term}`query` is query."""
+    """A text of the course without its markup: {term}`query` becomes query."""
     return re.sub(r"\{\w+\}`([^`<]*?)(?:\s*<[^`]*>)?`", r"\1", text)
 
 
 def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
-    """The tasks of a lecture in the order of its sheet; what is not on it comes last."""
+    """The tasks of a lecture in the order of its sheet; tasks that are not on it come last."""
     mine = [name for name, task in tasks.items() if task.lecture == lecture]
     sheet = sheets().get(lecture)
     items = [item for item in sheet.items if item.task in mine] if sheet else []
@@ -123,7 +123,7 @@ def items_of(lecture: int, tasks: Mapping[str, Task]) -> list[Item]:
 
 
 def definitions(cells: Sequence[str], names: Collection[str]) -> dict[str, str]:
-    """By name, the last cell that defines it at its left edge, without the calls of `check`."""
+    """The last cell that defines each name at its left edge, without calls of `check`."""
     found = {}
     for source in cells:
         for function, value in DEFINES.findall(source):
@@ -135,7 +135,7 @@ def definitions(cells: Sequence[str], names: Collection[str]) -> dict[str, str]:
 
 
 def is_untouched(source: str, name: str, template: str | None) -> bool:
-    """Whether a cell is as the student found it: the template's text, or nothing but a stub."""
+    """Whether the student left a cell unchanged: the template's text, or nothing but a stub."""
     if template is not None and _bare(source) == _bare(template):
         return True
     try:
@@ -162,22 +162,22 @@ def _is_stub(node: ast.stmt, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Holds:
-    """What a notebook holds of the tasks of one lecture."""
+    """The tasks of one lecture in a notebook."""
 
     lecture: int
     defined: Mapping[str, str] = field(default_factory=dict)
     answered: frozenset[str] = frozenset()
     marked: bool = False
-    """Whether the sheet's own words stand in it: a task's mark, a call of `check`."""
+    """Whether it has words of the sheet itself: a task's mark, a call of `check`."""
 
     @property
     def strength(self) -> int:
-        """0 if no task is answered, 1 if some are in what is hardly the sheet, else 2."""
+        """0 without answers, 1 with answers in a notebook that is hardly the sheet, else 2."""
         return (2 if self.marked else 1) if self.answered else 0
 
 
 def holds(cells: Sequence[tuple[str, str]], tasks: Mapping[str, Task]) -> dict[int, Holds]:
-    """What the cells of a notebook hold, by lecture; only lectures of which they hold something."""
+    """The tasks in the cells of a notebook, by lecture; other lectures are left out."""
     code = [source for kind, source in cells if kind == "code"]
     defined = definitions(code, set(tasks))
     whole = "\n".join(source for _, source in cells)
@@ -198,7 +198,7 @@ def holds(cells: Sequence[tuple[str, str]], tasks: Mapping[str, Task]) -> dict[i
 
 @functools.cache
 def _lectures() -> tuple[frozenset[str], frozenset[str]]:
-    """The headings of all lectures, and their cells with code."""
+    """The headings of all lectures, and their code cells."""
     books = [_cells_of(path) for path in (ROOT / "lectures").glob("*.ipynb")]
     code = {source.rstrip() for cells in books for kind, source in cells if kind == "code"}
     return frozenset(map(_heading, books)) - {""}, frozenset(code)
@@ -223,6 +223,6 @@ def is_lecture(cells: Sequence[tuple[str, str]], found: Mapping[int, Holds]) -> 
 
 
 def best(found: Mapping[int, Holds]) -> int | None:
-    """The lecture most of whose tasks a notebook holds."""
+    """The lecture with the most tasks in a notebook."""
     size = {n: (len(h.answered), len(h.defined) + h.marked, -n) for n, h in found.items()}
     return max(size, key=size.__getitem__, default=None)

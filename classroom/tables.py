@@ -1,6 +1,6 @@
-"""Tables that other programs and persons make and read: CSV, whatever wrote it.
+"""CSV tables, exchanged with spreadsheets, learning management systems and persons.
 
-No cell begins a formula when it is written, and none that was protected so is misread.
+No cell that is written begins a formula, and protected cells are read correctly.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FORMULA = ("=", "+", "-", "@")
 
 
 def cell(value: object) -> object:
-    """What may stand in a table: a text that a spreadsheet would compute gets a quote before it."""
+    """A safe cell: a text that a spreadsheet would compute gets a quote before it."""
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, str):
@@ -29,12 +29,12 @@ def cell(value: object) -> object:
 
 
 def writable(value: str) -> str:
-    """A text that can be written as UTF-8: half of a pair of surrogates becomes a question mark."""
+    """A text that UTF-8 can encode: a lone surrogate becomes a question mark."""
     return value.encode(errors="replace").decode()
 
 
 def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table: UTF-8 with the mark by which Excel knows it. It is whole or not there."""
+    """Write a table, all or nothing, in UTF-8 with the byte order mark that Excel needs."""
     new = path.with_suffix(".new")
     with open(new, "w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
@@ -44,7 +44,7 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def decoded(path: Path) -> str:
-    """The text of a file as spreadsheets write it: UTF-8, UTF-16 or Windows' own.
+    """The text of a file that a spreadsheet wrote: UTF-8, UTF-16 or Windows-1252.
 
     Raises:
         ValueError: if it is none of these.
@@ -102,7 +102,7 @@ def read(
 
 
 def normal(value: str) -> str:
-    """One form of each letter: macOS writes ö as o and a mark, other programs as one letter."""
+    """A text in NFC form: macOS writes ö as o and a mark, other programs as one letter."""
     return unicodedata.normalize("NFC", value).strip()
 
 

@@ -32,7 +32,7 @@ SHOWN = 800
 def results_of(
     answers: Answers, tasks: Sequence[Prepared], cells: Sequence[str] = ()
 ) -> list[Result]:
-    """The verdict on each task. Here, outside, is where expected values are.
+    """The verdict on each task; expected values exist only here, outside the sandbox.
 
     Args:
         cells: the student's code cells: what each task's answer is, and what kept it from running.
@@ -73,7 +73,7 @@ def results_of(
 
 
 def written_text(name: str, cells: Sequence[str]) -> str:
-    """What a student wrote after `name =`, as it stands in the last cell that has it."""
+    """The student's text after `name =`, from the last cell that has it."""
     starts = re.compile(
         rf"^\s*{name}\s*=(?!=)\s*(.*?)\s*(?=^\s*check\(|\Z)", re.MULTILINE | re.DOTALL
     )
@@ -106,7 +106,7 @@ def _shown(arg: object) -> str:
 def cause(
     name: str, verdict: Verdict | None, cells: Sequence[str], notes: Mapping[int, str]
 ) -> str:
-    """The cell that stopped, if it was to define the answer, or a name that the answer lacks."""
+    """A sentence about the unfinished cell that was to define the answer or a name it needs."""
     undefined = verdict.outcome.undefined if verdict and verdict.outcome else ""
     for word in dict.fromkeys(filter(None, [name, undefined])):
         makes = re.compile(
@@ -121,7 +121,7 @@ def cause(
 
 @contextlib.contextmanager
 def _memory_limit() -> Iterator[None]:
-    """A result of an odd shape must not make a comparison take all the memory there is."""
+    """Bound the memory of a comparison, since a result may have an odd shape."""
     if resource is None:
         yield
         return

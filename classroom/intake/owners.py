@@ -1,4 +1,4 @@
-"""Whose a file is, by its path as learning management systems write it."""
+"""The owner of a file, from its path as learning management systems write it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
 LAYOUT = re.compile(r"(\d+_assignsubmission_[a-z]*)_?(.*)", re.DOTALL)
-"""With folders, Moodle's file lies behind this word; without them, its name goes on with it."""
+"""With folders, Moodle's file comes after this word; without them, its name continues it."""
 CANVAS = re.compile(
     r"(?:(?P<name>(?!(?:LATE_)?anon_\w{5}_\d).+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w{5})_(?P<upload>\d{3,})_"
 )
@@ -18,7 +18,7 @@ COURSE_FILE = re.compile(r"\d\d_\w+")
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a file claims to be, by the names of its folders, its zip and itself."""
+    """The owner that a file claims, by the names of its folders, its zip and itself."""
 
     system: str
     """"moodle" or "canvas", if the names are as these write them, else nothing."""
@@ -33,7 +33,7 @@ class Owner:
 
 
 def owner_of(name: str, speaks: str = "") -> Owner:
-    """Whose a file is, by its path as learning systems write it.
+    """The owner of a file, from its path.
 
     Args:
         name: the whole path, through zips too.
@@ -56,16 +56,16 @@ def owner_of(name: str, speaks: str = "") -> Owner:
 
 
 def settled(name: str) -> str:
-    """What of a path stays the same when the system reveals who a student is.
+    """The part of a path that stays the same when the system reveals a student's name.
 
-    That is Moodle's number, or that of Canvas's upload, and what follows, with or without folders;
-    else the whole path.
+    It begins with Moodle's number or with that of Canvas's upload, and is the same with and without
+    folders; for other files it is the whole path.
     """
     return _split(name)[1]
 
 
 def download(name: str) -> str:
-    """In which of several downloads a file lies: what stands before the system's own words."""
+    """The download that a file belongs to: the path before the system's own words."""
     return _split(name)[0]
 
 

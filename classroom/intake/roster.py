@@ -1,7 +1,7 @@
-"""Who is in the class, and whose a file is.
+"""The students of the class, and the student of each file.
 
-A student is an identifier, never a name: two of the same name are two, and what cannot be assigned
-for certain is nobody's until a person says whose it is.
+A student is an identifier, never a name: two students may have the same name. A file whose student
+is not certain belongs to nobody until a person decides.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ WANTED = (
 
 @dataclass(frozen=True)
 class Student:
-    """One student. `id` is what stands in every table."""
+    """One student; `id` identifies the student in every table."""
 
     id: str
     name: str = ""
     email: str = ""
     handed: str = ""
-    """When Moodle's worksheet says that this student handed in, in its words."""
+    """The time of handing in, as Moodle's worksheet writes it."""
     also: frozenset[str] = field(default_factory=frozenset)
-    """By what else files may name this student, in lower case: "moodle 501", a login."""
+    """Other words for this student in files, in lower case: "moodle 501", a login."""
     numbers: frozenset[str] = field(default_factory=frozenset)
-    """What the systems themselves call this student: "moodle 501", but not what an `id` may be."""
+    """The systems' own numbers for this student, as "moodle 501"; an `id` is never one of them."""
     blind: bool = False
-    """Known by a number only that is another one in every assignment: nobody's points in a term."""
+    """Whether the student is known only by a number that changes with every assignment."""
 
 
 def read_roster(paths: Sequence[Path]) -> list[Student]:
@@ -78,7 +78,7 @@ def read_roster(paths: Sequence[Path]) -> list[Student]:
 
 
 def _one(old: Student, new: Student, where: str) -> Student:
-    """Two rows about one student, put together.
+    """Merge two rows about one student.
 
     Raises:
         ValueError: if these are two people: what they share is a number, and the e-mails differ.
@@ -135,7 +135,7 @@ def _student(system: str, given: Mapping[str, str]) -> Student:
 
 
 def read_pairs(path: Path, members: Class) -> dict[str, str]:
-    """Which participant is whom: by number, as "moodle 903", the identifier of a student.
+    """Students' identifiers, by the number of the participant, as "moodle 903".
 
     The table has the columns participant and id or email, or is Moodle's worksheet with names.
 
@@ -171,12 +171,12 @@ def read_pairs(path: Path, members: Class) -> dict[str, str]:
 
 
 def _key(word: str) -> str:
-    """By what two spellings of an identifier are the same."""
+    """One form for all spellings of an identifier."""
     return normal(word).lower()
 
 
 def _number(said: str) -> str:
-    """A participant's number as files have it: Moodle's digits, or Canvas's word for nobody."""
+    """A participant's number as files have it: Moodle's digits, or Canvas's anonymous word."""
     if re.fullmatch(r"anon_\w{5}", said.strip()):
         return f"canvas {said.strip().lower()}"
     digits = re.fullmatch(r"(?:participant)?\s*(\d+)", said.strip(), re.IGNORECASE)
@@ -185,22 +185,22 @@ def _number(said: str) -> str:
 
 @dataclass
 class Class:
-    """The students that are known, and how files find them.
+    """The known students, and the rules that assign files to them.
 
-    Without a roster the files themselves say who there is.
+    Without a roster the files themselves say who is in the class.
     """
 
     students: dict[str, Student] = field(default_factory=dict)
     closed: bool = False
-    """Whether there is a roster: nobody else is in the class."""
+    """Whether there is a roster; then nobody else is in the class."""
     assigned: Mapping[str, str] = field(default_factory=dict)
-    """By file, the identifier that a person gave."""
+    """Students whom a person named, by file."""
     seen: dict[str, str] = field(default_factory=dict)
-    """By what an export calls a student or an upload, whose it is."""
+    """Maps an LMS student or upload id to our student id."""
     former: dict[tuple[int, str], str] = field(default_factory=dict)
-    """By lecture (0: all) and an identifier of an earlier run, who that is now."""
+    """The student's id now, by lecture (0: all) and an id of an earlier run."""
     doubtful: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
-    """By lecture and student, several of earlier runs who cannot all be this one."""
+    """Lectures and students, with several ids of earlier runs that cannot all be that student."""
 
     @classmethod
     def of(cls, paths: Sequence[Path], assigned: Mapping[str, str]) -> Class:
@@ -213,9 +213,9 @@ class Class:
         return cls(students, bool(paths), assigned)
 
     def id_of(self, said: str) -> str:
-        """The identifier of whom a person names: by it, by e-mail, login, or the system's number.
+        """The id of the student whom a person names by id, e-mail address, login or number.
 
-        What fits nobody, or several, comes back as it is.
+        A word that fits nobody, or several students, is returned as it is.
         """
         said = normal(said)
         ways = {_key(said), f"canvas {said}", _number(said)}
@@ -223,7 +223,7 @@ class Class:
         return fits[0] if said not in self.students and len(fits) == 1 else said
 
     def tie(self, pairs: Mapping[str, str]) -> None:
-        """Let participants, by number, be the students that a person named.
+        """Identify participants, by number, with the students that a person named.
 
         Raises:
             ValueError: if the roster says of a participant that it is somebody else.
@@ -245,10 +245,11 @@ class Class:
             )
 
     def recognise(self, known: Iterable[tuple[int, str, str]], named: Collection[str] = ()) -> None:
-        """Find out who bore another identifier in earlier runs.
+        """Recognize students who had another identifier in earlier runs.
 
-        Whom the learning system called the same in the same assignment, or who has the same e-mail
-        address, is the same. Where one student would be several participants, nobody is.
+        Two students are the same if the learning management system gave them the same number in the
+        same assignment, or if they have the same e-mail address. If one student would then be
+        several participants, none of them is recognized.
 
         Args:
             known: of earlier runs the lecture, a word for a student, and the identifier.
@@ -272,11 +273,11 @@ class Class:
         self.former = {place: min(new) for place, new in leads.items() if len(new) == 1}
 
     def now(self, lecture: int | None, id: str) -> str:
-        """Who a student of an earlier run is now."""
+        """The present id of a student of an earlier run."""
         return self.former.get((lecture or 0, id)) or self.former.get((0, id), id)
 
     def whose(self, handed: Handed) -> tuple[Student | None, str]:
-        """The student of a file, and if there is none, why; if there is one, what is odd."""
+        """The student of a file and what is odd about that; without a student, the reason."""
         if handed.name in self.assigned:
             id = self.assigned[handed.name]
             if self.closed and id not in self.students:
@@ -302,7 +303,7 @@ class Class:
         return None, "nothing in its path is the identifier or e-mail of anybody on the roster"
 
     def _by_name(self, owner: Owner) -> tuple[Student, str]:
-        """Without a roster: one student an identifier, and two where it bears two names."""
+        """The student of a file without a roster: one for each identifier and name."""
         word = f"{owner.system} {owner.id}"
         for student in self.students.values():
             if word in student.also and student.name == owner.name:
@@ -319,7 +320,7 @@ class Class:
         return student, odd
 
     def _saw(self, owner: Owner, student: Student) -> None:
-        """Remember what the export calls a student; Canvas's uploads keep their number."""
+        """Remember the export's numbers for a student and for Canvas's uploads."""
         if owner.system:
             self.seen[f"{owner.system} {owner.id}".lower()] = student.id
         if owner.upload:
@@ -327,7 +328,7 @@ class Class:
 
 
 def words_of(student: Student) -> Collection[str]:
-    """By what a student is known again in a later run."""
+    """Words by which later runs recognize a student."""
     email = {f"email {student.email}".lower()} if student.email else set()
     return student.numbers | email
 
@@ -339,7 +340,7 @@ def _table_hint(system: str) -> str:
 
 
 def _name_differs(owner: Owner, student: Student) -> str:
-    """A sentence, if the name in the path cannot be the one on the roster."""
+    """A sentence if the name in the path is not the name on the roster."""
 
     def letters(name: str) -> list[str]:
         return sorted("".join(re.findall(r"\w", _key(name).replace("_", ""))))

@@ -1,4 +1,4 @@
-"""Times as learning systems write them for people: the month in words, in any language."""
+"""Times as Moodle writes them for people: the month in words, in any language."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def moodle_time(words: str) -> datetime:
 
 @functools.cache
 def _months() -> dict[str, frozenset[int]]:
-    """By a word in lower case, the months that it may mean, from Unicode's CLDR."""
+    """The months that a word in lower case may mean, from Unicode's CLDR."""
     from babel import Locale, localedata
 
     found: dict[str, set[int]] = {}

@@ -1,8 +1,8 @@
-"""Which answers are alike: tokens compared after renaming, in runs of eight.
+"""Similar answers: tokens are compared after renaming, in runs of eight.
 
-What the template and the model answer have, and what many in the class have, is taken out first;
-so of short answers nothing is left, and nothing is said about them. A high share is a reason to
-read both answers, and proves nothing: two students may have learned from the same page.
+Runs of the template, of the model answer and of many students are removed first, so nothing is left
+of short answers, and they are not compared. A high share is a reason to read both answers, and no
+proof: two students may have learned from the same page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RUN = 8
 LEAST = 16
 """Runs that an answer must have of its own to be compared."""
 COMMON = 0.2
-"""What a larger share of the class has is nobody's own."""
+"""Runs that a larger share of the class has are removed."""
 ALIKE = 0.6
 MOST = 60
 """Pairs that are shown."""
@@ -71,7 +71,7 @@ def runs(source: str) -> set[tuple[str, ...]]:
 
 
 def pairs(graded: Sequence[SheetGrade]) -> Iterator[Pair]:
-    """Answers of different students that are alike, task by task."""
+    """Pairs of similar answers of different students, task by task."""
     by_task: dict[str, list[tuple[SheetGrade, set]]] = {}
     for sheet in graded:
         known = all_sheets().get(sheet.lecture)
@@ -93,7 +93,7 @@ def pairs(graded: Sequence[SheetGrade]) -> Iterator[Pair]:
 
 
 def same_files(graded: Sequence[SheetGrade]) -> list[list[SheetGrade]]:
-    """Who handed in one and the same file, byte for byte, with answers in it."""
+    """Groups of students who handed in identical files with answers."""
     by_content: dict[str, list[SheetGrade]] = {}
     for sheet in graded:
         if sheet.graded and sheet.row.holds.answered:
@@ -102,9 +102,9 @@ def same_files(graded: Sequence[SheetGrade]) -> list[list[SheetGrade]]:
 
 
 def write(out: Path, graded: Sequence[SheetGrade]) -> int:
-    """`similar.csv` with every pair, and `similar.html` with the two answers side by side.
+    """Write `similar.csv` with every pair, and `similar.html` with the two answers of each.
 
-    Above them stands who handed in the same file; of a copied model answer no pair tells.
+    Identical files are listed first, because copied model answers form no pair.
     """
     found = sorted(pairs(graded), key=lambda p: (-p.share, p.task, p.one.student.id))
     columns = ("share", "task", "id", "name", "other id", "other name")

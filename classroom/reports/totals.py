@@ -1,4 +1,4 @@
-"""Across the weeks of a term: everybody's total, and who struggles with what."""
+"""Totals of a term: everybody's points, and who needs help with what."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from classroom.sheets import items_of
 from grading.task import Task
 
 STRUGGLES = 0.5
-"""Who has less than this share of the points is listed."""
+"""Students with less than this share of the points are listed."""
 
 
 def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
-    """`totals.csv` and `course.html`, from all sheets that were graded into this folder.
+    """Write `totals.csv` and `course.html` from all sheets that were graded into this folder.
 
-    Who is known by the number of one assignment only is nobody in the totals, and stands in
-    `blind.csv` until names are known.
+    Anonymous participants are not in the totals; they are listed in `blind.csv` until names are
+    known.
 
     Returns:
-        How many sheets stand there.
+        Number of sheets of anonymous participants.
     """
     blind = store.blind()
     columns = ("lecture", "participant", "name", "points", "possible", "final")

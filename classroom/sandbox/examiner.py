@@ -34,12 +34,12 @@ FORGED = "More than one answer, or an answer that nobody asked for, came for thi
 
 
 class GraderError(RuntimeError):
-    """The grader itself cannot go on; no student's fault."""
+    """The grader itself cannot continue; no student is at fault."""
 
 
 @dataclass
 class Prepared:
-    """A task with its private cases, and what of it the worker may know."""
+    """A task with its private cases, and the data about it that a worker gets."""
 
     task: Task
     cases: Sequence[Case]
@@ -77,14 +77,14 @@ class Prepared:
         return cls(task, cases, seconds, sent, torch)
 
     def without_torch(self) -> dict:
-        """What is sent where there is no torch: functions that need it cannot be called there."""
+        """The data for a worker without torch, where functions of torch need not be forbidden."""
         forbidden = [name for name in self.sent["forbidden"] if not needs_torch(f"import {name}")]
         return {**self.sent, "forbidden": forbidden}
 
 
 @dataclass
 class Answers:
-    """What came out of the sandbox for one submission."""
+    """The outcomes of one submission from the sandbox."""
 
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)

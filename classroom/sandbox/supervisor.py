@@ -111,7 +111,7 @@ def _processes_of_user() -> int:
 
 
 class Worker:
-    """A worker that was started, and what comes out of it."""
+    """A worker that was started, and its messages."""
 
     def __init__(
         self, job: dict, limits: Limits, slot: int, course: CourseFiles, program: str | None
@@ -196,7 +196,7 @@ class Worker:
     def follow(
         self, seconds: dict[str, float], left: float, deadline: float, stop: threading.Event
     ) -> WorkerReport:
-        """Read what comes, and stop the worker when it exceeds a limit."""
+        """Read the worker's messages, and stop the worker when it exceeds a limit."""
         report, limits = self.report, self.limits
         self.seconds = seconds
         self.started = 0.0
@@ -254,24 +254,24 @@ class Worker:
         return report
 
     def _allow(self, most: float, clock: float) -> None:
-        """From now on: so many seconds of computing, and so many on the clock."""
+        """Allow so many seconds of computing, and so many on the clock, from now on."""
         self.most, self.until = self.computed + most, time.monotonic() + clock
 
     def _lines(self, line: bytearray) -> bytearray:
-        """Take the whole lines; returns what comes after the last one."""
+        """Process the complete lines; returns the rest after the last one."""
         *whole, rest = line.split(b"\n")
         for text in whole:
             self._event(bytes(text))
         return rest
 
     def _rest(self, line: bytearray) -> None:
-        """Take what was written before the end, whenever this program came to read it."""
+        """Process all messages that were written before the worker ended."""
         with contextlib.suppress(OSError):
             while len(line) <= self.limits.message and (piece := os.read(self.channel, PIECE)):
                 line = self._lines(line + piece)
 
     def _event(self, text: bytes) -> None:
-        """Take one message; only the one that has to come next is believed."""
+        """Process one message; only the message that has to come next is accepted."""
         report = self.report
         try:
             event = json.loads(text)
@@ -314,7 +314,7 @@ class Worker:
         return next((task for task in self.tasks if task not in self.report.answers), None)
 
     def _processes(self) -> Iterator[Path]:
-        """The folders of all its processes in /proc."""
+        """The folders in /proc of the worker's processes."""
         todo = [self.popen.pid]
         while todo:
             path = Path(f"/proc/{todo.pop()}")
@@ -324,9 +324,10 @@ class Worker:
                 yield path
 
     def _sample(self) -> None:
-        """What its processes hold in memory (shared pages counted for each), and have computed.
+        """Measure the memory of the worker's processes and the time that they computed.
 
-        What a process computed that has ended is its parent's: the sum can only grow.
+        Shared pages are counted for each process. The time of a process that has ended belongs to
+        its parent, so the sum can only grow.
         """
         self.memory, ticks = 0, 0
         for path in self._processes():
@@ -339,7 +340,7 @@ class Worker:
             self.report.computed = self.computed - self.started
 
     def _memory(self) -> int:
-        """Bytes that all its processes hold, pages that they share counted once."""
+        """Bytes of memory of all processes of the worker; shared pages are counted once."""
         total = 0
         for path in self._processes():
             with contextlib.suppress(OSError, ValueError, IndexError):
