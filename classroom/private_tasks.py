@@ -15,10 +15,10 @@ from classroom.policy_file import PolicyError, meant
 from classroom.sandbox.serialize import SerializeError, encode
 from classroom.sheets import without_marks
 from grading.author import cell_of
-from grading.feedback import messages, partial_credit
+from grading.feedback import messages
 from grading.feedback.judge import grade
 from grading.runner.compare import NotPlain, form_of, plain
-from grading.task import Case, Task
+from grading.task import ORDINARY, Case, Task
 
 ARGUMENTS = (
     "numbers, texts, booleans, arrays and tensors of numbers or booleans, and lists, "
@@ -128,7 +128,7 @@ def _require_cases(path: Path, task: Task) -> None:
         except (NotPlain, SerializeError) as error:
             came = messages.not_plain(error.form) if isinstance(error, NotPlain) else error
             raise PolicyError(f"{where}: an argument is {came}; wanted are {ARGUMENTS}") from error
-    if partial_credit.ORDINARY not in partial_credit.told(made):
+    if ORDINARY not in {case.kind for case in made}:
         said = "no case is an ordinary one, which half of the points are for"
         raise PolicyError(f"{path}: {said}; leave out kind= where nothing is special")
 

@@ -18,7 +18,6 @@ from classroom.policy import Policy
 from classroom.reports import feedback, guide, results, similarity, summary, totals
 from classroom.run import Run
 from classroom.sheets import items_of
-from grading.feedback import partial_credit
 from grading.task import Task
 
 
@@ -117,7 +116,7 @@ def _own_cases(run: Run, lectures: Sequence[int]) -> list[str]:
     for path in sorted(private.glob("cases/*.py")) if private else []:
         task = run.tasks.get(path.stem)
         if task and task.lecture in lectures:
-            kinds = Counter(partial_credit.kinds(task.cases(0)))
+            kinds = Counter(case.kind for case in task.cases(0))
             counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
             said.append(f"{task.name} ({counts})")
     return said

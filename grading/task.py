@@ -14,6 +14,8 @@ Kind = Literal["implement", "find the bug", "predict", "choose", "train", "writt
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
 VALUES: tuple[Kind, ...] = ("predict", "choose", "written")
 """The kinds of which the answer is a value, and is not called."""
+ORDINARY = "ordinary cases"
+"""The kind of case that half of the points are for."""
 PROJECT = 14
 """The number under which the course's project is kept: a sheet without a lecture of its own."""
 
@@ -24,14 +26,13 @@ class Case:
 
     Args:
         note: what is special about it, for the student.
-        kind: what it counts to, where the note does not tell (see
-            `grading.feedback.partial_credit`): "ordinary cases", "other shapes", "batches", "edge
-            cases", or words of the task's own.
+        kind: what it counts to (see `grading.feedback.partial_credit`): "ordinary cases", "other
+            shapes", "batches", "edge cases", or words of the task's own.
     """
 
     args: tuple
     note: str = ""
-    kind: str = ""
+    kind: str = ORDINARY
 
 
 @dataclass(frozen=True)

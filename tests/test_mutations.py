@@ -275,7 +275,7 @@ CODE_FAULTS = {
     ),
     "points without the ordinary cases": (
         "grading/feedback/partial_credit.py",
-        "if not whole[ORDINARY]:",
+        "if not whole.get(ORDINARY):",
         "if not any(whole.values()):",
         "tests/grading/test_partial_credit.py::test_code_counts_by_kind",
     ),

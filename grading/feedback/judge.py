@@ -148,7 +148,8 @@ def _earned(
     if task.kind == "find the bug":
         numbers = range(len(cases))
         given = [baseline.same(baseline.right(i), baseline.mistake(0, i)) for i in numbers]
-    return partial_credit.of_code(partial_credit.kinds(cases), right, clean, given)
+    kinds = [case.kind for case in cases]
+    return partial_credit.of_code(kinds, right, clean, given)
 
 
 def _of_choice(task: Task, outcome: Outcome) -> Verdict:

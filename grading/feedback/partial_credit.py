@@ -1,36 +1,23 @@
 """What a part of an answer is worth.
 
-Code counts by kind of case: ordinary ones, other shapes, batches, edges. Half of the points are for
-the ordinary cases, and without these there are none; the other half falls in equal parts to the
-other kinds that a task has. In a task to find bugs only kinds count on which the code as given
-fails. Lists count by entry. Letters, and lists of words or truth values, are quickly guessed: one
-slip costs half, a second one the rest. A training counts as a whole.
+Code counts by the kind that each case says: ordinary cases, other shapes, batches, edges. Half of
+the points are for the ordinary cases, and without these there are none; the other half falls in
+equal parts to the other kinds that a task has. In a task to find bugs only kinds count on which the
+code as given fails. Lists count by entry. Letters, and lists of words or truth values, are quickly
+guessed: one slip costs half, a second one the rest. A training counts as a whole.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
 from grading.runner.compare import difference
-from grading.task import Case, Task
+from grading.task import ORDINARY, Task
 
-ORDINARY = "ordinary cases"
-WORDS = (
-    ("batches", r"\b(a batch of|batches of|axes in front|leading axes)\b"),
-    ("other shapes", r"\b(fewer|more|longer|shorter) \w+ than\b|\bdifferent sizes\b|one shorter\b"),
-    (
-        "edge cases",
-        r"\b(empty|alone|nothing fades|never|largest|tiny|large|exactly|ties|twice|again|gaps)\b"
-        r"|±|\b(NaN|far from|far to|larger than|above|below|negative|by no|no block|scores from)\b"
-        r"|\b(one|a single) (word|step|row|key|new word|hand|query)\b",
-    ),
-)
-"""By kind of case, words of the notes that tell it; the first that fits counts."""
 SLIP = Fraction(1, 2)
 """What a slip costs where an answer is quickly guessed, or where an input was changed in place."""
 
@@ -73,27 +60,6 @@ class Earned:
         return math.floor(2 * points * self.share) / 2
 
 
-def kinds(cases: Sequence[Case]) -> list[str]:
-    """The kind of each case: as the task says, or as its note tells.
-
-    Where one is ordinary only and no case says a kind, a task counts as a whole: its numbers could
-    be learned by heart.
-    """
-    found = told(cases)
-    said = any(case.kind for case in cases) and ORDINARY in found
-    return found if said or found.count(ORDINARY) > 1 else [ORDINARY] * len(cases)
-
-
-def told(cases: Sequence[Case]) -> list[str]:
-    """What each case says, or its note tells. The first one is ordinary, if it says nothing."""
-    first, *others = cases
-    return [first.kind or ORDINARY, *(case.kind or _told(case.note) for case in others)]
-
-
-def _told(note: str) -> str:
-    return next((kind for kind, words in WORDS if re.search(words, note)), ORDINARY)
-
-
 def of_code(
     kinds: Sequence[str], right: Sequence[bool], clean: Sequence[bool], given: Sequence[bool] | None
 ) -> Earned:
@@ -107,7 +73,7 @@ def of_code(
     """
     order = list(dict.fromkeys(kinds))
     whole = {k: all(r for r, kind in zip(right, kinds, strict=True) if kind == k) for k in order}
-    if not whole[ORDINARY]:
+    if not whole.get(ORDINARY):
         return Earned()
     counted = order
     if given is not None:

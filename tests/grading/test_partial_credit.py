@@ -1,5 +1,6 @@
 """Partial points: what is right counts, what is guessed does not, and all places agree."""
 
+import ast
 import importlib
 import itertools
 import statistics
@@ -10,9 +11,10 @@ import pytest
 from grading.check import PUBLIC_SEED, check, keep_back, progress
 from grading.feedback import partial_credit as parts
 from grading.feedback.judge import grade
-from grading.feedback.partial_credit import ORDINARY, Guessable, of_code, of_entries, of_slips
+from grading.feedback.partial_credit import Guessable, of_code, of_entries, of_slips
 from grading.runner.run import MISSING
-from grading.task import CODE, Case, Mistake, Task, all_tasks
+from grading.task import CODE, ORDINARY, Case, Mistake, Task, all_tasks
+from tests.conftest import ROOT
 from tests.grading.mistake_variants import sheet_of
 from tests.grading.test_task_rules import fingerprint
 
@@ -20,11 +22,16 @@ checking = importlib.import_module("grading.check")
 TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
 CODE_TASKS = [task for task in TASKS if task.kind in CODE]
 LISTS = [t for t in TASKS if t.kind == "predict" and isinstance(t.reference, list)]
+FILES = sorted((ROOT / "grading" / "tasks").glob("lecture_*/*.py"))
 CHOICES = [task for task in TASKS if task.kind == "choose"]
 
 
 def by_name(task):
     return task.name
+
+
+def kinds_of(cases):
+    return {case.kind for case in cases}
 
 
 def doubled(x):
@@ -34,7 +41,11 @@ def doubled(x):
 def cases(seed):
     rng = np.random.default_rng(seed)
     notes = ("by hand", "", "a batch of two", "large numbers")
-    return [Case((rng.normal(size=(1 + i, 2)),), note) for i, note in enumerate(notes)]
+    kinds = (ORDINARY, ORDINARY, "batches", "edge cases")
+    return [
+        Case((rng.normal(size=(1 + i, 2)),), note, kind=kind)
+        for i, (note, kind) in enumerate(zip(notes, kinds, strict=True))
+    ]
 
 
 def example(**changes):
@@ -55,48 +66,27 @@ def example(**changes):
 # ------------------------------------------------------------------ kinds of cases
 
 
-@pytest.mark.parametrize(
-    ("note", "kind"),
-    [
-        ("", ORDINARY),
-        ("T = 5, 3 heads", ORDINARY),
-        ("a batch of two", "batches"),
-        ("two leading axes", "batches"),
-        ("fewer queries than keys", "other shapes"),
-        ("the last one shorter", "other shapes"),
-        ("scores near ±1000", "edge cases"),
-        ("one word, so no step", "edge cases"),
-    ],
-)
-def test_the_note_of_a_case_tells_its_kind(note, kind):
-    made = [Case((), "one word"), Case((), ""), Case((), note)]
-    assert parts.kinds(made) == [ORDINARY, ORDINARY, kind]
+def test_note_tells_no_kind():
+    assert Case((), "a batch of two, an empty row").kind == ORDINARY
+    assert Case((), "", kind="batches").kind == "batches"
 
 
-def test_kinds_need_two_ordinary_cases():
-    """A case may name its kind itself."""
-    made = [Case((), ""), Case((), "a batch of two"), Case((), "an empty row")]
-    assert parts.kinds(made) == [ORDINARY] * 3, "the first case alone could be learned by heart"
-    made[1] = Case((), "", "the right side")
-    assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases"], "what is said counts"
-    made.append(Case((), ""))
-    assert parts.kinds(made) == [ORDINARY, "the right side", "edge cases", ORDINARY]
-    assert parts.kinds(made[1:3]) == [ORDINARY] * 2, "half of the points would be for nothing"
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_case_says_its_kind(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    cases = [node for node in calls if getattr(node.func, "id", "") == "Case"]
+    silent = [node.lineno for node in cases if "kind" not in {k.arg for k in node.keywords}]
+    assert silent == []
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_kinds_ignore_the_seed_and_cases_follow_it(task):
     """Or the points would, or half of them could be learned by heart."""
     first, other = task.cases(1), task.cases(2)
-    assert set(parts.kinds(first)) == set(parts.kinds(other)) == set(parts.kinds(task.cases(0)))
-    seen = [
-        [
-            fingerprint(case.args)
-            for case, kind in zip(c, parts.kinds(c), strict=True)
-            if kind == ORDINARY
-        ]
-        for c in (first, other)
-    ]
+    assert kinds_of(first) == kinds_of(other) == kinds_of(task.cases(0))
+    assert ORDINARY in kinds_of(first) and "" not in kinds_of(first)
+    seen = [[fingerprint(case.args) for case in c if case.kind == ORDINARY] for c in (first, other)]
     assert seen[0] != seen[1]
 
 

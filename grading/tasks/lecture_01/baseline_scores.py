@@ -283,12 +283,20 @@ def cases(seed):
         "The lid behind the jars near the lid ___ unnoticed.",
     ]
     return [
-        Case(([opening], ["lie"]), "the opening sentence alone"),
-        Case((few, ["lie", "lies", "lies", "lie"]), "four sentences, three of them ties"),
-        Case((again, ["lie", "lies"]), "two sentences, a noun in two places of each"),
-        Case(drawn(40, (0, 3)), "40 random sentences"),
-        Case(drawn(30, 2), "two attractors each"),
-        Case(drawn(20, 3, opposing=True), "three opposing attractors each"),
+        Case(([opening], ["lie"]), "the opening sentence alone", kind="ordinary cases"),
+        Case(
+            (few, ["lie", "lies", "lies", "lie"]),
+            "four sentences, three of them ties",
+            kind="edge cases",
+        ),
+        Case(
+            (again, ["lie", "lies"]),
+            "two sentences, a noun in two places of each",
+            kind="ordinary cases",
+        ),
+        Case(drawn(40, (0, 3)), "40 random sentences", kind="ordinary cases"),
+        Case(drawn(30, 2), "two attractors each", kind="ordinary cases"),
+        Case(drawn(20, 3, opposing=True), "three opposing attractors each", kind="ordinary cases"),
     ]
 
 

@@ -220,10 +220,22 @@ def cases(seed):
 
     two = torch.tensor([[0.5], [0.0]], dtype=torch.float64)
     return [
-        Case((two, hand(1.0), hand(2.0)), "two words, 0.5 and 0, states of one number"),
-        Case((numbers(1, 2), reader(2, 3), reader(2, 1)), "one word"),
-        Case((numbers(4, 2), reader(2, 3), reader(2, 3)), "states of equal size"),
-        Case((numbers(7, 5), reader(5, 2), reader(5, 4)), "states of different sizes"),
+        Case(
+            (two, hand(1.0), hand(2.0)),
+            "two words, 0.5 and 0, states of one number",
+            kind="ordinary cases",
+        ),
+        Case((numbers(1, 2), reader(2, 3), reader(2, 1)), "one word", kind="edge cases"),
+        Case(
+            (numbers(4, 2), reader(2, 3), reader(2, 3)),
+            "states of equal size",
+            kind="ordinary cases",
+        ),
+        Case(
+            (numbers(7, 5), reader(5, 2), reader(5, 4)),
+            "states of different sizes",
+            kind="other shapes",
+        ),
     ]
 
 

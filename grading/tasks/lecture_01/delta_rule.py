@@ -150,11 +150,31 @@ def cases(seed):
     lengths = rng.uniform(0.5, 3, size=(4, 1))
     twice = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 2.0], [1.0, 1.0, 0.0]])
     return [
-        Case((np.array([[2.0]]), np.array([[6.0]])), "one fact: key 2, value 6"),
-        Case((twice, np.array([[4.0, 2.0], [1.0, 3.0], [8.0, 0.0]])), "the first key told again"),
-        Case((square * lengths, rng.normal(size=(4, 3))), "four keys at right angles"),
-        Case((rng.normal(size=(3, 5)), rng.normal(size=(3, 2))), "three random keys"),
-        Case((rng.normal(size=(9, 4)), rng.normal(size=(9, 6))), "nine facts, keys of 4 numbers"),
+        Case(
+            (np.array([[2.0]]), np.array([[6.0]])),
+            "one fact: key 2, value 6",
+            kind="ordinary cases",
+        ),
+        Case(
+            (twice, np.array([[4.0, 2.0], [1.0, 3.0], [8.0, 0.0]])),
+            "the first key told again",
+            kind="edge cases",
+        ),
+        Case(
+            (square * lengths, rng.normal(size=(4, 3))),
+            "four keys at right angles",
+            kind="ordinary cases",
+        ),
+        Case(
+            (rng.normal(size=(3, 5)), rng.normal(size=(3, 2))),
+            "three random keys",
+            kind="ordinary cases",
+        ),
+        Case(
+            (rng.normal(size=(9, 4)), rng.normal(size=(9, 6))),
+            "nine facts, keys of 4 numbers",
+            kind="ordinary cases",
+        ),
     ]
 
 

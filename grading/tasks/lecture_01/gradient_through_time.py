@@ -262,11 +262,11 @@ def cases(seed):
 
     hand = np.array([[2.0]]), np.array([[0.3], [0.5], [0.0]])
     return [
-        Case(hand, "a state of one number, W_h = 2, three words"),
-        Case(drawn(1, 3), "one word, so no step"),
-        Case(drawn(2, 3), "one step"),
-        Case(drawn(4, 2)),
-        Case(drawn(6, 5)),
+        Case(hand, "a state of one number, W_h = 2, three words", kind="ordinary cases"),
+        Case(drawn(1, 3), "one word, so no step", kind="edge cases"),
+        Case(drawn(2, 3), "one step", kind="edge cases"),
+        Case(drawn(4, 2), kind="ordinary cases"),
+        Case(drawn(6, 5), kind="ordinary cases"),
     ]
 
 

@@ -192,9 +192,9 @@ def drive(answer, d_in, d_hidden, value, seed):
 def cases(seed):
     """Gates of one number first."""
     return [
-        Case((2, 1, 3.0, 10 * seed), "a state of one number, a bias of 3"),
-        Case((3, 2, 1.0, 10 * seed + 1), "a state of 2, a bias of 1"),
-        Case((2, 5, -2.5, 10 * seed + 2), "a state of 5, a bias of −2.5"),
+        Case((2, 1, 3.0, 10 * seed), "a state of one number, a bias of 3", kind="ordinary cases"),
+        Case((3, 2, 1.0, 10 * seed + 1), "a state of 2, a bias of 1", kind="ordinary cases"),
+        Case((2, 5, -2.5, 10 * seed + 2), "a state of 5, a bias of −2.5", kind="ordinary cases"),
     ]
 
 

@@ -223,9 +223,13 @@ def drive(answer, batch, T, every, seed):
 def cases(seed):
     """One text of 4 words in pieces of 2; then more texts, and a last piece that is shorter."""
     return [
-        Case((1, 4, 2, 10 * seed), "one text of 4 words, pieces of 2"),
-        Case((4, 6, 2, 10 * seed + 1), "4 texts of 6 words, pieces of 2"),
-        Case((2, 7, 3, 10 * seed + 2), "2 texts of 7 words, pieces of 3, the last one shorter"),
+        Case((1, 4, 2, 10 * seed), "one text of 4 words, pieces of 2", kind="ordinary cases"),
+        Case((4, 6, 2, 10 * seed + 1), "4 texts of 6 words, pieces of 2", kind="ordinary cases"),
+        Case(
+            (2, 7, 3, 10 * seed + 2),
+            "2 texts of 7 words, pieces of 3, the last one shorter",
+            kind="other shapes",
+        ),
     ]
 
 

@@ -172,12 +172,12 @@ def cases(seed):
     near = int(rng.integers(-8, 8))
     ties = rng.permutation([near, near + 1, near + 1, near, near])
     return [
-        Case((np.array([-1, 2]),), "the numbers −1 and 2"),
-        Case((np.array([-1, 0, 1]),), "the numbers −1, 0 and 1"),
-        Case((low,), "negative numbers only"),
-        Case((ties,), "two different numbers, several times each"),
-        Case((wide,), "ten numbers from −10 to 10"),
-        Case((np.array([-10, 10, *[9] * 8]),), "−10, 10, and 9 eight times"),
+        Case((np.array([-1, 2]),), "the numbers −1 and 2", kind="ordinary cases"),
+        Case((np.array([-1, 0, 1]),), "the numbers −1, 0 and 1", kind="ordinary cases"),
+        Case((low,), "negative numbers only", kind="edge cases"),
+        Case((ties,), "two different numbers, several times each", kind="ordinary cases"),
+        Case((wide,), "ten numbers from −10 to 10", kind="ordinary cases"),
+        Case((np.array([-10, 10, *[9] * 8]),), "−10, 10, and 9 eight times", kind="ordinary cases"),
     ]
 
 

@@ -116,10 +116,18 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     words = np.array([[[0.0, 2.0], [0.0, 4.0]]])
     return [
-        Case((np.array([[[1.0, 0.0]]]), words), "one query, scores 0 and 0"),
-        Case((rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 5, 4)))),
-        Case((rng.normal(size=(4, 5, 2)), rng.normal(size=(4, 3, 2))), "more queries than words"),
-        Case((rng.normal(size=(3, 1, 5)), rng.normal(size=(3, 4, 5))), "one query a sentence"),
+        Case((np.array([[[1.0, 0.0]]]), words), "one query, scores 0 and 0", kind="ordinary cases"),
+        Case((rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 5, 4))), kind="ordinary cases"),
+        Case(
+            (rng.normal(size=(4, 5, 2)), rng.normal(size=(4, 3, 2))),
+            "more queries than words",
+            kind="other shapes",
+        ),
+        Case(
+            (rng.normal(size=(3, 1, 5)), rng.normal(size=(3, 4, 5))),
+            "one query a sentence",
+            kind="edge cases",
+        ),
     ]
 
 

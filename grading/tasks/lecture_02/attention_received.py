@@ -204,11 +204,11 @@ def cases(seed):
     few = rng.normal(size=(3, 4))
     few = few[by_slice(few, 3)[0][[2, 0, 1]]]  # neither the order of the sentence is right nor back
     return [
-        Case((np.array([[0.0], [1.0]]), 1), "two words, 0 and 1"),
-        Case((rng.normal(size=(5, 3)), 2)),
-        Case((rng.normal(size=(7, 2)), 3)),
-        Case((rng.normal(size=(4, 6)), 4), "k is the number of words"),
-        Case((few, 8), "k is larger than the number of words"),
+        Case((np.array([[0.0], [1.0]]), 1), "two words, 0 and 1", kind="ordinary cases"),
+        Case((rng.normal(size=(5, 3)), 2), kind="ordinary cases"),
+        Case((rng.normal(size=(7, 2)), 3), kind="ordinary cases"),
+        Case((rng.normal(size=(4, 6)), 4), "k is the number of words", kind="ordinary cases"),
+        Case((few, 8), "k is larger than the number of words", kind="edge cases"),
     ]
 
 

@@ -211,11 +211,15 @@ def cases(seed):
     """Two words with one number each, one word alone, and some of random size."""
     rng = np.random.default_rng(seed)
     return [
-        Case((np.array([[4.0], [2.0]]),), "two words, 4 and 2"),
-        Case((rng.normal(size=(1, 3)),), "one word alone"),
-        Case((rng.normal(size=(3, 2)),)),
-        Case((rng.normal(size=(5, 4)),)),
-        Case((rng.normal(size=(int(rng.integers(6, 10)), 5)),), "a longer sentence"),
+        Case((np.array([[4.0], [2.0]]),), "two words, 4 and 2", kind="ordinary cases"),
+        Case((rng.normal(size=(1, 3)),), "one word alone", kind="edge cases"),
+        Case((rng.normal(size=(3, 2)),), kind="ordinary cases"),
+        Case((rng.normal(size=(5, 4)),), kind="ordinary cases"),
+        Case(
+            (rng.normal(size=(int(rng.integers(6, 10)), 5)),),
+            "a longer sentence",
+            kind="ordinary cases",
+        ),
     ]
 
 

@@ -254,12 +254,12 @@ def cases(seed):
     """Two words to check by hand, more words than columns and fewer, batches, large scores."""
     rng = np.random.default_rng(seed)
     return [
-        Case((np.array([[0.0], [1.0]]),), "two words, 0 and 1"),
-        Case((rng.normal(size=(4, 3)),)),
-        Case((rng.normal(size=(3, 5)),), "fewer words than columns"),
-        Case((rng.normal(size=(2, 4, 3)),), "a batch of two sentences"),
-        Case((rng.normal(size=(2, 3, 5, 4)),), "two leading axes"),
-        Case((20 * rng.normal(size=(3, 6)),), "large scores"),
+        Case((np.array([[0.0], [1.0]]),), "two words, 0 and 1", kind="ordinary cases"),
+        Case((rng.normal(size=(4, 3)),), kind="ordinary cases"),
+        Case((rng.normal(size=(3, 5)),), "fewer words than columns", kind="other shapes"),
+        Case((rng.normal(size=(2, 4, 3)),), "a batch of two sentences", kind="batches"),
+        Case((rng.normal(size=(2, 3, 5, 4)),), "two leading axes", kind="batches"),
+        Case((20 * rng.normal(size=(3, 6)),), "large scores", kind="edge cases"),
     ]
 
 

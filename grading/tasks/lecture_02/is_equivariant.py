@@ -258,12 +258,21 @@ def cases(seed):
         ("each column sorted", (5, 2)),
         ("self-attention", (7, 5)),
     ]
-    made = [Case((name, rng.normal(size=shape)), f"{shape[0]} words") for name, shape in names]
+    made = [
+        Case((name, rng.normal(size=shape)), f"{shape[0]} words", kind="ordinary cases")
+        for name, shape in names
+    ]
     rising = rng.normal(size=(4, 3))
     rising = rising[np.argsort(rising[:, 0])]
     last = "each word for itself, less 1 if a larger one comes before it"
-    made.append(Case((last, rising), "4 words, their first numbers rising"))
-    made.append(Case((last, rising[::-1].copy()), "4 words, their first numbers falling"))
+    made.append(Case((last, rising), "4 words, their first numbers rising", kind="ordinary cases"))
+    made.append(
+        Case(
+            (last, rising[::-1].copy()),
+            "4 words, their first numbers falling",
+            kind="ordinary cases",
+        )
+    )
     return made
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from grading.author import Case, also_right, edited, mistake, plan, task
 from grading.feedback.messages import AXIS_LOST, WHOLE_ARRAY
-from grading.feedback.partial_credit import ORDINARY
 from helpers.numpy_attention import softmax
 
 
@@ -175,12 +174,16 @@ def cases(seed):
     noise = rng.normal(size=(2, 3)) * np.array([[1.0], [0.1]])
     far_apart = np.array([[0.0, 2000.0, -2000.0], [-800.0, 0.0, 0.0]])
     return [
-        Case((np.array([[0.0, np.log(3.0)]]),), "one row, 0 and ln 3"),
-        Case((rng.normal(size=(3, 3)),)),
-        Case((rng.normal(size=(2, 5)),), "more columns than rows", ORDINARY),
-        Case((rng.normal(size=(2, 3, 4)),), "a batch of two", ORDINARY),
-        Case((rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),), "scores near ±1000"),
-        Case((noise + far_apart,), "scores from −2000 to 2000 in a row"),
+        Case((np.array([[0.0, np.log(3.0)]]),), "one row, 0 and ln 3", kind="ordinary cases"),
+        Case((rng.normal(size=(3, 3)),), kind="ordinary cases"),
+        Case((rng.normal(size=(2, 5)),), "more columns than rows", kind="ordinary cases"),
+        Case((rng.normal(size=(2, 3, 4)),), "a batch of two", kind="ordinary cases"),
+        Case(
+            (rng.normal(size=(2, 3)) + np.array([[1000.0], [-1000.0]]),),
+            "scores near ±1000",
+            kind="edge cases",
+        ),
+        Case((noise + far_apart,), "scores from −2000 to 2000 in a row", kind="edge cases"),
     ]
 
 

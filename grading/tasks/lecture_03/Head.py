@@ -431,8 +431,8 @@ def cases(seed):
         sizes = (d_model, d_k) if d_v is None else (d_model, d_k, d_v)
         note = f"Head{sizes}, x of shape {(*lead, T, d_model)}"
         x, probe = drawn(*lead, T, d_model), drawn(*lead, T, d_v or d_k)
-        kind = "batches" if lead else ""
-        return Case((sizes, x, matrix, probe), note, kind)
+        kind = "batches" if lead else "ordinary cases"
+        return Case((sizes, x, matrix, probe), note, kind=kind)
 
     return [
         case((), 2, 3, 1),

@@ -269,10 +269,12 @@ def cases(seed):
     some_hard = np.concatenate([30 * q, q[:1] / 120])  # five hard rows and a soft one
     hand = np.array([[1.0], [0.0]]), np.array([[2 * np.log(3.0)], [0.0]])
     return [
-        Case((*hand, 2.0), "two queries, two keys, scores by hand"),
-        Case((q, k, 4.0), "divided by √d_k"),
-        Case((q, k, 16.0), "divided by d_k"),
-        Case((some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0"),
+        Case((*hand, 2.0), "two queries, two keys, scores by hand", kind="ordinary cases"),
+        Case((q, k, 4.0), "divided by √d_k", kind="ordinary cases"),
+        Case((q, k, 16.0), "divided by d_k", kind="ordinary cases"),
+        Case(
+            (some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0", kind="edge cases"
+        ),
     ]
 
 

@@ -234,12 +234,16 @@ def cases(seed):
 
     hand = (2, np.array([1, 0]), np.array([0, 0]), np.array([5, 8]))
     return [
-        Case(hand, "two labels, both gardeners wish for 0"),
-        Case((3, np.array([2, 0, 1]), np.array([0, 1, 2]), np.array([4, 1, 7])), "three labels"),
-        Case(drawn(7, 7), "seven labels, all there"),
-        Case(drawn(20, 6), "six of twenty labels"),
-        Case(drawn(32, 32), "32 labels, all there"),
-        Case(each_wished_for(25), "25 labels, each wished for"),
+        Case(hand, "two labels, both gardeners wish for 0", kind="ordinary cases"),
+        Case(
+            (3, np.array([2, 0, 1]), np.array([0, 1, 2]), np.array([4, 1, 7])),
+            "three labels",
+            kind="ordinary cases",
+        ),
+        Case(drawn(7, 7), "seven labels, all there", kind="ordinary cases"),
+        Case(drawn(20, 6), "six of twenty labels", kind="ordinary cases"),
+        Case(drawn(32, 32), "32 labels, all there", kind="ordinary cases"),
+        Case(each_wished_for(25), "25 labels, each wished for", kind="ordinary cases"),
     ]
 
 

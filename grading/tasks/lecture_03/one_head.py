@@ -235,10 +235,10 @@ def cases(seed):
         return tuple(rng.normal(size=shape) for shape in ((*lead, T, d_model), q, k, v))
 
     return [
-        Case(hand, "two words, d_k = 4"),
-        Case(drawn((), 5, 3, 2, 4), "one sentence"),
-        Case(drawn((2,), 4, 6, 3, 5), "a batch of two"),
-        Case(drawn((3, 2), 2, 5, 4, 1), "two axes in front"),
+        Case(hand, "two words, d_k = 4", kind="ordinary cases"),
+        Case(drawn((), 5, 3, 2, 4), "one sentence", kind="ordinary cases"),
+        Case(drawn((2,), 4, 6, 3, 5), "a batch of two", kind="batches"),
+        Case(drawn((3, 2), 2, 5, 4, 1), "two axes in front", kind="batches"),
     ]
 
 

@@ -185,10 +185,10 @@ def cases(seed):
         tensor([[0], [10]]),
     )
     return [
-        Case(hand, "one sentence of two words, d_k = 4"),
-        Case(drawn(2, 3, 5, 2, 4), "a batch of 2, d_model = 5, d_k = 2"),
-        Case(drawn(3, 5, 4, 6, 2), "d_k above d_model"),
-        Case(drawn(4, 2, 7, 3, 3), "d_v equal to d_k"),
+        Case(hand, "one sentence of two words, d_k = 4", kind="ordinary cases"),
+        Case(drawn(2, 3, 5, 2, 4), "a batch of 2, d_model = 5, d_k = 2", kind="batches"),
+        Case(drawn(3, 5, 4, 6, 2), "d_k above d_model", kind="edge cases"),
+        Case(drawn(4, 2, 7, 3, 3), "d_v equal to d_k", kind="ordinary cases"),
     ]
 
 

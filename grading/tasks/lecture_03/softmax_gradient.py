@@ -236,10 +236,18 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     hard = np.array([[0.0, 40.0, 3.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     return [
-        Case((np.array([[np.log(3.0), 0.0]]), np.array([[4.0, 0.0]])), "weights 0.75 and 0.25"),
-        Case((rng.normal(size=(3, 5)), rng.normal(size=(3, 5)))),
-        Case((rng.normal(size=(4, 2)), rng.normal(size=(4, 2))), "more queries than keys"),
-        Case((hard, rng.normal(size=(3, 3))), "one row with a lead of 37"),
+        Case(
+            (np.array([[np.log(3.0), 0.0]]), np.array([[4.0, 0.0]])),
+            "weights 0.75 and 0.25",
+            kind="ordinary cases",
+        ),
+        Case((rng.normal(size=(3, 5)), rng.normal(size=(3, 5))), kind="ordinary cases"),
+        Case(
+            (rng.normal(size=(4, 2)), rng.normal(size=(4, 2))),
+            "more queries than keys",
+            kind="other shapes",
+        ),
+        Case((hard, rng.normal(size=(3, 3))), "one row with a lead of 37", kind="edge cases"),
     ]
 
 

@@ -138,10 +138,10 @@ def cases(seed):
     log3 = np.log(3.0)
     hand = (np.array([[0.0], [1.0]]), np.array([[0.0], [log3]]), np.array([[8.0], [4.0]]))
     return [
-        Case(hand, "two words, d_k = 1"),
-        Case(drawn(3, 3, 2), "as many words as d_k"),
-        Case(drawn(4, 2, 3)),
-        Case(drawn(5, 6, 1), "more numbers than words"),
+        Case(hand, "two words, d_k = 1", kind="ordinary cases"),
+        Case(drawn(3, 3, 2), "as many words as d_k", kind="ordinary cases"),
+        Case(drawn(4, 2, 3), kind="ordinary cases"),
+        Case(drawn(5, 6, 1), "more numbers than words", kind="other shapes"),
     ]
 
 

@@ -310,7 +310,13 @@ def cases(seed):
         names = ("W_query", "W_key", "W_value")
         matrices = {name: torch.tensor(rng.normal(size=(d_k, d_model))) for name in names}
         x = torch.tensor(rng.normal(size=(batch, T, d_model)))
-        found.append(Case((x, matrices, p), f"T = {T}, d_model = {d_model}, dropout = {p}"))
+        found.append(
+            Case(
+                (x, matrices, p),
+                f"T = {T}, d_model = {d_model}, dropout = {p}",
+                kind="ordinary cases",
+            )
+        )
     return found
 
 

@@ -102,15 +102,21 @@ def cases(seed):
     k = torch.ones(1, 3, 1, dtype=torch.float64)
     v = torch.tensor([[[2.0], [6.0], [70.0]]], dtype=torch.float64)
     filler = torch.tensor([[False, False, True]])
-    found = [Case((k[:, :1], k, v, filler), "one query, equal keys")]
+    found = [Case((k[:, :1], k, v, filler), "one query, equal keys", kind="ordinary cases")]
     for batch, T_q, T_k, d_k, d_v in ((2, 3, 4, 5, 6), (3, 5, 7, 2, 4), (4, 1, 6, 3, 2)):
         shapes = ((batch, T_q, d_k), (batch, T_k, d_k), (batch, T_k, d_v))
         q, k, v = (torch.tensor(rng.normal(size=shape)) for shape in shapes)
         lengths = torch.tensor(rng.permutation([1, *rng.integers(2, T_k, size=batch - 1)]))
-        found.append(Case((q, k, v, torch.arange(T_k) >= lengths[:, None])))
+        found.append(Case((q, k, v, torch.arange(T_k) >= lengths[:, None]), kind="ordinary cases"))
     loud = k.new_tensor([[[1.0], [2.0], [500.0]]])
     values = v.new_tensor([[[2.0], [6.0], [70.0]]])
-    found.append(Case((loud[:, :1], loud, values, filler), "the padding has the largest score"))
+    found.append(
+        Case(
+            (loud[:, :1], loud, values, filler),
+            "the padding has the largest score",
+            kind="edge cases",
+        )
+    )
     return found
 
 

@@ -188,8 +188,8 @@ def cases(seed):
     made = []
     for lengths, T, side in found:
         note = f"lengths {lengths.tolist()}, padding on the {side}"
-        edge = "edge cases" if 0 in lengths else ""
-        made.append(Case((lengths, T, side), note, edge))
+        kind = "edge cases" if 0 in lengths else "ordinary cases"
+        made.append(Case((lengths, T, side), note, kind=kind))
     return made
 
 

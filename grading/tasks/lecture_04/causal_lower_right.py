@@ -108,7 +108,7 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     T_q = int(rng.integers(3, 6))
     sizes = [(2, 2), (2, 3), (1, 4), (T_q, T_q), (T_q, T_q + int(rng.integers(2, 6)))]
-    return [Case((n, m), f"T_q = {n}, T_k = {m}") for n, m in sizes]
+    return [Case((n, m), f"T_q = {n}, T_k = {m}", kind="ordinary cases") for n, m in sizes]
 
 
 def counts(args, result):

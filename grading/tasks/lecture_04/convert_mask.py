@@ -154,8 +154,8 @@ def cases(seed):
             keeps[..., 0, 0], keeps[..., 0, 1] = True, False
         made = {"keeps": keeps, "blocks": ~keeps, "added": _added(keeps)}[source]
         note = f'"{source}" to "{target}"'
-        kind = "masks to be added" if "added" in note else ""
-        found.append(Case((made, source, target), note, kind))
+        kind = "masks to be added" if "added" in (source, target) else "ordinary cases"
+        found.append(Case((made, source, target), note, kind=kind))
     return found
 
 

@@ -291,24 +291,24 @@ def cases(seed):
     """Two rows by hand; then layers that leak in ways that are easy to miss."""
     rng = np.random.default_rng(seed)
     names = [
-        ("each row minus the mean of all", 2),
-        ("each number for itself", 3),
-        ("attention under a causal mask", 5),
-        ("causal attention, rounded in another way", 6),
-        ("attention one place ahead", 4),
-        ("row 1 peeks at the last row", 6),
-        ("the row two places ahead is taken away", 7),
-        ("attention within each half", 6),
-        ("the next row, less the mean of its numbers", 5),
-        ("the next row, whatever its length, sign and direction", 5),
-        ("the next row, rounded to three decimals", 4),
-        ("a number of the next row, added to one and taken from another", 5),
-        ("attention to earlier rows only: an empty row", 4),
-        ("attention to all others but for an empty row", 4),
-        ("one number of each row is NaN, another peeks", 5),
+        ("each row minus the mean of all", 2, "ordinary cases"),
+        ("each number for itself", 3, "ordinary cases"),
+        ("attention under a causal mask", 5, "ordinary cases"),
+        ("causal attention, rounded in another way", 6, "ordinary cases"),
+        ("attention one place ahead", 4, "ordinary cases"),
+        ("row 1 peeks at the last row", 6, "ordinary cases"),
+        ("the row two places ahead is taken away", 7, "ordinary cases"),
+        ("attention within each half", 6, "ordinary cases"),
+        ("the next row, less the mean of its numbers", 5, "ordinary cases"),
+        ("the next row, whatever its length, sign and direction", 5, "ordinary cases"),
+        ("the next row, rounded to three decimals", 4, "ordinary cases"),
+        ("a number of the next row, added to one and taken from another", 5, "ordinary cases"),
+        ("attention to earlier rows only: an empty row", 4, "edge cases"),
+        ("attention to all others but for an empty row", 4, "edge cases"),
+        ("one number of each row is NaN, another peeks", 5, "edge cases"),
     ]
-    made = [(name, torch.tensor(rng.normal(size=(T, 3)))) for name, T in names]
-    return [Case((name, x), f"{name}; T = {len(x)}") for name, x in made]
+    made = [(name, torch.tensor(rng.normal(size=(T, 3))), kind) for name, T, kind in names]
+    return [Case((name, x), f"{name}; T = {len(x)}", kind=kind) for name, x, kind in made]
 
 
 def first_difference(args, result):

@@ -242,26 +242,35 @@ def drive(answer, scores, mask, probe):
 def cases(seed):
     """Two keys to check by hand; then empty rows, and scores far apart."""
     rng = np.random.default_rng(seed)
+    hard = "empty rows and large scores"  # what the task is about
     two = torch.tensor([[0.0, 0.0], [1.0, 3.0]], dtype=torch.float64)
-    found = [(two, torch.tensor([[True, True], [True, False]]), "two queries, two keys")]
+    found = [
+        (
+            two,
+            torch.tensor([[True, True], [True, False]]),
+            "two queries, two keys",
+            "ordinary cases",
+        )
+    ]
     some = torch.tensor([[True, False, True], [False, True, True]])
-    found.append((torch.tensor(rng.normal(size=(2, 3))), some, "no row is without a key"))
-    found.append((two, torch.tensor([[True, False], [False, False]]), "an empty row"))
+    found.append(
+        (torch.tensor(rng.normal(size=(2, 3))), some, "no row is without a key", "ordinary cases")
+    )
+    found.append((two, torch.tensor([[True, False], [False, False]]), "an empty row", hard))
     for shape in ((3, 4), (2, 5, 3), (2, 3, 4, 6)):
         scores = torch.tensor(rng.normal(size=shape))
         mask = torch.tensor(rng.random(shape[-2:]) < 0.6)
         mask[0, 0], mask[0, 1], mask[1] = True, False, False
-        found.append((scores, mask, "an empty row"))
+        found.append((scores, mask, "an empty row", hard))
     near = torch.tensor([[800.0, 799.0], [-800.0, -801.0]], dtype=torch.float64)
-    found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores"))
+    found.append((near, torch.ones(2, 2, dtype=torch.bool), "large scores", hard))
     far = torch.tensor([[0.0, 900.0, 1.0], [-1000.0, 5.0, -999.0], [3.0, 1.0, 2.0]]).double()
     seen = torch.tensor([[True, False, True], [True, False, True], [False, False, False]])
-    found.append((far, seen, "hidden scores far above the visible ones"))
-    hard = "empty rows and large scores"  # what the task is about
-    probes = [torch.tensor(rng.normal(size=s.shape)) for s, _, _ in found]
+    found.append((far, seen, "hidden scores far above the visible ones", hard))
+    probes = [torch.tensor(rng.normal(size=s.shape)) for s, *_ in found]
     return [
-        Case((scores, mask, probe), note, hard if "empty" in note or "scores" in note else "")
-        for (scores, mask, note), probe in zip(found, probes, strict=True)
+        Case((scores, mask, probe), note, kind=kind)
+        for (scores, mask, note, kind), probe in zip(found, probes, strict=True)
     ]
 
 

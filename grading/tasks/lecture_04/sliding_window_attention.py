@@ -194,15 +194,21 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     T, three = int(rng.integers(5, 8)), np.ones((3, 1))
     far = np.array([[-1000.0, 1000.0, 5.0], [-990.0, 900.0, 5.0], [950.0, -1000.0, -990.0]])
-    found = [((0 * three, three, np.array([[8.0], [4.0], [2.0]]), 2), "equal scores")]
+    found = [
+        ((0 * three, three, np.array([[8.0], [4.0], [2.0]]), 2), "equal scores", "ordinary cases")
+    ]
     for n, d_k, d_v, window in ((4, 2, 3, 1), (T, 3, 2, 3), (4, 3, 5, 6)):
         shapes = ((n, d_k), (n, d_k), (n, d_v))
-        found.append(((*(rng.normal(size=shape) for shape in shapes), window), ""))
+        found.append(
+            ((*(rng.normal(size=shape) for shape in shapes), window), "", "ordinary cases")
+        )
     values = rng.normal(size=(3, 2))
-    found.append(((far, np.sqrt(3) * np.eye(3), values, 2), "scores from −1,000 to 1,000"))
+    found.append(
+        ((far, np.sqrt(3) * np.eye(3), values, 2), "scores from −1,000 to 1,000", "edge cases")
+    )
     return [
-        Case(args, f"{note}, {len(args[0])} words, window {args[3]}".removeprefix(", "))
-        for args, note in found
+        Case(args, f"{note}, {len(args[0])} words, window {args[3]}".removeprefix(", "), kind=kind)
+        for args, note, kind in found
     ]
 
 

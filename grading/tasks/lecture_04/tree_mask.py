@@ -225,7 +225,9 @@ def cases(seed):
     for n in (8, 11):
         tree = [-1, 0, 0, 1, 2, *(int(rng.integers(-1, i)) for i in range(5, n))]
         found.append((tree, f"{n} tokens"))
-    return [Case((parents,), f"{note}: {parents}") for parents, note in found]
+    return [
+        Case((parents,), f"{note}: {parents}", kind="ordinary cases") for parents, note in found
+    ]
 
 
 def who_sees_whom(args, result):

@@ -254,7 +254,7 @@ def cases(seed):
     one["W_value"] = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
     x = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
     sizes, seen = {"d_model": 2, "n_heads": 2}, torch.tensor([[True]])
-    found = [Case((sizes, one, x, seen), "the example of the statement")]
+    found = [Case((sizes, one, x, seen), "the example of the statement", kind="ordinary cases")]
     for batch, T, d_model, n_heads, masked in (
         (2, 3, 4, 2, False),
         (3, 5, 6, 3, True),
@@ -269,7 +269,7 @@ def cases(seed):
             mask[0, 1:] = False
         note = f"T = {T}, {n_heads} heads, " + ("a mask" if masked else "a mask that hides nothing")
         sizes = {"d_model": d_model, "n_heads": n_heads}
-        found.append(Case((sizes, matrices, x, mask), note))
+        found.append(Case((sizes, matrices, x, mask), note, kind="ordinary cases"))
     return found
 
 

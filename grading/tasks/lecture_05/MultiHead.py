@@ -389,7 +389,11 @@ def cases(seed):
     }
     word, seen = torch.tensor([[[1.0]]]).double(), torch.tensor([[True]])
     sizes = dict(zip(names, (1, 2, 1, 1, 1), strict=True))
-    found = [Case((sizes, one, word, word, seen), "one word, two heads of width 1")]
+    found = [
+        Case(
+            (sizes, one, word, word, seen), "one word, two heads of width 1", kind="ordinary cases"
+        )
+    ]
     for (batch, T_q, T_k), widths in (
         ((2, 3, 3), (6, 2, 3, 4, 5)),
         ((3, 4, 6), (7, 3, 2, 5, 8)),
@@ -406,7 +410,7 @@ def cases(seed):
         mask[0, 0], mask[0, 1] = False, True
         sizes = dict(zip(names, widths, strict=True))
         note = f"T_q = {T_q}, T_k = {T_k}, {n} heads"
-        found.append(Case((sizes, matrices, query, key, mask), note))
+        found.append(Case((sizes, matrices, query, key, mask), note, kind="ordinary cases"))
     return found
 
 

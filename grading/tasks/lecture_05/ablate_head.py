@@ -140,10 +140,14 @@ edited(
 def cases(seed):
     """One row to check by hand; then other sizes and each place of a head."""
     rng = np.random.default_rng(seed)
-    found = [Case((torch.tensor([[1.0, 2.0, 3.0, 4.0]]), 0, 2), "head 0 of two")]
+    found = [
+        Case((torch.tensor([[1.0, 2.0, 3.0, 4.0]]), 0, 2), "head 0 of two", kind="ordinary cases")
+    ]
     for d_out, n_heads, d_v, head in ((5, 3, 4, 1), (9, 4, 2, 3), (3, 2, 5, 1), (6, 3, 3, 0)):
         matrix = torch.tensor(rng.normal(size=(d_out, n_heads * d_v)))
-        found.append(Case((matrix, head, n_heads), f"head {head} of {n_heads}"))
+        found.append(
+            Case((matrix, head, n_heads), f"head {head} of {n_heads}", kind="ordinary cases")
+        )
     return found
 
 

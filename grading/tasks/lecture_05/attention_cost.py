@@ -183,7 +183,7 @@ def cases(seed):
     names = ("d_model", "n_heads", "d_k", "d_v", "T_q", "T_k", "bias")
     notes = [", ".join(f"{n} {a}" for n, a in zip(names, args, strict=True)) for args, _ in found]
     return [
-        Case(args, f"{note}: {sizes}" if note else sizes)
+        Case(args, f"{note}: {sizes}" if note else sizes, kind="ordinary cases")
         for (args, note), sizes in zip(found, notes, strict=True)
     ]
 

@@ -237,7 +237,7 @@ def cases(seed):
             if any(role is not None for role in roles):
                 break
         kind = "edge cases" if len(found) in (2, 3, 4) else "ordinary cases"
-        found.append(Case((plan_of, symbols, asked), note, kind))
+        found.append(Case((plan_of, symbols, asked), note, kind=kind))
     return found
 
 

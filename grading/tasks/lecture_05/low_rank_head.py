@@ -174,7 +174,13 @@ def cases(seed):
     """One number a word, to check by hand; then tables of a lower rank than the head is wide."""
     rng = np.random.default_rng(seed)
     ones = np.ones((1, 2))
-    found = [Case((ones, ones, 1, ones[:, :1], 3 * ones[:, :1]), "d_model 1, from width 2 to 1")]
+    found = [
+        Case(
+            (ones, ones, 1, ones[:, :1], 3 * ones[:, :1]),
+            "d_model 1, from width 2 to 1",
+            kind="ordinary cases",
+        )
+    ]
     for d_model, d_k, d in ((3, 5, 3), (6, 4, 2), (7, 6, 3), (5, 8, 4), (8, 5, 1)):
         W_query = rng.normal(size=(d_model, d_k))
         W_key = rng.normal(size=(d_model, d_k))
@@ -182,7 +188,7 @@ def cases(seed):
             W_key = rng.normal(size=(d_model, d)) @ rng.normal(size=(d, d_k))
         x, y = rng.normal(size=(4, d_model)), rng.normal(size=(3, d_model))
         note = f"d_model {d_model}, from width {d_k} to {d}"
-        found.append(Case((W_query, W_key, d, x, y), note))
+        found.append(Case((W_query, W_key, d, x, y), note, kind="ordinary cases"))
     return found
 
 

@@ -96,9 +96,11 @@ def cases(seed):
     """Small numbers to read by eye; then sizes that are all different."""
     rng = np.random.default_rng(seed)
     heads = [[[0.0, 1], [10, 11], [20, 21]], [[2, 3], [12, 13], [22, 23]]]
-    found = [Case((torch.tensor([heads]),), "two heads, three words")]
+    found = [Case((torch.tensor([heads]),), "two heads, three words", kind="ordinary cases")]
     for shape in ((2, 3, 4, 5), (3, 4, 2, 1), (2, 1, 5, 3), (3, 2, 5, 4)):
-        found.append(Case((torch.tensor(rng.normal(size=shape)),), f"context {shape}"))
+        found.append(
+            Case((torch.tensor(rng.normal(size=shape)),), f"context {shape}", kind="ordinary cases")
+        )
     return found
 
 

@@ -93,10 +93,10 @@ def cases(seed):
     """The lecture's table; then sizes that are all different."""
     rng = np.random.default_rng(seed)
     table = torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]])
-    found = [Case((table, 2), "the numbers of the lecture")]
+    found = [Case((table, 2), "the numbers of the lecture", kind="ordinary cases")]
     for batch, T, n_heads, d in ((2, 4, 3, 5), (3, 2, 4, 1), (2, 5, 1, 3), (3, 5, 2, 6)):
         x = torch.tensor(rng.normal(size=(batch, T, n_heads * d)))
-        found.append(Case((x, n_heads), f"{n_heads} heads of width {d}"))
+        found.append(Case((x, n_heads), f"{n_heads} heads of width {d}", kind="ordinary cases"))
     return found
 
 

@@ -174,7 +174,10 @@ def cases(seed):
     """Two beginnings of the training, and sequences that training does not see."""
     generator = torch.Generator().manual_seed(10_000 + seed)
     tokens, targets = three_relations_batch(500, generator)
-    return [Case((begin, tokens, targets), f"begun with seed {begin}") for begin in (1, 3)]
+    return [
+        Case((begin, tokens, targets), f"begun with seed {begin}", kind="ordinary cases")
+        for begin in (1, 3)
+    ]
 
 
 TASK = task(

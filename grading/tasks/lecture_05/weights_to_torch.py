@@ -212,7 +212,7 @@ def cases(seed):
             mask = torch.tensor(rng.random((T, T)) < 0.4)
             mask[:, 1], mask[0, 0], mask[:, 2] = True, True, False
         x = torch.tensor(rng.normal(size=(batch, T, d)))
-        found.append(Case((state, x, mask, n_heads), kind))
+        found.append(Case((state, x, mask, n_heads), kind, kind="ordinary cases"))
     return found
 
 

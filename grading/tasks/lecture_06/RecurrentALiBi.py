@@ -427,10 +427,10 @@ def cases(seed):
 
     two = torch.tensor([[4.0], [1.0]], dtype=torch.float64)
     return [
-        Case(((math.log(2), 0.5), two), "two words, 4 and 1"),
-        Case(((0.25, 0.0625), draw(7, 3))),
-        Case(((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing fades"),
-        Case(((1.0, 1 / 256), draw(800, 2)), "800 words"),
+        Case(((math.log(2), 0.5), two), "two words, 4 and 1", kind="ordinary cases"),
+        Case(((0.25, 0.0625), draw(7, 3)), kind="ordinary cases"),
+        Case(((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing fades", kind="edge cases"),
+        Case(((1.0, 1 / 256), draw(800, 2)), "800 words", kind="ordinary cases"),
     ]
 
 

@@ -102,11 +102,15 @@ def cases(seed):
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
     return [
-        Case((torch.zeros(2, 1, 2, dtype=torch.float64),), "one sentence of two words, all zeros"),
-        Case((words(5, 3, 4),)),
-        Case((words(2, 7, 6),), "more sentences than words"),
-        Case((words(1, 4, 8),), "sentences of one word"),
-        Case((words(3, 3, 2),), "as many sentences as words"),
+        Case(
+            (torch.zeros(2, 1, 2, dtype=torch.float64),),
+            "one sentence of two words, all zeros",
+            kind="ordinary cases",
+        ),
+        Case((words(5, 3, 4),), kind="ordinary cases"),
+        Case((words(2, 7, 6),), "more sentences than words", kind="other shapes"),
+        Case((words(1, 4, 8),), "sentences of one word", kind="edge cases"),
+        Case((words(3, 3, 2),), "as many sentences as words", kind="ordinary cases"),
     ]
 
 

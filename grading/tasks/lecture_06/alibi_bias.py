@@ -143,10 +143,10 @@ def cases(seed):
     n_heads, T_q = int(rng.choice([3, 5, 6])), int(rng.integers(2, 5))
     T = int(rng.integers(5, 9))
     return [
-        Case((8, 3, 3), "eight heads, whose first slope is ½"),
-        Case((2, T, T), "two heads"),
-        Case((n_heads, T_q, T_q + 3), "fewer queries than keys"),
-        Case((4, 1, 7), "one new word asks"),
+        Case((8, 3, 3), "eight heads, whose first slope is ½", kind="ordinary cases"),
+        Case((2, T, T), "two heads", kind="ordinary cases"),
+        Case((n_heads, T_q, T_q + 3), "fewer queries than keys", kind="other shapes"),
+        Case((4, 1, 7), "one new word asks", kind="edge cases"),
     ]
 
 

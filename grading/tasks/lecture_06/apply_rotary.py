@@ -185,11 +185,23 @@ def cases(seed):
 
     arrow = torch.tensor([[1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
     return [
-        Case((arrow, torch.tensor([0, 2])), "the arrow (1, 0) at the places 0 and 2"),
-        Case((draw(3, 4), torch.tensor([0, 1, 2])), "two pairs"),
-        Case((draw(2, 3, 5, 6), torch.arange(5)), "a batch of several heads"),
-        Case((draw(3, 4, 8), torch.randperm(60, generator=generator)[:4]), "places with gaps"),
-        Case((draw(2, 1, 10), torch.tensor([50])), "one word, far from the beginning"),
+        Case(
+            (arrow, torch.tensor([0, 2])),
+            "the arrow (1, 0) at the places 0 and 2",
+            kind="ordinary cases",
+        ),
+        Case((draw(3, 4), torch.tensor([0, 1, 2])), "two pairs", kind="ordinary cases"),
+        Case((draw(2, 3, 5, 6), torch.arange(5)), "a batch of several heads", kind="batches"),
+        Case(
+            (draw(3, 4, 8), torch.randperm(60, generator=generator)[:4]),
+            "places with gaps",
+            kind="edge cases",
+        ),
+        Case(
+            (draw(2, 1, 10), torch.tensor([50])),
+            "one word, far from the beginning",
+            kind="edge cases",
+        ),
     ]
 
 

@@ -120,7 +120,7 @@ def cases(seed):
         targets = torch.full_like(tokens, -100)
         targets[:, n:] = tokens[:, :-n]
         asked = torch.randint(VOCAB, (100, 64), generator=generator)
-        made.append(Case((tokens, targets, asked), f"n = {n}"))
+        made.append(Case((tokens, targets, asked), f"n = {n}", kind="ordinary cases"))
     return made
 
 

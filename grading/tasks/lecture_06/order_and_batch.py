@@ -271,6 +271,7 @@ def cases(seed):
         Case(
             (name, torch.randn(shape, dtype=torch.float64, generator=generator)),
             name + (f", asked with {shape[0]} batches" if len(shape) == 4 else ""),
+            kind="ordinary cases",
         )
         for name, shape in names
     ]

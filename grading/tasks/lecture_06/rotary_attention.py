@@ -144,10 +144,14 @@ def cases(seed):
     alike = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]], dtype=torch.float64)
     values = torch.tensor([[[[4.0, 0.0], [0.0, 4.0]]]], dtype=torch.float64)
     return [
-        Case((alike[:, :, :1], alike, values), "one query, the last of two words that are alike"),
-        Case(sizes(1, 2, 5, 5, 4, 6), "as many queries as keys"),
-        Case(sizes(2, 3, 4, 7, 6, 2), "fewer queries than keys"),
-        Case(sizes(3, 2, 1, 9, 8, 4), "one new word asks"),
+        Case(
+            (alike[:, :, :1], alike, values),
+            "one query, the last of two words that are alike",
+            kind="ordinary cases",
+        ),
+        Case(sizes(1, 2, 5, 5, 4, 6), "as many queries as keys", kind="ordinary cases"),
+        Case(sizes(2, 3, 4, 7, 6, 2), "fewer queries than keys", kind="other shapes"),
+        Case(sizes(3, 2, 1, 9, 8, 4), "one new word asks", kind="edge cases"),
     ]
 
 

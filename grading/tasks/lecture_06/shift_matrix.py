@@ -139,11 +139,11 @@ def cases(seed):
     """One hand and one place, then farther, backward, and not at all."""
     rng = np.random.default_rng(seed)
     return [
-        Case((1, 2), "one place to the right, one hand"),
-        Case((int(rng.integers(3, 9)), 4), "some places to the right"),
-        Case((-int(rng.integers(2, 9)), 6), "some places to the left"),
-        Case((0, 8), "by no place at all"),
-        Case((int(rng.integers(20, 50)), 10), "far to the right"),
+        Case((1, 2), "one place to the right, one hand", kind="ordinary cases"),
+        Case((int(rng.integers(3, 9)), 4), "some places to the right", kind="ordinary cases"),
+        Case((-int(rng.integers(2, 9)), 6), "some places to the left", kind="ordinary cases"),
+        Case((0, 8), "by no place at all", kind="edge cases"),
+        Case((int(rng.integers(20, 50)), 10), "far to the right", kind="edge cases"),
     ]
 
 

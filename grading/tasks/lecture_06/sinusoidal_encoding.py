@@ -154,11 +154,15 @@ def cases(seed):
         return torch.randperm(60, generator=generator)[:n]
 
     return [
-        Case((torch.tensor([0, 1, 2]), 4), "the places 0, 1 and 2, four features"),
-        Case((places(5), 8), "places out of order"),
-        Case((places(1), 6), "one place alone"),
-        Case((places(7), 2), "one hand alone"),
-        Case((torch.tensor([3, 3, 40]), 10), "a place that comes twice"),
+        Case(
+            (torch.tensor([0, 1, 2]), 4),
+            "the places 0, 1 and 2, four features",
+            kind="ordinary cases",
+        ),
+        Case((places(5), 8), "places out of order", kind="ordinary cases"),
+        Case((places(1), 6), "one place alone", kind="edge cases"),
+        Case((places(7), 2), "one hand alone", kind="edge cases"),
+        Case((torch.tensor([3, 3, 40]), 10), "a place that comes twice", kind="edge cases"),
     ]
 
 

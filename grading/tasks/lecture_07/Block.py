@@ -250,8 +250,8 @@ def cases(seed):
                 mask = torch.rand(T, T, generator=generator) < 0.6
                 mask.fill_diagonal_(True)
             note = f"{norm}-norm, {batch} text{'s' * (batch > 1)} of {T} words"
-            kind = "" if norm == "post" else "pre-norm"
-            found.append(Case((sizes, state, draw(batch, T, d_model), mask), note, kind))
+            kind = "ordinary cases" if norm == "post" else "pre-norm"
+            found.append(Case((sizes, state, draw(batch, T, d_model), mask), note, kind=kind))
     return found
 
 

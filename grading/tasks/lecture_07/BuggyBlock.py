@@ -358,7 +358,7 @@ def cases(seed):
             state["attention.W_out.bias"] = torch.tensor([1.0, 5.0]).double()
             X = torch.tensor([8.0, 6.0]).double().expand(8, 1, 2).clone()
             note = "the example"
-        found.append(Case((sizes, state, X, masks.causal_mask(T)), note))
+        found.append(Case((sizes, state, X, masks.causal_mask(T)), note, kind="ordinary cases"))
     return found
 
 

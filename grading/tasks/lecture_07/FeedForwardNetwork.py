@@ -138,8 +138,8 @@ def cases(seed):
             "down_proj.bias": draw(d_model),
         }
         note = f"d_model {d_model}, d_ff {d_ff}, {len(lead) + 1} axes"
-        kind = "" if len(lead) == 2 else "other shapes"
-        found.append(Case((d_ff, state, draw(*lead, d_model)), note, kind))
+        kind = "ordinary cases" if len(lead) == 2 else "other shapes"
+        found.append(Case((d_ff, state, draw(*lead, d_model)), note, kind=kind))
     return found
 
 

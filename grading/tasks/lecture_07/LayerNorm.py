@@ -190,16 +190,18 @@ def cases(seed):
     x = torch.tensor([[[3.0, 7.0], [5.0, 5.0]]], dtype=torch.float64)
     weight, bias = torch.tensor([3.0, 3.0]).double(), torch.tensor([1.0, 0.0]).double()
     return [
-        Case((x, weight, bias, 5.0), "the example"),
-        Case((draw(2, 3, 5), draw(5), draw(5), 1e-5), "batch, words, numbers"),
-        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large", "ordinary cases"),
-        Case((draw(4, 3), draw(3), draw(3), 0.2), "two axes", "other shapes"),
+        Case((x, weight, bias, 5.0), "the example", kind="ordinary cases"),
+        Case(
+            (draw(2, 3, 5), draw(5), draw(5), 1e-5), "batch, words, numbers", kind="ordinary cases"
+        ),
+        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large", kind="ordinary cases"),
+        Case((draw(4, 3), draw(3), draw(3), 0.2), "two axes", kind="other shapes"),
         Case(
             (draw(2, 3, 4, 5) * 10 - 30, draw(5), draw(5), 0.1),
             "four axes, large numbers",
-            "other shapes",
+            kind="other shapes",
         ),
-        Case((draw(7), draw(7), draw(7), 0.1), "a single word", "other shapes"),
+        Case((draw(7), draw(7), draw(7), 0.1), "a single word", kind="other shapes"),
     ]
 
 

@@ -183,8 +183,8 @@ def cases(seed):
         x = torch.randn(batch, T, d_model, dtype=torch.float64, generator=generator)
         sizes = (n_layers, d_model, n_heads, d_ff, norm)
         note = f"{n_layers} blocks, {norm}-norm" if n_layers > 1 else f"one block, {norm}-norm"
-        kind = "" if norm == "pre" else "post-norm"
-        found.append(Case((sizes, 0.8, 10 * seed + len(found), x, causal_mask(T)), note, kind))
+        kind = "ordinary cases" if norm == "pre" else "post-norm"
+        found.append(Case((sizes, 0.8, 10 * seed + len(found), x, causal_mask(T)), note, kind=kind))
     return found
 
 

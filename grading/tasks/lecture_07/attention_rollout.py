@@ -142,13 +142,16 @@ def cases(seed):
     """One layer of two words; then more of both, with residual connections and without."""
     rng = np.random.default_rng(seed)
     example = np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])
-    found = [Case((example, False), "the example"), Case((example, True), "the example")]
+    found = [
+        Case((example, False), "the example", kind="ordinary cases"),
+        Case((example, True), "the example", kind="ordinary cases"),
+    ]
     for n_layers, T in ((1, 3), (3, 4), (5, 2)):
         scores = 2 * rng.normal(size=(n_layers, T, T))
         weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
         for residual in (False, True):
             note = f"{n_layers} layers, {T} words, residual = {residual}"
-            found.append(Case((weights, residual), note))
+            found.append(Case((weights, residual), note, kind="ordinary cases"))
     return found
 
 

@@ -181,7 +181,7 @@ def cases(seed):
         }
         tokens = torch.randint(vocab, (batch, T), generator=generator)
         note = f"{n_layers} blocks" if n_layers else "no block: embedding, last norm, readout"
-        found.append(Case((sizes, state, tokens), note))
+        found.append(Case((sizes, state, tokens), note, kind="ordinary cases"))
     return found
 
 

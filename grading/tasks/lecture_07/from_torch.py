@@ -192,7 +192,9 @@ def cases(seed):
         sizes = {"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff}
         mask, note = masks.causal_mask(T), f"{norm}-norm, {T} words, {n_heads} heads"
         note = "post-norm, one word, one head" if T == 1 else note
-        found.append(Case((sizes, norm, state, draw(batch, T, d_model), mask), note))
+        found.append(
+            Case((sizes, norm, state, draw(batch, T, d_model), mask), note, kind="ordinary cases")
+        )
     return found
 
 

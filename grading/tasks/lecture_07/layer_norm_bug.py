@@ -174,11 +174,19 @@ def cases(seed):
     x = torch.tensor([[[3.0, 7.0], [5.0, 5.0]]], dtype=torch.float64)
     weight, bias = torch.tensor([3.0, 3.0]).double(), torch.tensor([1.0, 0.0]).double()
     return [
-        Case((x, weight, bias, 5.0), "the example"),
-        Case((draw(2, 3, 5), draw(5), draw(5), 1e-5), "eps is tiny"),
-        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large"),
-        Case((draw(2, 5, 3) * 0.01, draw(3), draw(3), 1e-3), "words of tiny numbers"),
-        Case((draw(1, 4, 7) * 10 - 30, draw(7), draw(7), 0.1), "words of large numbers"),
+        Case((x, weight, bias, 5.0), "the example", kind="ordinary cases"),
+        Case((draw(2, 3, 5), draw(5), draw(5), 1e-5), "eps is tiny", kind="ordinary cases"),
+        Case((draw(3, 4, 6) + 2, draw(6), draw(6), 0.5), "eps is large", kind="ordinary cases"),
+        Case(
+            (draw(2, 5, 3) * 0.01, draw(3), draw(3), 1e-3),
+            "words of tiny numbers",
+            kind="ordinary cases",
+        ),
+        Case(
+            (draw(1, 4, 7) * 10 - 30, draw(7), draw(7), 0.1),
+            "words of large numbers",
+            kind="ordinary cases",
+        ),
     ]
 
 

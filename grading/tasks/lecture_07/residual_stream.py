@@ -151,7 +151,7 @@ def cases(seed):
             for name in ("W_value", "W_out"):
                 state[f"blocks.0.attention.{name}.weight"] = torch.eye(2).double()
             x, note = torch.tensor([[[1.0, 3.0]]]).double(), "the example"
-        found.append(Case((sizes, state, x, masks.causal_mask(T)), note))
+        found.append(Case((sizes, state, x, masks.causal_mask(T)), note, kind="ordinary cases"))
     return found
 
 

@@ -183,7 +183,10 @@ edited(
 def cases(seed):
     """Budgets that are met exactly, missed by one, and others; then a famous one."""
     rng = np.random.default_rng(seed)
-    found = [Case((50, 1, 1, 5, True), "the example"), Case((37, 1, 1, 5, False), "hit exactly")]
+    found = [
+        Case((50, 1, 1, 5, True), "the example", kind="ordinary cases"),
+        Case((37, 1, 1, 5, False), "hit exactly", kind="edge cases"),
+    ]
     for tied in (True, False):
         for spare in (0, -1, None):
             n_blocks, n_heads = int(rng.integers(2, 9)), int(rng.integers(3, 9))
@@ -191,8 +194,20 @@ def cases(seed):
             budget = _count(d, n_blocks, vocab, tied)
             budget += int(rng.integers(1, 20) * d) if spare is None else spare
             note = f"budget {budget:,}, {n_blocks} blocks, {n_heads} heads, vocab {vocab}, "
-            found.append(Case((budget, n_blocks, n_heads, vocab, tied), f"{note}tied = {tied}"))
-    found.append(Case((175_000_000_000, 96, 96, 50_257, True), "175 billion, 96 blocks, 96 heads"))
+            found.append(
+                Case(
+                    (budget, n_blocks, n_heads, vocab, tied),
+                    f"{note}tied = {tied}",
+                    kind="ordinary cases",
+                )
+            )
+    found.append(
+        Case(
+            (175_000_000_000, 96, 96, 50_257, True),
+            "175 billion, 96 blocks, 96 heads",
+            kind="ordinary cases",
+        )
+    )
     return found
 
 

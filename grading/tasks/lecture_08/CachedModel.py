@@ -600,39 +600,45 @@ def cases(seed):
 
     first, second, middle = (VOCAB_OF_FIRST, 6, 1, 1, 5), (12, 6, 1, 1, 5), (13, 8, 2, 2, 7)
     plans = (
-        ("one piece of 3 words", first, "rotary", new("a") + reads("a", 3)),
+        ("one piece of 3 words", "ordinary cases", first, "rotary", new("a") + reads("a", 3)),
         (
             "3 words one by one, one layer, one head",
+            "ordinary cases",
             second,
             "rotary",
             new("a") + reads("a", 1, 1, 1),
         ),
         (
             "pieces of 3 + 1 + 4 words, two layers of two heads, learned positions",
+            "ordinary cases",
             middle,
             "learned",
             new("a") + reads("a", 3, 1, 4),
         ),
         (
             "pieces of 2 + 3 + 1 + 2 words, three layers of two heads",
+            "ordinary cases",
             (13, 12, 3, 2, 7),
             "rotary",
             new("a") + reads("a", 2, 3, 1, 2),
         ),
         (
             "two readers in turn",
+            "several readers",
             middle,
             "rotary",
             new("a", "b") + reads("a", 3) + reads("b", 2, 1) + reads("a", 2) + reads("b", 4),
         ),
         (
             "a fork after 3 words; then the original reads first",
+            "forks",
             middle,
             "rotary",
             new("a") + reads("a", 2, 1) + [("fork", "c", "a")] + reads("a", 2) + reads("c", 1, 3),
         ),
         (
             "a fork of a fork, which reads first",
+            "forks",
             middle,
             "rotary",
             new("a")
@@ -646,19 +652,16 @@ def cases(seed):
         ),
         (
             "pieces of 90 + 1 + 60 words",
+            "long texts",
             (17, 16, 2, 4, 9),
             "rotary",
             new("a") + reads("a", 90, 1, 60),
         ),
     )
     found = []
-    for note, sizes, places, steps in plans:
+    for note, kind, sizes, places, steps in plans:
         text = torch.randint(1, sizes[0], (160,), generator=generator)
-        kind = (
-            "ordinary cases" if len(found) < 4 else "several readers" if "readers" in note else ""
-        )
-        kind = kind or ("forks" if "fork" in note else "long texts")
-        found.append(Case((sizes, places, 100 * seed + len(found), text, steps), note, kind))
+        found.append(Case((sizes, places, 100 * seed + len(found), text, steps), note, kind=kind))
     return found
 
 

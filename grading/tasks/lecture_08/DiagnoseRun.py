@@ -101,7 +101,7 @@ def _sentences(seed):
 def cases(seed):
     """3,000 sentences to learn from, and 300 new ones."""
     texts, new = _sentences(seed)
-    return [Case((texts.clone(), new.clone(), seed))]
+    return [Case((texts.clone(), new.clone(), seed), kind="ordinary cases")]
 
 
 def _floor(held_out):

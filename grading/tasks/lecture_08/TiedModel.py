@@ -235,11 +235,17 @@ def cases(seed):
     """A table of three words by hand; then two of other sizes."""
     generator = torch.Generator().manual_seed(seed)
     small = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]], dtype=torch.float64)
-    found = [Case((small, torch.tensor([[0, 1, 2]])), "three words of two numbers")]
+    found = [
+        Case(
+            (small, torch.tensor([[0, 1, 2]])), "three words of two numbers", kind="ordinary cases"
+        )
+    ]
     for vocab, d_model, batch, T in ((5, 4, 2, 4), (11, 6, 3, 8)):
         table = torch.randn(vocab, d_model, generator=generator, dtype=torch.float64) / d_model
         tokens = torch.randint(vocab, (batch, T), generator=generator)
-        found.append(Case((table, tokens), f"{vocab} words of {d_model} numbers"))
+        found.append(
+            Case((table, tokens), f"{vocab} words of {d_model} numbers", kind="ordinary cases")
+        )
     return found
 
 

@@ -333,7 +333,7 @@ def cases(seed):
     parts = names[:6], names[6:12], names[12:]
     notes = "faults of what is kept", "faults of what comes back", "faults of several readers"
     return [
-        Case((10 * seed + k, part), note, note if k == 2 else "")
+        Case((10 * seed + k, part), note, kind=note if k == 2 else "ordinary cases")
         for k, (part, note) in enumerate(zip(parts, notes, strict=True))
     ]
 

@@ -198,7 +198,7 @@ def cases(seed):
                 continue
             break
         kind = "edge cases" if where is None and len(found) > 1 else "ordinary cases"
-        found.append(Case((rows, beginning, lucky, stop, most), note, kind))
+        found.append(Case((rows, beginning, lucky, stop, most), note, kind=kind))
     return found
 
 

@@ -210,7 +210,13 @@ def cases(seed):
         [0.7, 0.1, 0.1, 0.1],
     ]
     by_hand = torch.tensor(shares, dtype=torch.float64).log()[None]
-    found = [Case((by_hand, torch.tensor([[2, 3, 1, 0]])), "three words and a pad token")]
+    found = [
+        Case(
+            (by_hand, torch.tensor([[2, 3, 1, 0]])),
+            "three words and a pad token",
+            kind="ordinary cases",
+        )
+    ]
     for batch, T, vocab, shortest in ((1, 4, 5, 4), (3, 6, 8, 2), (4, 7, 11, 3)):
         tokens = torch.randint(1, vocab, (batch, T), generator=generator)
         lengths = torch.randint(shortest, T, (batch, 1), generator=generator) if batch > 1 else T
@@ -219,7 +225,7 @@ def cases(seed):
         tokens = tokens.masked_fill(torch.arange(T) >= lengths, PAD)
         logits = 2 * torch.randn(batch, T, vocab, generator=generator, dtype=torch.float64)
         note = "a text without padding" if batch == 1 else f"{batch} texts of 2 to {T} words"
-        found.append(Case((logits, tokens), note))
+        found.append(Case((logits, tokens), note, kind="ordinary cases"))
     return found
 
 

@@ -222,8 +222,8 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     row = torch.tensor([[0.1, 0.6, 0.05, 0.25]], dtype=torch.float64).log()
     found = [
-        Case((row, 1.0, 0.7), "the example of the statement"),
-        Case((row, 1.0, 0.5), "p is reached with the first word"),
+        Case((row, 1.0, 0.7), "the example of the statement", kind="ordinary cases"),
+        Case((row, 1.0, 0.5), "p is reached with the first word", kind="ordinary cases"),
     ]
     for batch, vocab, temperature, p in ((2, 5, 1.0, 0.8), (3, 7, 0.5, 0.9), (4, 6, 2.0, 0.6)):
         rows = []
@@ -234,7 +234,7 @@ def cases(seed):
             if (reached - p).abs().min() > 0.01 and (differs or temperature == 1.0):
                 rows.append(new)
         note = f"{batch} rows of {vocab} words, temperature {temperature:g}, p = {p:g}"
-        found.append(Case((torch.cat(rows), temperature, p), note))
+        found.append(Case((torch.cat(rows), temperature, p), note, kind="ordinary cases"))
     return found
 
 

@@ -208,21 +208,31 @@ def cases(seed):
         return torch.tensor(values, dtype=torch.float64)
 
     found = [
-        Case((rows([0.5, 0.3, 0.2]), rows([0.8, 0.1, 0.1])), "the example of the statement"),
+        Case(
+            (rows([0.5, 0.3, 0.2]), rows([0.8, 0.1, 0.1])),
+            "the example of the statement",
+            kind="ordinary cases",
+        ),
         Case(
             (rows([0.5, 0.25, 0.25, 0.0]), rows([0.0, 0.5, 0.25, 0.25])),
             "a word that is never proposed, and one that must never come",
+            kind="edge cases",
         ),
-        Case((rows([0.2, 0.8, 0.0]), rows([0.2, 0.8, 0.0])), "two models that agree"),
+        Case(
+            (rows([0.2, 0.8, 0.0]), rows([0.2, 0.8, 0.0])),
+            "two models that agree",
+            kind="ordinary cases",
+        ),
         Case(
             (rows([0.5, 0.25, 0.25], [0.2, 0.8, 0.0]), rows([0.25, 0.25, 0.5], [0.2, 0.8, 0.0])),
             "two rows: in the second the models agree",
+            kind="ordinary cases",
         ),
     ]
     for batch, vocab in ((2, 5), (6, 4), (3, 9)):
         p, q = torch.rand(2, batch, vocab, generator=generator, dtype=torch.float64) ** 2
         p, q = p / p.sum(dim=-1, keepdim=True), q / q.sum(dim=-1, keepdim=True)
-        found.append(Case((p, q), f"{batch} rows of {vocab} words"))
+        found.append(Case((p, q), f"{batch} rows of {vocab} words", kind="ordinary cases"))
     return found
 
 

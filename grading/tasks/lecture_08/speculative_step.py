@@ -155,7 +155,7 @@ def cases(seed):
         chances = torch.where(torch.tensor(pattern) > 0, u * at, at + u * (1 - at))
         said = ", ".join("yes" if yes else "no" for yes in pattern)
         kind = "edge cases" if k == 1 or all(pattern) else "ordinary cases"
-        found.append(Case((p, q, proposed, chances), f"{k} proposed: {said}", kind))
+        found.append(Case((p, q, proposed, chances), f"{k} proposed: {said}", kind=kind))
     return found
 
 

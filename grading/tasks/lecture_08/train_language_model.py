@@ -108,7 +108,7 @@ def _sentences(seed):
 
 def cases(seed):
     """4,000 sentences to learn from, and 500 new ones."""
-    return [Case(tuple(tensor.clone() for tensor in _sentences(seed)))]
+    return [Case(tuple(tensor.clone() for tensor in _sentences(seed)), kind="ordinary cases")]
 
 
 def _floor(held_out):

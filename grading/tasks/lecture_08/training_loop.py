@@ -253,7 +253,9 @@ def cases(seed):
         table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
         readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
         note = f"{steps} batches of {n} texts of up to {T} words, warm-up {warmup}, clip {clip:g}"
-        found.append(Case((table, 2 * readout, batches, lr, warmup, clip), note, "ordinary cases"))
+        found.append(
+            Case((table, 2 * readout, batches, lr, warmup, clip), note, kind="ordinary cases")
+        )
     return [*found, _long_and_short(generator)]
 
 
@@ -270,7 +272,9 @@ def _long_and_short(generator):
     table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
     readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
     note = f"{steps} batches, some of which have gradients shorter than the clip of {clip:g}"
-    return Case((table / 2, readout / 2, list(texts), lr, warmup, clip), note, "short gradients")
+    return Case(
+        (table / 2, readout / 2, list(texts), lr, warmup, clip), note, kind="short gradients"
+    )
 
 
 def first_wrong(args, result):

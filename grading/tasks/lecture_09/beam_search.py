@@ -219,7 +219,7 @@ def cases(seed):
     table[4, 2:4] = torch.tensor([0.9, 0.1]).log()
     first = torch.tensor([none, none, none, 0.0, 0.0], dtype=torch.float64)
     first[3:] = torch.tensor([0.6, 0.4]).log()
-    found = [Case((first, table, 2, 4), "the tempting first word")]
+    found = [Case((first, table, 2, 4), "the tempting first word", kind="ordinary cases")]
     generator = torch.Generator().manual_seed(seed)
     first_end = partial(_search, first=True)
     for n_beams, vocab, longest, hurried in (
@@ -238,7 +238,13 @@ def cases(seed):
                     others.append(drive(other, first, later, n, steps))
             if best not in others and others[-1] != others[-2]:
                 break
-        found.append(Case((first, later, n_beams, longest), f"{n_beams} beams, {vocab} words"))
+        found.append(
+            Case(
+                (first, later, n_beams, longest),
+                f"{n_beams} beams, {vocab} words",
+                kind="ordinary cases",
+            )
+        )
     return found
 
 

@@ -273,7 +273,7 @@ def cases(seed):
             for width in (d_k, d_k, d_v)
         ]
         note = f"{T_q} words written, sources of {', '.join(map(str, lengths.tolist()))} words"
-        found.append(Case((x, memory, lengths, *matrices), note))
+        found.append(Case((x, memory, lengths, *matrices), note, kind="ordinary cases"))
     return found
 
 

@@ -169,10 +169,20 @@ def marks_exchanged(sentences):
 def cases(seed):
     """Two short sentences to check by hand; then others."""
     generator = torch.Generator().manual_seed(seed)
-    found = [Case(([torch.tensor([7, 5, 9]), torch.tensor([4])],), "three words and one word")]
+    found = [
+        Case(
+            ([torch.tensor([7, 5, 9]), torch.tensor([4])],),
+            "three words and one word",
+            kind="ordinary cases",
+        )
+    ]
     for lengths in ((4, 2, 6), (1, 5, 3, 2)):
         rows = [torch.randint(3, 40, (n,), generator=generator) for n in lengths]
-        found.append(Case((rows,), f"sentences of {', '.join(map(str, lengths))} words"))
+        found.append(
+            Case(
+                (rows,), f"sentences of {', '.join(map(str, lengths))} words", kind="ordinary cases"
+            )
+        )
     return found
 
 

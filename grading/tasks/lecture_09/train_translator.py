@@ -133,7 +133,7 @@ def _sentences(seed):
 
 def cases(seed):
     """2,000 sentences to learn from, and 200 new ones."""
-    return [Case(tuple(tensor.clone() for tensor in _sentences(seed)))]
+    return [Case(tuple(tensor.clone() for tensor in _sentences(seed)), kind="ordinary cases")]
 
 
 def score(args, value):

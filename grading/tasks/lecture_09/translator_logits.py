@@ -177,7 +177,7 @@ def cases(seed):
             begun[1, 3:5] = 0  # these count as words here
         note = "no filler" if short == T_k else f"the last source has {short} of {T_k} words"
         sizes = (d_model, n_heads, n_source, n_target)
-        found.append(Case((sizes, 1000 * seed + batch, source, begun), note))
+        found.append(Case((sizes, 1000 * seed + batch, source, begun), note, kind="ordinary cases"))
     return found
 
 

@@ -179,22 +179,22 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     start = torch.tensor([9.0, 0.0, 1.8, 2.0, -1.0, 5.0], dtype=torch.float64)
     end = torch.tensor([9.0, 2.5, 2.2, 0.0, -1.0, 5.0], dtype=torch.float64)
-    found = [Case((start, end, 5, 3), "the example of the statement")]
+    found = [Case((start, end, 5, 3), "the example of the statement", kind="ordinary cases")]
     for n_words, T, longest in ((7, 9, 2), (10, 13, 3), (6, 6, 4), (12, 14, 1), (9, 12, 8)):
         for _ in range(3):
             rows = 2 * torch.randn(2, T, generator=generator, dtype=torch.float64)
             rows[:, 0] += 3
             rows[:, n_words:] += 4
             note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
-            found.append(Case((rows[0], rows[1], n_words, longest), note))
+            found.append(Case((rows[0], rows[1], n_words, longest), note, kind="ordinary cases"))
     for n_words, T, longest in ((6, 8, 3), (8, 8, 2)):  # the best one ends with the last word
         rows = torch.randn(2, T, generator=generator, dtype=torch.float64)
         rows[1, n_words - 1] += 8
         rows[:, n_words:] += 4
         note = f"{n_words} words and {T - n_words} pad tokens, at most {longest} words"
-        found.append(Case((rows[0], rows[1], n_words, longest), note))
+        found.append(Case((rows[0], rows[1], n_words, longest), note, kind="ordinary cases"))
     low = -3 - torch.rand(2, 8, generator=generator, dtype=torch.float64)
-    found.append(Case((low[0], low[1], 7, 3), "all logits are negative"))
+    found.append(Case((low[0], low[1], 7, 3), "all logits are negative", kind="edge cases"))
     return found
 
 

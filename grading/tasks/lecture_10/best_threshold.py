@@ -114,14 +114,18 @@ def cases(seed):
     margins = torch.tensor([3.0, -2.0, 1.0, -1.0, 0.5], dtype=torch.float64)
     span_right = torch.tensor([False, True, True, False, True])
     has_answer = torch.tensor([False, True, True, False, True])
-    found = [Case((margins, span_right, has_answer), "the example of the statement")]
+    found = [
+        Case(
+            (margins, span_right, has_answer), "the example of the statement", kind="ordinary cases"
+        )
+    ]
     for n in (6, 12, 25, 40, 60):
         has = torch.rand(n, generator=generator) < 0.6
         has[0], has[1] = True, False
         right = has & (torch.rand(n, generator=generator) < 0.7)
         noise = torch.randn(n, generator=generator, dtype=torch.float64)
         unsure = torch.where(has, torch.where(right, -2.0, 1.0), 1.0)  # wrong spans are unsure ones
-        found.append(Case((noise + unsure, right, has), f"{n} questions"))
+        found.append(Case((noise + unsure, right, has), f"{n} questions", kind="ordinary cases"))
     return found
 
 

@@ -95,13 +95,13 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     context = torch.tensor([[3, 5, 2, 5, 7], [4, 3, 8, 0, 0]])
     question = torch.tensor([[5, 9, 7], [4, 2, 0]])
-    found = [Case((context, question), "the example of the statement")]
+    found = [Case((context, question), "the example of the statement", kind="ordinary cases")]
     for batch, T_c, T_q in ((3, 8, 4), (2, 5, 5), (4, 6, 9)):
         c = torch.randint(1, 12, (batch, T_c), generator=generator)
         q = torch.randint(1, 12, (batch, T_q), generator=generator)
         c[:, 3], c[:, 1] = c[:, 0], q[:, -2]
         c[1, -2:], q[1, -1] = 0, 0
-        found.append(Case((c, q)))
+        found.append(Case((c, q), kind="ordinary cases"))
     return found
 
 

@@ -148,13 +148,21 @@ def cases(seed):
     context = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]], dtype=torch.float64)
     question = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
     W = torch.tensor([[1.0, -1.0], [0.5, 2.0]], dtype=torch.float64)
-    found = [Case((context, question, torch.arange(4)[None] >= 3, W), "three words, one pad token")]
+    found = [
+        Case(
+            (context, question, torch.arange(4)[None] >= 3, W),
+            "three words, one pad token",
+            kind="ordinary cases",
+        )
+    ]
     for batch, T_c, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
         c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_c, T_q))
         lengths = torch.tensor([T_c, *rng.integers(1, T_c, size=batch - 1)])
         filler = torch.arange(T_c) >= lengths[:, None]
         note = f"T_c = {T_c}, T_q = {T_q}"
-        found.append(Case((c, q, filler, torch.tensor(rng.normal(size=(d, 2)))), note))
+        found.append(
+            Case((c, q, filler, torch.tensor(rng.normal(size=(d, 2)))), note, kind="ordinary cases")
+        )
     return found
 
 

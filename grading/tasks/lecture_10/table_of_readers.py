@@ -340,7 +340,7 @@ def cases(seed):
         for i, (a, b) in enumerate(zip(chosen_by, tested, strict=True)):
             search.append({"model": name, "lr": lr, "seed": 100 + i, "validation": a})
             runs.append({"model": name, "lr": lr, "seed": i, "test": b})
-    found = [Case((search, runs, EQUAL), "two readers and two rates")]
+    found = [Case((search, runs, EQUAL), "two readers and two rates", kind="ordinary cases")]
     chance = random.Random(seed)
     found += [_nearly_equal(chance), _much_the_best_but_failed(chance)]
     for n, seeds, fails, note in (

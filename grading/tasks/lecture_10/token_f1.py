@@ -168,19 +168,40 @@ def cases(seed):
     """Worked examples, then words drawn at random, some of them twice."""
     chance = random.Random(seed)
     found = [
-        Case((["the", "red", "key"], ["a", "red", "key", "key"]), "an article on each side"),
-        Case((["key", "key", "map"], ["The", "key"]), "a word said twice, wanted once"),
-        Case((["Red", "red", "key"], ["red", "red", "map", "lamp"]), "a word twice on both sides"),
+        Case(
+            (["the", "red", "key"], ["a", "red", "key", "key"]),
+            "an article on each side",
+            kind="ordinary cases",
+        ),
+        Case(
+            (["key", "key", "map"], ["The", "key"]),
+            "a word said twice, wanted once",
+            kind="edge cases",
+        ),
+        Case(
+            (["Red", "red", "key"], ["red", "red", "map", "lamp"]),
+            "a word twice on both sides",
+            kind="edge cases",
+        ),
         Case(([], ["lima"]), "nothing was said", kind="edge cases"),
         Case((["lima"], []), "nothing was wanted", kind="edge cases"),
         Case(([], []), "nothing was said, and nothing wanted", kind="edge cases"),
-        Case((["the"], []), "only an article was said"),
+        Case((["the"], []), "only an article was said", kind="ordinary cases"),
     ]
-    found.append(Case((["the", "a", "key"], ["A", "The", "red", "key"]), "two articles in a row"))
+    found.append(
+        Case(
+            (["the", "a", "key"], ["A", "The", "red", "key"]),
+            "two articles in a row",
+            kind="ordinary cases",
+        )
+    )
     words = ["red", "Key", "key", "map", "the", "A", "lamp"]
     for n, m in ((4, 3), (5, 6), (3, 7), (6, 4)):
         found.append(
-            Case((["key", *chance.choices(words, k=n)], ["Key", *chance.choices(words, k=m)]))
+            Case(
+                (["key", *chance.choices(words, k=n)], ["Key", *chance.choices(words, k=m)]),
+                kind="ordinary cases",
+            )
         )
     return found
 

@@ -126,7 +126,7 @@ def _questions(seed):
 
 def cases(seed):
     """5,000 questions to learn from, and 400 with names that are not among them."""
-    return [Case(tuple(tensor.clone() for tensor in _questions(seed)))]
+    return [Case(tuple(tensor.clone() for tensor in _questions(seed)), kind="ordinary cases")]
 
 
 def score(args, value):

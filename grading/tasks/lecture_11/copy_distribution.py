@@ -103,11 +103,17 @@ def cases(seed):
     """One text with a word twice; then sizes that all differ, and words behind the list."""
     generator = torch.Generator().manual_seed(seed)
     weights = torch.tensor([[[0.6, 0.1, 0.1, 0.2], [0.3, 0.3, 0.3, 0.1]]], dtype=torch.float64)
-    found = [Case((weights, torch.tensor([[3, 1, 2, 3]]), 5), "word 3 occurs twice")]
+    found = [
+        Case(
+            (weights, torch.tensor([[3, 1, 2, 3]]), 5), "word 3 occurs twice", kind="ordinary cases"
+        )
+    ]
     for batch, T_q, T_k, n_words in ((3, 4, 7, 5), (2, 5, 3, 9), (4, 2, 9, 6)):
         scores = torch.randn(batch, T_q, T_k, generator=generator, dtype=torch.float64)
         source = torch.randint(1, n_words, (batch, T_k), generator=generator)
-        found.append(Case((scores.softmax(dim=-1), source, n_words), f"{batch} texts"))
+        found.append(
+            Case((scores.softmax(dim=-1), source, n_words), f"{batch} texts", kind="ordinary cases")
+        )
     return found
 
 

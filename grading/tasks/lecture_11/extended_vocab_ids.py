@@ -124,13 +124,25 @@ def cases(seed):
 
     draw = random.Random(seed)
     small = {"a": 0, "met": 1, "mara": 2}
-    found = [Case(("zora met mara and zora met ben".split(), small), "zora occurs twice")]
+    found = [
+        Case(
+            ("zora met mara and zora met ben".split(), small),
+            "zora occurs twice",
+            kind="ordinary cases",
+        )
+    ]
     pool = "zora ben ada ship sold in oslo the old mill".split()
-    found.append(Case(("a ship met a mara".split(), small), "the word with the id 0 again"))
+    found.append(
+        Case(
+            ("a ship met a mara".split(), small), "the word with the id 0 again", kind="edge cases"
+        )
+    )
     for n, known in ((8, 4), (12, 6), (6, 0), (7, 10)):
         draw.shuffle(pool)
         words = draw.choices(pool, k=n)
-        found.append(Case((words, {word: i for i, word in enumerate(pool[:known])})))
+        found.append(
+            Case((words, {word: i for i, word in enumerate(pool[:known])}), kind="ordinary cases")
+        )
     return found
 
 

@@ -129,30 +129,43 @@ def cases(seed):
     row = torch.tensor([0.05, 0.05, 0.05, 0.05, 0.1, 0.3, 0.25, 0.15], dtype=torch.float64)
     by_hand = row.expand(8, 8).clone()
     found = [
-        Case((by_hand, torch.tensor([0, 0, 0, 0, 1, 2, 3, 3]), 2), "every row says the same"),
+        Case(
+            (by_hand, torch.tensor([0, 0, 0, 0, 1, 2, 3, 3]), 2),
+            "every row says the same",
+            kind="ordinary cases",
+        ),
     ]
-    for shares, lengths, note in (
-        ([0.1] * 6 + [0.2, 0.06, 0.07, 0.07], [6, 2, 2], "a long sentence"),
-        ([0.36, 0.02, 0.02, 0.2, 0.2, 0.1, 0.1], [3, 2, 2], "a single word that receives much"),
+    for shares, lengths, note, kind in (
+        ([0.1] * 6 + [0.2, 0.06, 0.07, 0.07], [6, 2, 2], "a long sentence", "ordinary cases"),
+        (
+            [0.36, 0.02, 0.02, 0.2, 0.2, 0.1, 0.1],
+            [3, 2, 2],
+            "a single word that receives much",
+            "edge cases",
+        ),
     ):
         row = torch.tensor(shares, dtype=torch.float64)
         sentence = torch.repeat_interleave(torch.arange(3), torch.tensor(lengths))
-        found.append(Case((row.expand(len(row), -1).clone(), sentence, 1), note))
+        found.append(Case((row.expand(len(row), -1).clone(), sentence, 1), note, kind=kind))
     sentence = torch.tensor([0, 0, 1, 1, 2])
     selfish = torch.full((5, 5), 0.05, dtype=torch.float64)
     selfish[:2, :2], selfish[2:, 4] = 0.425, 0.36  # sentence 0 looks at itself
     selfish[2:, :4] = 0.16
-    found.append(Case((selfish, sentence, 1), "a sentence that looks at itself"))
+    found.append(
+        Case((selfish, sentence, 1), "a sentence that looks at itself", kind="ordinary cases")
+    )
     own_words = selfish.clone()
     own_words[:2, :2] = torch.tensor([[0.8, 0.05], [0.05, 0.8]])
-    found.append(Case((own_words, sentence, 1), "words that look at themselves"))
+    found.append(
+        Case((own_words, sentence, 1), "words that look at themselves", kind="ordinary cases")
+    )
     for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
         T = len(sentence)
         liked = 2 * torch.randn(len(lengths), generator=generator, dtype=torch.float64)[sentence]
         scores = torch.randn(T, T, generator=generator, dtype=torch.float64) + liked
         note = f"{len(lengths)} sentences, k = {k}"
-        kind = "edge cases" if k > len(lengths) else ""
+        kind = "edge cases" if k > len(lengths) else "ordinary cases"
         found.append(Case((scores.softmax(dim=-1), sentence, k), note, kind=kind))
     return found
 

@@ -130,6 +130,7 @@ def cases(seed):
                 ["mara", "sold", "oslo", "monday", "ben", "bought", "lima", "friday"],
             ),
             "zora is invented, lima and friday have strayed",
+            kind="ordinary cases",
         )
     ]
     for n in (3, 5, 4, 0):
@@ -145,7 +146,7 @@ def cases(seed):
             right, told = [*right, right[0]], [*told, right[0]]
         draw.shuffle(told)
         note = f"{len(said)} words with repeats" if n else "a summary without facts"
-        found.append(Case((said, right, told), note))
+        found.append(Case((said, right, told), note, kind="ordinary cases"))
     return found
 
 

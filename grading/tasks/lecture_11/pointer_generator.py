@@ -121,13 +121,17 @@ def cases(seed):
     logits = torch.tensor([[[0.5, 0.2, 0.3], [0.1, 0.1, 0.8]]], dtype=torch.float64).log()
     gate = torch.tensor([[[0.4], [0.9]]], dtype=torch.float64)
     copied = torch.tensor([[[0, 0.1, 0.1, 0.8], [0, 0.3, 0.3, 0.4]]], dtype=torch.float64)
-    found = [Case((logits, gate, copied), "a list of 3 words and one behind it")]
+    found = [
+        Case((logits, gate, copied), "a list of 3 words and one behind it", kind="ordinary cases")
+    ]
     for batch, T_q, V, extra in ((3, 4, 6, 2), (2, 5, 3, 4), (4, 2, 7, 0)):
         logits = 2 * torch.randn(batch, T_q, V, generator=generator, dtype=torch.float64)
         gate = torch.rand(batch, T_q, 1, generator=generator, dtype=torch.float64)
         shape = (batch, T_q, V + extra)
         copied = torch.randn(shape, generator=generator, dtype=torch.float64).softmax(dim=-1)
-        found.append(Case((logits, gate, copied), f"{extra} words behind the list"))
+        found.append(
+            Case((logits, gate, copied), f"{extra} words behind the list", kind="ordinary cases")
+        )
     return found
 
 

@@ -174,14 +174,20 @@ def cases(seed):
                 "mara sold a ship in oslo on monday".split(),
             ),
             "the run is: mara sold in oslo",
+            kind="ordinary cases",
         ),
-        Case(("ida on monday sold a ship".split(), "ida sold a ship on monday".split())),
+        Case(
+            ("ida on monday sold a ship".split(), "ida sold a ship on monday".split()),
+            kind="ordinary cases",
+        ),
     ]
     words = "mara sold a ship in oslo on".split()
     for n, m in ((5, 8), (9, 6), (12, 12), (7, 10)):
-        found.append(Case((draw.choices(words, k=n), draw.choices(words, k=m))))
-    found.append(Case((["ben"], ["ida", "sold"]), "nothing in common"))
-    found.append(Case(([], ["ida", "sold"]), "an empty summary"))
+        found.append(
+            Case((draw.choices(words, k=n), draw.choices(words, k=m)), kind="ordinary cases")
+        )
+    found.append(Case((["ben"], ["ida", "sold"]), "nothing in common", kind="ordinary cases"))
+    found.append(Case(([], ["ida", "sold"]), "an empty summary", kind="edge cases"))
     return found
 
 

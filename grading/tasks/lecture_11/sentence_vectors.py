@@ -105,7 +105,9 @@ def cases(seed):
     """Two sentences by hand; then other sizes, filler, and texts with fewer sentences."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.tensor([[[1.0, 0], [3, 2], [5, 5], [7, 9], [8, 1]]], dtype=torch.float64)
-    found = [Case((x, torch.tensor([[0, 0, 1, 1, 1]]), 2), "two words and three")]
+    found = [
+        Case((x, torch.tensor([[0, 0, 1, 1, 1]]), 2), "two words and three", kind="ordinary cases")
+    ]
     for batch, lengths, width in ((2, [2, 3, 1], 4), (3, [4, 1, 2, 3], 2), (2, [1, 5], 3)):
         n = len(lengths)
         one = torch.repeat_interleave(torch.arange(n), torch.tensor(lengths))
@@ -115,7 +117,9 @@ def cases(seed):
             rows[1] = rows[1].flip(0).sort().values  # another cut of the same length
             rows[1, 1] = 0
         x = torch.randn(batch, len(one), width, generator=generator, dtype=torch.float64)
-        found.append(Case((x, rows, n), f"{batch} texts, the first with padding"))
+        found.append(
+            Case((x, rows, n), f"{batch} texts, the first with padding", kind="ordinary cases")
+        )
     return found
 
 

@@ -101,7 +101,9 @@ def _texts(seed):
 
 def cases(seed):
     """3,000 texts to learn from; the last number is the seed of 200 texts about new people."""
-    return [Case((*(tensor.clone() for tensor in _texts(seed)), 2000 + seed))]
+    return [
+        Case((*(tensor.clone() for tensor in _texts(seed)), 2000 + seed), kind="ordinary cases")
+    ]
 
 
 def score(args, value):

@@ -114,7 +114,9 @@ def cases(seed):
         weights = 0.03 + (1 - 0.03 * T) * drawn  # each can move: by 0.03, until it is 0
         values = torch.randn(T, d_v, dtype=torch.float64, generator=generator)
         if peaked == 1 or _least(weights, values).min() < -0.01:
-            found.append(Case((weights, values), f"{T} words, values of width {d_v}"))
+            found.append(
+                Case((weights, values), f"{T} words, values of width {d_v}", kind="ordinary cases")
+            )
     return found
 
 

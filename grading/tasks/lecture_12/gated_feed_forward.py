@@ -72,7 +72,9 @@ def cases(seed):
 
     found = []
     for T, d, d_ff in ((1, 2, 2), (3, 4, 7), (2, 6, 3)):
-        found.append(Case((draw(T, d), draw(d_ff, d), draw(d_ff, d), draw(d, d_ff))))
+        found.append(
+            Case((draw(T, d), draw(d_ff, d), draw(d_ff, d), draw(d, d_ff)), kind="ordinary cases")
+        )
     return found
 
 

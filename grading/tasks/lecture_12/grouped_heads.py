@@ -169,7 +169,13 @@ def cases(seed):
         (2, 2, 3, 5, 4),
     ):
         note = f"{n_heads} heads, {n_kv} of keys, {T_q} queries for {T_k} keys"
-        found.append(Case((draw(n_heads, T_q, d), draw(n_kv, T_k, d), draw(n_kv, T_k, d)), note))
+        found.append(
+            Case(
+                (draw(n_heads, T_q, d), draw(n_kv, T_k, d), draw(n_kv, T_k, d)),
+                note,
+                kind="ordinary cases",
+            )
+        )
     return found
 
 

@@ -102,7 +102,9 @@ def cases(seed):
         scores = torch.randn(heads, 2 * n, 2 * n, dtype=torch.float64, generator=generator)
         late = torch.ones(2 * n, 2 * n).triu(1).bool()
         weights = (2 * scores).masked_fill(late, -torch.inf).softmax(dim=-1)
-        found.append(Case((weights, n), f"{heads} heads, segments of {n} words"))
+        found.append(
+            Case((weights, n), f"{heads} heads, segments of {n} words", kind="ordinary cases")
+        )
     return found
 
 

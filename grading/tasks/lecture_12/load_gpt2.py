@@ -189,7 +189,9 @@ def cases(seed):
         }
         sizes = {"vocab": vocab, "d_model": d, "n_layers": n_layers, "n_heads": 2, "d_ff": d_ff}
         tokens = torch.randint(vocab, (2, 5), generator=generator)
-        found.append(Case((sizes, theirs, tokens), f"{n_layers} layers of width {d}"))
+        found.append(
+            Case((sizes, theirs, tokens), f"{n_layers} layers of width {d}", kind="ordinary cases")
+        )
     return found
 
 

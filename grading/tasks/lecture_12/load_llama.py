@@ -284,7 +284,7 @@ def cases(seed):
         }
         tokens = torch.randint(vocab, (T,), generator=generator)
         note = f"{layers} layers, {n_heads} heads, {n_kv} of keys, {T} words"
-        found.append(Case((weights, config, tokens), note))
+        found.append(Case((weights, config, tokens), note, kind="ordinary cases"))
     return found
 
 

@@ -140,7 +140,13 @@ def cases(seed):
     for batch, T, n_heads, d_v, head in ((2, 3, 2, 2, 1), (3, 4, 3, 2, 0), (4, 2, 4, 3, 2)):
         width = n_heads * d_v
         note = f"head {head} of {n_heads}"
-        found.append(Case((draw(batch, T, width) + 1, draw(width, width), n_heads, head), note))
+        found.append(
+            Case(
+                (draw(batch, T, width) + 1, draw(width, width), n_heads, head),
+                note,
+                kind="ordinary cases",
+            )
+        )
     return found
 
 

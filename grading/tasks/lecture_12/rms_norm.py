@@ -93,9 +93,15 @@ def cases(seed):
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
     x = torch.tensor([[1.0, 7.0, 1.0, 7.0], [2.0, 2.0, 2.0, 2.0]], dtype=torch.float64)
-    found = [Case((x, torch.tensor([1.0, 2.0, 3.0, 0.5], dtype=torch.float64), 11.0), "two rows")]
+    found = [
+        Case(
+            (x, torch.tensor([1.0, 2.0, 3.0, 0.5], dtype=torch.float64), 11.0),
+            "two rows",
+            kind="ordinary cases",
+        )
+    ]
     for shape, eps in (((3, 5), 0.5), ((2, 4, 6), 1e-2), ((5,), 2.0)):
-        found.append(Case((draw(*shape) + 1, draw(shape[-1]) + 2, eps)))
+        found.append(Case((draw(*shape) + 1, draw(shape[-1]) + 2, eps), kind="ordinary cases"))
     return found
 
 

@@ -158,8 +158,8 @@ def cases(seed):
         note = f"{d_in} numbers in, {d_out} out, rank {rank}"
         alpha = 3.0 + rank
         args = draw(d_out, d_in), draw(d_out), draw(rank, d_in), draw(d_out, rank), alpha
-        kind = "other shapes" if len(lead) > 1 else ""
-        found.append(Case((*args, draw(*lead, d_in)), note, kind))
+        kind = "other shapes" if len(lead) > 1 else "ordinary cases"
+        found.append(Case((*args, draw(*lead, d_in)), note, kind=kind))
     return found
 
 

@@ -153,9 +153,13 @@ def cases(seed):
     truth = torch.tensor([True, True, True, False])
     by_hand = (small, torch.full((4,), 2), truth, torch.tensor([False, False, True, True]))
     return [
-        Case((*by_hand, torch.tensor([[0, 1]])), "four sentences, one pair of verbs"),
-        Case(draw(40, 5, 9, 1, 5), "forty sentences of one length"),
-        Case(draw(50, 6, 12, 3, 6), "three pairs of verbs"),
+        Case(
+            (*by_hand, torch.tensor([[0, 1]])),
+            "four sentences, one pair of verbs",
+            kind="ordinary cases",
+        ),
+        Case(draw(40, 5, 9, 1, 5), "forty sentences of one length", kind="ordinary cases"),
+        Case(draw(50, 6, 12, 3, 6), "three pairs of verbs", kind="ordinary cases"),
         Case(draw(45, 7, 11, 2, 3), "sentences of different lengths", kind="padding"),
         Case(draw(60, 9, 14, 3, 2), "short and long sentences", kind="padding"),
     ]

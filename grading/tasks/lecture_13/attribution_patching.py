@@ -106,11 +106,21 @@ def cases(seed):
 
     hand = [[1.0, 1, 1, 1], [3, 2, 1, 0], [4, 2, 5, 3]]
     contexts, twins, gradients = (torch.tensor(row).double().view(1, 1, 1, 4) for row in hand)
-    found = [Case((contexts, twins, gradients, 2), "one layer, one token, two heads")]
+    found = [
+        Case(
+            (contexts, twins, gradients, 2),
+            "one layer, one token, two heads",
+            kind="ordinary cases",
+        )
+    ]
     for layers, batch, T, n_heads, d_v in ((2, 3, 4, 3, 2), (3, 2, 5, 2, 4), (4, 5, 3, 4, 3)):
         shape = (layers, batch, T, n_heads * d_v)
         note = f"{layers} layers, {n_heads} heads of width {d_v}"
-        found.append(Case((1 + draw(*shape), draw(*shape), draw(*shape), n_heads), note))
+        found.append(
+            Case(
+                (1 + draw(*shape), draw(*shape), draw(*shape), n_heads), note, kind="ordinary cases"
+            )
+        )
     return found
 
 

@@ -108,10 +108,10 @@ def cases(seed):
     half = torch.tensor([[0.5]]).half().view(torch.uint8)
     hand = torch.cat([half, torch.full((1, 16), 0x9A, dtype=torch.uint8)], dim=1)
     return [
-        Case((hand,), "one block, as in the example"),
-        Case((draw(1),), "one block of random bytes"),
-        Case((draw(3),), "three blocks", "batches"),
-        Case((draw(8),), "eight blocks", "batches"),
+        Case((hand,), "one block, as in the example", kind="ordinary cases"),
+        Case((draw(1),), "one block of random bytes", kind="ordinary cases"),
+        Case((draw(3),), "three blocks", kind="batches"),
+        Case((draw(8),), "eight blocks", kind="batches"),
     ]
 
 

@@ -121,18 +121,22 @@ def cases(seed):
     for last in range(8):
         counting[:, last, (last + 1) % 8] = 1.0
     found = [
-        Case((counting, [1, 2], [6], 20, 9), "the model counts, 6 ends a reply"),
-        Case((counting, [1, 2], [6], 20, 2), "the limit comes first"),
-        Case((counting, [3, 4], [2], 5, 9), "the context ends first", "limits"),
-        Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", "limits"),
-        Case((counting, [3, 4], [5], 9, 9), "nothing but an end", "limits"),
+        Case(
+            (counting, [1, 2], [6], 20, 9),
+            "the model counts, 6 ends a reply",
+            kind="ordinary cases",
+        ),
+        Case((counting, [1, 2], [6], 20, 2), "the limit comes first", kind="ordinary cases"),
+        Case((counting, [3, 4], [2], 5, 9), "the context ends first", kind="limits"),
+        Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", kind="limits"),
+        Case((counting, [3, 4], [5], 9, 9), "nothing but an end", kind="limits"),
     ]
     for vocab, length, ends in ((12, 3, 2), (20, 5, 3)):
         table = torch.randn(vocab, vocab, vocab, dtype=torch.float64, generator=generator)
         prompt = torch.randint(vocab, (length,), generator=generator).tolist()
         stops = torch.randperm(vocab, generator=generator)[:ends].tolist()
         note = f"a random model of {vocab} tokens, {ends} end tokens"
-        found.append(Case((table, prompt, stops, 30, 15), note))
+        found.append(Case((table, prompt, stops, 30, 15), note, kind="ordinary cases"))
     return found
 
 

@@ -100,10 +100,10 @@ def cases(seed):
     hand = torch.tensor([[0, 0, 7, 5], [4, 9, 6, 8]])
     alone = torch.randint(11, 90, (3, 5), generator=generator)
     return [
-        Case((hand, 0), "two texts, one with two pad tokens"),
-        Case((draw(4, 6, 0), 0), "four texts"),
-        Case((draw(5, 9, 2), 2), "the pad token has id 2"),
-        Case((alone, 0), "no padding", "edge cases"),
+        Case((hand, 0), "two texts, one with two pad tokens", kind="ordinary cases"),
+        Case((draw(4, 6, 0), 0), "four texts", kind="ordinary cases"),
+        Case((draw(5, 9, 2), 2), "the pad token has id 2", kind="ordinary cases"),
+        Case((alone, 0), "no padding", kind="edge cases"),
     ]
 
 

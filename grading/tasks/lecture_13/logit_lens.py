@@ -124,7 +124,7 @@ def cases(seed):
     hand = torch.tensor([[[[5.0, 5.0], [1.0, 7.0]]], [[[5.0, 5.0], [7.0, 1.0]]]])
     scale, verbs = torch.tensor([1.0, 2.0]), (torch.tensor([0]), torch.tensor([1]))
     example = (hand.double(), scale.double(), 0.0, torch.eye(2, dtype=torch.float64), *verbs)
-    found = [Case(example, "two layers, one text, as in the example")]
+    found = [Case(example, "two layers, one text, as in the example", kind="ordinary cases")]
     for layers, batch, T, d_model, vocab in ((3, 4, 5, 6, 7), (5, 6, 3, 8, 10), (4, 9, 6, 5, 12)):
         growing = torch.linspace(0.3, 2.0, layers, dtype=torch.float64)[:, None, None, None]
         right = torch.randint(vocab, (batch,), generator=generator)
@@ -132,7 +132,7 @@ def cases(seed):
         stream = growing * (0.5 + draw(layers, batch, T, d_model))
         scale, W_out = 1 + 0.5 * draw(d_model), draw(vocab, d_model)
         note = f"{layers} layers, {batch} texts"
-        found.append(Case((stream, scale, 0.4, W_out, right, wrong), note))
+        found.append(Case((stream, scale, 0.4, W_out, right, wrong), note, kind="ordinary cases"))
     return found
 
 

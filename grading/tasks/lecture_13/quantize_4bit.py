@@ -123,9 +123,9 @@ def cases(seed):
     equal = draw(4, -1.0)
     equal[2] = equal[2, 0]
     return [
-        Case((hand,), "one block, as in the example"),
-        Case((draw(3, 0.1),), "three blocks"),
-        Case((draw(7, -0.5),), "seven blocks"),
+        Case((hand,), "one block, as in the example", kind="ordinary cases"),
+        Case((draw(3, 0.1),), "three blocks", kind="ordinary cases"),
+        Case((draw(7, -0.5),), "seven blocks", kind="ordinary cases"),
         Case((draw(5, 3.0),), "weights above zero", kind="ordinary cases"),
         Case((equal,), "a block of equal weights", kind="equal weights"),
     ]

@@ -104,12 +104,18 @@ def cases(seed):
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
     hand = torch.arange(8, dtype=torch.float64)[:, None].expand(8, 12).clone()
-    found = [Case((hand, hand[:4] * 10, 2, 1), "two heads of queries, one of keys, d_k 4")]
+    found = [
+        Case(
+            (hand, hand[:4] * 10, 2, 1),
+            "two heads of queries, one of keys, d_k 4",
+            kind="ordinary cases",
+        )
+    ]
     for n_heads, n_kv_heads, d_k in ((6, 2, 12), (9, 3, 4), (4, 4, 8), (8, 2, 8)):
         d_model = 12 * n_heads
         note = f"{n_heads} heads of queries, {n_kv_heads} of keys, d_k {d_k}"
         args = draw(n_heads * d_k, d_model), draw(n_kv_heads * d_k, d_model), n_heads, n_kv_heads
-        found.append(Case(args, note))
+        found.append(Case(args, note, kind="ordinary cases"))
     return found
 
 

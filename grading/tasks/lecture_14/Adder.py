@@ -258,7 +258,7 @@ def cases(seed):
         tokens[:, 0] = (tokens[:, 1] + 3) % 10
         tokens[:, n], tokens[:, 2 * n + 1] = 10, 11
         note = f"n = {n}, {n_layers} layers of width {d_model} with {n_heads} heads"
-        found.append(Case((n, d_model, n_layers, n_heads, tokens), note))
+        found.append(Case((n, d_model, n_layers, n_heads, tokens), note, kind="ordinary cases"))
     return found
 
 

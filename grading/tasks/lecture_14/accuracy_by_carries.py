@@ -103,10 +103,10 @@ def cases(seed):
         answers = (a + b + off * 10 ** torch.randint(n, (batch,), generator=generator)).clamp(
             min=-1
         )
-        found.append(Case((a, b, answers, n), f"{batch} sums of n = {n} digits", kind))
+        found.append(Case((a, b, answers, n), f"{batch} sums of n = {n} digits", kind=kind))
     a, b = torch.tensor([111, 222, 123]), torch.tensor([123, 321, 456])
     answers = a + b + torch.tensor([0, 0, 1 + seed % 2])
-    found.append(Case((a, b, answers, 3), "three sums, no carry in any", "edge cases"))
+    found.append(Case((a, b, answers, 3), "three sums, no carry in any", kind="edge cases"))
     return found
 
 

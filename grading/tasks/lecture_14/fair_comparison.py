@@ -206,7 +206,7 @@ def cases(seed):
             args = names[:n_models], rates, search_seeds, seeds, validation, test
             if kind != "ordinary cases" or _tells(validation, test):
                 break
-        found.append(Case(args, note, kind))
+        found.append(Case(args, note, kind=kind))
     return found
 
 

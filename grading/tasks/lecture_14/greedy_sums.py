@@ -155,7 +155,7 @@ def cases(seed):
         mixing = torch.randn(97, 12, generator=generator, dtype=torch.float64)
         mode = "training" if training else "evaluation"
         note = f"{batch} questions of n = {n}, the model in {mode}"
-        found.append(Case((3 * mixing, training, questions, n), note, kind))
+        found.append(Case((3 * mixing, training, questions, n), note, kind=kind))
     return found
 
 

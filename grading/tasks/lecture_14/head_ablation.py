@@ -153,7 +153,7 @@ def cases(seed):
     for n, n_layers, n_heads in ((2, 2, 2), (3, 2, 4), (1, 3, 3)):
         tokens = _sayings(n, n_layers, n_heads, 10 + seed, generator)
         note = f"{n_layers} layers with {n_heads} heads, n = {n}"
-        found.append(Case((n, n_layers, n_heads, 10 + seed, tokens), note))
+        found.append(Case((n, n_layers, n_heads, 10 + seed, tokens), note, kind="ordinary cases"))
     return found
 
 

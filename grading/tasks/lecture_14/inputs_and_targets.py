@@ -117,7 +117,7 @@ def cases(seed):
     ):
         a, b = torch.randint(10**n, (2, batch), generator=generator)
         tokens = sum_tokens(a, b, n, True)
-        found.append(Case((tokens, n), f"{batch} of n = {n} digits", kind))
+        found.append(Case((tokens, n), f"{batch} of n = {n} digits", kind=kind))
     return found
 
 

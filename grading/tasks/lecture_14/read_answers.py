@@ -79,10 +79,10 @@ def cases(seed):
         tokens[:, 2 * n + 2 :] = wrong
         kind = "ordinary cases" if n == 3 else "other numbers of digits"
         order = "reversed" if reverse else "plain"
-        found.append(Case((tokens, n, reverse), f"{batch} answers, n = {n}, {order}", kind))
+        found.append(Case((tokens, n, reverse), f"{batch} answers, n = {n}, {order}", kind=kind))
     tokens = sum_tokens(*torch.randint(1000, (2, 4), generator=generator), 3, True)
     tokens[0, 9], tokens[1, 8], tokens[3, -4:] = 11, 10, 11
-    found.append(Case((tokens, 3, True), "answers with a + or = in them", "edge cases"))
+    found.append(Case((tokens, 3, True), "answers with a + or = in them", kind="edge cases"))
     return found
 
 

@@ -171,7 +171,7 @@ def cases(seed):
         shift = (7 * seed + 3 * size) % 5
         args = size + shift, n_validation + shift, n_test + 2 * shift, 10 * seed + size
         note = f"numbers below {args[0]}, {args[1]} and {args[2]} questions set aside"
-        found.append(Case(args, note))
+        found.append(Case(args, note, kind="ordinary cases"))
     return found
 
 

@@ -120,9 +120,9 @@ def cases(seed):
             a[0], b[0] = 340 + a[0] % 10, 5 + 10 * (b[0] % 6)  # b is a short number
         kind = "ordinary cases" if n == 3 else "other numbers of digits"
         order = "reversed" if reverse else "plain"
-        found.append(Case((a, b, n, reverse), f"{batch} sums, n = {n}, {order}", kind))
+        found.append(Case((a, b, n, reverse), f"{batch} sums, n = {n}, {order}", kind=kind))
     largest = torch.tensor([999, 0]), torch.tensor([999, 0])
-    found.append(Case((*largest, 3, True), "the largest and the smallest sum", "edge cases"))
+    found.append(Case((*largest, 3, True), "the largest and the smallest sum", kind="edge cases"))
     return found
 
 

@@ -128,7 +128,7 @@ def _pairs(seed):
 
 def cases(seed):
     """50,000 pairs to learn from, 1,000 to choose by, and 2,000 new ones."""
-    return [Case(tuple(part.clone() for part in _pairs(seed)))]
+    return [Case(tuple(part.clone() for part in _pairs(seed)), kind="ordinary cases")]
 
 
 def score(args, value):
