@@ -29,10 +29,22 @@ def lecture(core_words=1800, lines=100):
 def test_minutes_are_those_of_the_formula():
     core, sections = times.parts(lecture())
     assert (core.lines, core.predictions, core.figures) == (100, 1, 1)
-    words = 10 + 1800 + 6 + 4 + 2 + 175  # head, section, prediction, end, *Deeper*, what comes next
+    words = 10 + 1800 + 6 + 4  # head, section, prediction, end
     assert abs(core.words - words) < 5
-    assert core.minutes == 18  # 2,000 / 180 + 100 / 20 + 1 + ½ = 17.6
-    assert [part.minutes for part in sections] == [2, 1]
+    assert core.minutes == 31  # 1,820 / 120 + 100 / 8 + 2 + 1 = 30.7
+    assert [part.minutes for part in sections] == [3, 1]
+
+
+def test_words_are_those_that_a_reader_reads():
+    text = ":::{admonition} A box\n:class: tip\nSee [the mask](#far-away) – then go on.\n:::"
+    core, _ = times.parts(new_notebook(cells=[new_markdown_cell(text)]))
+    assert core.words == 6  # see, the, mask, then, go, on
+
+
+def test_a_hidden_beginning_of_deeper_is_named():
+    notebook = lecture()
+    notebook.cells[6].source = "What we showed.\n\n## Deeper"
+    assert any("does not begin its cell" in line for line in times.timed(notebook))
 
 
 def test_times_are_written_once():
@@ -40,7 +52,7 @@ def test_times_are_written_once():
     complaints = times.timed(notebook)
     assert len(complaints) == 3
     text = "\n".join(cell.source for cell in notebook.cells)
-    assert "Time: Core: 18 minutes. Deeper: 3 minutes. About 15 s to run." in text
+    assert "Time: Core: 31 minutes. Deeper: 4 minutes. About 15 s to run." in text
     assert "*1 minute. Good for: nothing.*" in text
     assert times.timed(notebook) == []
 
@@ -48,7 +60,7 @@ def test_times_are_written_once():
 def test_a_core_may_not_take_longer_than_an_evening():
     assert times.too_long(lecture()) == []
     (complaint,) = times.too_long(lecture(core_words=7000))
-    assert "at most 45" in complaint and "1 predictions" in complaint
+    assert "at most 65" in complaint and "1 predictions" in complaint
 
 
 def test_a_page_without_a_line_for_the_time_is_named(tmp_path, capsys):
