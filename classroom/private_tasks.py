@@ -14,7 +14,7 @@ from classroom.policy import Policy
 from classroom.policy_file import PolicyError, meant
 from classroom.sandbox.serialize import SerializeError, encode
 from classroom.sheets import without_marks
-from grading.author import cell_of
+from grading.author import TaskFile, cell_of
 from grading.feedback import messages
 from grading.feedback.judge import grade
 from grading.runner.compare import NotPlain, form_of, plain
@@ -64,7 +64,7 @@ def _module(path: Path) -> object:
     name = f"private.{path.parent.parent.name}.{path.parent.name}.{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where `inspect` looks for the source of a drive
+    sys.modules[name] = module  # where `inspect` looks for the source of a harness
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -76,9 +76,14 @@ def own_tasks(folder: Path) -> list[Task]:
     """The lecturer's own tasks: `tasks/lecture_NN/NAME.py`, written as those of the course."""
     found = []
     for path in sorted((folder / "tasks").glob("lecture_*/*.py")):
-        task = getattr(_module(path), "TASK", None)
-        if not isinstance(task, Task) or task.name != path.stem:
-            raise PolicyError(f"{path}: a TASK of the name {path.stem!r} is wanted")
+        module = _module(path)
+        defined = getattr(module, "task", None)
+        if not isinstance(defined, TaskFile):
+            raise PolicyError(f"{path}: `task = TaskFile(…)` is wanted")
+        try:
+            task = defined.build(module)
+        except (TypeError, ValueError) as error:
+            raise PolicyError(f"{path}: {error}") from error
         _require_passed(path, task)
         found.append(task)
     return found

@@ -90,7 +90,7 @@ def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
     if number is None and len(prepared.cases) > 1:
         return ""
     args = prepared.cases[number or 0].args
-    names = list(inspect.signature(task.drive or task.reference).parameters)[bool(task.drive) :]
+    names = list(inspect.signature(task.harness or task.reference).parameters)[bool(task.harness) :]
     with np.printoptions(precision=4, suppress=True, threshold=60):
         shown = [f"{name} = {_shown(arg)}" for name, arg in zip(names, args, strict=False)]
     return "\n".join(text if len(text) < SHOWN else text[:SHOWN] + "…" for text in shown)

@@ -2,15 +2,18 @@
 
 A file `tasks/lecture_NN/NAME.py` holds, from the top:
 
-- between `# %% the cell` and `# %%` what stands in the notebook before the check, with the marks
-  of `generate`: the model answer, and what a student finds in its place. This is its one home. What
-  the notebook defines for it in a cell of its own stands between `# %% given` and `# %%`;
-- right answers in another way, each under `@also_right`;
-- known mistakes, each under `@mistake("what went wrong")`, the likeliest first. A value, or an
-  answer that is made by a call, is handed over: `mistake("what went wrong", answer)`. One that is
-  the model answer but for some words is `edited("what went wrong", "old", "new")`. In a task to
-  find bugs the first one is `as_given("…")`: the cell as a student finds it;
-- the cases, and what else the task needs; at the end `TASK = task(…)`, which collects all these.
+- `task = TaskFile("implement", points=…, minutes=…, outcome="…", …)`: what the student plans with,
+  and all of the task that is not code;
+- between `# %% the cell` and `# %%` the notebook's cell before the check: the model answer between
+  `# BEGIN SOLUTION` and `# END SOLUTION`, and what a student finds in its place after `#| `. This
+  is its one home; the answer is what the cell defines under the file's name. A cell that the
+  notebook needs for it stands between `# %% given` and `# %%`;
+- correct answers that are written differently, each under `@task.alternative`;
+- known mistakes, the likeliest first, each under `@task.mistake("what went wrong")`. A value or a
+  lambda is an argument: `task.mistake("what went wrong", answer)`. If a mistake differs from the
+  model answer by a few words, write `task.edit("what went wrong", "old", "new")`. In a bug hunt the
+  first one is `task.as_given("…")`: the cell as a student finds it;
+- `@task.cases`, and where the task needs them `@task.harness`, `@task.diagnostic`, `@task.score`.
 """
 
 from __future__ import annotations
@@ -20,96 +23,172 @@ import importlib
 import inspect
 import linecache
 import re
-import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
+from typing import TypeVar
 
 from grading.task import Case, Kind, Mistake, Pair, Task
 from helpers.validation import require
 
-__all__ = [
-    "Case",
-    "also_right",
-    "as_given",
-    "edited",
-    "fails",
-    "functions_of",
-    "holds",
-    "mistake",
-    "plan",
-    "task",
-]
+__all__ = ["Case", "TaskFile", "correct", "functions_of", "incorrect"]
 
 BEGIN, END, STUB = "# BEGIN SOLUTION", "# END SOLUTION", "#| "
 CELL = re.compile(r"^# %% (the cell|given)\n(.*?)^# %%$", re.DOTALL | re.MULTILINE)
 
-_right: dict[str, list[object]] = defaultdict(list)
-_mistakes: dict[str, list[Mistake]] = defaultdict(list)
-"""What the decorators have collected, by the file (the module's name) in which they stand."""
-_bare: dict[str, list[str]] = defaultdict(list)
-"""The sentences of known mistakes that still lack an answer."""
-_edits: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
-"""The known mistakes that are the model answer but for some words: sentence and changes."""
+Answer = TypeVar("Answer")
+"""A function, a class or a value; a decorator returns what it was given."""
 
 
-def _here() -> dict:
-    """The names of the file from which the caller was called."""
-    return sys._getframe(2).f_globals
+@dataclass(frozen=True)
+class Edit:
+    """A known mistake that differs from the model answer by a few words: old and new in turn."""
+
+    why: str
+    changes: tuple[str, ...]
 
 
-def also_right(answer: object) -> object:
-    """A right answer, written in another way."""
-    _right[_here()["__name__"]].append(answer)
-    return answer
+@dataclass(frozen=True)
+class AsGiven:
+    """The known mistake of a student who has not changed the cell."""
+
+    why: str
 
 
-def mistake(why: str, *answers: object) -> Callable[[object], object]:
-    """A known mistake: a decorator for a working wrong answer, with what went wrong in it.
+class TaskFile:
+    """What the file of a task defines; `build` makes the task of it.
 
     Args:
-        why: the sentence that a student reads.
-        answers: the wrong answers themselves, where there is nothing to decorate.
+        kind, points, minutes: what the student plans with.
+        reasons: for "choose", the reason of each option by its letter, each written as
+            `correct("…")` or `incorrect("…")`.
+        two_at_once: whether an answer that shows no known mistake is compared with every two
+            edits. For quick answers that end however they are changed.
+        fields: other fields of `Task`. Name and lecture are those of the file.
     """
-    file = _here()["__name__"]
-    known, bare = _mistakes[file], _bare[file]
-    known += [Mistake(answer, why) for answer in answers]
-    if not answers:
-        bare.append(why)
 
-    def decorate(answer: object) -> object:
-        known.append(Mistake(answer, why))
-        if not answers:
-            bare.remove(why)
+    def __init__(
+        self,
+        kind: Kind,
+        *,
+        points: int,
+        minutes: int,
+        reasons: Mapping[str, tuple[bool, str]] | None = None,
+        two_at_once: bool = False,
+        **fields: object,
+    ) -> None:
+        self._fields = {"kind": kind, "points": points, "minutes": minutes, **fields}
+        self._reasons = reasons or {}
+        self._two_at_once = two_at_once
+        self._alternatives: list[object] = []
+        self._diagnostics: list[Callable] = []
+        self._mistakes: list[Mistake | Edit | AsGiven] = []
+        self._unanswered: list[str] = []
+        """Known mistakes that still lack an answer."""
+
+    def alternative(self, answer: Answer) -> Answer:
+        """Add a correct answer that is written differently: a decorator."""
+        self._alternatives.append(answer)
         return answer
 
-    return decorate
+    def mistake(self, why: str, *answers: object) -> Callable[[Answer], Answer]:
+        """Add a known mistake: a decorator for a working wrong answer.
+
+        Args:
+            why: the sentence that a student reads.
+            answers: the wrong answers themselves, if there is nothing to decorate.
+        """
+        self._mistakes += [Mistake(answer, why) for answer in answers]
+        if not answers:
+            self._unanswered.append(why)
+
+        def decorate(answer: Answer) -> Answer:
+            self._mistakes.append(Mistake(answer, why))
+            if not answers:
+                self._unanswered.remove(why)
+            return answer
+
+        return decorate
+
+    def edit(self, why: str, *changes: str) -> None:
+        """Add a known mistake that differs from the model answer by a few words.
+
+        Args:
+            why: the sentence that a student reads.
+            changes: words of the model answer, which occur there once, and what replaces them,
+                in turn.
+        """
+        self._mistakes.append(Edit(why, changes))
+
+    def as_given(self, why: str) -> None:
+        """Add the first known mistake of a bug hunt: the cell as a student finds it."""
+        self._mistakes.append(AsGiven(why))
+
+    def cases(self, function: Answer) -> Answer:
+        """Make the inputs by this function of a seed: a decorator."""
+        self._fields["cases"] = function
+        return function
+
+    def harness(self, function: Answer) -> Answer:
+        """Use the answer on a case by this function: a decorator. See `Task.harness`."""
+        self._fields["harness"] = function
+        return function
+
+    def score(self, function: Answer) -> Answer:
+        """Rate what a training returns by this function: a decorator. See `Task.score`."""
+        self._fields["score"] = function
+        return function
+
+    def diagnostic(self, function: Answer) -> Answer:
+        """Ask this function what is wrong with a result: a decorator. See `Task.diagnostics`."""
+        self._diagnostics.append(function)
+        return function
+
+    def build(self, module: ModuleType) -> Task:
+        """The task, from all that its file has added.
+
+        Raises:
+            ValueError: if the reasons are correct for other options than the key names, a known
+                mistake has no answer, or the words of an edit do not occur just once.
+        """
+        _, _, folder, name = module.__name__.rsplit(".", 3)
+        space = vars(module)
+        require(name in space, f"{name}.py", "no answer of this name", "one")
+        without = f"no answer for {self._unanswered}"
+        require(not self._unanswered, f"{name}.py, known mistakes", without, "one each")
+        mistakes = [Mistake(letter, why) for letter, (_, why) in self._reasons.items()]
+        if self._fields["kind"] == "choose":
+            right = sorted(letter for letter, (is_right, _) in self._reasons.items() if is_right)
+            key = sorted(space[name])
+            require(right == key, f"task {name!r}, reasons that are correct", right, key)
+        for number, known in enumerate(self._mistakes):
+            if isinstance(known, Edit):
+                answer = _changed(space, known.changes, f"edited {number}")
+                mistakes.append(Mistake(answer, known.why))
+            elif isinstance(known, AsGiven):
+                mistakes.append(Mistake(_given(space), known.why))
+            else:
+                mistakes.append(known)
+        edits = [known for known in self._mistakes if isinstance(known, Edit)]
+        return Task(
+            name=name,
+            lecture=int(folder.removeprefix("lecture_")),
+            reference=space[name],
+            alternatives=tuple(self._alternatives),
+            mistakes=tuple(mistakes),
+            pairs=(lambda: _pairs(space, edits)) if self._two_at_once else None,
+            diagnostics=tuple(self._diagnostics),
+            **self._fields,
+        )
 
 
-def edited(why: str, *changes: str) -> object:
-    """A known mistake that is the model answer but for some words.
-
-    Args:
-        why: the sentence that a student reads.
-        changes: what stands in the model answer and what stands there instead, in turn.
+def _changed(space: Mapping[str, object], changes: Sequence[str], label: str) -> object:
+    """The model answer of a file after some changes.
 
     Raises:
-        ValueError: if what is to be changed does not stand there just once.
-    """
-    here = _here()
-    answer = _changed(here, changes, f"edited {len(_mistakes[here['__name__']])}")
-    _mistakes[here["__name__"]].append(Mistake(answer, why))
-    _edits[here["__name__"]].append((why, changes))
-    return answer
-
-
-def _changed(space: dict, changes: Sequence[str], name: str) -> object:
-    """The model answer of a file but for some words.
-
-    Raises:
-        ValueError: if what is to be changed does not stand there just once.
+        ValueError: if what is to be changed does not occur just once.
     """
     path = Path(space["__file__"])
     lines = cell_of(path).splitlines()
@@ -117,27 +196,28 @@ def _changed(space: dict, changes: Sequence[str], name: str) -> object:
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         require(source.count(old) == 1, f"{path.name}, {old!r}", source.count(old), "it once")
         source = source.replace(old, new)
+    return _defined(space, source, f"{path.name}, {label}")
+
+
+def _given(space: Mapping[str, object]) -> object:
+    """The answer as a student finds it."""
+    path = Path(space["__file__"])
+    return _defined(space, stub(cell_of(path)), f"{path.name} as given")
+
+
+def _defined(space: Mapping[str, object], source: str, label: str) -> object:
+    """What some source defines under the name of a task's file, with the names of that file."""
     names = dict(space)
-    exec(_compiled(source, f"{path.name}, {name}"), names)
-    return names[path.stem]
+    exec(_compiled(source, label), names)
+    return names[Path(space["__file__"]).stem]
 
 
-def _pairs(space: dict, edits: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[Pair]:
-    """Every two edited mistakes in one answer, where both changes find their words."""
-    for (one, first), (other, second) in combinations(edits, 2):
+def _pairs(space: Mapping[str, object], edits: Sequence[Edit]) -> Iterator[Pair]:
+    """Every two edits in one answer, where both find their words."""
+    for one, other in combinations(edits, 2):
         with contextlib.suppress(ValueError, SyntaxError):
-            yield Pair(_changed(space, first + second, f"{one}, {other}"), (one, other))
-
-
-def as_given(why: str) -> object:
-    """The first known mistake of a task to find bugs: the cell as a student finds it."""
-    here = _here()
-    names = dict(here)
-    path = Path(here["__file__"])
-    exec(_compiled(stub(cell_of(path)), f"{path.name} as given"), names)
-    answer = names[path.stem]
-    _mistakes[here["__name__"]].append(Mistake(answer, why))
-    return answer
+            answer = _changed(space, one.changes + other.changes, f"{one.why}, {other.why}")
+            yield Pair(answer, (one.why, other.why))
 
 
 def _compiled(source: str, name: str) -> CodeType:
@@ -146,18 +226,13 @@ def _compiled(source: str, name: str) -> CodeType:
     return compile(source, name, "exec")
 
 
-def plan(kind: Kind, *, points: int, minutes: int, extra: bool = False) -> dict[str, object]:
-    """What the student plans with; the fields are those of `Task`."""
-    return {"kind": kind, "points": points, "minutes": minutes, "extra": extra}
-
-
-def holds(why: str) -> tuple[bool, str]:
-    """The reason why an option of a task to choose is right."""
+def correct(why: str) -> tuple[bool, str]:
+    """The reason why an option of a choice task is correct."""
     return True, why
 
 
-def fails(why: str) -> tuple[bool, str]:
-    """The reason why an option of a task to choose is not right."""
+def incorrect(why: str) -> tuple[bool, str]:
+    """The reason why an option of a choice task is incorrect."""
     return False, why
 
 
@@ -168,53 +243,6 @@ def functions_of(module: str) -> tuple[str, ...]:
         f"{module}.{name}"
         for name, thing in names.items()
         if inspect.isfunction(thing) and thing.__module__ == module and not name.startswith("_")
-    )
-
-
-def task(
-    plan: Mapping[str, object],
-    *,
-    reasons: Mapping[str, tuple[bool, str]] | None = None,
-    two_at_once: bool = False,
-    **facts: object,
-) -> Task:
-    """The task of this file, with all that was collected for it.
-
-    Args:
-        plan: kind, points and minutes.
-        reasons: for "choose", the reason of each option by its letter, each written as
-            `holds("…")` or `fails("…")`.
-        two_at_once: whether an answer that shows no known mistake is compared with every two that
-            are `edited`. For answers that end however they are changed, and quickly.
-        facts: the other fields of `Task`. Name and lecture are those of the file, and the
-            reference is what the file calls by that name.
-
-    Raises:
-        ValueError: if the reasons hold for other options than the key names, or a known mistake
-            has no answer.
-    """
-    here = _here()
-    file = here["__name__"]
-    bare, known, also, edits = (
-        collected.pop(file, ()) for collected in (_bare, _mistakes, _right, _edits)
-    )
-    require(not bare, f"{file}, known mistakes", f"no answer for {bare}", "an answer, or @mistake")
-    _, _, folder, name = file.rsplit(".", 3)
-    reasons = reasons or {}
-    if plan["kind"] == "choose":
-        right = {letter for letter, (is_right, _) in reasons.items() if is_right}
-        agree = right == set(here[name])
-        require(agree, f"task {name!r}, reasons that hold", sorted(right), sorted(here[name]))
-    mistakes = [Mistake(letter, why) for letter, (_, why) in reasons.items()]
-    return Task(
-        name=name,
-        lecture=int(folder.removeprefix("lecture_")),
-        reference=here[name],
-        also_right=tuple(also),
-        mistakes=(*mistakes, *known),
-        pairs=(lambda: _pairs(here, edits)) if two_at_once else None,
-        **plan,
-        **facts,
     )
 
 

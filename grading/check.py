@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections import Counter
-from pathlib import Path
 from time import monotonic
 
 import torch  # noqa: F401, now, with all that takes time, and not at the first check
@@ -16,11 +14,9 @@ from grading.feedback.judge import grade
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import UNTRIED
 from grading.runner.run import MISSING
-from grading.task import Task, all_tasks, load
+from grading.task import Task, load, names_by_lecture, of_lecture
 
 PUBLIC_SEED = 0
-ORDER = Path(__file__).with_name("order.json")
-"""The names of each lecture's tasks as they follow in the notebook; written by `generate`."""
 
 PATIENCE = 1.0
 """Seconds of search before `check` says that it looks for the cause; at once in a training task."""
@@ -95,7 +91,7 @@ def _closure(task: Task, verdict: Verdict) -> str:
         _tries[task.name] += 1
     if not done and _tries[task.name] < TRIES:
         return ""
-    number = [other.name for other in of_lecture(task.lecture)].index(task.name) + 1
+    number = names_by_lecture()[task.lecture].index(task.name) + 1
     return messages.model_answer(task, number, None if done else _tries[task.name])
 
 
@@ -106,11 +102,3 @@ def progress(lecture: int) -> None:
     done = [task for task in tasks if _earned.get(task.name, 0) == task.points]
     points = sum(_earned.get(task.name, 0) for task in tasks)
     print(messages.progress(tasks, done, read, points))
-
-
-def of_lecture(lecture: int) -> list[Task]:
-    """The tasks of one lecture, in the order of its notebook."""
-    names = json.loads(ORDER.read_text(encoding="utf-8")).get(str(lecture), [])
-    place = {name: number for number, name in enumerate(names)}
-    tasks = [task for task in all_tasks().values() if task.lecture == lecture]
-    return sorted(tasks, key=lambda task: (place.get(task.name, len(place)), task.name))

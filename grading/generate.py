@@ -22,13 +22,12 @@ the same in all notebooks, with the sums of their tasks and points, and how long
 A student notebook that somebody has worked in (neither git's version nor what was written last) is
 not overwritten, unless `--force` is given.
 
-The order in which the tasks follow in each notebook is written to `order.json`, for `progress`.
+The tasks follow in each notebook as in the list `TASKS` of `tasks/lecture_NN/__init__.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import subprocess
 import sys
@@ -40,8 +39,7 @@ from nbformat import NotebookNode
 
 from grading import workload
 from grading.author import cell_of, given_in, stub
-from grading.check import ORDER
-from grading.task import PROJECT, Task, all_tasks
+from grading.task import PROJECT, Task, all_tasks, names_by_lecture
 from helpers.validation import require
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,6 +135,17 @@ def exercise_from(solution: NotebookNode) -> NotebookNode:
             cell.source = stub(cell.source)
             cell.outputs, cell.execution_count = [], None
     return exercise
+
+
+def _require_listed(lecture: int, names: Sequence[str]) -> None:
+    """Compare the tasks of a notebook with the list of its lecture.
+
+    Raises:
+        ValueError: if they are others, or in another order.
+    """
+    listed = list(names_by_lecture().get(lecture, ()))
+    where = f"TASKS in grading/tasks/lecture_{lecture:02d}/__init__.py"
+    require(listed == list(names), where, listed, f"{list(names)}, the tasks of the sheet in order")
 
 
 def _file(task: Task) -> Path:
@@ -252,18 +261,18 @@ def _remember(text: str) -> None:
 
 def main(check: bool, force: bool = False) -> int:
     """Write the student notebooks, or only name those that are not in step."""
-    stale, order = [], {}
+    stale = []
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             before = nbformat.read(path, as_version=4)
             solution, exercise = with_task_lines(before), exercise_from(before)
+            _require_listed(int(path.name[:2]), tasks_in(solution))
         except ValueError as error:
             print(f"solutions/{path.name}: {error}")
             return 1
         target = ROOT / "exercises" / path.name
         target.parent.mkdir(exist_ok=True)
         made = ((path, solution), (target, exercise))
-        order[str(int(path.name[:2]))] = tasks_in(solution)
         texts = {place: nbformat.writes(notebook) + "\n" for place, notebook in made}
         if (
             not (check or force)
@@ -276,8 +285,6 @@ def main(check: bool, force: bool = False) -> int:
         if not check:
             _remember(texts[target])
         stale += [place for place, text in texts.items() if _put(place, text, check)]
-    if _put(ORDER, json.dumps(order, indent=1) + "\n", check):
-        stale.append(ORDER)
     for path in stale:
         name = path.relative_to(ROOT).as_posix()
         print(f"{name}: {'not in step; run: make exercises' if check else 'written'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,16 +72,16 @@ class Task:
             entry per option, whose answer is that option's letter and whose `why` is the reason.
         pairs: makes answers with two of the known mistakes at once, for an answer that shows no
             single one.
-        also_right: right answers written in another way, which must be accepted.
-        properties: each gets the arguments of a case and the plain result and returns a sentence
+        alternatives: correct answers that are written differently, which must be accepted.
+        diagnostics: each gets the arguments of a case and the plain result and returns a sentence
             if something must not be so ("row 2 sums to 0.8, not to 1"). Asked where the result is
             wrong, or does not reach the score.
-        drive: how the answer is used on a case, if not by calling it: gets the answer and the
+        harness: how the answer is used on a case, if not by calling it: gets the answer and the
             arguments. A class is built and called here, a gradient is taken here.
         forbidden: dotted names of functions that the answer must not call; also the name that one
             has where it is defined.
-        score, reach: for "train": gets the arguments and the result, and what it must return at
-            least. Of a score of 0 the properties say why.
+        score, threshold: for "train": gets the arguments and the result, and what it must return at
+            least. Of a score of 0 the diagnostics say why.
         nats: whether the score is exp(−n) for a loss n nats above the floor, and is told so.
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
@@ -98,12 +99,12 @@ class Task:
     cases: Callable[[int], Sequence[Case]] = field(default=lambda seed: [Case(())])
     mistakes: tuple[Mistake, ...] = ()
     pairs: Callable[[], Iterable[Pair]] | None = None
-    also_right: tuple[object, ...] = ()
-    properties: tuple[Callable[[tuple, object], str | None], ...] = ()
-    drive: Callable[..., object] | None = None
+    alternatives: tuple[object, ...] = ()
+    diagnostics: tuple[Callable[[tuple, object], str | None], ...] = ()
+    harness: Callable[..., object] | None = None
     forbidden: tuple[str, ...] = ()
     score: Callable[[tuple, object], float] | None = None
-    reach: float = 0.0
+    threshold: float = 0.0
     nats: bool = False
     rtol: float = 1e-4
     atol: float = 1e-5
@@ -124,27 +125,46 @@ class Task:
             require(known, f"{where}, mistakes", sorted(letters), "a reason for every option")
 
 
+@functools.cache
+def names_by_lecture() -> Mapping[int, Sequence[str]]:
+    """Names of the tasks by lecture, in the order of the sheets; imports no task."""
+    import grading.tasks as folder
+
+    lectures = sorted(found.name for found in pkgutil.iter_modules(folder.__path__))
+    return {
+        int(name.removeprefix("lecture_")): importlib.import_module(f"grading.tasks.{name}").TASKS
+        for name in lectures
+    }
+
+
+@functools.cache
+def _from_file(lecture: int, name: str) -> Task:
+    """The task of one file, `tasks/lecture_NN/NAME.py`, which is imported."""
+    module = importlib.import_module(f"grading.tasks.lecture_{lecture:02d}.{name}")
+    return module.task.build(module)
+
+
 def load(name: str) -> Task:
-    """The task of this name.
+    """The task of this name; only its own file is imported.
 
     Raises:
         ValueError: if there is none; the sentence lists those there are.
     """
-    tasks = all_tasks()
-    require(name in tasks, "check", repr(name), "one of " + ", ".join(sorted(tasks)))
-    return tasks[name]
+    lectures = {name: n for n, names in names_by_lecture().items() for name in names}
+    require(name in lectures, "check", repr(name), "one of " + ", ".join(sorted(lectures)))
+    return _from_file(lectures[name], name)
+
+
+def of_lecture(lecture: int) -> list[Task]:
+    """The tasks of one lecture, in the order of its sheet."""
+    return [_from_file(lecture, name) for name in names_by_lecture().get(lecture, ())]
 
 
 def all_tasks() -> Mapping[str, Task]:
-    """Every task of the course by name, each from its own file `tasks/lecture_NN/NAME.py`."""
-    import grading.tasks as folder
-
+    """Every task of the course by name, in the order of the sheets."""
     found: dict[str, Task] = {}
-    for module in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}."):
-        if not module.ispkg:
-            task = importlib.import_module(module.name).TASK
-            file = module.name.rpartition(".")[2]
-            require(task.name == file, f"file {file}.py", f"task {task.name!r}", f"task {file!r}")
+    for lecture in names_by_lecture():
+        for task in of_lecture(lecture):
             require(task.name not in found, f"task {task.name!r}", "two of them", "one")
             found[task.name] = task
     return found

@@ -269,8 +269,8 @@ CODE_FAULTS = {
     ),
     "a reason turned round": (
         "grading/tasks/lecture_01/claims_recurrence.py",
-        '"a": holds(',
-        '"a": fails(',
+        '"a": correct(',
+        '"a": incorrect(',
         "tests/grading/test_workload.py::test_a_sheet_that_is_too_long_marks_what_is_extra",
     ),
     "points without the ordinary cases": (

@@ -1,8 +1,9 @@
 """Begin a task: `make task LECTURE=4 NAME=hidden_words` makes its file and its cells.
 
-The file is `grading/tasks/lecture_04/hidden_words.py`; the cells stand at the end of the notebook
-in `solutions/`, from where they may be moved. `make exercises` then numbers them and makes the
-students' notebook. The example that it begins with is a task already: its checks pass.
+The file is `grading/tasks/lecture_04/hidden_words.py`, and its name is last in the list `TASKS` of
+that folder. The cells are at the end of the notebook in `solutions/`. They may be moved, and the
+name with them, since the list has the order of the sheet. `make exercises` then numbers them and
+makes the students' notebook. The example that it begins with is a task already: its checks pass.
 """
 
 import argparse
@@ -18,7 +19,15 @@ FILE = '''\
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=5,
+    outcome="one of the lecture's outcomes, in its words",
+    hints=("Try it with two numbers on paper.",),
+)
 
 
 # %% the cell
@@ -32,31 +41,24 @@ def {name}(x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_adding(x):
     """As a sum."""
     return x + x
 
 
-mistake("Each number was squared. Twice 3 is 6.", lambda x: x**2)
-mistake("The numbers came back as they were.", lambda x: x)
-mistake("The numbers were halved.", lambda x: x / 2)
-mistake("The sign is wrong.", lambda x: -2 * x)
-mistake("2 was added to each number. It is to be doubled.", lambda x: x + 2)
+task.mistake("Each number was squared. Twice 3 is 6.", lambda x: x**2)
+task.mistake("The numbers came back as they were.", lambda x: x)
+task.mistake("The numbers were halved.", lambda x: x / 2)
+task.mistake("The sign is wrong.", lambda x: -2 * x)
+task.mistake("2 was added to each number. It is to be doubled.", lambda x: x + 2)
 
 
+@task.cases
 def cases(seed):
     """An example to check by hand; then random numbers."""
     rng = np.random.default_rng(seed)
     return [Case((np.array([3.0, -1.0]),), "the example"), Case((rng.normal(size=5),))]
-
-
-TASK = task(
-    plan("implement", points=5, minutes=5),
-    outcome="one of the lecture's outcomes, in its words",
-    cases=cases,
-    hints=("Try it with two numbers on paper.",),
-)
 '''
 
 STATEMENT = """\
@@ -85,10 +87,13 @@ def begin(root: Path, lecture: int, name: str) -> list[Path]:
     if not notebooks:
         raise ValueError(f"LECTURE={lecture}: there is no notebook solutions/{lecture:02d}_….ipynb")
     file = tasks / f"lecture_{lecture:02d}" / f"{name}.py"
-    if not file.parent.is_dir():
-        file.parent.mkdir()
-        text = f'"""Tasks of Exercises {lecture}."""\n'
-        (file.parent / "__init__.py").write_text(text, encoding="utf-8")
+    listing = file.with_name("__init__.py")
+    if not listing.is_file():
+        file.parent.mkdir(exist_ok=True)
+        start = f'"""Tasks of lecture {lecture}, in the order of its sheet."""\n\nTASKS = [\n]\n'
+        listing.write_text(start, encoding="utf-8")
+    before, _, after = listing.read_text(encoding="utf-8").rpartition("]\n")
+    listing.write_text(f'{before}    "{name}",\n]\n{after}', encoding="utf-8")
     file.write_text(FILE.format(name=name), encoding="utf-8")
     notebook = nbformat.read(notebooks[0], as_version=4)
     answer = nbformat.v4.new_markdown_cell("Why the model answer is as it is.")

@@ -46,7 +46,7 @@ class Prepared:
     seconds: float
     sent: dict
     torch: bool = False
-    """Whether its cases or its drive need torch."""
+    """Whether its cases or its harness need torch."""
     baseline: Baseline = field(init=False)
     """What our own answers give on these cases."""
 
@@ -65,14 +65,15 @@ class Prepared:
             inputs = [[encode(arg) for arg in case.args] for case in cases]
         except SerializeError as error:
             raise GraderError(f"task {task.name!r}: an input is {error}") from error
-        drive = None
-        if task.drive is not None:
-            source = textwrap.dedent(inspect.getsource(task.drive))
-            drive = {"name": task.drive.__name__, "source": source}
+        harness = None
+        if task.harness is not None:
+            source = textwrap.dedent(inspect.getsource(task.harness))
+            source = source[source.index("def ") :]  # without its decorator
+            harness = {"name": task.harness.__name__, "source": source}
         names = {"name": task.name, "kind": task.kind, "forbidden": list(task.forbidden)}
         seconds = limits.train if task.kind == "train" else limits.task
-        sent = {**names, "drive": drive, "inputs": inputs}
-        torch = needs_torch(drive["source"]) if drive else False
+        sent = {**names, "harness": harness, "inputs": inputs}
+        torch = needs_torch(harness["source"]) if harness else False
         torch = torch or any(holds_tensor(case.args) for case in cases)
         return cls(task, cases, seconds, sent, torch)
 

@@ -227,13 +227,13 @@ def outcomes_of(task: dict, space: dict, torch_seed: int, runner: types.ModuleTy
     """Run an answer on the cases, in this process, which is there for nothing else."""
     settle()
     home = getpid()
-    drive = None
-    if task["drive"]:
+    harness = None
+    if task["harness"]:
         own: dict = {}
-        exec(task["drive"]["source"], own)
-        drive = own[task["drive"]["name"]]
+        exec(task["harness"]["source"], own)
+        harness = own[task["harness"]["name"]]
     fields = {key: task[key] for key in ("name", "kind", "forbidden")}
-    like_task = types.SimpleNamespace(**fields, drive=drive)
+    like_task = types.SimpleNamespace(**fields, harness=harness)
     outcomes = []
     for inputs in task["inputs"]:
         try:

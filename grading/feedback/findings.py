@@ -123,14 +123,14 @@ def _below_threshold(task: Task, case: Case, outcome: Outcome) -> OnCase | None:
         score = float(task.score(case.args, outcome.value))
     except Exception:
         return Unscorable(form_of(outcome.value))
-    if score >= task.reach:
+    if score >= task.threshold:
         return None
     return BelowThreshold(score, _diagnostic(task, case, outcome))  # also where it is NaN
 
 
 def _diagnostic(task: Task, case: Case, outcome: Outcome) -> str | None:
     """The task's own sentence about the first property that does not hold."""
-    sentences = (_sentence(check, case.args, outcome.value) for check in task.properties)
+    sentences = (_sentence(check, case.args, outcome.value) for check in task.diagnostics)
     return next(filter(None, sentences), None)
 
 

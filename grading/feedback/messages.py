@@ -132,7 +132,7 @@ def _different(task: Task, wrong: Difference, diagnostic: str | None) -> str:
         return difference(wrong, task.name, hidden=not wrong.in_form)
     if not diagnostic:
         return difference(wrong)
-    ours = task.drive is not None and wrong.path and isinstance(wrong.path[0], str)
+    ours = task.harness is not None and wrong.path and isinstance(wrong.path[0], str)
     if ours or wrong.arrays:  # a name that only the check has, or a table
         return diagnostic
     return f"{diagnostic} ({difference(wrong)})"
@@ -141,8 +141,8 @@ def _different(task: Task, wrong: Difference, diagnostic: str | None) -> str:
 def _scores(task: Task, score: float) -> tuple[str, str, str]:
     """A score, "at least" or "at most", and what is wanted."""
     if not task.nats:
-        return _apart(score, task.reach), "at least", f"{task.reach:g}"
-    above, most = -math.log(max(score, 1e-9)), -math.log(task.reach)
+        return _apart(score, task.threshold), "at least", f"{task.threshold:g}"
+    above, most = -math.log(max(score, 1e-9)), -math.log(task.threshold)
     return f"{_apart(above, float(f'{most:.2g}'))} nats above the floor", "at most", f"{most:.2g}"
 
 
@@ -192,8 +192,8 @@ def mutations(task: Task, outcome: Outcome) -> str:
     """What was changed that is not the answer's own, by the names that the task has for it."""
     if not outcome.mutated:
         return mutation(outcome.mutation)
-    names = list(inspect.signature(task.drive or task.reference).parameters)
-    names = names[1:] if task.drive else names  # the first one of a harness is the answer
+    names = list(inspect.signature(task.harness or task.reference).parameters)
+    names = names[1:] if task.harness else names  # the first one of a harness is the answer
     changed = [f"`{names[i]}`" for i in outcome.mutated]
     return f"{' and '.join(changed)} {'were' if len(changed) > 1 else 'was'} changed in place"
 

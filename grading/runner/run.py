@@ -99,7 +99,7 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
             np.random.seed(torch_seed)  # noqa: NPY002
             if torch := torch_if_there():
                 torch.default_generator.manual_seed(torch_seed)  # no accelerators are asked
-            value = task.drive(guard.around(answer), *args) if task.drive else answer(*args)
+            value = task.harness(guard.around(answer), *args) if task.harness else answer(*args)
             result = plain(value)
     except ForbiddenCall as error:
         return Outcome(Status.FORBIDDEN, error=str(error), stdout=drain.beginning())
@@ -118,7 +118,7 @@ def _stopped(task: Task, error: BaseException, trace: TracebackType | None, stdo
     text = one_line(error)
     if type(error) is NotImplementedError and not str(error):
         return Outcome(Status.UNWRITTEN, stdout=stdout)
-    if task.drive and _raised_in(task.drive, trace):
+    if task.harness and _raised_in(task.harness, trace):
         return Outcome(Status.REFUSED, error=text, stdout=stdout)
     return Outcome(
         Status.RAISED,

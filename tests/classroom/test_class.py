@@ -1550,8 +1550,8 @@ def test_private_cases_and_tasks_are_used(small, tmp_path):
     )
     put(
         private / "tasks" / "lecture_02" / "my_own.py",
-        b"from grading.author import plan, task\n# %% the cell\nmy_own = 7\n# %%\n"
-        b"TASK = task(plan('predict', points=3, minutes=1), outcome='to try')\n",
+        b"from grading.author import TaskFile\n# %% the cell\nmy_own = 7\n# %%\n"
+        b"task = TaskFile('predict', points=3, minutes=1, outcome='to try')\n",
         LATER,
     )
     put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"my_own": "my_own = 7"}), LATER)
@@ -1613,7 +1613,7 @@ def test_invalid_private_cases_are_refused(small, code, said):
     assert not (out / "grades.csv").exists()
 
 
-OWN = b"""from grading.author import Case, plan, task
+OWN = b"""from grading.author import Case, TaskFile
 
 # %% the cell
 def my_own(x):
@@ -1622,7 +1622,8 @@ def my_own(x):
     # END SOLUTION
     #| return x
 # %%
-TASK = task(plan("implement", points=3, minutes=1), outcome="x", cases=lambda s: [Case((1.5,))])
+task = TaskFile("implement", points=3, minutes=1, outcome="x")
+task.cases(lambda s: [Case((1.5,))])
 """
 OWN_RIGHT = "def my_own(x):\n    return x + x"
 
@@ -1711,9 +1712,9 @@ def test_late_second_notebook_makes_all_late(tmp_path):
         ),
         (
             "tasks/lecture_02/my_own.py",
-            "from grading.author import Case, plan, task\n# %% the cell\ndef my_own(x):\n"
-            "    # BEGIN SOLUTION\n    return x / 0\n    # END SOLUTION\n# %%\nTASK = task(plan("
-            "'implement', points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])\n",
+            "from grading.author import Case, TaskFile\n# %% the cell\ndef my_own(x):\n"
+            "    # BEGIN SOLUTION\n    return x / 0\n    # END SOLUTION\n# %%\ntask = TaskFile("
+            "'implement', points=3, minutes=1, outcome='x', cases=lambda s: [Case((1,))])\n",
         ),
     ],
 )
@@ -1891,8 +1892,8 @@ def test_own_model_answer_follows_feedback_rules(tmp_path):
 def test_own_answer_is_a_source_or_a_value(tmp_path):
     from classroom.private_tasks import own_answer, own_tasks
 
-    head = "from grading.author import Case, plan, task\n"
-    end = "TASK = task(plan({!r}, points=3, minutes=1), outcome='x', cases=lambda s: [Case((1,))])"
+    head = "from grading.author import Case, TaskFile\n"
+    end = "task = TaskFile({!r}, points=3, minutes=1, outcome='x', cases=lambda s: [Case((1,))])"
     place = tmp_path / "tasks" / "lecture_02"
     put(place / "a.py", f"{head}def a(x):\n    return x\n{end.format('implement')}".encode(), LATER)
     put(place / "b.py", f"{head}b = [1.5]\n{end.format('predict')}".encode(), LATER)
@@ -2281,7 +2282,7 @@ def test_written_task_from_the_page_passes_the_proof(tmp_path):
     from tests.grading import test_tasks as proof
 
     text = pages_about_grading()
-    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "TASK" in c)
+    code = next(c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "TaskFile" in c)
     put(tmp_path / "private" / "tasks" / "lecture_02" / "why_divide.py", code.encode(), LATER)
     [task] = own_tasks(tmp_path / "private")
     proof.test_right_answers_get_full_marks(task, 0)

@@ -62,7 +62,7 @@ def test_gradescope_zip_has_grader_and_policy(tmp_path):
         settings = archive.read("gradescope/settings.sh").decode()
         scripts = [archive.getinfo(name) for name in ("setup.sh", "run_autograder")]
     assert settings == "LECTURE=2\nSEED=7\n"
-    assert {"gradescope/class.toml", "grading/order.json", "helpers/attention.py"} <= {*names}
+    assert {"gradescope/class.toml", "grading/task.py", "helpers/attention.py"} <= {*names}
     assert all(script.external_attr >> 16 & 0o111 for script in scripts)
     assert not any("__pycache__" in name for name in names)
     with pytest.raises(ValueError, match="no sheet 99"):

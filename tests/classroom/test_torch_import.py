@@ -66,7 +66,7 @@ def test_inputs_and_drives_that_need_torch_are_seen():
     assert holds_tensor((1, [{"x": tensor}]))
     assert not holds_tensor((np.zeros(2), [{"x": "tensor"}], None))
 
-    def drive(answer, x):
+    def harness(answer, x):
         import torch
 
         return answer(torch.as_tensor(x))
@@ -77,7 +77,7 @@ def test_inputs_and_drives_that_need_torch_are_seen():
 
     assert not made(cases=lambda seed: [Case((1.0,))])
     assert made(cases=lambda seed: [Case((1.0,)), Case((tensor,))])
-    assert made(cases=lambda seed: [Case((1.0,))], drive=drive)
+    assert made(cases=lambda seed: [Case((1.0,))], harness=harness)
 
 
 def test_nothing_is_a_tensor_without_torch(monkeypatch):
@@ -220,7 +220,7 @@ def plain_sheets() -> dict[str, bytes]:
     found = {"model": made({}), "stub": made(dict(sheets()[2].template))}
     written = {name: [] for name in TASKS}
     for name, task in TASKS.items():
-        for answer in (*task.also_right, *(mistake.answer for mistake in task.mistakes)):
+        for answer in (*task.alternatives, *(mistake.answer for mistake in task.mistakes)):
             choice = task.reference | {answer} if task.kind == "choose" else answer
             source = as_written(name, answer) if callable(answer) else f"{name} = {choice!r}"
             written[name].append(source)

@@ -35,7 +35,7 @@ def example(**changes):
     return Task(**fields | changes)
 
 
-def drive_class(answer, x):
+def harness_class(answer, x):
     """Build the class and call what it builds."""
     import torch
 
@@ -143,11 +143,11 @@ for made in (
         "find the bug",
         Scale,
         cases=tensors,
-        drive=drive_class,
+        harness=harness_class,
         mistakes=(Mistake(Shift, "Added, not multiplied."), Mistake(Forget, "`by` is forgotten.")),
     ),
     task("pick", "choose", {"a", "c"}, mistakes=OPTIONS),
-    task("fit_line", "train", fit_line, cases=lines, score=closeness, reach=0.99),
+    task("fit_line", "train", fit_line, cases=lines, score=closeness, threshold=0.99),
     task("essay", "written", "Because of the softmax."),
     *(
         task(f"zoo_{name}", "implement", doubled, lecture=91, points=1, cases=arrays)

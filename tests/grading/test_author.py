@@ -17,7 +17,9 @@ from tools import new_task
 SOURCE = '''\
 """A task."""
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile("implement", points=5, minutes=5, outcome="double")
 
 
 # %% the cell
@@ -30,26 +32,26 @@ def doubled(x):
 
 # %%
 
-given = as_given("This is the code as given.")
-mistake("Squared.", lambda x: x**2)
+task.as_given("This is the code as given.")
+task.mistake("Squared.", lambda x: x**2)
 
 
-@mistake("As it was.")
+@task.mistake("As it was.")
 def same(x):
     return x
 
 
-@also_right
+@task.alternative
 def by_adding(x):
     return x + x
 
 
-mistake("Far off.", *(lambda x, n=n: n for n in (8, 9)))
-TASK = task(
-    plan("implement", points=5, minutes=5),
-    outcome="double",
-    cases=lambda seed: [Case((3,))],
-)
+task.mistake("Far off.", *(lambda x, n=n: n for n in (8, 9)))
+
+
+@task.cases
+def cases(seed):
+    return [Case((3,))]
 '''
 
 
@@ -63,11 +65,16 @@ def made(tmp_path, source):
     return module
 
 
-@pytest.mark.parametrize("change", [("@mistake(", "mistake("), (", lambda x: x**2)", ")")])
+def built(module):
+    return module.task.build(module)
+
+
+@pytest.mark.parametrize(
+    "change", [("@task.mistake(", "task.mistake("), (", lambda x: x**2)", ")")]
+)
 def test_a_known_mistake_without_an_answer_is_refused(tmp_path, change):
     with pytest.raises(ValueError, match=r"no answer for \['(As it was|Squared)\.'\]"):
-        made(tmp_path, SOURCE.replace(*change))
-    assert len(made(tmp_path, SOURCE).TASK.mistakes) == 5  # nothing of the refused file is left
+        built(made(tmp_path, SOURCE.replace(*change)))
 
 
 @pytest.fixture
@@ -77,7 +84,7 @@ def module(tmp_path):
 
 
 def test_file_collects_answers_in_order(module):
-    made = module.TASK
+    made = built(module)
     assert (made.name, made.lecture, made.reference(3)) == ("doubled", 3, 6)
     assert [m.why for m in made.mistakes] == [
         "This is the code as given.",
@@ -87,22 +94,50 @@ def test_file_collects_answers_in_order(module):
         "Far off.",
     ]
     assert [m.answer(3) for m in made.mistakes] == [4, 9, 3, 8, 9]
-    assert [answer(3) for answer in made.also_right] == [6]
-    assert module.given is made.mistakes[0].answer
-    assert not author._mistakes.get("grading.tasks.lecture_03.doubled")  # nothing is left behind
+    assert [answer(3) for answer in made.alternatives] == [6]
+    assert [case.args for case in made.cases(0)] == [(3,)]
 
 
 def test_two_at_once_applies_both_edits(tmp_path):
     """A pair is made only where both edits find their words."""
     edits = (
-        'edited("Tripled.", "2 * x", "3 * x")\nedited("Added.", "return", "return 1 +")\n'
-        'edited("Other.", "2 *", "5 *")\nTASK = task('
+        'task.edit("Tripled.", "2 * x", "3 * x")\ntask.edit("Added.", "return", "return 1 +")\n'
+        'task.edit("Other.", "2 *", "5 *")\n'
     )
-    source = SOURCE.replace("as_given,", "as_given, edited,").replace("TASK = task(", edits)
-    source = source.replace("minutes=5),", "minutes=5), two_at_once=True,")
-    found = {pair.whys: pair.answer(2) for pair in made(tmp_path, source).TASK.pairs()}
+    source = (SOURCE + edits).replace('"double")', '"double", two_at_once=True)')
+    found = {pair.whys: pair.answer(2) for pair in built(made(tmp_path, source)).pairs()}
     assert found == {("Tripled.", "Added."): 7, ("Added.", "Other."): 11}
-    assert made(tmp_path, source.replace(" two_at_once=True,", "")).TASK.pairs is None
+    assert built(made(tmp_path, SOURCE + edits)).pairs is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("def doubled(x)", "def tripled(x)"), "no answer of this name"),
+        (
+            ('"Squared.", lambda x: x**2)', '"Squared.", 9)\ntask.edit("E.", "3 *", "4 *")'),
+            "'3 \\*'",
+        ),
+    ],
+)
+def test_a_file_that_does_not_fit_its_cell_is_refused(tmp_path, change, said):
+    with pytest.raises(ValueError, match=said):
+        built(made(tmp_path, SOURCE.replace(*change)))
+
+
+@pytest.mark.parametrize("sides", ["correct correct", "incorrect correct"])
+def test_choice_reasons_agree_with_the_key(tmp_path, sides):
+    """A reason turned round is noticed."""
+    source = (
+        "from grading.author import TaskFile, correct, incorrect\n"
+        'reasons = {"a": %s("Yes."), "b": %s("No.")}\n'
+        'task = TaskFile("choose", points=1, minutes=1, outcome="x", reasons=reasons)\n'
+        'doubled = {"a"}\n'
+    )
+    known = built(made(tmp_path, source % ("correct", "incorrect"))).mistakes
+    assert [(mistake.answer, mistake.why) for mistake in known] == [("a", "Yes."), ("b", "No.")]
+    with pytest.raises(ValueError, match="reasons that are correct"):
+        built(made(tmp_path, source % tuple(sides.split())))
 
 
 def test_a_file_has_one_cell(tmp_path):
@@ -182,7 +217,10 @@ def test_the_model_answer_comes_from_the_tasks_file():
 
 @pytest.fixture
 def project(tmp_path):
-    (tmp_path / "grading" / "tasks" / "lecture_04").mkdir(parents=True)
+    tasks = tmp_path / "grading" / "tasks" / "lecture_04"
+    tasks.mkdir(parents=True)
+    listed = '"""Tasks of lecture 4."""\n\nTASKS = [\n    "tree_mask",\n]\n'
+    (tasks / "__init__.py").write_text(listed, encoding="utf-8")
     (tmp_path / "solutions").mkdir()
     cells = [nbformat.v4.new_markdown_cell("# Masks"), nbformat.v4.new_code_cell("progress(4)")]
     text = nbformat.writes(nbformat.v4.new_notebook(cells=cells))
@@ -195,7 +233,13 @@ def test_a_task_is_begun_with_an_example_that_holds(project):
     module = types.ModuleType("grading.tasks.lecture_04.hidden_words")
     module.__file__ = str(file)
     exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), module.__dict__)
-    assert len(module.TASK.mistakes) == 5 and module.TASK.also_right
+    task = built(module)
+    assert len(task.mistakes) == 5 and task.alternatives and len(task.cases(0)) == 2
+    listed = (project / "grading" / "tasks" / "lecture_04" / "__init__.py").read_text("utf-8")
+    assert (
+        listed
+        == '"""Tasks of lecture 4."""\n\nTASKS = [\n    "tree_mask",\n    "hidden_words",\n]\n'
+    )
     cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells]
     assert cells[0] == "# Masks" and cells[-1] == "progress(4)"
     assert re.search("<!-- task: hidden_words -->", cells[1]) and cells[2] == check("hidden_words")

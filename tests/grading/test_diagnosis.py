@@ -241,14 +241,14 @@ def test_watched_module_behaves_like_the_original():
 
 
 def test_what_is_changed_behind_a_drive_is_told():
-    def drive(answer, x):
+    def harness(answer, x):
         return [answer(x.copy()) for _ in range(2)]
 
     def in_place(x):
         x *= 2
         return x
 
-    task = example(name="driven", drive=drive, mistakes=())
+    task = example(name="driven", harness=harness, mistakes=())
     assert grade(task, lambda x: 2 * x, 0).points == 5
     verdict = grade(task, in_place, 0)
     assert verdict.points == 2.5

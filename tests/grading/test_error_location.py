@@ -76,10 +76,10 @@ def test_without_code_of_the_students_there_is_no_line():
     assert told(cell(stub)["doubled"]).endswith("doubled is not written yet.")
     assert "in line" not in told(lambda x: x[7])
 
-    def drive(answer, x):
+    def harness(answer, x):
         raise ValueError("a pair is wanted")
 
-    assert "in line" not in told(cell(CELL)["doubled"], example(drive=drive))
+    assert "in line" not in told(cell(CELL)["doubled"], example(harness=harness))
 
 
 def test_a_long_line_is_cut():
@@ -160,7 +160,7 @@ def test_the_line_is_no_evidence():
 
 def answers(source):
     """What the worker sends about one task."""
-    task = {"name": "stable_softmax", "kind": "implement", "forbidden": (), "drive": None}
+    task = {"name": "stable_softmax", "kind": "implement", "forbidden": (), "harness": None}
     space, inputs = cell(source), [[encode(np.ones((2, 3)))]]
     return worker.outcomes_of(task | {"inputs": inputs}, space, 0, runner)
 

@@ -23,7 +23,7 @@ def double_in_place(x):
     return x
 
 
-SCORED = {"kind": "train", "score": lambda args, value: float(value), "reach": 0.9}
+SCORED = {"kind": "train", "score": lambda args, value: float(value), "threshold": 0.9}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_diagnostic_that_stops_is_passed_over():
     def stops(args, value):
         raise TypeError
 
-    told = {"properties": (stops, lambda args, value: "It is too large.")}
+    told = {"diagnostics": (stops, lambda args, value: "It is too large.")}
     assert {finding.diagnostic for finding in found(lambda x: 3 * x, **told)} == {
         "It is too large."
     }

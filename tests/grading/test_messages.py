@@ -153,9 +153,9 @@ def driven(answer, x):
 
 SAMPLES = [
     sample_tasks.example(mistakes=(Mistake(lambda x: x**2, "Squared."),)),
-    sample_tasks.example(name="driven", drive=driven),
+    sample_tasks.example(name="driven", harness=driven),
     sample_tasks.example(
-        name="scored", kind="train", score=lambda args, value: float(np.sum(value)), reach=4.0
+        name="scored", kind="train", score=lambda args, value: float(np.sum(value)), threshold=4.0
     ),
 ]
 

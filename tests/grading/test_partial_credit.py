@@ -236,6 +236,7 @@ def in_notebook(monkeypatch):
     task = example()
     monkeypatch.setattr(checking, "load", lambda name: task)
     monkeypatch.setattr(checking, "of_lecture", lambda lecture: [task])
+    monkeypatch.setattr(checking, "names_by_lecture", lambda: {task.lecture: [task.name]})
     for kept in ("_earned", "_tries"):
         monkeypatch.setattr(checking, kept, type(getattr(checking, kept))())
     for kept in ("_read", "_kept_back"):

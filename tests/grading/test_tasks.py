@@ -70,7 +70,7 @@ def test_right_answers_get_full_marks(task, seed):
     sheet = sheet_of(task, seed)
     given = [sheet.right]
     if task.kind != "train":
-        given += [run(task, answer, sheet.cases) for answer in task.also_right]
+        given += [run(task, answer, sheet.cases) for answer in task.alternatives]
     for outcomes in given:
         verdict = sheet.verdict(outcomes)
         if task.kind == "written":  # a person gives the points
@@ -115,7 +115,7 @@ def test_every_known_mistake_is_rejected_and_named(task, record_property):
 def test_code_task_has_five_mistakes_and_alternatives(task):
     assert len(task.mistakes) >= 5
     assert len({mistake.why for mistake in task.mistakes}) == len(task.mistakes)
-    assert task.also_right
+    assert task.alternatives
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_given_code_is_the_first_mistake(task):
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
 def test_arguments_have_names(task):
     """By these a changed one is told to the student."""
-    names = list(inspect.signature(task.drive or task.reference).parameters)
+    names = list(inspect.signature(task.harness or task.reference).parameters)
     for seed in (PUBLIC_SEED, 1):
         for case in task.cases(seed):
-            assert len(case.args) <= len(names) - bool(task.drive)
+            assert len(case.args) <= len(names) - bool(task.harness)
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
@@ -169,8 +169,8 @@ def test_inputs_changed_in_place_are_reported(task):
     changed = [Outcome(value=o.value, mutated=(places[0],)) for o in sheet.right]
     verdict = sheet.verdict(changed)
     assert verdict.points <= task.points / 2
-    names = list(inspect.signature(task.drive or task.reference).parameters)
-    assert f"`{names[places[0] + bool(task.drive)]}` was changed in place" in verdict.message
+    names = list(inspect.signature(task.harness or task.reference).parameters)
+    assert f"`{names[places[0] + bool(task.harness)]}` was changed in place" in verdict.message
 
 
 @pytest.mark.parametrize("task", [t for t in TASKS if t.kind == "predict"], ids=by_name)
@@ -505,19 +505,22 @@ def test_parts_are_counted_as_in_python():
 def test_diagnostic_hides_names_of_the_harness():
     """A difference without a sentence shows them."""
 
-    def drive(answer, x):
+    def harness(answer, x):
         return {"rows that sum to 1": answer(x)}
 
-    told = {"cases": lambda seed: [Case((2,))], "properties": (lambda args, value: "No row does.",)}
-    driven = example(drive=drive, **told)
+    told = {
+        "cases": lambda seed: [Case((2,))],
+        "diagnostics": (lambda args, value: "No row does.",),
+    }
+    driven = example(harness=harness, **told)
     assert grade(driven, lambda x: x + 7, 0).message == "No row does."
     assert "(the result is 9; expected 4.)" in grade(example(**told), lambda x: x + 7, 0).message
-    bare = grade(example(drive=drive, cases=told["cases"]), lambda x: x + 7, 0).message
+    bare = grade(example(harness=harness, cases=told["cases"]), lambda x: x + 7, 0).message
     assert "result['rows that sum to 1'] is 9" in bare
 
 
 def test_a_score_is_reached_or_said():
-    task = example(kind="train", score=lambda args, value: float(value), reach=0.9)
+    task = example(kind="train", score=lambda args, value: float(value), threshold=0.9)
     assert grade(task, lambda x: 0.95, 0).points == 5
     assert "reaches 0.500; the goal is at least 0.9" in grade(task, lambda x: 0.5, 0).message
     assert grade(task, lambda x: float("nan"), 0).points == 0
@@ -525,7 +528,7 @@ def test_a_score_is_reached_or_said():
 
 
 def test_a_loss_is_told_in_nats_above_the_floor():
-    score = {"score": lambda args, value: float(value), "reach": math.exp(-0.06), "nats": True}
+    score = {"score": lambda args, value: float(value), "threshold": math.exp(-0.06), "nats": True}
     task = example(kind="train", **score)
     right, wrong = (grade(task, lambda x, n=n: math.exp(-n), 0) for n in (0.02, 0.134))
     assert right.message == "Right. It reaches 0.020 nats above the floor; 0.06 was wanted."
@@ -535,7 +538,9 @@ def test_a_loss_is_told_in_nats_above_the_floor():
 
 def test_of_a_score_of_0_the_property_says_why():
     said = (lambda args, value: "Four heads are wanted.",)
-    task = example(kind="train", score=lambda args, value: float(value), reach=0.9, properties=said)
+    task = example(
+        kind="train", score=lambda args, value: float(value), threshold=0.9, diagnostics=said
+    )
     assert grade(task, lambda x: 0.0, 0).message.endswith(": Four heads are wanted.")
     assert "reaches 0.500" in grade(task, lambda x: 0.5, 0).message
 
@@ -550,7 +555,7 @@ def test_only_a_stub_is_not_written_yet():
 
 
 def test_what_the_check_refuses_has_not_stopped():
-    def drive(answer, x):
+    def harness(answer, x):
         def refuse():
             raise ValueError("a pair is wanted")
 
@@ -563,7 +568,7 @@ def test_what_the_check_refuses_has_not_stopped():
         raise ValueError("a pair is wanted")
 
     pair = Mistake(lambda x: 2 * x, "Only one thing comes back.")
-    task = example(drive=drive, reference=lambda x: (2 * x, x), mistakes=(pair,))
+    task = example(harness=harness, reference=lambda x: (2 * x, x), mistakes=(pair,))
     refused, stopped, in_numpy = (
         grade(task, answer, 0).message for answer in (lambda x: 3 * x, stops, lambda x: (x, x))
     )
@@ -577,7 +582,7 @@ def test_what_the_check_refuses_has_not_stopped():
     ("reached", "told"), [(0.9497, "0.9497"), (0.94996, "0.94996"), (0.893, "0.893")]
 )
 def test_a_score_is_told_apart_from_its_limit(reached, told):
-    task = example(kind="train", score=lambda args, value: float(value), reach=0.95)
+    task = example(kind="train", score=lambda args, value: float(value), threshold=0.95)
     wrong, right = (grade(task, lambda x, n=n: n, 0).message for n in (reached, 0.95))
     assert f"It reaches {told}; the goal is at least 0.95." in wrong
     assert "It reaches 0.950; 0.95 was wanted." in right
@@ -604,7 +609,7 @@ def test_check_and_progress_speak(capsys, monkeypatch):
 def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
     """It says so in trainings and where the search takes longer than half a second."""
     line = "Not right yet. Looking for the cause …\n"
-    score = {"score": lambda args, value: float(value), "reach": 0.9}
+    score = {"score": lambda args, value: float(value), "threshold": 0.9}
     for task, seconds, said in (
         (example(), 0.4, False),
         (example(), 0.6, True),
@@ -624,7 +629,7 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
 
 def test_training_runs_in_one_thread():
     """All other tasks keep their threads."""
-    fields = {"name": "answer", "forbidden": (), "drive": None}
+    fields = {"name": "answer", "forbidden": (), "harness": None}
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
@@ -639,7 +644,7 @@ def test_training_runs_in_one_thread():
 
 def bare(answer, *args):
     """The outcome of an answer to a task without anything special, on one case."""
-    task = types.SimpleNamespace(name="answer", kind="implement", forbidden=(), drive=None)
+    task = types.SimpleNamespace(name="answer", kind="implement", forbidden=(), harness=None)
     return run(task, answer, [Case(args)])[0]
 
 

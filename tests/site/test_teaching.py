@@ -157,7 +157,7 @@ def test_an_outcome_is_found_in_nearly_the_same_words(tmp_path):
     folder.mkdir(parents=True)
     said = ("say what a {term}`head` is for", "build it *twice*", "bake a cake with cherries")
     for task, outcome in zip(tasks, said, strict=True):
-        (folder / f"{task.name}.py").write_text(f"TASK = task(plan(), outcome={outcome!r})\n")
+        (folder / f"{task.name}.py").write_text(f"task = TaskFile(outcome={outcome!r})\n")
     promised = ("say what a head is good for", "build it twice", "count its parameters")
     lecture = teaching.Lecture(1, "lectures/01_a", "A", 40, 0, promised, tasks)
     found = teaching.practised(tmp_path, lecture)

@@ -1,7 +1,22 @@
 """Three simple rules as baselines for agreement."""
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.data.agreement import NOUNS
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    section="Does agreement need attention?",
+    outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
+    "attention",
+    hints=(
+        "For one sentence: make the list of the numbers of its nouns, from left to right. All "
+        "three rules read this list and nothing else.",
+        "Which entry of this list does the first rule want, which the second? For the third, "
+        "count two things: the plural nouns and all nouns. What is the result if they are 1 and 2?",
+    ),
+)
 
 NUMBER = {pair[i]: ("singular", "plural")[i] for pair in NOUNS for i in (0, 1)}
 VERB = {"singular": "lies", "plural": "lie"}
@@ -36,7 +51,7 @@ def baseline_scores(sentences, verbs):
 # %%
 
 
-@also_right
+@task.alternative
 def with_arrays(sentences, verbs):
     """Plus and minus one."""
     import numpy as np
@@ -59,7 +74,7 @@ def _right(guesses, verbs):
     return [sum(map(str.__eq__, column, verbs)) / len(verbs) for column in columns]
 
 
-@mistake(
+@task.mistake(
     "The first two numbers are swapped. First comes the rule that goes by the first noun, then "
     "the one that goes by the noun nearest to the gap, which is the last."
 )
@@ -68,7 +83,7 @@ def nearest_to_the_start(sentences, verbs):
     return [nearest, first, majority]
 
 
-@mistake(
+@task.mistake(
     "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the words up "
     "in NUMBER, and pass over those that are not there."
 )
@@ -82,7 +97,7 @@ def by_the_letter_s(sentences, verbs):
     return _right(guesses, verbs)
 
 
-@mistake(
+@task.mistake(
     "In the third rule all nouns have a vote, the subject too. Here only those after it were "
     "counted."
 )
@@ -95,7 +110,7 @@ def attractors_only(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
-@mistake(
+@task.mistake(
     "With as many plural as singular nouns the third rule says “lies”: half is not more than half."
 )
 def ties_are_plural(sentences, verbs):
@@ -106,30 +121,32 @@ def ties_are_plural(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
-mistake(
+task.mistake(
     "These are error rates. Either you count the cases in which the rule's verb differs from the "
     "right one, or plural nouns get “lies”: letters lie, a letter lies.",
     lambda sentences, verbs: [1 - share for share in baseline_scores(sentences, verbs)],
 )
 
 
-@mistake("These are numbers of sentences. Divide them by the number of all sentences.")
+@task.mistake("These are numbers of sentences. Divide them by the number of all sentences.")
 def counts(sentences, verbs):
     return [share * len(verbs) for share in baseline_scores(sentences, verbs)]
 
 
-mistake(
+task.mistake(
     "This is how often each rule says “lie”. Compare with the verb that belongs to the sentence, "
     "in `verbs`.",
     lambda sentences, verbs: _shares(_three, sentences, ["lie"] * len(verbs)),
 )
-mistake(
+task.mistake(
     "Only the last sentence counts. Are the counters set to 0 inside the loop? Set them before it.",
     lambda sentences, verbs: baseline_scores(sentences[-1:], verbs[-1:]),
 )
 
 
-@mistake("The second rule took the second noun. Nearest to the gap is the last noun before it.")
+@task.mistake(
+    "The second rule took the second noun. Nearest to the gap is the last noun before it."
+)
 def second_noun(sentences, verbs):
     def guess(numbers):
         return _three(numbers)[0], VERB[numbers[min(1, len(numbers) - 1)]], _three(numbers)[2]
@@ -137,7 +154,7 @@ def second_noun(sentences, verbs):
     return _shares(guess, sentences, verbs)
 
 
-@mistake(
+@task.mistake(
     "The second rule went by the word just before the gap. That need not be a noun: in *that hums "
     "___* it is a verb. Go by the last noun before the gap."
 )
@@ -149,7 +166,7 @@ def word_before_the_gap(sentences, verbs):
     return [first, nearest / len(verbs), majority]
 
 
-@mistake(
+@task.mistake(
     "Each noun of NUMBER was looked for in the sentence. So the nouns come in the order of "
     "NUMBER, not in that of the sentence; and in a text, *letter* is also found where *letters* "
     "is. Look the words of the sentence up in NUMBER, one after the other."
@@ -159,7 +176,7 @@ def found_in_the_text(sentences, verbs):
     return _right(guesses, verbs)
 
 
-@mistake(
+@task.mistake(
     "The nouns come in the order of NUMBER, not in that of the sentence, and one that is there "
     "twice is counted once. Go through the words of the sentence and look each up in NUMBER, not "
     "the other way around."
@@ -170,7 +187,7 @@ def found_among_the_words(sentences, verbs):
     return _right(guesses, verbs)
 
 
-@mistake(
+@task.mistake(
     "A noun that is twice in a sentence was counted once, at its first position. A dictionary has "
     "each key once; keep the numbers of the nouns in a list."
 )
@@ -180,7 +197,7 @@ def each_noun_once(sentences, verbs):
     return _right(guesses, verbs)
 
 
-@mistake(
+@task.mistake(
     "The counts of earlier calls are still there, and these are added to them. A list in the "
     "function's first line, such as right=[0, 0, 0], is made once for all calls, and so is one "
     "outside of the function. Make it inside."
@@ -193,7 +210,7 @@ def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
     return [count / len(verbs) for count in right]
 
 
-@mistake(
+@task.mistake(
     "Only the first sentence was counted, and divided by the number of all. Does `return` stand "
     "inside the loop?"
 )
@@ -218,36 +235,36 @@ def _where_even(tie):
     return rule
 
 
-mistake(
+task.mistake(
     "With as many plural as singular nouns the third rule went by the first of them. `Counter` and "
     "`mode` do that: of equal counts they give what came first. Half is not more than half.",
     _third(_where_even(lambda numbers: VERB[numbers[0]])),
 )
-mistake(
+task.mistake(
     "With as many plural as singular nouns the third rule went by the last of them. Half is "
     "not more than half.",
     _third(_where_even(lambda numbers: VERB[numbers[-1]])),
 )
-mistake(
+task.mistake(
     "For the third rule one plural noun was enough. More than half of all must be plural.",
     _third(lambda numbers: "lie" if "plural" in numbers else "lies"),
 )
-mistake(
+task.mistake(
     "The third rule asks for at least `//` a half, and that rounds down: of three nouns one was "
     "enough. More than half of all must be plural.",
     _third(lambda numbers: "lie" if numbers.count("plural") >= len(numbers) // 2 else "lies"),
 )
-mistake(
+task.mistake(
     "For the third rule all nouns had to be plural. More than half of them are enough.",
     _third(lambda numbers: "lies" if "singular" in numbers else "lie"),
 )
-mistake(
+task.mistake(
     "In the third rule the verbs are swapped: letters lie, a letter lies.",
     _third(lambda numbers: "lies" if numbers.count("plural") > len(numbers) / 2 else "lie"),
 )
 
 
-@mistake(
+@task.mistake(
     "The last two numbers are swapped. The rule of the nearest noun comes second, that of the "
     "majority third."
 )
@@ -256,6 +273,7 @@ def majority_second(sentences, verbs):
     return [first, majority, nearest]
 
 
+@task.cases
 def cases(seed):
     """The opening sentence, ties, nouns that come again, random and opposing attractors."""
     import torch
@@ -300,24 +318,9 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def shares(args, result):
     """Shares lie between 0 and 1."""
     if any(not 0 <= share <= 1 for share in result):
         return "A share of sentences lies between 0 and 1."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=16),
-    section="Does agreement need attention?",
-    outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
-    "attention",
-    cases=cases,
-    properties=(shares,),
-    hints=(
-        "For one sentence: make the list of the numbers of its nouns, from left to right. All "
-        "three rules read this list and nothing else.",
-        "Which entry of this list does the first rule want, which the second? For the third, "
-        "count two things: the plural nouns and all nouns. What is the result if they are 1 and 2?",
-    ),
-)

@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=19,
+    section="Bidirectional networks",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
+    hints=(
+        "Write the network for one direction first, as the lecture's `read`: a loop over the rows "
+        "of x that keeps every state.",
+        "For the other direction use the same function with the words in reverse order, "
+        "`x.flip(0)`. In which order does it return its states?",
+    ),
+)
 
 
 def _read(x, W_x, W_h, b):
@@ -34,7 +49,7 @@ def bidirectional_rnn(x, left, right):
 # %%
 
 
-@also_right
+@task.alternative
 def by_index(x, left, right):
     """The second loop runs through the places from the end."""
     T = len(x)
@@ -48,7 +63,7 @@ def by_index(x, left, right):
     return torch.stack([torch.cat(pair) for pair in states])
 
 
-@also_right
+@task.alternative
 def by_torch(x, left, right):
     """Two of torch's networks with these weights."""
 
@@ -62,54 +77,54 @@ def by_torch(x, left, right):
     return torch.cat([states(x, *left), states(x.flip(0), *right).flip(0)], dim=1)
 
 
-mistake(
+task.mistake(
     "The states from the right were concatenated in the order in which they were read: row 0 "
     "holds the left state of the first word and the right state of the last one. Flip them back "
     "before you concatenate.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right)], dim=-1),
 )
-mistake(
+task.mistake(
     "Both networks start at the first word. The second one reads from the end: flip the words for "
     "it, and flip its states back.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x, *right)], dim=-1),
 )
-mistake(
+task.mistake(
     "The states of the second network were flipped, but it had read from the left. Flip the words "
     "for it first.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x, *right).flip(0)], dim=-1),
 )
-mistake(
+task.mistake(
     "The entries of each word vector were flipped, not the order of the words. Words are axis 0 "
     "of x.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(-1), *right).flip(0)], dim=-1),
 )
-mistake(
+task.mistake(
     "The states from the right were flipped along their entries, not along the words. Words are "
     "axis 0: flip(0).",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(-1)], dim=-1),
 )
-mistake(
+task.mistake(
     "The halves are swapped: the state of the left network comes first.",
     lambda x, left, right: torch.cat([_read(x.flip(0), *right).flip(0), _read(x, *left)], dim=-1),
 )
-mistake(
+task.mistake(
     "The states were concatenated along the words, one table below the other. Concatenate them "
     "word by word, along the last axis: torch.cat with dim=-1.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(0)], dim=0),
 )
-mistake(
+task.mistake(
     "torch.stack makes a new axis for the two networks. The two states of a word become one "
     "longer vector: torch.cat with dim=-1.",
     lambda x, left, right: torch.stack([_read(x, *left), _read(x.flip(0), *right).flip(0)], dim=-1),
 )
-mistake(
+task.mistake(
     "These are the last states of both networks, one vector for the whole sentence. The result "
     "needs a row for each word: the state of each network after that word.",
     lambda x, left, right: torch.cat([_read(x, *left)[-1], _read(x.flip(0), *right)[-1]]),
 )
 
 
-@mistake(
+@task.mistake(
     "Each word was read with a state of zeros. Carry h from one word to the next: W_h @ h is "
     "missing, or h is set to zero inside the loop."
 )
@@ -117,7 +132,7 @@ def no_memory(x, left, right):
     return torch.cat([torch.tanh(x @ W_x.T + b) for W_x, _, b in (left, right)], dim=-1)
 
 
-@mistake("The sums are right, but tanh is missing.")
+@task.mistake("The sums are right, but tanh is missing.")
 def no_tanh(x, left, right):
     def read(x, W_x, W_h, b):
         h = torch.zeros_like(b)
@@ -130,7 +145,7 @@ def no_tanh(x, left, right):
     return torch.cat([read(x, *left), read(x.flip(0), *right).flip(0)], dim=-1)
 
 
-@mistake("These are the states before each word. Store h after the word has been read.")
+@task.mistake("These are the states before each word. Store h after the word has been read.")
 def goes_on(x, left, right):
     def before(x, W_x, W_h, b):
         return torch.cat([torch.zeros(1, len(b), dtype=x.dtype), _read(x, W_x, W_h, b)[:-1]])
@@ -138,7 +153,7 @@ def goes_on(x, left, right):
     return torch.cat([before(x, *left), before(x.flip(0), *right).flip(0)], dim=-1)
 
 
-@mistake(
+@task.mistake(
     "The old state was multiplied by W_h in the wrong order: W_h @ h, or h @ W_h.T, but not h @ "
     "W_h."
 )
@@ -147,7 +162,7 @@ def by_columns(x, left, right):
     return bidirectional_rnn(x, *turned)
 
 
-edited(
+task.edit(
     "The network from the right continues with the last state of the one from the left. It should "
     "start with a state of zeros.",
     "    halves = []\n",
@@ -157,14 +172,14 @@ edited(
 )
 
 
-mistake(
+task.mistake(
     "The entries within each row were flipped as well, in the words and in the states: np.flip "
     "without an axis flips all axes. Flip only the order of the words, axis 0.",
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0, 1), *right).flip(0, 1)], 1),
 )
 
 
-@mistake(
+@task.mistake(
     "Every row holds the last state of its network. If h is changed in place (h[:] = …, "
     "h.copy_(…)), the list holds the same tensor T times, and all of them change. Make a new h in "
     "each step, or keep a copy."
@@ -174,7 +189,7 @@ def one_tensor(x, left, right):
     return torch.cat([state[-1].expand_as(state) for state in states], dim=-1)
 
 
-@mistake(
+@task.mistake(
     "All states from the left were put in one line, followed by all states from the right, and "
     "the line was cut into T rows. `view` and `reshape` do not bring together the states of one "
     "word. Concatenate the two tables along the last axis."
@@ -184,7 +199,7 @@ def cut_from_a_line(x, left, right):
     return torch.cat([state.flatten() for state in states]).view(len(x), -1)
 
 
-@mistake(
+@task.mistake(
     "The network from the right has not read the first word: its part of row 0 is still zero. A "
     "range ends before its second number, even when it counts down."
 )
@@ -194,17 +209,18 @@ def first_word_not_read(x, left, right):
     return joined
 
 
-mistake(
+task.mistake(
     "Slices of tensors cannot have a negative step: x[::-1] works for lists and NumPy only. A "
     "tensor has a method that reverses an axis.",
     lambda x, left, right: bidirectional_rnn(x[::-1], left, right),
 )
-mistake(
+task.mistake(
     "Both networks used the weights of `left`. The second one has its own, in `right`.",
     lambda x, left, right: bidirectional_rnn(x, left, left),
 )
 
 
+@task.cases
 def cases(seed):
     """One word; two words with states of one number; then sizes that are all different."""
     g = torch.Generator().manual_seed(seed)
@@ -239,24 +255,9 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def between(args, result):
     """States are values of tanh."""
     if abs(result).max() > 1 + 1e-9:
         return "A state lies between −1 and 1, because tanh is applied last."
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=19),
-    section="Bidirectional networks",
-    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
-    "give the shape of every weight",
-    cases=cases,
-    properties=(between,),
-    hints=(
-        "Write the network for one direction first, as the lecture's `read`: a loop over the rows "
-        "of x that keeps every state.",
-        "For the other direction use the same function with the words in reverse order, "
-        "`x.flip(0)`. In which order does it return its states?",
-    ),
-)

@@ -1,6 +1,18 @@
 """Controls for the claim that a recurrent network cannot learn agreement."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Does agreement need attention?",
+    outcome="say which networks learn agreement, and why it is not the reason for attention",
+    hints=(
+        "Which of the choices could have suited one model more than another?",
+        "“Cannot” speaks of everything that was not tried. What was tried?",
+    ),
+)
 
 # %% the cell
 claim_agreement = ...  # four to six sentences
@@ -23,35 +35,25 @@ claim_agreement = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It compares one shared rate with another shared rate. Each model needs its own rate, chosen "
     "from a grid on a validation set.",
     "I would train all of them with 0.001 too.",
 )
-mistake(
+task.mistake(
     "It repeats the run without saying what is kept equal (parameters, steps, data).",
     "I would train the RNN again, longer and larger.",
 )
-mistake(
+task.mistake(
     "It does not say which result would contradict the claim.",
     "I would try several seeds and a longer training.",
 )
-mistake(
+task.mistake(
     "The last sentence still says “cannot”, where only “did not, within this range” was measured.",
     "If nothing helps, an RNN cannot learn agreement.",
 )
-mistake(
+task.mistake(
     "All three plans change the same thing. Learning rate, seeds, length of training and "
     "initialization are different explanations.",
     "I would try the rates 0.1, 0.03 and 0.001.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Does agreement need attention?",
-    outcome="say which networks learn agreement, and why it is not the reason for attention",
-    hints=(
-        "Which of the choices could have suited one model more than another?",
-        "“Cannot” speaks of everything that was not tried. What was tried?",
-    ),
 )

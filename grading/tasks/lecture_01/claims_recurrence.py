@@ -1,50 +1,45 @@
 """Choose: which claims the measurements of lecture 1 support."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_recurrence = ...  # a set of letters
-# BEGIN SOLUTION
-claims_recurrence = {"a", "e", "f", "g"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=7, minutes=13),
+task = TaskFile(
+    "choose",
+    points=7,
+    minutes=13,
     section="What attention adds",
     outcome="say which networks learn {term}`agreement`, and why it is not the reason for "
     "attention",
     reasons={
-        "a": holds(
+        "a": correct(
             "It was below one half there, and the sorted sentences tell the noun at the gap from "
             "the majority: the one decided, the other made no difference."
         ),
-        "b": fails(
+        "b": incorrect(
             "Three recurrent networks of four did, each at its own rate. Look "
             "again at the table after 300 steps."
         ),
-        "c": fails(
+        "c": incorrect(
             "What is true at one rate is a fact about the rate. Each network has to be compared "
             "at its own best one."
         ),
-        "d": fails(
+        "d": incorrect(
             "The facts would fit: four values out of 16 are 16 bits, and their keys about as "
             "much, for 256 numbers. The run shows what was learned in that time, not what a "
             "state can hold."
         ),
-        "e": holds(
+        "e": correct(
             "It stayed at the baseline at every rate of its search. It takes one layer to tie "
             "key and value together and another to look the key up."
         ),
-        "f": holds(
+        "f": correct(
             "The figure shows it: from a state of 64 numbers over 128 to 256 the accuracy of the "
             "values rises."
         ),
-        "g": holds(
+        "g": correct(
             "Both have the same state and as many weights to train. The open gate keeps the "
             "gradient alive, so the failure of the other one was one of learning."
         ),
-        "h": fails(
+        "h": incorrect(
             "That holds with a tanh between the steps. Two steps of a linear one in a row are "
             "again one step of the same kind, and a scan joins all pairs at the same time."
         ),
@@ -54,3 +49,10 @@ TASK = task(
         "*this*, or something near it?",
     ),
 )
+
+# %% the cell
+claims_recurrence = ...  # a set of letters
+# BEGIN SOLUTION
+claims_recurrence = {"a", "e", "f", "g"}
+# END SOLUTION
+# %%

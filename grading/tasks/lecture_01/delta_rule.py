@@ -2,7 +2,25 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=32,
+    section="Many facts in one state",
+    outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
+    "the size of the state",
+    hints=(
+        "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
+        "M @ other = 0 for everything at right angles to the key? Try a multiple of "
+        "np.outer(value, key).",
+        "Now the state is not empty. What does it give for the key before you write? Only the "
+        "difference has to be written.",
+        "Put the two together. `np.outer(a, key) @ key` is a times key @ key, a number. So what "
+        "must the product be divided by, for any a?",
+    ),
+)
 
 
 # %% the cell
@@ -17,7 +35,7 @@ def delta_rule(state, key, value):
 # %%
 
 
-@also_right
+@task.alternative
 def forget_then_write(state, key, value):
     """First forget what is kept under the key, then write."""
     unit = key / np.linalg.norm(key)
@@ -25,7 +43,7 @@ def forget_then_write(state, key, value):
     return forgotten + np.outer(value, unit) / np.linalg.norm(key)
 
 
-@also_right
+@task.alternative
 def row_by_row(state, key, value):
     """A loop over the rows of the state."""
     new = np.array(state, dtype=float)
@@ -34,53 +52,53 @@ def row_by_row(state, key, value):
     return new
 
 
-mistake(
+task.mistake(
     "The new value was added to what the state already gave for this key, so that reading gives "
     "both together. What did the state give before you wrote?",
     lambda state, key, value: state + np.outer(value, key) / (key @ key),
 )
-mistake(
+task.mistake(
     "The right product was added, but reading multiplies it with the key once more. Which factor "
     "does that bring? For a key of length 1 it would not show.",
     lambda state, key, value: state + np.outer(value - state @ key, key),
 )
-mistake(
+task.mistake(
     "This is the sum of all facts, value times key. Try it with the key [2.0] and the value "
     "[6.0]: what is read? And it takes no notice of what the state gave before.",
     lambda state, key, value: state + np.outer(value, key),
 )
-mistake(
+task.mistake(
     "It was divided by the key's length. Reading brings a factor key @ key, which is the square "
     "of the length.",
     lambda state, key, value: state + np.outer(value - state @ key, key) / np.linalg.norm(key),
 )
-mistake(
+task.mistake(
     "Only the newest fact is kept. Change the state that comes in; do not begin again.",
     lambda state, key, value: np.outer(value, key) / (key @ key),
 )
-mistake(
+task.mistake(
     "Whole columns of the state were emptied. Other keys use these columns too, so their facts "
     "change, though they are at right angles to the new key.",
     lambda state, key, value: state * (key == 0) + np.outer(value, key) / (key @ key),
 )
-mistake(
+task.mistake(
     "The old facts fade a little with every new one. What is kept under keys at right angles to "
     "the new one must stay exactly as it is.",
     lambda state, key, value: 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key),
 )
-mistake(
+task.mistake(
     "The sign of the correction is turned around: what is missing is what was told, less what "
     "the state gives.",
     lambda state, key, value: state + np.outer(state @ key - value, key) / (key @ key),
 )
-mistake(
+task.mistake(
     "Rows and columns are swapped: a state of shape (d_v, d_k) takes np.outer(value, key), with "
     "the value first.",
     lambda state, key, value: state + np.outer(key, value - state @ key) / (key @ key),
 )
 
 
-@mistake(
+@task.mistake(
     "The key was made a vector of length 1 first, and the value was left as it is. But one reads "
     "with the key as it comes, which is longer or shorter: then the value comes out that many "
     "times."
@@ -90,7 +108,7 @@ def unit_key(state, key, value):
     return state + np.outer(value - state @ unit, unit)
 
 
-@mistake(
+@task.mistake(
     "Each column was divided by its own number of the key. Where that is 0, no number comes out; "
     "else reading adds what was missing once for each number of the key. Divide the whole matrix "
     "by one number."
@@ -100,7 +118,7 @@ def by_entries(state, key, value):
         return state + np.outer(value - state @ key, 1 / key)
 
 
-@mistake(
+@task.mistake(
     "Each column was divided by its own number of the key. A key without a 0 gives its value then, "
     "but vectors at right angles to it no longer give what they gave. For these, what is added "
     "must be a multiple of np.outer(…, key)."
@@ -110,7 +128,7 @@ def by_entries_and_their_number(state, key, value):
         return state + np.outer(value - state @ key, 1 / key) / len(key)
 
 
-@mistake(
+@task.mistake(
     "What the key gave before is taken out rightly. But the new value is written as if the key had "
     "length 1: reading multiplies it with the key once more."
 )
@@ -118,7 +136,7 @@ def only_forgetting_divided(state, key, value):
     return state - np.outer(state @ key, key) / (key @ key) + np.outer(value, key)
 
 
-@mistake(
+@task.mistake(
     "The new value is written rightly. But what the key gave before is taken out as if the key had "
     "length 1."
 )
@@ -126,7 +144,8 @@ def only_writing_divided(state, key, value):
     return state - np.outer(state @ key, key) + np.outer(value, key) / (key @ key)
 
 
-def drive(answer, keys, values):
+@task.harness
+def harness(answer, keys, values):
     """Tell the facts one by one to a state that begins at zero."""
     import numpy as np
 
@@ -143,6 +162,7 @@ def drive(answer, keys, values):
     return {"state": state, "last fact read": state @ keys[-1]}
 
 
+@task.cases
 def cases(seed):
     """One number; a key told twice; keys at right angles; more facts than fit."""
     rng = np.random.default_rng(seed)
@@ -178,6 +198,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def reads_back(args, result):
     """The newest fact must be there."""
     wanted, came = args[1][-1], result["last fact read"]
@@ -187,23 +208,3 @@ def reads_back(args, result):
             f"told, {wanted.round(3).tolist()}."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=32),
-    section="Many facts in one state",
-    outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
-    "the size of the state",
-    cases=cases,
-    properties=(reads_back,),
-    drive=drive,
-    hints=(
-        "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
-        "M @ other = 0 for everything at right angles to the key? Try a multiple of "
-        "np.outer(value, key).",
-        "Now the state is not empty. What does it give for the key before you write? Only the "
-        "difference has to be written.",
-        "Put the two together. `np.outer(a, key) @ key` is a times key @ key, a number. So what "
-        "must the product be divided by, for any a?",
-    ),
-)

@@ -1,54 +1,11 @@
 """How many numbers an LSTM has."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
 
-# %% the cell
-lstm_parameters = ...  # a whole number
-# BEGIN SOLUTION
-lstm_parameters = 4160
-# END SOLUTION
-# %%
-
-mistake(
-    "This is the count for one gate, or for a plain RNN. An LSTM has four times as many: for the "
-    "input gate, the forget gate, the new content and the output gate.",
-    1040,
-)
-mistake(
-    "Three times is a GRU. In an LSTM the input gate, the forget gate, the new content and the "
-    "output gate each have weights of their own: four times.",
-    3120,
-)
-mistake(
-    "With one bias each this would be right. PyTorch keeps two, bias_ih and bias_hh, as the "
-    "lecture's list of the RNN's parameters shows.",
-    4080,
-)
-mistake(
-    "The matrices are counted, but the biases are missing: two of 20 numbers for each of the four.",
-    4000,
-)
-mistake(
-    "The second matrix takes the old state, not the word: 20 × 20 numbers, not 20 × 30.",
-    4960,
-)
-mistake(
-    "The matrices that take the old state are missing: 20 × 20 numbers for each of the four.",
-    2560,
-)
-mistake(
-    "This is the count for one gate, with one bias. An LSTM has four of these, and PyTorch keeps "
-    "two biases in each.",
-    1020,
-)
-mistake(
-    "The cell state has no matrix of its own: it is scaled number by number. Only the two "
-    "vectors that come in, word and old state, go through matrices.",
-    5760,
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=6),
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=6,
     section="The LSTM cell",
     outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
     "give the shape of every weight",
@@ -57,4 +14,49 @@ TASK = task(
         "Which vectors does an LSTM compute from the word and the state at each step? They are i, "
         "f, g, and o, the output gate. Each is computed in the same way as the RNN's state.",
     ),
+)
+
+# %% the cell
+lstm_parameters = ...  # a whole number
+# BEGIN SOLUTION
+lstm_parameters = 4160
+# END SOLUTION
+# %%
+
+task.mistake(
+    "This is the count for one gate, or for a plain RNN. An LSTM has four times as many: for the "
+    "input gate, the forget gate, the new content and the output gate.",
+    1040,
+)
+task.mistake(
+    "Three times is a GRU. In an LSTM the input gate, the forget gate, the new content and the "
+    "output gate each have weights of their own: four times.",
+    3120,
+)
+task.mistake(
+    "With one bias each this would be right. PyTorch keeps two, bias_ih and bias_hh, as the "
+    "lecture's list of the RNN's parameters shows.",
+    4080,
+)
+task.mistake(
+    "The matrices are counted, but the biases are missing: two of 20 numbers for each of the four.",
+    4000,
+)
+task.mistake(
+    "The second matrix takes the old state, not the word: 20 × 20 numbers, not 20 × 30.",
+    4960,
+)
+task.mistake(
+    "The matrices that take the old state are missing: 20 × 20 numbers for each of the four.",
+    2560,
+)
+task.mistake(
+    "This is the count for one gate, with one bias. An LSTM has four of these, and PyTorch keeps "
+    "two biases in each.",
+    1020,
+)
+task.mistake(
+    "The cell state has no matrix of its own: it is scaled number by number. Only the two "
+    "vectors that come in, word and old state, go through matrices.",
+    5760,
 )

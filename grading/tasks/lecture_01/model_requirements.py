@@ -1,45 +1,40 @@
 """Choose: three requirements, and which model meets which."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-model_requirements = ...  # a set of letters
-# BEGIN SOLUTION
-model_requirements = {"a", "b", "e", "f"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=6, minutes=10),
+task = TaskFile(
+    "choose",
+    points=6,
+    minutes=10,
     section="What a sequence model needs",
     outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
     "by how many steps must wait",
     reasons={
-        "a": holds(
+        "a": correct(
             "Both sentences hold the same words, and they need different verbs. A model that only "
             "counts words cannot tell them apart: the first requirement, order."
         ),
-        "b": holds(
+        "b": correct(
             "With three words of context the subject is outside. What is left are attractors, and "
             "whether they are plural says nothing about the subject."
         ),
-        "c": fails(
+        "c": incorrect(
             "It reaches the subject and is at one half all the same. Nearly no context of "
             "twelve words had been met before, so there was nothing to count."
         ),
-        "d": fails(
+        "d": incorrect(
             "It counts sequences of words, not sets of words: in another order the same words "
             "are another context. The requirement that it fails is the long distance."
         ),
-        "e": holds(
+        "e": correct(
             "Its matrix has columns for 13 words. A sentence of 14 does not fit, and one of 5 "
             "leaves most of it without meaning: the second requirement, any length."
         ),
-        "f": holds(
+        "f": correct(
             "Nothing in the formula ends at some distance. That training finds such weights "
             "late, or not at all, is what the rest of the lecture measures."
         ),
-        "g": fails(
+        "g": incorrect(
             "If the attractors always oppose the subject, “take the opposite of the nearest "
             "noun” is right wherever there is one, and a model can learn that instead. "
             "With random nouns there is no such shortcut."
@@ -50,3 +45,10 @@ TASK = task(
         "networks*.",
     ),
 )
+
+# %% the cell
+model_requirements = ...  # a set of letters
+# BEGIN SOLUTION
+model_requirements = {"a", "b", "e", "f"}
+# END SOLUTION
+# %%

@@ -5,8 +5,24 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.rnn import set_forget_bias
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=13,
+    section="Vanishing and exploding gradients",
+    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
+    "what a {term}`forget gate` changes",
+    hints=(
+        "Make an LSTM with a state of 1. Print both of its biases before and after the call. Which "
+        "entries have changed, and to what?",
+        "PyTorch's page on nn.LSTM (or `help(nn.LSTM)`) gives the order of the parts as "
+        "(W_ii|W_if|W_ig|W_io), and a formula for f_t. Which quarter is f, and how do the two "
+        "biases enter?",
+    ),
+)
 
 
 def _biases(lstm):
@@ -29,7 +45,7 @@ def open_forget_gates(lstm, value):
 # %%
 
 
-@also_right
+@task.alternative
 @torch.no_grad()
 def half_each(lstm, value):
     """Half of the value in each bias."""
@@ -37,7 +53,7 @@ def half_each(lstm, value):
         bias.view(4, -1)[1].fill_(value / 2)
 
 
-@also_right
+@task.alternative
 def by_the_course(lstm, value):
     """The course's own function."""
     set_forget_bias(lstm, value)
@@ -50,13 +66,13 @@ def _set(lstm, value, first, last, which=(0, 1)):
             _biases(lstm)[number][first * h : last * h] = value
 
 
-as_given(
+task.as_given(
     "This is the code as given. The forget gates are unchanged after the call, and other "
     "parameters of the LSTM have changed."
 )
 
 
-@mistake(
+@task.mistake(
     "The right gates are changed now, and nothing else is. But they open as if the value were "
     "twice as large. There is still one bug."
 )
@@ -64,7 +80,7 @@ def right_gate_twice(lstm, value):
     _set(lstm, value, 1, 2)
 
 
-@mistake(
+@task.mistake(
     "The amount would be right now. But the forget gates are unchanged: the function changed "
     "something else instead. There is still one bug."
 )
@@ -73,7 +89,7 @@ def right_sum_wrong_gate(lstm, value):
     _set(lstm, 0.0, 2, 3, which=(1,))
 
 
-@mistake(
+@task.mistake(
     "One of the two biases is set; the other one keeps its random numbers, and they are added to "
     "it. Set its forget part too, to 0 for instance."
 )
@@ -81,7 +97,7 @@ def one_bias_left(lstm, value):
     _set(lstm, value, 1, 2, which=(0,))
 
 
-@mistake(
+@task.mistake(
     "The value was added to the random numbers that were there. The two biases together must be "
     "the value, so set them."
 )
@@ -91,19 +107,23 @@ def added(lstm, value):
         lstm.bias_ih_l0[h : 2 * h] += value
 
 
-@mistake("The first quarter is the input gate. The order is input, forget, new content, output.")
+@task.mistake(
+    "The first quarter is the input gate. The order is input, forget, new content, output."
+)
 def first_quarter(lstm, value):
     _set(lstm, value, 0, 1, which=(0,))
     _set(lstm, 0.0, 0, 1, which=(1,))
 
 
-@mistake("The last quarter is the output gate. The order is input, forget, new content, output.")
+@task.mistake(
+    "The last quarter is the output gate. The order is input, forget, new content, output."
+)
 def last_quarter(lstm, value):
     _set(lstm, value, 3, 4, which=(0,))
     _set(lstm, 0.0, 3, 4, which=(1,))
 
 
-@mistake(
+@task.mistake(
     "All four parts were set. Only the forget gate's part may change: from hidden_size up to 2 · "
     "hidden_size."
 )
@@ -112,12 +132,14 @@ def all_gates(lstm, value):
     _set(lstm, 0.0, 0, 4, which=(1,))
 
 
-@mistake("The bias was set to σ(value). The LSTM applies σ itself, so the value goes in as it is.")
+@task.mistake(
+    "The bias was set to σ(value). The LSTM applies σ itself, so the value goes in as it is."
+)
 def the_gate_itself(lstm, value):
     open_forget_gates(lstm, torch.sigmoid(torch.tensor(value)).item())
 
 
-@mistake(
+@task.mistake(
     "The forget gate is right, but the other parts of bias_hh were set to zero as well. Only the "
     "forget gate's part may change."
 )
@@ -127,7 +149,7 @@ def other_bias_emptied(lstm, value):
         lstm.bias_hh_l0.zero_()
 
 
-@mistake(
+@task.mistake(
     "Every fourth entry was set, as if the four entries of a unit were adjacent; with a state of "
     "size 1 that is the same. But all entries of one gate come together, followed by those of the "
     "next gate."
@@ -138,14 +160,14 @@ def unit_by_unit(lstm, value):
         lstm.bias_hh_l0.view(-1, 4)[:, 1] = 0.0
 
 
-mistake(
+task.mistake(
     "Nothing in the LSTM has changed. Did you change a copy? clone() makes one, and so do "
     "torch.cat, a sum and other calculations.",
     lambda lstm, value: None,
 )
 
 
-@mistake(
+@task.mistake(
     "The numbers are right, but the LSTM has new parameters. An optimizer that was made before "
     "the call still holds the old ones. In place means that you change the numbers in the "
     "existing parameters."
@@ -156,7 +178,7 @@ def new_parameters(lstm, value):
     lstm.bias_ih_l0, lstm.bias_hh_l0 = _biases(changed)
 
 
-@mistake(
+@task.mistake(
     "One of the two lines sets the forget gates now, but the other one still sets something else. "
     "So random numbers remain in the forget gates, and other parameters of the LSTM have changed."
 )
@@ -165,7 +187,8 @@ def one_line_mended(lstm, value):
     _set(lstm, value, 2, 3, which=(1,))
 
 
-def drive(answer, d_in, d_hidden, value, seed):
+@task.harness
+def harness(answer, d_in, d_hidden, value, seed):
     """An LSTM, its gates opened by the answer; by gate, what its biases amount to."""
     import torch
 
@@ -189,6 +212,7 @@ def drive(answer, d_in, d_hidden, value, seed):
     }
 
 
+@task.cases
 def cases(seed):
     """Gates of one number first."""
     return [
@@ -198,6 +222,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def forget_gates(args, result):
     """What the forget gates are for a word and a state of zeros; then what else has changed."""
     value, came = args[2], result["biases in the forget gates"]
@@ -209,21 +234,3 @@ def forget_gates(args, result):
                 f"it must be σ({value:g}) = {wanted:.3f}."
             )
     return "The forget gates are right, but something else has changed."
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=13),
-    section="Vanishing and exploding gradients",
-    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
-    "what a {term}`forget gate` changes",
-    cases=cases,
-    properties=(forget_gates,),
-    drive=drive,
-    hints=(
-        "Make an LSTM with a state of 1. Print both of its biases before and after the call. Which "
-        "entries have changed, and to what?",
-        "PyTorch's page on nn.LSTM (or `help(nn.LSTM)`) gives the order of the parts as "
-        "(W_ii|W_if|W_ig|W_io), and a formula for f_t. Which quarter is f, and how do the two "
-        "biases enter?",
-    ),
-)

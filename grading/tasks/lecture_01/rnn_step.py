@@ -1,42 +1,11 @@
 """One step of a recurrent network, by hand."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
 
-# %% the cell
-rnn_step = ...  # a list of two numbers
-# BEGIN SOLUTION
-rnn_step = [0.0, 0.76]
-# END SOLUTION
-# %%
-
-mistake(
-    "These are the sums before tanh. The last thing that happens to them is tanh.",
-    [0.0, 1.0],
-)
-mistake(
-    "This is W_h used by its columns. In `W_h @ h` each number of the result belongs to a row: "
-    "row 0 is (0, 1), so it gives 0 × 0.5 + 1 × (−1).",
-    [-0.76, 0.46],
-)
-mistake("The bias b is missing. It is added before tanh.", [0.76, 1.0])
-mistake(
-    "The state before this word is missing: W_h @ h has to be added before tanh.",
-    [0.76, 0.0],
-)
-mistake("The word is missing: W_x @ x has to be added before tanh.", [-0.96, -0.76])
-mistake(
-    "This is the sigmoid of the right sums. The lecture's step uses tanh, which is 0 at 0.",
-    [0.5, 0.73],
-)
-mistake("The old state was added as it is. It goes through W_h first.", [0.9, -0.76])
-mistake(
-    "Tanh was taken of W_x @ x + b alone, and W_h @ h was added afterwards. All three terms are "
-    "inside tanh.",
-    [-0.24, 1.0],
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=6),
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=6,
     section="Recurrent networks",
     outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
     "give the shape of every weight",
@@ -48,4 +17,37 @@ TASK = task(
         "In `W @ v` each row of W gives one number: multiply the row with v, entry by entry, and "
         "add up.",
     ),
+)
+
+# %% the cell
+rnn_step = ...  # a list of two numbers
+# BEGIN SOLUTION
+rnn_step = [0.0, 0.76]
+# END SOLUTION
+# %%
+
+task.mistake(
+    "These are the sums before tanh. The last thing that happens to them is tanh.",
+    [0.0, 1.0],
+)
+task.mistake(
+    "This is W_h used by its columns. In `W_h @ h` each number of the result belongs to a row: "
+    "row 0 is (0, 1), so it gives 0 × 0.5 + 1 × (−1).",
+    [-0.76, 0.46],
+)
+task.mistake("The bias b is missing. It is added before tanh.", [0.76, 1.0])
+task.mistake(
+    "The state before this word is missing: W_h @ h has to be added before tanh.",
+    [0.76, 0.0],
+)
+task.mistake("The word is missing: W_x @ x has to be added before tanh.", [-0.96, -0.76])
+task.mistake(
+    "This is the sigmoid of the right sums. The lecture's step uses tanh, which is 0 at 0.",
+    [0.5, 0.73],
+)
+task.mistake("The old state was added as it is. It goes through W_h first.", [0.9, -0.76])
+task.mistake(
+    "Tanh was taken of W_x @ x + b alone, and W_h @ h was added afterwards. All three terms are "
+    "inside tanh.",
+    [-0.24, 1.0],
 )

@@ -1,79 +1,11 @@
 """What has to wait for what."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
 
-# %% the cell
-sequential_steps = ...  # a list of four whole numbers
-# BEGIN SOLUTION
-sequential_steps = [102, 300, 3, 512]
-# END SOLUTION
-# %%
-
-mistake(
-    "Three layers from the left: the second layer need not wait until the first has read "
-    "everything. At the first word it can begin as soon as the first layer has its state there. "
-    "Draw a grid of layers and words.",
-    [300, 300, 3, 512],
-)
-mistake(
-    "Three layers from the left: at the last word the layers still have to follow one after the "
-    "other.",
-    [100, 300, 3, 512],
-)
-mistake(
-    "Three layers from the left: 100 steps bring the first layer to the last word. How many "
-    "layers have not had that word yet?",
-    [103, 300, 3, 512],
-)
-mistake(
-    "Bidirectional layers: to begin at the first word, the second layer needs both states there, "
-    "and the one from the right comes last. No layer can begin before the one below it has "
-    "finished.",
-    [102, 102, 3, 512],
-)
-mistake(
-    "Bidirectional layers: the two directions of a layer do not need each other, so they read at "
-    "the same time.",
-    [102, 600, 3, 512],
-)
-mistake(
-    "Bidirectional layers: the two directions of a layer read at the same time. But to begin at "
-    "the first word, the second layer needs the state from the right there, and it comes last.",
-    [102, 204, 3, 512],
-)
-mistake(
-    "Bidirectional layers: here the readers follow each other like a wave, as in the first "
-    "question. But draw an arrow to the first word of the second layer from the state that the "
-    "reader from the *right* has there. When does that one come?",
-    *([102, wave, 3, 512] for wave in (103, 104, 105, 106, 202, 203)),
-)
-mistake(
-    "Attention: each layer of attention takes what the layer below gives, so the layers follow "
-    "one another.",
-    [102, 300, 1, 512],
-)
-mistake(
-    "Attention: inside a layer no word waits for the result of another word. All 100 are one step.",
-    [102, 300, 300, 512],
-)
-mistake(
-    "Attention: inside a layer no word waits for the result of another word, so a layer of "
-    "attention is one step.",
-    [102, 300, 102, 512],
-)
-mistake(
-    "The work: you left out attention's projections, 4Td². They are twice the work of the "
-    "recurrent network by themselves.",
-    [102, 300, 3, 640],
-)
-mistake("The work: that is T / d. For d = 64 it has to be multiplied by 64.", [102, 300, 3, 8])
-mistake(
-    "The work: 2T²d is the work of scores and sums together, and you have counted half of it.",
-    [102, 300, 3, 1024],
-)
-
-TASK = task(
-    plan("predict", points=7, minutes=13),
+task = TaskFile(
+    "predict",
+    points=7,
+    minutes=13,
     section="Sequential steps and path lengths",
     outcome="compare Markov models, recurrence, convolution and attention by what they reach and "
     "by how many steps must wait",
@@ -82,4 +14,74 @@ TASK = task(
         "what it needs. What is the longest path?",
         "For the work write both counts down and divide one by the other. T cancels once, d twice.",
     ),
+)
+
+# %% the cell
+sequential_steps = ...  # a list of four whole numbers
+# BEGIN SOLUTION
+sequential_steps = [102, 300, 3, 512]
+# END SOLUTION
+# %%
+
+task.mistake(
+    "Three layers from the left: the second layer need not wait until the first has read "
+    "everything. At the first word it can begin as soon as the first layer has its state there. "
+    "Draw a grid of layers and words.",
+    [300, 300, 3, 512],
+)
+task.mistake(
+    "Three layers from the left: at the last word the layers still have to follow one after the "
+    "other.",
+    [100, 300, 3, 512],
+)
+task.mistake(
+    "Three layers from the left: 100 steps bring the first layer to the last word. How many "
+    "layers have not had that word yet?",
+    [103, 300, 3, 512],
+)
+task.mistake(
+    "Bidirectional layers: to begin at the first word, the second layer needs both states there, "
+    "and the one from the right comes last. No layer can begin before the one below it has "
+    "finished.",
+    [102, 102, 3, 512],
+)
+task.mistake(
+    "Bidirectional layers: the two directions of a layer do not need each other, so they read at "
+    "the same time.",
+    [102, 600, 3, 512],
+)
+task.mistake(
+    "Bidirectional layers: the two directions of a layer read at the same time. But to begin at "
+    "the first word, the second layer needs the state from the right there, and it comes last.",
+    [102, 204, 3, 512],
+)
+task.mistake(
+    "Bidirectional layers: here the readers follow each other like a wave, as in the first "
+    "question. But draw an arrow to the first word of the second layer from the state that the "
+    "reader from the *right* has there. When does that one come?",
+    *([102, wave, 3, 512] for wave in (103, 104, 105, 106, 202, 203)),
+)
+task.mistake(
+    "Attention: each layer of attention takes what the layer below gives, so the layers follow "
+    "one another.",
+    [102, 300, 1, 512],
+)
+task.mistake(
+    "Attention: inside a layer no word waits for the result of another word. All 100 are one step.",
+    [102, 300, 300, 512],
+)
+task.mistake(
+    "Attention: inside a layer no word waits for the result of another word, so a layer of "
+    "attention is one step.",
+    [102, 300, 102, 512],
+)
+task.mistake(
+    "The work: you left out attention's projections, 4Td². They are twice the work of the "
+    "recurrent network by themselves.",
+    [102, 300, 3, 640],
+)
+task.mistake("The work: that is T / d. For d = 64 it has to be multiplied by 64.", [102, 300, 3, 8])
+task.mistake(
+    "The work: 2T²d is the work of scores and sums together, and you have counted half of it.",
+    [102, 300, 3, 1024],
 )

@@ -2,10 +2,28 @@
 
 import torch
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.data.recall import first_token_recall_batch
 from helpers.rnn import RecurrentModel
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=10,
+    minutes=16,
+    section="Many facts in one state",
+    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
+    "what a {term}`forget gate` changes",
+    threshold=0.9,
+    rtol=0.0,
+    atol=0.45,
+    hints=(
+        "A half is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. And σ(b) = p "
+        "means b = log(p / (1 − p)).",
+        "`train(model, make_batch, steps)` calls `make_batch()` with no arguments: hand it "
+        "`lambda: first_token_recall_batch(32, length, generator)`.",
+    ),
+)
 
 
 def _trained(length, steps=500, batch=32, **settings):
@@ -33,7 +51,7 @@ def train_lstm(length):
 # %%
 
 
-@mistake(
+@task.mistake(
     "The forget gates are open, but this is what guessing gives, one case in eight. Has the "
     "model been trained before it is returned, and with sequences of the length asked for?"
 )
@@ -44,32 +62,33 @@ def untrained(length):
     return RecurrentModel(17, 32, 8, "lstm", forget_bias=5.0)
 
 
-mistake(
+task.mistake(
     "This is what guessing gives, one case in eight, and the biases of the forget gates are near "
     "0. Along the cell state a gate near one half leaves 0.5 to the power of 59 of a gradient. "
     "Open the gates before training.",
     lambda length: _trained(length, steps=50),
 )
-mistake(
+task.mistake(
     "This is what guessing gives, one case in eight. The biases of the forget gates are near 1, "
     "and σ(1) is 0.73: along the cell state 0.73 to the power of 59 is left, some 10⁻⁸. (Did you "
     "mean a gate near 1? Then look for the bias b with σ(b) near 1.)",
     lambda length: _trained(length, steps=50, forget_bias=1.0),
 )
-mistake(
+task.mistake(
     "This is what guessing gives, one case in eight, with biases of the forget gates near 3. "
     "σ(3) is 0.95, and along the cell state 0.06 is left after 59 steps: with enough steps it may "
     "do, for some seeds. Open the gates wider.",
     lambda length: _trained(length, steps=50, forget_bias=3.0),
 )
-mistake(
+task.mistake(
     "The biases of the forget gates are far below 0. That shuts the gates, and the cell state "
     "forgets at once. Change the sign.",
     lambda length: _trained(length, steps=50, forget_bias=-5.0),
 )
 
 
-def drive(answer, length, seed):
+@task.harness
+def harness(answer, length, seed):
     """How many of ten symbols an LSTM with the answer's weights recalls, and its forget bias."""
     import torch
 
@@ -92,38 +111,20 @@ def drive(answer, length, seed):
     return {"right of ten": 10 * accuracy(own, test), "forget bias": bias}
 
 
+@task.cases
 def cases(seed):
     """One length; the test sequences come from a seed of their own."""
     return [Case((60, 1000 + seed), kind="ordinary cases")]
 
 
+@task.score
 def score(args, value):
     """The share of recalled symbols."""
     return value["right of ten"] / 10
 
 
+@task.diagnostic
 def after_training(args, result):
     """Where the forget gates are, since that decides it."""
     bias = result["forget bias"]
     return f"After training, the biases of the forget gates are {bias:.1f} on average."
-
-
-TASK = task(
-    plan("train", points=10, minutes=16),
-    section="Many facts in one state",
-    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
-    "what a {term}`forget gate` changes",
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=0.9,
-    rtol=0.0,
-    atol=0.45,
-    hints=(
-        "A half is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. And σ(b) = p "
-        "means b = log(p / (1 − p)).",
-        "`train(model, make_batch, steps)` calls `make_batch()` with no arguments: hand it "
-        "`lambda: first_token_recall_batch(32, length, generator)`.",
-    ),
-)

@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="Truncated back-propagation through time",
+    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
+    "what a {term}`forget gate` changes",
+    hints=(
+        "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
+        "should it be?",
+        "An LSTM passes on two vectors, h and c. Through which of them can a gradient flow back?",
+    ),
+)
 
 
 # %% the cell
@@ -29,7 +43,7 @@ def truncated_bptt(lstm, x, every):
 # %%
 
 
-@also_right
+@task.alternative
 def by_slices(lstm, x, every):
     """Slices, and zeros to start from."""
     size = lstm.hidden_size
@@ -41,7 +55,7 @@ def by_slices(lstm, x, every):
     return torch.cat(outputs, 1)
 
 
-@also_right
+@task.alternative
 def word_by_word(lstm, x, every):
     """One word at a time, and a cut where a piece ends."""
     state, outputs = None, []
@@ -71,36 +85,36 @@ def _both(out, state):
     return out, (state[0].detach(), state[1].detach())
 
 
-as_given(
+task.as_given(
     "This is the code as given. With one text the numbers are right, and the gradient goes back "
     "to the first word, as if nothing were cut. With more texts than `every` the numbers are wrong."
 )
-mistake(
+task.mistake(
     "All of the state is cut off now. But one text alone is still read as if it were one piece, "
     "and with more texts than `every` the numbers are wrong. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0),
 )
-mistake(
+task.mistake(
     "The pieces are right now, and so are the numbers. But the gradient still goes back into "
     "earlier pieces. Along which path?",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _h_only), dim=1),
 )
 
 
-@mistake("Only c is cut off now. The gradient goes on through h: cut off both.")
+@task.mistake("Only c is cut off now. The gradient goes on through h: cut off both.")
 def c_only(lstm, x, every):
     cut = _pieces(lstm, x, every, lambda out, s: (out, (s[0], s[1].detach())))
     return torch.cat(cut, dim=1)
 
 
-mistake(
+task.mistake(
     "The pieces are right, but they were concatenated along the batch. They belong one after the "
     "other in time: cat with dim=1.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both), dim=0),
 )
 
 
-@mistake(
+@task.mistake(
     "Nothing is cut off: the gradient goes back through all pieces, as if the text were one "
     "piece. Detach both parts of the state after each piece."
 )
@@ -108,7 +122,7 @@ def never_cut(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, state)), dim=1)
 
 
-@mistake(
+@task.mistake(
     "Each piece begins with an empty state. Only the gradient should be cut: pass the state on, "
     "detached."
 )
@@ -116,7 +130,7 @@ def state_dropped(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, lambda out, state: (out, None)), dim=1)
 
 
-@mistake(
+@task.mistake(
     "The outputs are cut off as well (detached, or made under no_grad), so no loss can teach the "
     "network anything. Detach only the state that is passed on to the next piece."
 )
@@ -125,7 +139,7 @@ def outputs_cut_too(lstm, x, every):
     return torch.cat(cut, dim=1)
 
 
-@mistake(
+@task.mistake(
     "The words were cut off, so the gradient reaches no word, not even in its own piece. Detach "
     "the state between two pieces instead."
 )
@@ -133,13 +147,13 @@ def words_cut(lstm, x, every):
     return torch.cat(_pieces(lstm, x, every, _both, first=torch.Tensor.detach), dim=1)
 
 
-mistake(
+task.mistake(
     "The history is cut off after every word. It may go back to the beginning of the piece.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, 1, _both), dim=1),
 )
 
 
-edited(
+task.edit(
     "`chunk` makes so many pieces, `split` makes pieces of so many words. `every` is a number of "
     "words.",
     "x.split(every, dim=1)",
@@ -147,7 +161,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The first piece is word 0 alone, and all later cuts come one word too late. The words 0, "
     "`every`, 2 · `every`, … are those with which a piece begins; does your cut come before such "
     "a word, or after it?"
@@ -162,7 +176,7 @@ def cut_after_the_first(lstm, x, every):
     return torch.cat(outputs, dim=1)
 
 
-@mistake(
+@task.mistake(
     "All cuts come one word too early: the last word of each piece is taken as the first of the "
     "next. Words are counted from 0: which ones begin a piece?"
 )
@@ -176,7 +190,7 @@ def cut_before_the_last(lstm, x, every):
     return torch.cat(outputs, dim=1)
 
 
-@mistake(
+@task.mistake(
     "The last words were not read. T // every is the number of full pieces, and the last piece may "
     "be shorter."
 )
@@ -184,13 +198,13 @@ def full_pieces_only(lstm, x, every):
     return truncated_bptt(lstm, x[:, : x.shape[1] // every * every], every)
 
 
-mistake(
+task.mistake(
     "The pieces are concatenated in time now. But they are still pieces of something else: with "
     "more texts than `every` the outputs have a wrong shape or the texts do not fit together, and "
     "one text alone is read in one piece. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=1),
 )
-mistake(
+task.mistake(
     "h and c are swapped: the state that you pass on is the pair (h, c), in this order.",
     lambda lstm, x, every: torch.cat(
         _pieces(lstm, x, every, lambda out, s: (out, (s[1].detach(), s[0].detach()))), dim=1
@@ -198,7 +212,8 @@ mistake(
 )
 
 
-def drive(answer, batch, T, every, seed):
+@task.harness
+def harness(answer, batch, T, every, seed):
     """What comes out, and how strongly its gradient, row by row, reaches each word."""
     import torch
 
@@ -220,6 +235,7 @@ def drive(answer, batch, T, every, seed):
     return {"1 outputs": outputs, "2 gradient": reach, "3 trainable": outputs.requires_grad}
 
 
+@task.cases
 def cases(seed):
     """One text of 4 words in pieces of 2; then more texts, and a last piece that is shorter."""
     return [
@@ -233,6 +249,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def where_it_is_cut(args, result):
     """The first word from which the gradient reaches too far, or not far enough."""
     _, T, every, _ = args
@@ -248,19 +265,3 @@ def where_it_is_cut(args, result):
                 begin = f"The gradient of the output at word {t} does not reach word {s}"
                 return f"{begin}, which is in the same piece."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="Truncated back-propagation through time",
-    outcome="explain with the chain rule why a gradient vanishes or explodes with distance, and "
-    "what a {term}`forget gate` changes",
-    cases=cases,
-    properties=(where_it_is_cut,),
-    drive=drive,
-    hints=(
-        "Write the shape of `piece` beside its line, for x of shape (4, 6, 2) and every = 2. What "
-        "should it be?",
-        "An LSTM passes on two vectors, h and c. Through which of them can a gradient flow back?",
-    ),
-)

@@ -1,6 +1,22 @@
 """The shapes of two readers, joined, and of a third one on top of them."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=10,
+    section="Recurrent networks",
+    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
+    "give the shape of every weight",
+    hints=(
+        "In `W @ v`, W has one column for each entry of v, and one row for each entry of the "
+        "result.",
+        "Each network has its own W_x, its own W_h and its own state size. For the third network, "
+        "the “word” is the concatenated vector that it reads at each position.",
+        "In `x @ M` the rows of x are multiplied one by one: row t of the result is x[t] @ M.",
+    ),
+)
 
 # %% the cell
 weight_shapes = ...  # a list of six tuples
@@ -21,83 +37,69 @@ ALL_TURNED = (
 )
 ONE_ROW_A_WORD = "The joined states: one row for each of the 9 words, and in it the joined state."
 
-mistake(
+task.mistake(
     "W_x of the right reader is turned around. In `W_x @ x` its columns meet the numbers of the "
     "word, and its rows give those of the state.",
     instead(at0=(50, 24)),
 )
-mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)))
-mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)))
-mistake(
+task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)))
+task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)))
+task.mistake(
     "W_x of the upper reader is turned around. Its columns meet what it reads, its rows give its "
     "state.",
     instead(at3=(64, 32)),
 )
-mistake(
+task.mistake(
     "W_out is turned around. Its columns meet the state, its rows give the outputs.",
     instead(at4=(32, 10)),
 )
-mistake(
+task.mistake(
     "40 is the state of the reader from the left. Asked for is the one from the right.",
     instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
 )
-mistake(
+task.mistake(
     "W_h of the right reader: while they read, the two readers do not know of each other. W_h "
     "takes the reader's own state.",
     instead(at1=(24, 40)),
 )
-mistake(
+task.mistake(
     "(24, 50) is the shape of the right reader's W_x. W_h takes a state and gives a state.",
     instead(at1=(24, 50)),
 )
-mistake(
+task.mistake(
     "(64,) is one joined state. There is one at each of the 9 words, and all are asked for.",
     instead(at2=(64,)),
 )
-mistake(
+task.mistake(
     "The joined states have a row for each word here, not a column. (The lecture's picture of "
     "states lies on its side.)",
     instead(at2=(64, 9)),
 )
-mistake(
+task.mistake(
     "The joined states: both readers have a state for the same 9 words. They are joined word by "
     "word.",
     instead(at2=(18, 64)),
 )
-mistake(ONE_ROW_A_WORD + " The words have 50 numbers, not the state.", instead(at2=(9, 50)))
-mistake(ONE_ROW_A_WORD + " 40 numbers come from the left reader only.", instead(at2=(9, 40)))
-mistake(
+task.mistake(ONE_ROW_A_WORD + " The words have 50 numbers, not the state.", instead(at2=(9, 50)))
+task.mistake(ONE_ROW_A_WORD + " 40 numbers come from the left reader only.", instead(at2=(9, 40)))
+task.mistake(
     "W_x of the upper reader: it does not see the words. What it reads at each word is the "
     "joined state.",
     instead(at3=(32, 50)),
 )
-mistake(
+task.mistake(
     "W_x of the upper reader: it reads both states of the layer below, joined.",
     instead(at3=(32, 40)),
 )
-mistake(
+task.mistake(
     "W_out takes the state of the upper reader. The joined states end there.",
     instead(at4=(10, 64)),
 )
-mistake(
+task.mistake(
     "The last one: `x @ M` with x of shape (9, 50) wants an M with 50 rows. Turn W_x around.",
     instead(at5=(24, 50)),
 )
-mistake(
+task.mistake(
     "The last one: (9, 24) is the shape of the result, `x @ M`. Asked for is M.",
     instead(at5=(9, 24)),
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=10),
-    section="Recurrent networks",
-    outcome="compute one step of a {term}`recurrent network` and of an LSTM cell by hand, and "
-    "give the shape of every weight",
-    hints=(
-        "In `W @ v`, W has one column for each entry of v, and one row for each entry of the "
-        "result.",
-        "Each network has its own W_x, its own W_h and its own state size. For the third network, "
-        "the “word” is the concatenated vector that it reads at each position.",
-        "In `x @ M` the rows of x are multiplied one by one: row t of the result is x[t] @ M.",
-    ),
 )

@@ -4,7 +4,28 @@ import math
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=32,
+    section="A program made of vectors",
+    outcome="predict which way a word's vector moves in a sentence, and say what a map does not "
+    "show",
+    rtol=0.0,
+    atol=0.01,
+    hints=(
+        "In the lecture a long vector was a loud word: words with a positive score attend to it, "
+        "and words with a negative score avoid it. Which number must be the loudest, and which "
+        "sign must all scores have?",
+        "The whole vector determines the scores, and the whole vector is collected. Let the first "
+        "axis be what is collected, and let a second axis decide the scores.",
+        "On the second axis the score of i with j is the product aᵢ aⱼ. For which aᵢ does the "
+        "largest aⱼ give the largest product? And how far apart must two scores be, so that the "
+        "smaller one's weight can be neglected?",
+    ),
+)
 
 
 # %% the cell
@@ -18,19 +39,19 @@ def argmax_by_attention(number):
 # %%
 
 
-@also_right
+@task.alternative
 def turned(number):
     """The second axis may point down, if it does so for all numbers."""
     return np.array([number, -1000.0 * (number + 20)])
 
 
-@also_right
+@task.alternative
 def three_axes(number):
     """Loudness on two axes."""
     return (number, 0, 80 * (number + 12), 60 * (number + 12))
 
 
-mistake(
+task.mistake(
     "Only the first axis takes part in the choice. (An axis that is the same for all numbers "
     "adds the same to every score, and softmax ignores that.) There the score is the product of "
     "two numbers, so a negative one looks for the smallest, and 0 has no preference. Give the "
@@ -39,7 +60,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "With a factor of 100 the scores are far apart, but the collected numbers are 100 times too "
     "large, because the same vector is attended to and collected. Keep the number itself on the "
     "first axis, and put large values on a second one."
@@ -48,90 +69,90 @@ def louder(number):
     return [100 * number]
 
 
-mistake(
+task.mistake(
     "If all numbers are positive, every word attends to the largest: that is the idea. But now "
     "the shifted number is collected. Keep the number itself on the first axis, and put the "
     "shifted one on a second.",
     lambda number: [100 * (number + 11)],
 )
-mistake(
+task.mistake(
     "The second axis is the right kind, but too small. The first axis contributes to the scores "
     "too, and for negative numbers it favours the smallest. Scale the second axis up until it "
     "alone decides.",
     lambda number: [number, number + 11],
 )
-mistake(
+task.mistake(
     "The axis that should decide is negative for negative numbers, and 0 for 0. A score there is "
     "a product: negative numbers find the smallest number largest, and 0 has no preference. All "
     "numbers must have the same sign on that axis.",
     lambda number: [number, 100 * number],
 )
-mistake(
+task.mistake(
     "This works for all numbers but −10, which gets 0 on the second axis. Its query then has only "
     "the first axis, and finds the smallest number. Shift a little further up.",
     lambda number: [number, 100 * (number + 10)],
 )
-mistake(
+task.mistake(
     "Shifting all numbers up is the idea. But −10 gets 0 on the second axis, so its query has "
     "only the first axis. And compared with the first axis, which favours the smallest for "
     "negative numbers, the second is too small.",
     lambda number: [number, number + 10],
 )
-mistake(
+task.mistake(
     "On the second axis all numbers are positive and grow, as they should. But two neighbours "
     "differ by 1 there, as they do on the first axis, which pulls negative numbers the other way. "
     "The second axis must be far larger than the first.",
     lambda number: [number, number + 20],
 )
-mistake(
+task.mistake(
     "The second axis is positive and grows, as it should. But below 0 it is nearly 0, so the "
     "queries of negative numbers still use the first axis. It must be large for all numbers, even "
     "for −10.",
     lambda number: [number, np.exp(float(number))],
 )
-mistake(
+task.mistake(
     "The square does not grow with the number: −10 and 10 get the same. The second axis must "
     "grow all the way from −10 to 10.",
     lambda number: [number, number**2],
 )
-mistake(
+task.mistake(
     "The absolute value does not grow with the number: −10 and 10 get the largest values. The "
     "second axis must grow all the way from −10 to 10.",
     lambda number: [number, 100 * abs(number)],
 )
-mistake(
+task.mistake(
     "Here a score counts the steps that two numbers have in common. All larger numbers have as "
     "many in common with a number as it has with itself: they tie, and the first axis decides. A "
     "larger number must score higher, with everyone.",
     lambda number: [number, *(50.0 * (other <= number) for other in range(-10, 11))],
 )
-mistake(
+task.mistake(
     "The second axis falls as the number grows, so the smallest number attracts most attention, "
     "and 10 has a 0 there. Reverse it, and give every number a positive value.",
     lambda number: [number, 100 - 10 * number],
 )
-mistake(
+task.mistake(
     "With an axis for each number, every number finds itself. Here all must find the same one: "
     "they need a common axis, on which the largest number has the largest value.",
     lambda number: [number, *(100.0 * (number == other) for other in range(-10, 11))],
 )
-mistake(
+task.mistake(
     "The number farthest from zero attracts most attention now, so −9 wins against 4. The second "
     "axis must grow from −10 to 10.",
     lambda number: [number, 100 * abs(number) + 100],
 )
-mistake(
+task.mistake(
     "Every word collects the smallest number, because on the second axis the smallest number has "
     "the largest value. Reverse it.",
     lambda number: [number, 100 * (11 - number)],
 )
-mistake(
+task.mistake(
     "The second axis is positive and grows, but a power is small for small numbers: for −1 and 2 "
     "it is too small compared with the first axis when −1 is the query. Let it grow by the same "
     "large amount at each step, from −10 on.",
     lambda number: [number, 2.0**number],
 )
-mistake(
+task.mistake(
     "The second axis is positive and grows, but an exponential is tiny for negative numbers: for "
     "−10 and −4 its contribution to the scores is small compared with that of the first axis. Let "
     "it grow by the same amount at each step.",
@@ -139,7 +160,8 @@ mistake(
 )
 
 
-def drive(answer, numbers):
+@task.harness
+def harness(answer, numbers):
     """Give each number its vector, then run self-attention as in the lecture."""
     import numpy as np
 
@@ -164,6 +186,7 @@ def drive(answer, numbers):
     return {"first axis of the vectors": x[:, 0], "collected": contexts[:, 0]}
 
 
+@task.cases
 def cases(seed):
     """Two numbers, negative ones, ties, a long list; −10 and 10 occur in each set."""
     rng = np.random.default_rng(seed)
@@ -181,6 +204,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def first_axis_is_the_number(args, result):
     """Else the context vector cannot carry it."""
     for number, came in zip(args[0], result["first axis of the vectors"], strict=True):
@@ -192,6 +216,7 @@ def first_axis_is_the_number(args, result):
     return None
 
 
+@task.diagnostic
 def everyone_takes_the_largest(args, result):
     """What is wanted, with the word that misses it named."""
     largest = max(args[0])
@@ -202,27 +227,3 @@ def everyone_takes_the_largest(args, result):
                 f"{came:.4g}, not {largest}."
             )
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=32),
-    section="A program made of vectors",
-    outcome=(
-        "predict which way a word's vector moves in a sentence, and say what a map does not show"
-    ),
-    cases=cases,
-    properties=(first_axis_is_the_number, everyone_takes_the_largest),
-    drive=drive,
-    rtol=0.0,
-    atol=0.01,
-    hints=(
-        "In the lecture a long vector was a loud word: words with a positive score attend to it, "
-        "and words with a negative score avoid it. Which number must be the loudest, and which "
-        "sign must all scores have?",
-        "The whole vector determines the scores, and the whole vector is collected. Let the first "
-        "axis be what is collected, and let a second axis decide the scores.",
-        "On the second axis the score of i with j is the product aᵢ aⱼ. For which aᵢ does the "
-        "largest aⱼ give the largest product? And how far apart must two scores be, so that the "
-        "smaller one's weight can be neglected?",
-    ),
-)

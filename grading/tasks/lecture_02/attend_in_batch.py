@@ -2,8 +2,20 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "find the bug",
+    points=7,
+    minutes=8,
+    section="All queries at once",
+    outcome="compute context vectors, one by hand and all at once, and give the shape of each step",
+    hints=(
+        "Write the shape of `scores` beside its line, and mark the axis that softmax runs along.",
+        "Which sum must be 1: over all queries, or over all words?",
+    ),
+)
 
 
 # %% the cell
@@ -20,29 +32,29 @@ def attend_in_batch(queries, x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_einsum(queries, x):
     """The axes named by letters."""
     weights = softmax(np.einsum("bqd,bkd->bqk", queries, x))
     return np.einsum("bqk,bkd->bqd", weights, x)
 
 
-@also_right
+@task.alternative
 def by_sentence(queries, x):
     """One sentence after the other, where axis 1 is right."""
     pairs = zip(queries, x, strict=True)
     return np.array([softmax(q @ words.T, axis=1) @ words for q, words in pairs])
 
 
-as_given("This is the code as given: its result is not an average of the words of a sentence.")
-mistake(
+task.as_given("This is the code as given: its result is not an average of the words of a sentence.")
+task.mistake(
     "Axis 0 is the batch: now the weight is divided among the sentences, and a sentence's result "
     "depends on the others. Softmax runs along the words.",
     lambda queries, x: softmax(queries @ x.swapaxes(1, 2), axis=0) @ x,
 )
 
 
-@mistake(
+@task.mistake(
     "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
     "by a sum of its own before. Take softmax along the words in the first place."
 )
@@ -51,7 +63,7 @@ def mended_afterwards(queries, x):
     return weights / weights.sum(axis=-1, keepdims=True) @ x
 
 
-@mistake(
+@task.mistake(
     "One softmax was taken over all queries and words of a sentence. Each query has a weight of "
     "1 to give, so each row needs its own."
 )
@@ -61,23 +73,23 @@ def over_the_map(queries, x):
     return softmax(flat).reshape(scores.shape) @ x
 
 
-mistake(
+task.mistake(
     "All queries look at the first sentence, x[0]. Each belongs to a sentence of its own.",
     lambda queries, x: softmax(queries @ x[0].T) @ x[0],
 )
-mistake(
+task.mistake(
     "The axis is right now. But the scores are also divided by √d, and the lecture's function "
     "does not divide.",
     lambda queries, x: softmax(queries @ x.swapaxes(1, 2) / np.sqrt(x.shape[-1])) @ x,
 )
-mistake(
+task.mistake(
     "This is the plain average of the words, whatever the query is. The queries must enter "
     "through their scores.",
     lambda queries, x: np.repeat(x.mean(axis=1, keepdims=True), queries.shape[1], axis=1),
 )
 
 
-@mistake(
+@task.mistake(
     "The example comes out right, but only because it has one query and two equal scores: the "
     "weights were divided by the number of words. The rows still do not sum to 1."
 )
@@ -85,7 +97,7 @@ def divided_by_the_words(queries, x):
     return softmax(queries @ x.swapaxes(1, 2), axis=1) / x.shape[1] @ x
 
 
-@mistake(
+@task.mistake(
     "There is a softmax along the words now, but an earlier one along another axis feeds its "
     "weights into it as scores. One softmax is enough."
 )
@@ -93,7 +105,7 @@ def softmax_twice(queries, x):
     return softmax(softmax(queries @ x.swapaxes(1, 2), axis=1)) @ x
 
 
-@mistake(
+@task.mistake(
     "The weights have the shape (batch, T, T_q), and reshape does not exchange these axes: it "
     "keeps the numbers in their order and only regroups them."
 )
@@ -102,7 +114,7 @@ def weights_reshaped(queries, x):
     return weights.reshape(*queries.shape[:2], -1) @ x
 
 
-@mistake(
+@task.mistake(
     "The queries look at the words of all sentences, as if the batch were one long sentence. Each "
     "belongs to a sentence of its own."
 )
@@ -111,6 +123,7 @@ def one_long_sentence(queries, x):
     return softmax(queries @ words.T) @ words
 
 
+@task.cases
 def cases(seed):
     """One query at two words, to check by hand; then sizes that are all different."""
     rng = np.random.default_rng(seed)
@@ -131,6 +144,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def within_the_words(args, result):
     """A weighted average stays among what is averaged."""
     x, contexts = args[1], np.asarray(result)
@@ -138,18 +152,3 @@ def within_the_words(args, result):
     if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
         return "A context vector leaves the range that the words of its sentence span."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=7, minutes=8),
-    section="All queries at once",
-    outcome=(
-        "compute context vectors, one by hand and all at once, and give the shape of each step"
-    ),
-    cases=cases,
-    properties=(within_the_words,),
-    hints=(
-        "Write the shape of `scores` beside its line, and mark the axis that softmax runs along.",
-        "Which sum must be 1: over all queries, or over all words?",
-    ),
-)

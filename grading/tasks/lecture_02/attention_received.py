@@ -2,8 +2,21 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=16,
+    section="One query, three operations",
+    outcome="name what holds for any vectors, and what attention costs for T tokens",
+    hints=(
+        "Print `received` for a sentence of your own. Can these numbers tell the words apart?",
+        "The second bug shows only if more positions are asked for than there are words. What "
+        "does `order[n]` do then?",
+    ),
+)
 
 
 # %% the cell
@@ -25,26 +38,26 @@ def attention_received(x, k):
 # %%
 
 
-@also_right
+@task.alternative
 def by_slice(x, k):
     """A slice ends by itself where the words end."""
     received = np.ones(len(x)) @ softmax(x @ x.T)
     return np.argsort(received)[::-1][:k], received
 
 
-@also_right
+@task.alternative
 def from_columns(x, k):
     """The scores are symmetric, so columns and rows may change roles."""
     received = softmax(x @ x.T, axis=0).sum(axis=1)
     return sorted(range(len(x)), key=lambda j: -received[j])[:k], received
 
 
-as_given(
+task.as_given(
     "This is the code as given: whatever the words are, each receives the same as all the others."
 )
 
 
-@mistake(
+@task.mistake(
     "One of the two bugs is fixed. With the other one still there, each word receives the same as "
     "all the others, whatever the words are."
 )
@@ -54,7 +67,7 @@ def axis_as_given(x, k):
     return [order[n] for n in range(min(k, len(x)))], received
 
 
-@mistake(
+@task.mistake(
     "One of the two bugs is fixed: the sums are right now. The other one shows in this case only. "
     "For 3 words and k = 8, which positions should come back?"
 )
@@ -64,7 +77,7 @@ def length_as_given(x, k):
     return [order[n] for n in range(k)], received
 
 
-@mistake(
+@task.mistake(
     "These are the words that receive least: argsort puts the smallest first. The line with "
     "argsort(-received) was right."
 )
@@ -73,13 +86,13 @@ def smallest(x, k):
     return np.argsort(received)[:k], received
 
 
-@mistake("These are the right words, but the one that receives most must come first.")
+@task.mistake("These are the right words, but the one that receives most must come first.")
 def ascending(x, k):
     received = softmax(x @ x.T).sum(axis=0)
     return np.argsort(received)[-k:], received
 
 
-@mistake(
+@task.mistake(
     "These are the right words, in the order of the sentence. The one that receives most must "
     "come first."
 )
@@ -88,13 +101,13 @@ def in_text_order(x, k):
     return np.sort(places), received
 
 
-@mistake("This is what a word receives on average. Return the sum over all queries.")
+@task.mistake("This is what a word receives on average. Return the sum over all queries.")
 def mean_received(x, k):
     places, received = by_slice(x, k)
     return places, received / len(x)
 
 
-@mistake(
+@task.mistake(
     "This is the largest weight that a word gets from any one word. Return the sum over all "
     "queries."
 )
@@ -103,20 +116,24 @@ def largest_weight(x, k):
     return np.argsort(-received)[:k], received
 
 
-@mistake("Scores were summed. A word's attention is distributed by softmax first: sum the weights.")
+@task.mistake(
+    "Scores were summed. A word's attention is distributed by softmax first: sum the weights."
+)
 def scores_summed(x, k):
     received = (x @ x.T).sum(axis=0)
     return np.argsort(-received)[:k], received
 
 
-@mistake("The weight that a word gives to itself is missing. It counts here like all the others.")
+@task.mistake(
+    "The weight that a word gives to itself is missing. It counts here like all the others."
+)
 def from_others(x, k):
     weights = softmax(x @ x.T)
     received = weights.sum(axis=0) - weights.diagonal()
     return np.argsort(-received)[:k], received
 
 
-@mistake(
+@task.mistake(
     "It stops at the number of columns of x. x has the shape (T, d), and the words are its rows."
 )
 def as_many_as_columns(x, k):
@@ -124,7 +141,7 @@ def as_many_as_columns(x, k):
     return places[: x.shape[1]], received
 
 
-@mistake(
+@task.mistake(
     "The positions are right. But `received` was sorted as well: its entry j must be the total "
     "weight that word j receives."
 )
@@ -133,7 +150,7 @@ def received_in_order(x, k):
     return places, np.sort(received)[::-1]
 
 
-@mistake(
+@task.mistake(
     "The positions are right. But `received` must have an entry for each word of the sentence, "
     "not only for those that were chosen."
 )
@@ -142,7 +159,7 @@ def received_of_places(x, k):
     return places, received[places]
 
 
-@mistake(
+@task.mistake(
     "The positions are right. But in `received` their entries have become 0. If you remove each "
     "maximum to find the next one, do it in a copy."
 )
@@ -152,7 +169,7 @@ def struck_out(x, k):
     return places, received
 
 
-@mistake(
+@task.mistake(
     "The positions are right. But in `received` their entries have become −∞. If you remove each "
     "maximum to find the next one, do it in a copy."
 )
@@ -162,7 +179,7 @@ def struck_out_for_good(x, k):
     return places, received
 
 
-@mistake(
+@task.mistake(
     "A position is missing if k is at least the number of words: then all words belong in the "
     "result. Is there an off-by-one error?"
 )
@@ -171,7 +188,7 @@ def last_one_left_out(x, k):
     return places[: len(x) - 1], received
 
 
-@mistake(
+@task.mistake(
     "If k is larger than the number of words, all words are returned in the order of the "
     "sentence. The one that receives most must come first there too."
 )
@@ -180,14 +197,15 @@ def all_in_text_order(x, k):
     return (np.arange(len(x)) if k > len(x) else places), received
 
 
-mistake(
+task.mistake(
     "Both results are right, but they come back in the wrong order: first the positions, then the "
     "sums.",
     lambda x, k: by_slice(x, k)[::-1],
 )
 
 
-def drive(answer, x, k):
+@task.harness
+def harness(answer, x, k):
     """Places as a list of whole numbers and sums as an array, each from a list or an array."""
     import numpy as np
 
@@ -198,6 +216,7 @@ def drive(answer, x, k):
     return places, np.asarray(result[1], dtype=float)
 
 
+@task.cases
 def cases(seed):
     """Two words to check by hand, longer sentences, and more places asked for than there are."""
     rng = np.random.default_rng(seed)
@@ -212,6 +231,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def not_all_ones(args, result):
     """The trace that a sum along rows leaves."""
     received, T = np.asarray(result[1]), len(args[0])
@@ -220,6 +240,7 @@ def not_all_ones(args, result):
     return None
 
 
+@task.diagnostic
 def shares_out_all(args, result):
     """T words give a weight of 1 each."""
     received, T = np.asarray(result[1]), len(args[0])
@@ -229,18 +250,3 @@ def shares_out_all(args, result):
             f"{received.sum():.4g}."
         )
     return None
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=16),
-    section="One query, three operations",
-    outcome="name what holds for any vectors, and what attention costs for T tokens",
-    cases=cases,
-    properties=(not_all_ones, shares_out_all),
-    drive=drive,
-    hints=(
-        "Print `received` for a sentence of your own. Can these numbers tell the words apart?",
-        "The second bug shows only if more positions are asked for than there are words. What "
-        "does `order[n]` do then?",
-    ),
-)

@@ -2,7 +2,22 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=13,
+    section="All queries at once",
+    outcome="compute context vectors, one by hand and all at once, and give the shape of each step",
+    hints=(
+        "Write down the weights for three words first: row 0 is 1, 0, 0; row 1 is ½, ½, 0; row 2 "
+        "is ⅓, ⅓, ⅓.",
+        "`np.tril(np.ones((T, T)))` has ones up to the diagonal and zeros after it. What must row "
+        "i be divided by, and which shape do these numbers need so that rows are divided and not "
+        "columns?",
+    ),
+)
 
 
 # %% the cell
@@ -19,7 +34,7 @@ def causal_mean(x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_softmax(x):
     """Softmax of scores that are 0, and −∞ for later words."""
     T = x.shape[0]
@@ -28,7 +43,7 @@ def by_softmax(x):
     return weights @ x, weights
 
 
-@also_right
+@task.alternative
 def by_loop(x):
     """Row by row."""
     T = len(x)
@@ -38,7 +53,7 @@ def by_loop(x):
     return np.array([x[: i + 1].mean(axis=0) for i in range(T)]), weights
 
 
-@mistake(
+@task.mistake(
     "Every word got the average of all words. Word i may use the words 0 to i only: everything "
     "to the right of the diagonal is 0."
 )
@@ -47,7 +62,7 @@ def all_words(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The triangle is on the wrong side: each word takes itself and the words after it. Row i "
     "needs its entries in the columns 0 to i."
 )
@@ -57,7 +72,7 @@ def words_to_come(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Every row was divided by the number of all words. Row i has i + 1 entries that are not 0, "
     "so divide it by i + 1."
 )
@@ -66,13 +81,13 @@ def divided_by_all(x):
     return weights @ x, weights
 
 
-@mistake("These are sums so far. For averages divide row i by the number of its words, i + 1.")
+@task.mistake("These are sums so far. For averages divide row i by the number of its words, i + 1.")
 def not_divided(x):
     weights = np.tri(len(x))
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Column j was divided by j + 1; it is row i that must be divided by i + 1. NumPy broadcasts "
     "divisors of shape (T,) along the rows: which shape broadcasts them down the columns?"
 )
@@ -81,7 +96,7 @@ def divided_along_columns(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Each word took the words before it, but not itself. “So far” includes the word: row i "
     "reaches up to the diagonal, and row 0 is 1, 0, 0, …"
 )
@@ -91,7 +106,7 @@ def without_itself(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Softmax was taken of ones and zeros. A score of 0 is not a weight of 0, since e⁰ is 1: later "
     "words still get some weight. Their score would have to be −∞."
 )
@@ -101,7 +116,7 @@ def zero_scores(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The weights are right, but then their columns were used: weights.T @ x. Each row holds the "
     "weights of one word, so the product is weights @ x."
 )
@@ -110,14 +125,14 @@ def transposed_product(x):
     return weights.T @ x, weights
 
 
-mistake(
+task.mistake(
     "Both results are right, but they come back in the wrong order: first the averages, then the "
     "weights.",
     lambda x: causal_mean(x)[::-1],
 )
 
 
-@mistake(
+@task.mistake(
     "np.triu keeps the diagonal and everything to the right of it, which are the words to come. "
     "The words so far are on the diagonal and to the left of it."
 )
@@ -126,7 +141,7 @@ def upper_triangle(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Row i was divided by i, so row 0 by 0. Row i has i + 1 words: the divisors are 1, 2, …, T."
 )
 def counted_from_zero(x):
@@ -135,7 +150,7 @@ def counted_from_zero(x):
         return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But weights * x multiplies entry by entry, and raises an error if the "
     "shapes do not match. The matrix product is written with @."
 )
@@ -144,7 +159,7 @@ def entry_by_entry(x):
     return weights * x, weights
 
 
-@mistake(
+@task.mistake(
     "The table has as many rows as x has columns. x has the shape (T, d): there is a row for "
     "each word, and T is its first number."
 )
@@ -154,14 +169,14 @@ def width_for_length(x):
     return weights @ x, weights
 
 
-mistake(
+task.mistake(
     "The averages are right, but the function should return two results: the averages, then the "
     "weights.",
     lambda x: causal_mean(x)[0],
 )
 
 
-edited(
+task.edit(
     "No word includes itself here: the triangle ends one column too early. The average is over "
     "all words up to and including this one.",
     "np.ones((T, T)))",
@@ -169,7 +184,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The fractions ½, ⅓ and so on have become 0. A table of whole numbers, such as np.full((T, "
     "T), 0) or one with dtype=int, drops everything after the decimal point, and so does //."
 )
@@ -179,7 +194,7 @@ def whole_numbers(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But np.cumsum without an axis adds up all numbers of x in one line, "
     "word after word, so the columns run into each other. The words are along axis 0."
 )
@@ -188,7 +203,7 @@ def summed_in_one_line(x):
     return np.cumsum(x).reshape(x.shape) / np.arange(1, len(x) + 1)[:, None], weights
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But the sum runs over the entries of each word, along axis 1. The "
     "words are along axis 0."
 )
@@ -197,7 +212,7 @@ def summed_within_words(x):
     return np.cumsum(x, axis=1) / np.arange(1, len(x) + 1)[:, None], weights
 
 
-@mistake(
+@task.mistake(
     "Each column was divided by its own sum, so the columns sum to 1. A row holds the weights of "
     "one word, so the rows must sum to 1."
 )
@@ -207,6 +222,7 @@ def columns_sum_to_one(x):
     return weights @ x, weights
 
 
+@task.cases
 def cases(seed):
     """Two words with one number each, one word alone, and some of random size."""
     rng = np.random.default_rng(seed)
@@ -223,6 +239,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def rows_are_recipes(args, result):
     """Rows sum to 1 and give nothing to later words."""
     weights, T = np.asarray(result[1]), len(args[0])
@@ -234,21 +251,3 @@ def rows_are_recipes(args, result):
         if not np.isclose(row.sum(), 1.0):
             return f"Row {i} of the weights sums to {row.sum():.3g}, not to 1."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=13),
-    section="All queries at once",
-    outcome=(
-        "compute context vectors, one by hand and all at once, and give the shape of each step"
-    ),
-    cases=cases,
-    properties=(rows_are_recipes,),
-    hints=(
-        "Write down the weights for three words first: row 0 is 1, 0, 0; row 1 is ½, ½, 0; row 2 "
-        "is ⅓, ⅓, ⅓.",
-        "`np.tril(np.ones((T, T)))` has ones up to the diagonal and zeros after it. What must row "
-        "i be divided by, and which shape do these numbers need so that rows are divided and not "
-        "columns?",
-    ),
-)

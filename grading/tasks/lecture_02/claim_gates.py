@@ -1,6 +1,18 @@
 """What a figure says about gates and attention, and what it leaves open."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Attention chooses when the question comes",
+    outcome="say when attention beats a state of fixed size, and when a gate does as well",
+    hints=(
+        "For the nouns that were not stored, how many answers are correct by chance?",
+        "Who chose the gates, and when?",
+    ),
+)
 
 # %% the cell
 claim_gates = ...  # four to six sentences
@@ -24,35 +36,25 @@ claim_gates = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It says that the figure refutes the claim. At eight gates both are at 1.",
     "Attention is better in the figure, so the claim is wrong.",
 )
-mistake(
+task.mistake(
     "It does not say why the line is straight: each gate turns a guess, right half of the "
     "time, into an answer.",
     "With two gates the state is bad, with eight it is good.",
 )
-mistake(
+task.mistake(
     "It says that attention needs no memory. It keeps a vector for every word.",
     "Attention needs no state, so it is cheaper.",
 )
-mistake(
+task.mistake(
     "It does not mention that the gates are fixed before the question comes, and for a fixed "
     "number of nouns.",
     "Eight gates and attention do the same.",
 )
-mistake(
+task.mistake(
     "It names no open question. The gates were set by hand, for one length.",
     "The figure proves that gates are enough.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Attention chooses when the question comes",
-    outcome="say when attention beats a state of fixed size, and when a gate does as well",
-    hints=(
-        "For the nouns that were not stored, how many answers are correct by chance?",
-        "Who chose the gates, and when?",
-    ),
 )

@@ -2,9 +2,28 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import WEIGHTS_FIRST
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=19,
+    section="All queries at once",
+    outcome="compute context vectors, one by hand and all at once, and give the shape of each step",
+    forbidden=(
+        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
+        "helpers.attention.scaled_dot_product_attention",
+        "torch.nn.functional.scaled_dot_product_attention",
+    ),
+    hints=(
+        "The inner loop of `by_loop` computes `scores[i, j]` as the dot product of rows i and j of "
+        "x. Which matrix product holds all these numbers?",
+        "`x.T` reverses all axes, including the batch. `np.swapaxes(x, -2, -1)` exchanges the "
+        "last two and leaves the others alone.",
+    ),
+)
 
 
 # %% the cell
@@ -20,7 +39,7 @@ def context_vectors(x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_einsum(x):
     """The axes named by letters."""
     scores = np.einsum("...id,...jd->...ij", x, x)
@@ -29,7 +48,7 @@ def by_einsum(x):
     return np.einsum("...ij,...jd->...id", weights, x), weights
 
 
-@also_right
+@task.alternative
 def by_loops(x):
     """One query after the other."""
     weights = np.zeros((*x.shape[:-1], x.shape[-2]))
@@ -41,7 +60,7 @@ def by_loops(x):
     return contexts, weights
 
 
-@mistake(
+@task.mistake(
     "This is right for one sentence. With more axes x.T reverses all of them: (2, 4, 3) becomes "
     "(3, 4, 2). Exchange only the last two."
 )
@@ -50,7 +69,7 @@ def all_axes_turned(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Counted from the front, axes 1 and 2 are the last two only if there is exactly one axis for "
     "the batch. Count from the end: the last axis is −1, whatever comes before it."
 )
@@ -59,7 +78,7 @@ def swapped_from_the_front(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "(0, 2, 1) lists three axes, so there must be exactly three. Exchange the last two, counted "
     "from the end, and the rest may be anything: np.swapaxes does that."
 )
@@ -68,7 +87,7 @@ def listed_axes(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Axis 1 holds the keys only if there is one sentence. With a batch in front, axis 1 holds the "
     "queries. Counted from the end, the axis of the keys is always −1."
 )
@@ -77,7 +96,7 @@ def softmax_along_one(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "This is right for one sentence. T, d = x.shape fits two axes only, and a batch has more; "
     "x.shape[-2] and x.shape[-1] are T and d of any number of axes."
 )
@@ -86,7 +105,7 @@ def one_sentence_only(x):
     return context_vectors(x)
 
 
-@mistake(
+@task.mistake(
     "Here no word attends to itself. In self-attention it does: T words have T × T scores, the "
     "diagonal included."
 )
@@ -95,7 +114,7 @@ def without_itself(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "Softmax ran down the columns. Each row belongs to a query, and its weights must sum to 1: "
     "take softmax along the last axis."
 )
@@ -104,7 +123,7 @@ def over_columns(x):
     return weights @ x, weights
 
 
-edited(
+task.edit(
     "One softmax was taken over the whole map, so all weights together sum to 1. Each row needs "
     "its own.",
     "scores)",
@@ -112,7 +131,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "With large scores this softmax gives NaN. Use `softmax` from the imports, or your own "
     "`stable_softmax`."
 )
@@ -123,7 +142,7 @@ def overflowing(x):
         return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by √d. Many formulas do that, but this lecture does not yet. Lecture "
     "3 explains why you divide."
 )
@@ -132,7 +151,7 @@ def divided_by_root(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by the width d. Here they go into softmax undivided; and from "
     "Lecture 3 on, the divisor is the square root."
 )
@@ -141,7 +160,7 @@ def divided_by_width(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The scores served as weights. Softmax comes between the two products: it makes every row "
     "positive, with sum 1."
 )
@@ -150,7 +169,7 @@ def no_softmax(x):
     return scores @ x, scores
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by their sum, without the exponential. Scores can be negative or "
     "sum to 0, so take softmax."
 )
@@ -161,7 +180,7 @@ def shares_of_scores(x):
         return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The weights are right, but their columns were used for the average. Row i holds the weights "
     "of word i: weights @ x."
 )
@@ -170,7 +189,7 @@ def transposed_weights(x):
     return np.swapaxes(weights, -2, -1) @ x, weights
 
 
-@mistake(
+@task.mistake(
     "The vectors were normalized to length 1 first, so these are cosine similarities. A score is "
     "the plain dot product, in which a long vector counts more."
 )
@@ -181,14 +200,14 @@ def cosines(x):
     return weights @ x, weights
 
 
-edited(
+task.edit(
     "All the weight went to the largest score. Softmax gives every word its share.",
     "softmax(scores)",
     "np.eye(x.shape[-2])[scores.argmax(axis=-1)]",
 )
 
 
-@mistake(
+@task.mistake(
     "xᵀx compares the d columns with each other. Scores compare words, so there must be T × T of "
     "them: x xᵀ."
 )
@@ -197,7 +216,7 @@ def between_columns(x):
     return x @ weights, weights
 
 
-@mistake(
+@task.mistake(
     "The context vectors are right. But the second result is the scores, before softmax. Return "
     "the weights."
 )
@@ -206,13 +225,13 @@ def scores_returned(x):
     return contexts, x @ np.swapaxes(x, -2, -1)
 
 
-mistake(
+task.mistake(
     WEIGHTS_FIRST,
     lambda x: context_vectors(x)[::-1],
 )
 
 
-@mistake(
+@task.mistake(
     "With a batch, np.dot multiplies every sentence with every other one, so axes are added. It "
     "equals @ for one sentence only; @ multiplies each sentence with itself."
 )
@@ -221,7 +240,7 @@ def every_pair_of_sentences(x):
     return np.dot(weights, x), weights
 
 
-@mistake(
+@task.mistake(
     "reshape to (…, d, T) does not exchange rows and columns: it keeps the numbers in their order "
     "and regroups them, so a column mixes numbers of several words. Exchange the last two axes."
 )
@@ -230,7 +249,7 @@ def reshaped(x):
     return weights @ x, weights
 
 
-@mistake(
+@task.mistake(
     "batch, T, d = x.shape fits three axes only. The dots stand for no axis, one or several; "
     "x.shape[-2] and x.shape[-1] are T and d of any number of axes."
 )
@@ -239,7 +258,7 @@ def one_batch_axis_only(x):
     return context_vectors(x)
 
 
-@mistake(
+@task.mistake(
     "This handles one leading axis, but not two: it takes the sentences of a batch one by one, "
     "and with two leading axes each of those is a batch again."
 )
@@ -250,6 +269,7 @@ def sentence_by_sentence(x):
     return np.array(contexts), np.array(weights)
 
 
+@task.cases
 def cases(seed):
     """Two words to check by hand, more words than columns and fewer, batches, large scores."""
     rng = np.random.default_rng(seed)
@@ -263,6 +283,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def rows_sum_to_one(args, result):
     """What makes them weights."""
     weights, wanted = np.asarray(result[1]), (*args[0].shape[:-1], args[0].shape[-2])
@@ -275,31 +296,10 @@ def rows_sum_to_one(args, result):
     return None
 
 
+@task.diagnostic
 def contexts_follow_from_weights(args, result):
     """Whether the third operation is right, whatever the weights are."""
     contexts, weights = (np.asarray(part) for part in result)
     if not np.allclose(contexts, weights @ args[0]):
         return "The context vectors are not weights @ x with the weights that you return."
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=19),
-    section="All queries at once",
-    outcome=(
-        "compute context vectors, one by hand and all at once, and give the shape of each step"
-    ),
-    cases=cases,
-    properties=(rows_sum_to_one, contexts_follow_from_weights),
-    forbidden=(
-        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
-        "helpers.attention.scaled_dot_product_attention",
-        "torch.nn.functional.scaled_dot_product_attention",
-    ),
-    hints=(
-        "The inner loop of `by_loop` computes `scores[i, j]` as the dot product of rows i and j of "
-        "x. Which matrix product holds all these numbers?",
-        "`x.T` reverses all axes, including the batch. `np.swapaxes(x, -2, -1)` exchanges the "
-        "last two and leaves the others alone.",
-    ),
-)

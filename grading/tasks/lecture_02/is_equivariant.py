@@ -4,7 +4,23 @@ import itertools
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=24,
+    section="What always holds, and what it costs",
+    outcome="name what holds for any vectors, and what attention costs for T tokens",
+    hints=(
+        "Written as an equation the property is: layer(x[order]) equals layer(x)[order], for every "
+        "order.",
+        "A test that passes every good layer is half of the work. For each order that you try, "
+        "think of a bad layer that would slip through.",
+        "`np.random.default_rng(0).permutation(T)` gives a random order. Make the generator once, "
+        "before the loop, or you get the same order each time.",
+    ),
+)
 
 
 # %% the cell
@@ -24,7 +40,7 @@ def is_equivariant(layer, x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_neighbours(layer, x):
     """Every reordering is made of swaps of neighbours."""
     out, places = layer(x), np.arange(len(x))
@@ -36,7 +52,7 @@ def by_neighbours(layer, x):
     return True
 
 
-@also_right
+@task.alternative
 def all_orders(layer, x):
     """Every order, and the result put back by argsort."""
     out = layer(x)
@@ -60,29 +76,31 @@ def _as_soon_as_one(of):
     return passes
 
 
-@mistake("This test lets every layer pass. Compare numbers: layer(x[order]) with layer(x)[order].")
+@task.mistake(
+    "This test lets every layer pass. Compare numbers: layer(x[order]) with layer(x)[order]."
+)
 def always(layer, x):
     return layer(x[::-1]).shape == layer(x).shape
 
 
-mistake(
+task.mistake(
     "Here the output must not change at all, which is invariance. Under equivariance the rows "
     "move with their words: compare with layer(x)[order].",
     lambda layer, x: all(np.allclose(layer(x[order]), layer(x)) for order in _orders(x)),
 )
-mistake(
+task.mistake(
     "Sums in another order are rounded differently, so equal results may differ in the last "
     "digit. Compare with np.allclose, not with ==.",
     lambda layer, x: all((layer(x[order]) == layer(x)[order]).all() for order in _orders(x)),
 )
-mistake(
+task.mistake(
     "Only the reversed order was tried. A layer that adds up both neighbours passes that: after "
     "the reversal the neighbours are the same. Try many random orders.",
     lambda layer, x: np.allclose(layer(x[::-1]), layer(x)[::-1]),
 )
 
 
-@mistake(
+@task.mistake(
     "Only shifts were tried, where every word keeps its neighbours. A layer that copies the word "
     "on the left passes that. Try many random orders."
 )
@@ -93,7 +111,7 @@ def shifts_only(layer, x):
     )
 
 
-@mistake(
+@task.mistake(
     "Only the first two words were swapped. A layer that treats the last word in its own way "
     "passes that. Try many random orders."
 )
@@ -102,24 +120,24 @@ def first_two_only(layer, x):
     return np.allclose(layer(x[order]), layer(x)[order])
 
 
-mistake(
+task.mistake(
     "layer(x[order])[order] reorders a second time. To undo the reordering you need the inverse, "
     "np.argsort(order); or reorder the other side: layer(x)[order].",
     lambda layer, x: all(np.allclose(layer(x[order])[order], layer(x)) for order in _orders(x)),
 )
-mistake(
+task.mistake(
     "The answer is True as soon as one order agrees, and the identity always does. All orders "
     "that you try must agree; return True after the loop.",
     _as_soon_as_one(20),
 )
-mistake(
+task.mistake(
     "The answer is True as soon as one of many orders agrees. All that you try must agree: return "
     "False as soon as one does not, and True after the loop.",
     _as_soon_as_one(100),
 )
 
 
-@mistake(
+@task.mistake(
     "Only one order was tried, and of two words it was the identity. Does your loop return in "
     "its first round, or make a new generator in each, with the same seed? Make the generator "
     "before the loop, and return True after it."
@@ -129,7 +147,7 @@ def first_order_only(layer, x):
     return np.allclose(layer(x[order]), layer(x)[order])
 
 
-@mistake(
+@task.mistake(
     "Only one random order was tried, and some orders show nothing. Does your loop return in its "
     "first round? Try many orders, and return True after the loop."
 )
@@ -138,7 +156,7 @@ def one_order_by_chance(layer, x):
     return np.allclose(layer(x[order]), layer(x)[order])
 
 
-@mistake(
+@task.mistake(
     "The rows were compared without regard to their positions. A layer that gives right rows to "
     "the wrong words passes that. Row by row, compare with layer(x)[order]."
 )
@@ -149,7 +167,7 @@ def as_heaps(layer, x):
     )
 
 
-@mistake(
+@task.mistake(
     "Only the sums over all words were compared. A layer that gives right rows to the wrong "
     "words passes that. Compare row by row with layer(x)[order]."
 )
@@ -157,13 +175,13 @@ def sums_only(layer, x):
     return all(np.allclose(layer(x[o]).sum(axis=0), layer(x).sum(axis=0)) for o in _orders(x))
 
 
-mistake(
+task.mistake(
     "True and False are swapped: True means that the layer is equivariant.",
     lambda layer, x: not is_equivariant(layer, x),
 )
 
 
-@mistake(
+@task.mistake(
     "rng.shuffle(x) reorders x itself and does not return the order, so layer(x) cannot follow. "
     "Draw an order, rng.permutation(len(x)), and take x[order]."
 )
@@ -177,26 +195,27 @@ def shuffled(layer, x):
     return True
 
 
-mistake(
+task.mistake(
     "The largest difference was taken with its sign, so a layer that only makes numbers smaller "
     "passes. Compare absolute values.",
     lambda layer, x: all((layer(x[order]) - layer(x)[order]).max() <= 1e-6 for order in _orders(x)),
 )
-mistake(
+task.mistake(
     "The largest difference was taken with its sign, so a layer that only makes numbers larger "
     "passes. Compare absolute values.",
     lambda layer, x: all((layer(x)[order] - layer(x[order])).max() <= 1e-6 for order in _orders(x)),
 )
 
 
-@mistake("Here the columns are reordered. A word is a row: x[order] and layer(x)[order].")
+@task.mistake("Here the columns are reordered. A word is a row: x[order] and layer(x)[order].")
 def columns_reordered(layer, x):
     rng = np.random.default_rng(0)
     orders = [rng.permutation(x.shape[1]) for _ in range(20)]
     return all(np.allclose(layer(x[:, order]), layer(x)[:, order]) for order in orders)
 
 
-def drive(answer, name, x):
+@task.harness
+def harness(answer, name, x):
     """Make the layer of this name and ask whether it is equivariant, often: a test may use dice."""
     import numpy as np
 
@@ -242,6 +261,7 @@ def drive(answer, name, x):
     return "now and then"
 
 
+@task.cases
 def cases(seed):
     """Layers that keep the property, and layers that break it in ways that are easy to miss."""
     rng = np.random.default_rng(seed)
@@ -276,6 +296,7 @@ def cases(seed):
     return made
 
 
+@task.diagnostic
 def which_way(args, result):
     """Which of the two errors a test can make this one made."""
     if result == "now and then":
@@ -288,21 +309,3 @@ def which_way(args, result):
     if result is False:
         return f"The layer “{args[0]}” is equivariant, but your test rejects it."
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=24),
-    section="What always holds, and what it costs",
-    outcome="name what holds for any vectors, and what attention costs for T tokens",
-    cases=cases,
-    properties=(which_way,),
-    drive=drive,
-    hints=(
-        "Written as an equation the property is: layer(x[order]) equals layer(x)[order], for every "
-        "order.",
-        "A test that passes every good layer is half of the work. For each order that you try, "
-        "think of a bad layer that would slip through.",
-        "`np.random.default_rng(0).permutation(T)` gives a random order. Make the generator once, "
-        "before the loop, or you get the same order each time.",
-    ),
-)

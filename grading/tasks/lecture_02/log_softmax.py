@@ -2,9 +2,30 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import AXIS_LOST, WHOLE_ARRAY
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    section="Softmax of large scores",
+    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
+    forbidden=(
+        "torch.log_softmax",
+        "torch.Tensor.log_softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.logsumexp",
+        "torch.Tensor.logsumexp",
+    ),
+    hints=(
+        "Two rules: ln(a / b) is ln a − ln b, and ln eˢ is s. What does the logarithm of the "
+        "formula of softmax become?",
+        "The sum of exponentials must not overflow here either. If you subtract the largest score "
+        "from all scores of the row first, do the weights change? Do their logarithms?",
+    ),
+)
 
 
 # %% the cell
@@ -19,20 +40,20 @@ def log_softmax(scores):
 # %%
 
 
-@also_right
+@task.alternative
 def by_logaddexp(scores):
     """NumPy's own sum of exponentials, as a logarithm."""
     return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
-@also_right
+@task.alternative
 def largest_added_back(scores):
     """The shift inside the logarithm only, and taken back outside."""
     largest = scores.max(axis=-1, keepdims=True)
     return scores - (np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True)) + largest)
 
 
-@mistake(
+@task.mistake(
     "The logarithm of the finished weights was taken. A weight below about 10⁻³²³ has been "
     "rounded to 0 by then, and its logarithm is −∞. Work out the logarithm of the fraction on "
     "paper first."
@@ -42,7 +63,7 @@ def log_of_weights(scores):
         return np.log(softmax(scores))
 
 
-@mistake(
+@task.mistake(
     "Where the weight had been rounded to 0, only the largest score was subtracted. If other "
     "scores lie near the largest, the sum is more than 1, and its logarithm is missing there. "
     "One formula does for all weights."
@@ -53,27 +74,27 @@ def patched(scores):
         return np.where(weights > 0, np.log(weights), scores - scores.max(axis=-1, keepdims=True))
 
 
-@mistake(AXIS_LOST)
+@task.mistake(AXIS_LOST)
 def without_keepdims(scores):
     with np.errstate(over="ignore", divide="ignore"):
         shifted = scores - scores.max(axis=-1)
         return shifted - np.log(np.exp(shifted).sum(axis=-1))
 
 
-mistake(
+task.mistake(
     "A small number was added to keep the logarithm finite. Then all small weights get nearly "
     "the same logarithm, whatever their scores. Work out the logarithm of the fraction on paper "
     "first: nothing has to be added.",
     lambda scores: np.log(softmax(scores) + 1e-12),
 )
-mistake(
+task.mistake(
     "Small weights were raised to a smallest one, so they get the same logarithm, whatever their "
     "scores. Work out the logarithm of the fraction on paper first.",
     lambda scores: np.log(np.maximum(softmax(scores), 1e-300)),
 )
 
 
-@mistake(
+@task.mistake(
     "The formula is right, but the sum of exponentials overflows for large scores and is 0 for "
     "very small ones. Subtract the row's largest score before taking exponentials, and see to it "
     "that the result stays the same."
@@ -83,29 +104,29 @@ def unstable(scores):
         return scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
 
 
-edited(
+task.edit(
     "The row's largest score was subtracted in the exponentials, but not outside. In a logarithm "
     "the factor e⁻ᶜ becomes −c: subtract it in both places, or add it back.",
     "return shifted -",
     "return scores -",
 )
-mistake(
+task.mistake(
     "Only the row's largest score was subtracted. The logarithm of a fraction is a difference, "
     "and the logarithm of the denominator, the sum, is still missing.",
     lambda scores: scores - scores.max(axis=-1, keepdims=True),
 )
-mistake("These are the weights. Return their logarithms.", lambda scores: softmax(scores))
-mistake(
+task.mistake("These are the weights. Return their logarithms.", lambda scores: softmax(scores))
+task.mistake(
     "The sign is wrong: a weight is at most 1, so its logarithm is at most 0.",
     lambda scores: -log_softmax(scores),
 )
-mistake(
+task.mistake(
     "These are logarithms to base 10. Use the natural logarithm, np.log.",
     lambda scores: log_softmax(scores) / np.log(10.0),
 )
 
 
-@mistake(
+@task.mistake(
     "The largest score of the whole array was subtracted. Of a row that lies far below it all "
     "exponentials are 0 then, and so is their sum. Each row needs its own."
 )
@@ -115,13 +136,13 @@ def one_maximum(scores):
         return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
-@mistake(WHOLE_ARRAY)
+@task.mistake(WHOLE_ARRAY)
 def over_everything(scores):
     shifted = scores - scores.max()
     return shifted - np.log(np.exp(shifted).sum())
 
 
-@mistake(
+@task.mistake(
     "The sum runs over axis −2, down the columns. The weights along the last axis must sum to 1."
 )
 def over_columns(scores):
@@ -129,7 +150,7 @@ def over_columns(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=-2, keepdims=True))
 
 
-edited(
+task.edit(
     "The logarithm of a sum is not the sum of the logarithms: exponentials first, then their "
     "sum, then the logarithm of it.",
     "np.log(np.exp(shifted).sum(axis=-1, keepdims=True)",
@@ -137,7 +158,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "Where the weight had been rounded to 0, the bare score was put in. It is not a logarithm of a "
     "weight: what has to be subtracted from it is missing. One formula does for all weights."
 )
@@ -147,11 +168,11 @@ def patched_with_scores(scores):
         return np.where(weights > 0, np.log(weights), scores)
 
 
-mistake(
+task.mistake(
     "These are logarithms to base 2. The natural logarithm, np.log, is wanted.",
     lambda scores: log_softmax(scores) / np.log(2.0),
 )
-edited(
+task.edit(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
     "along the rows instead of down the columns, or cannot fit them at all.",
     "sum(axis=-1, keepdims=True)",
@@ -159,7 +180,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "Axis 1 is the last axis of a matrix only. With a batch in front it is another one: of three "
     "axes the last is axis 2. Counted from the end it is −1 always."
 )
@@ -168,6 +189,7 @@ def along_axis_one(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
 
 
+@task.cases
 def cases(seed):
     """A row to check by hand, several shapes, and scores whose weights are rounded to 0."""
     rng = np.random.default_rng(seed)
@@ -187,6 +209,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def finite(args, result):
     """What the task is about."""
     if np.isnan(result).any():
@@ -196,6 +219,7 @@ def finite(args, result):
     return None
 
 
+@task.diagnostic
 def weights_sum_to_one(args, result):
     """What makes them logarithms of weights."""
     with np.errstate(over="ignore"):
@@ -204,25 +228,3 @@ def weights_sum_to_one(args, result):
         odd = sums[abs(sums - 1).argmax()]
         return f"The weights of a row (e to the power of its results) sum to {odd:.3g}, not to 1."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=16),
-    section="Softmax of large scores",
-    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
-    cases=cases,
-    properties=(finite, weights_sum_to_one),
-    forbidden=(
-        "torch.log_softmax",
-        "torch.Tensor.log_softmax",
-        "torch.nn.functional.log_softmax",
-        "torch.logsumexp",
-        "torch.Tensor.logsumexp",
-    ),
-    hints=(
-        "Two rules: ln(a / b) is ln a − ln b, and ln eˢ is s. What does the logarithm of the "
-        "formula of softmax become?",
-        "The sum of exponentials must not overflow here either. If you subtract the largest score "
-        "from all scores of the row first, do the weights change? Do their logarithms?",
-    ),
-)

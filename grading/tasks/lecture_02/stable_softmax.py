@@ -2,8 +2,28 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import AXIS_LOST, WHOLE_ARRAY
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=6,
+    section="Softmax of large scores",
+    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
+    forbidden=(
+        "torch.softmax",
+        "torch.Tensor.softmax",
+        "torch.nn.functional.softmax",
+        "helpers.numpy_attention.softmax",
+    ),
+    hints=(
+        "What happens to the weights of a row if the same number is subtracted from all its "
+        "scores?",
+        "`scores.max(axis=-1, keepdims=True)` has one number for each row, in a shape that "
+        "broadcasts against `scores`.",
+    ),
+)
 
 
 # %% the cell
@@ -18,13 +38,13 @@ def stable_softmax(scores):
 # %%
 
 
-@also_right
+@task.alternative
 def by_logarithms(scores):
     """Subtract the logarithm of the sum, then take the exponential."""
     return np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
 
 
-@mistake(
+@task.mistake(
     "The sum runs over axis −2, down the columns. Each query has a row, so the weights along the "
     "last axis must sum to 1."
 )
@@ -33,13 +53,13 @@ def over_columns(scores):
     return exp / exp.sum(axis=-2, keepdims=True)
 
 
-@mistake(WHOLE_ARRAY)
+@task.mistake(WHOLE_ARRAY)
 def over_everything(scores):
     exp = np.exp(scores - scores.max())
     return exp / exp.sum()
 
 
-@mistake(
+@task.mistake(
     "exp of a large score overflows, and exp of a very small one is 0. Subtract the row's "
     "largest score first: that changes no weight."
 )
@@ -49,7 +69,7 @@ def overflowing(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "The largest score of the whole array was subtracted. A row that lies far below it becomes 0 "
     "throughout, and 0/0 is NaN: subtract each row's own maximum."
 )
@@ -59,16 +79,16 @@ def one_maximum(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-mistake(
+task.mistake(
     "These are exponentials, not yet weights: divide each row by its sum.",
     lambda scores: np.exp(scores - scores.max(axis=-1, keepdims=True)),
 )
-mistake(
+task.mistake(
     "All the weight went to the largest score. That is argmax; softmax gives every score some "
     "weight.",
     lambda scores: np.eye(scores.shape[-1])[scores.argmax(axis=-1)],
 )
-edited(
+task.edit(
     "Large scores were cut off. That keeps exp finite but makes different scores equal. Subtract "
     "the row's largest score instead: that changes no weight.",
     "scores - scores.max(axis=-1, keepdims=True",
@@ -76,14 +96,14 @@ edited(
 )
 
 
-@mistake(AXIS_LOST)
+@task.mistake(AXIS_LOST)
 def without_keepdims(scores):
     with np.errstate(over="ignore", invalid="ignore"):
         exp = np.exp(scores - scores.max(axis=-1))
         return exp / exp.sum(axis=-1)
 
 
-@mistake(
+@task.mistake(
     "The mean of each row was subtracted. That changes no weight either, but a score far above "
     "the mean still overflows: only after subtracting the maximum is none above 0."
 )
@@ -93,7 +113,7 @@ def mean_subtracted(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-edited(
+task.edit(
     "Each row's own maximum was subtracted. But then one sum was taken over the whole array; "
     "each row needs its own.",
     "sum(axis=-1, keepdims=True)",
@@ -101,7 +121,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The largest absolute value of the row was subtracted. In a row of scores near −1000 that "
     "gives scores near −2000, whose exponentials are all 0, and 0/0 is NaN. Subtract the largest "
     "score, with its sign."
@@ -112,7 +132,7 @@ def absolute_maximum(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "The smallest score of the row was subtracted. That changes no weight either, but a score "
     "far above the smallest still overflows: only after subtracting the maximum is none above 0."
 )
@@ -122,7 +142,7 @@ def smallest_subtracted(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-edited(
+task.edit(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
     "along the rows instead of down the columns, or cannot fit them at all.",
     "sum(axis=-1, keepdims=True)",
@@ -130,7 +150,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The sums are right. But the maxima of the rows lost their axis, so NumPy broadcasts them "
     "along the rows instead of down the columns, or cannot fit them at all."
 )
@@ -140,7 +160,7 @@ def maxima_without_keepdims(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "Axis 1 is the last axis of a matrix only. With three axes the last is axis 2, with one it is "
     "axis 0. Counted from the end it is always −1."
 )
@@ -149,7 +169,7 @@ def along_axis_one(scores):
     return exp / exp.sum(axis=1, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "The sums run along axis 0, which is the last one only if there is no other. Counted from the "
     "end the last axis is −1, however many there are."
 )
@@ -158,7 +178,7 @@ def along_axis_zero(scores):
     return exp / exp.sum(axis=0, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "NaN was replaced by 0, so some rows no longer sum to 1. Avoid NaN in the first place: "
     "subtract the row's largest score before taking exponentials."
 )
@@ -168,7 +188,7 @@ def nan_replaced(scores):
         return np.nan_to_num(exp / exp.sum(axis=-1, keepdims=True))
 
 
-@mistake(
+@task.mistake(
     "The largest score was subtracted in the exponentials that are divided, but not in those of "
     "the sum. Numerator and denominator must use the same exponentials."
 )
@@ -178,7 +198,7 @@ def sum_not_shifted(scores):
         return exp / np.exp(scores).sum(axis=-1, keepdims=True)
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by the row's largest. That changes the weights, because it changes "
     "how far the scores are apart. Subtract the largest instead: all differences stay."
 )
@@ -188,6 +208,7 @@ def divided_by_the_largest(scores):
         return exp / exp.sum(axis=-1, keepdims=True)
 
 
+@task.cases
 def cases(seed):
     """A row to check by hand, several shapes, and scores that overflow."""
     rng = np.random.default_rng(seed)
@@ -211,6 +232,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def rows_sum_to_one(args, result):
     """What makes them weights."""
     if np.isnan(result).any():
@@ -219,24 +241,3 @@ def rows_sum_to_one(args, result):
     if not np.allclose(sums, 1.0):
         return f"The weights of a row sum to {sums[abs(sums - 1).argmax()]:.3g}, not to 1."
     return None
-
-
-TASK = task(
-    plan("implement", points=10, minutes=6),
-    section="Softmax of large scores",
-    outcome="write a softmax that cannot overflow, and say why the repair changes no weight",
-    cases=cases,
-    properties=(rows_sum_to_one,),
-    forbidden=(
-        "torch.softmax",
-        "torch.Tensor.softmax",
-        "torch.nn.functional.softmax",
-        "helpers.numpy_attention.softmax",
-    ),
-    hints=(
-        "What happens to the weights of a row if the same number is subtracted from all its "
-        "scores?",
-        "`scores.max(axis=-1, keepdims=True)` has one number for each row, in a shape that "
-        "broadcasts against `scores`.",
-    ),
-)

@@ -5,8 +5,26 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=19,
+    section="A head as a module",
+    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
+    "products that raise no error",
+    forbidden=("helpers.attention.SelfAttention",),
+    hints=(
+        "How many numbers must the layer give for each word? Keep the three widths: `forward` "
+        "needs them too.",
+        "`t.split([a, b, c], dim=n)` cuts a tensor along axis n into three of these widths. Slices "
+        "do as well.",
+        "`k.mT` exchanges the last two axes and leaves all others alone, so the same line serves "
+        "one sentence and a batch.",
+    ),
+)
 
 
 # %% the cell
@@ -34,7 +52,7 @@ class Head(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class InParts(nn.Module):
     """In parts, of which the mistakes replace one or another."""
 
@@ -73,7 +91,7 @@ class InParts(nn.Module):
         return (context, weights) if return_weights else context
 
 
-@also_right
+@task.alternative
 class BySlices(InParts):
     """Slices, torch's own function, and the weights only when needed."""
 
@@ -89,12 +107,12 @@ class BySlices(InParts):
         return [context, scores.softmax(-1)]
 
 
-@mistake("The layer has a bias. `nn.Linear` makes one unless it is told bias=False.")
+@task.mistake("The layer has a bias. `nn.Linear` makes one unless it is told bias=False.")
 class WithBias(InParts):
     bias = True
 
 
-@mistake(
+@task.mistake(
     "d_v is optional. If it is None, the values have the same width as queries and keys: set it "
     "before you use it."
 )
@@ -105,7 +123,7 @@ class NoneAdded(InParts):
         self.W_all = nn.Linear(d_model, 2 * d_k + d_v, bias=False)
 
 
-@mistake(
+@task.mistake(
     "d_v is not used: the layer makes room for values of d_k numbers. If d_v is given, it is the "
     "width of the values."
 )
@@ -115,7 +133,7 @@ class ValuesAsWideAsKeys(InParts):
         return [d_k, d_k, d_k]
 
 
-@mistake(
+@task.mistake(
     "These are the three layers of the lecture. Here one layer is to make all three, side by side."
 )
 class ThreeLayers(InParts):
@@ -126,7 +144,7 @@ class ThreeLayers(InParts):
             setattr(self, name, nn.Linear(d_model, width, bias=False))
 
 
-@mistake(
+@task.mistake(
     "The matrix is a parameter itself. Make it a layer, an `nn.Linear`, so that its weight is "
     "W_all.weight."
 )
@@ -137,7 +155,7 @@ class LooseMatrix(InParts):
         self.W_all = nn.Parameter(torch.randn(d_model, width))
 
 
-@mistake(
+@task.mistake(
     "The module knows of no parameter: layers in a plain list or dictionary are not seen, and no "
     "optimizer would train them. Make it an attribute: self.W_all = …."
 )
@@ -147,7 +165,7 @@ class InAList(InParts):
         self.layers = [nn.Linear(d_model, d_k, bias=False)]
 
 
-@mistake(
+@task.mistake(
     "What the layer gives was cut into three equal parts. That is right only if d_v equals d_k; "
     "no error tells when it is not."
 )
@@ -157,7 +175,7 @@ class EqualThirds(InParts):
         return self.W_all(x).chunk(3, dim=-1)
 
 
-@mistake(
+@task.mistake(
     "The first part was taken for the keys, the second for the queries. The order is query, key, "
     "value."
 )
@@ -168,7 +186,7 @@ class KeysFirst(InParts):
         return q, k, v
 
 
-@mistake("The first part was taken for the values. The order is query, key, value.")
+@task.mistake("The first part was taken for the values. The order is query, key, value.")
 class ValuesFirst(InParts):
     def project(self, x):
         """Queries, keys and values."""
@@ -177,7 +195,7 @@ class ValuesFirst(InParts):
         return q, k, v
 
 
-@mistake(
+@task.mistake(
     "It was cut along the first axis, as `split` does if it is not told which. The three parts "
     "lie side by side along the last axis."
 )
@@ -187,7 +205,7 @@ class AlongTheBatch(InParts):
         return self.W_all(x).split(self.widths)
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by √d_model. A score is a sum of d_k products: take the width of the "
     "queries."
 )
@@ -197,7 +215,7 @@ class ByRootOfEmbedding(InParts):
         return math.sqrt(x.shape[-1])
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by the embedding size. It is the root of d_k that they must be "
     "divided by."
 )
@@ -207,7 +225,7 @@ class ByEmbedding(InParts):
         return x.shape[-1]
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by the root of the width of all three parts together. A score is a "
     "sum of d_k products: take the width of the queries."
 )
@@ -217,14 +235,14 @@ class ByRootOfAll(InParts):
         return math.sqrt(sum(self.widths))
 
 
-@mistake(NOT_SCALED)
+@task.mistake(NOT_SCALED)
 class NotDivided(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return 1
 
 
-@mistake(
+@task.mistake(
     "softmax(dim=1) is right for one sentence. After a batch axis, axis 1 holds the queries. "
     "Count from the end."
 )
@@ -234,7 +252,7 @@ class AlongDimOne(InParts):
         return scores.softmax(dim=1)
 
 
-@mistake(
+@task.mistake(
     "All axes of k were reversed, also those of the batch. Only the last two are to change "
     "positions."
 )
@@ -244,7 +262,7 @@ class AllAxesTurned(InParts):
         return q @ k.permute(*range(k.dim() - 1, -1, -1)) / self.divisor(x, q)
 
 
-@mistake(
+@task.mistake(
     "The queries are used as keys, so the scores are symmetric, and the second part of the layer "
     "is never trained."
 )
@@ -254,7 +272,7 @@ class QueryForBoth(InParts):
         return super().scores(x, q, q)
 
 
-@mistake(
+@task.mistake(
     "The numbers are right, but no gradient reaches queries and keys: is there a detach, a .data "
     "or a torch.no_grad between scores and context? Nothing could be learned."
 )
@@ -264,7 +282,7 @@ class Untrainable(InParts):
         return scores.softmax(dim=-1).detach()
 
 
-@mistake(
+@task.mistake(
     "The weights are returned although return_weights is false. Return them only if it is true."
 )
 class AlwaysBoth(InParts):
@@ -273,7 +291,7 @@ class AlwaysBoth(InParts):
         return super().forward(x, return_weights=True)
 
 
-@mistake(
+@task.mistake(
     "The context vectors are right. But what comes back as weights are the scores: return what "
     "softmax gave."
 )
@@ -285,7 +303,7 @@ class ScoresReturned(InParts):
         return (context, self.scores(x, q, k)) if return_weights else context
 
 
-@mistake("With return_weights the context vectors come first, then the weights.")
+@task.mistake("With return_weights the context vectors come first, then the weights.")
 class WeightsFirst(InParts):
     def forward(self, x, return_weights=False):
         """Context vectors, or weights and context vectors."""
@@ -293,7 +311,7 @@ class WeightsFirst(InParts):
         return out[::-1] if return_weights else out
 
 
-edited(
+task.edit(
     "Axes 1 and 2 are the last two only if there is one axis in front of them. Count from the "
     "end: −2 and −1.",
     "k.mT",
@@ -301,7 +319,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The numbers are right, but no gradient reaches W_all at all: is the weight taken as .data, "
     "or is there a detach or a torch.no_grad in forward? Nothing could be learned."
 )
@@ -312,7 +330,7 @@ class NoGradient(InParts):
             return super().forward(x, return_weights)
 
 
-@mistake(
+@task.mistake(
     "The layer's output was cut into three parts of one width, as `chunk` does. Queries and keys "
     "have d_k numbers and values d_v, so that fits only if the two are equal."
 )
@@ -322,7 +340,7 @@ class ChunksByRootOfKeys(EqualThirds):
         return math.sqrt(self.widths[0])
 
 
-@mistake(
+@task.mistake(
     "The values begin where the keys begin, so the two overlap, and the last outputs of the layer "
     "are not used. The values come after queries *and* keys."
 )
@@ -338,7 +356,7 @@ class ValuesOverlap(InParts):
         )
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by the root of the width of the values, which take no part in them. "
     "Take the width of the queries."
 )
@@ -348,14 +366,14 @@ class ByRootOfValues(InParts):
         return math.sqrt(self.widths[2])
 
 
-@mistake(SCALED_BY_D_K)
+@task.mistake(SCALED_BY_D_K)
 class ByKeys(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
         return q.shape[-1]
 
 
-@mistake(
+@task.mistake(
     "Softmax runs along axis −2, the queries. Each of them has a row, so the weights along the "
     "last axis must sum to 1."
 )
@@ -365,7 +383,7 @@ class DownTheColumns(InParts):
         return scores.softmax(dim=-2)
 
 
-@mistake(
+@task.mistake(
     "The keys were reshaped to the transposed shape, but not transposed: `view` and `reshape` "
     "keep the numbers in their order, so a column is not a key. Exchange the last two axes."
 )
@@ -375,7 +393,8 @@ class Reshaped(InParts):
         return q @ k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2]) / self.divisor(x, q)
 
 
-def drive(answer, sizes, x, matrix, probe):
+@task.harness
+def harness(answer, sizes, x, matrix, probe):
     """Make the module, give it this matrix, call it both ways, and take the gradient."""
     import torch
 
@@ -419,6 +438,7 @@ def drive(answer, sizes, x, matrix, probe):
     }
 
 
+@task.cases
 def cases(seed):
     """One sentence; values wider than keys; a batch; two axes in front."""
     g = torch.Generator().manual_seed(seed)
@@ -442,6 +462,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def as_wide_as_values(args, result):
     """The width of the context vectors tells where the cut before the values is."""
     wanted, came = args[3].shape[-1], result["1 context"].shape[-1]
@@ -449,25 +470,3 @@ def as_wide_as_values(args, result):
         where = "where was the output of the layer cut?"
         return f"A context vector has {came} numbers, and the values shall have {wanted}: {where}"
     return None
-
-
-TASK = task(
-    plan("implement", points=10, minutes=19),
-    section="A head as a module",
-    outcome=(
-        "give the shape of every tensor in self-attention, and recognize two wrong "
-        "products that raise no error"
-    ),
-    cases=cases,
-    properties=(as_wide_as_values,),
-    drive=drive,
-    forbidden=("helpers.attention.SelfAttention",),
-    hints=(
-        "How many numbers must the layer give for each word? Keep the three widths: `forward` "
-        "needs them too.",
-        "`t.split([a, b, c], dim=n)` cuts a tensor along axis n into three of these widths. Slices "
-        "do as well.",
-        "`k.mT` exchanges the last two axes and leaves all others alone, so the same line serves "
-        "one sentence and a batch.",
-    ),
-)

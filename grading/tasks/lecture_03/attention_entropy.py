@@ -2,8 +2,22 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    section="Why scores are divided by √d_k",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
+    hints=(
+        "All three are read off two tables, the divided scores and the weights, both of shape "
+        "(T_q, T_k).",
+        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 instead of each 0. What is "
+        "its logarithm there?",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +35,7 @@ def attention_entropy(q, k, divisor):
 # %%
 
 
-@also_right
+@task.alternative
 def from_the_scores(q, k, divisor):
     """The entropy from the scores, without the logarithm of a weight."""
     scores = q @ k.T / divisor
@@ -32,7 +46,7 @@ def from_the_scores(q, k, divisor):
     return scores.var(), entropy.mean(), (1 / total).mean()
 
 
-@also_right
+@task.alternative
 def by_torch(q, k, divisor):
     """Torch's entr."""
     import torch
@@ -56,7 +70,7 @@ def _entr(weights):
     return -weights * np.log(np.where(weights > 0, weights, 1.0))
 
 
-@mistake(
+@task.mistake(
     "Some weights are 0 in float64, and 0 · log 0 gives NaN. Such a weight adds nothing to the "
     "entropy: leave it out, or take the logarithm of 1 in its place."
 )
@@ -66,19 +80,19 @@ def log_of_zero(q, k, divisor):
         return _measure(scores, weights, lambda w: -(w * np.log(w)).sum(axis=-1).mean())
 
 
-@mistake("This entropy is in bits. Take the natural logarithm, as the lecture does.")
+@task.mistake("This entropy is in bits. Take the natural logarithm, as the lecture does.")
 def in_bits(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return variance, entropy / np.log(2), top
 
 
-@mistake("The logarithm of a weight is negative, so the entropy needs a minus sign in front.")
+@task.mistake("The logarithm of a weight is negative, so the entropy needs a minus sign in front.")
 def negative(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return variance, -entropy, top
 
 
-@mistake(
+@task.mistake(
     "For the entropy of a row the terms −w log w are summed over the keys. Only then comes the "
     "mean, over the queries."
 )
@@ -87,13 +101,13 @@ def averaged_twice(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w).mean())
 
 
-@mistake("The entropies of all rows were added up. Return the mean over the queries.")
+@task.mistake("The entropies of all rows were added up. Return the mean over the queries.")
 def summed(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).sum())
 
 
-@mistake(
+@task.mistake(
     "The rows were averaged first, and the entropy taken of that. Take the entropy of each row, "
     "then the mean: rows that are sharp at different positions have a soft mean."
 )
@@ -102,7 +116,7 @@ def of_the_mean_row(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w.mean(axis=0)).sum())
 
 
-@mistake(
+@task.mistake(
     "Softmax ran along the queries. Each query shares out 1 among the keys, along the last axis."
 )
 def down_the_columns(q, k, divisor):
@@ -111,27 +125,29 @@ def down_the_columns(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=0).mean(), weights.max(axis=0).mean()
 
 
-mistake("The divisor was not used.", lambda q, k, divisor: attention_entropy(q, k, 1.0))
-mistake(
+task.mistake("The divisor was not used.", lambda q, k, divisor: attention_entropy(q, k, 1.0))
+task.mistake(
     "The scores were divided by the root of the divisor. `divisor` is what they are divided by, "
     "as it is: anyone who calls the function has taken the root.",
     lambda q, k, divisor: attention_entropy(q, k, np.sqrt(divisor)),
 )
 
 
-@mistake("The first number is the standard deviation. Return the variance.")
+@task.mistake("The first number is the standard deviation. Return the variance.")
 def deviation(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return np.sqrt(variance), entropy, top
 
 
-@mistake("The first number is the variance before the division. Take that of the divided scores.")
+@task.mistake(
+    "The first number is the variance before the division. Take that of the divided scores."
+)
 def variance_before(q, k, divisor):
     _, entropy, top = attention_entropy(q, k, divisor)
     return (q @ k.T).var(), entropy, top
 
 
-@mistake(
+@task.mistake(
     "The first number is the mean of the variances of the rows. Take the variance of all scores "
     "together."
 )
@@ -140,7 +156,7 @@ def variance_by_row(q, k, divisor):
     return (q @ k.T / divisor).var(axis=-1).mean(), entropy, top
 
 
-@mistake(
+@task.mistake(
     "The variance was divided by the number of scores less one, as torch's var() does. NumPy's "
     "var() divides by their number."
 )
@@ -149,7 +165,7 @@ def of_a_sample(q, k, divisor):
     return (q @ k.T / divisor).var(ddof=1), entropy, top
 
 
-@mistake(
+@task.mistake(
     "The third number is the largest weight of the whole map. Take the largest of each row, then "
     "the mean."
 )
@@ -158,7 +174,7 @@ def top_of_all(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max()
 
 
-@mistake(
+@task.mistake(
     "The third number is the mean of the largest weights of the columns. Each query has a row: "
     "take the largest of each row, along the last axis."
 )
@@ -167,7 +183,7 @@ def top_of_columns(q, k, divisor):
     return scores.var(), _entr(weights).sum(axis=-1).mean(), weights.max(axis=0).mean()
 
 
-@mistake(
+@task.mistake(
     "exp of a score above 709 is ∞, and ∞/∞ is NaN. Subtract the largest score of each row "
     "first, or take `softmax`, which does so."
 )
@@ -179,7 +195,7 @@ def no_maximum(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
 
 
-@mistake(
+@task.mistake(
     "The terms −w log w were summed over the queries, and the mean was taken over the keys. Each "
     "query has a row with an entropy of its own: sum along the last axis."
 )
@@ -188,31 +204,33 @@ def summed_over_queries(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w).sum(axis=0).mean())
 
 
-@mistake("The first number is the variance of the weights. Take that of the divided scores.")
+@task.mistake("The first number is the variance of the weights. Take that of the divided scores.")
 def variance_of_weights(q, k, divisor):
     _, entropy, top = attention_entropy(q, k, divisor)
     return _weights(q, k, divisor)[1].var(), entropy, top
 
 
-@mistake("The third number is the mean of the largest scores. Take the largest weight of each row.")
+@task.mistake(
+    "The third number is the mean of the largest scores. Take the largest weight of each row."
+)
 def top_score(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
     return scores.var(), _entr(weights).sum(axis=-1).mean(), scores.max(axis=-1).mean()
 
 
-@mistake("The first two numbers are swapped: first the variance, then the entropy.")
+@task.mistake("The first two numbers are swapped: first the variance, then the entropy.")
 def entropy_first(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return entropy, variance, top
 
 
-@mistake("The last two numbers are swapped: the entropy is the second of three.")
+@task.mistake("The last two numbers are swapped: the entropy is the second of three.")
 def top_second(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return variance, top, entropy
 
 
-@mistake(
+@task.mistake(
     "The terms −log w were summed as they are. In the entropy each counts with its weight: −w log"
     " w."
 )
@@ -222,7 +240,7 @@ def logs_alone(q, k, divisor):
     return scores.var(), -logs.sum(axis=-1).mean(), weights.max(axis=-1).mean()
 
 
-@mistake(
+@task.mistake(
     "Softmax ran over the whole table at once. Each query shares out 1 among the keys, along the "
     "last axis."
 )
@@ -232,22 +250,22 @@ def over_the_table(q, k, divisor):
     return _measure(scores, weights, lambda w: _entr(w).sum(axis=-1).mean())
 
 
-mistake(
+task.mistake(
     "The scores were divided by √d_k, whatever `divisor` is. Anyone who calls the function says "
     "what they are divided by.",
     lambda q, k, divisor: attention_entropy(q, k, np.sqrt(q.shape[-1])),
 )
-mistake(
+task.mistake(
     "The scores were divided by √d_k as well. `divisor` is all that they are divided by.",
     lambda q, k, divisor: attention_entropy(q, k, divisor * np.sqrt(q.shape[-1])),
 )
-mistake(
+task.mistake(
     "The scores were multiplied by `divisor`.",
     lambda q, k, divisor: attention_entropy(q, k, 1 / divisor),
 )
 
 
-@mistake(
+@task.mistake(
     "The first number is the mean of the variances of the columns. Take the variance of all scores "
     "together."
 )
@@ -256,12 +274,15 @@ def variance_by_column(q, k, divisor):
     return (q @ k.T / divisor).var(axis=0).mean(), entropy, top
 
 
-@mistake("This entropy has the logarithm to base 10. Take the natural one, as the lecture does.")
+@task.mistake(
+    "This entropy has the logarithm to base 10. Take the natural one, as the lecture does."
+)
 def base_ten(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)
     return variance, entropy / np.log(10), top
 
 
+@task.cases
 def cases(seed):
     """Scores by hand; wide ones; and scores so large that some weights are 0."""
     rng = np.random.default_rng(seed)
@@ -278,6 +299,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def possible(args, result):
     """Entropy has bounds, and a weight too."""
     variance, entropy, top = (float(number) for number in result)
@@ -289,18 +311,3 @@ def possible(args, result):
     if not 1 / keys - 1e-9 <= top <= 1 + 1e-9:
         return f"The largest of {keys} weights lies between 1/{keys} and 1."
     return None if variance >= 0 else "A variance is never negative."
-
-
-TASK = task(
-    plan("implement", points=8, minutes=16),
-    section="Why scores are divided by √d_k",
-    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
-    cases=cases,
-    properties=(possible,),
-    hints=(
-        "All three are read off two tables, the divided scores and the weights, both of shape "
-        "(T_q, T_k).",
-        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 instead of each 0. What is "
-        "its logarithm there?",
-    ),
-)

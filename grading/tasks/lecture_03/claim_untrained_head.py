@@ -1,6 +1,19 @@
 """A control for what untrained heads seem to prefer."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="What untrained weights show, and what training changes",
+    outcome="write one head as a module, check it against others, and read what a trained "
+    "one has learned",
+    hints=(
+        "What does the head get of the word *and*?",
+        "How could *meal* be given what *and* has?",
+    ),
+)
 
 # %% the cell
 claim_untrained_head = ...  # four to six sentences
@@ -24,37 +37,24 @@ claim_untrained_head = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It does not say that random weights know nothing but the numbers of a vector.",
     "Conjunctions join things, so attention looks at them.",
 )
-mistake(
+task.mistake(
     "It gives no way in which one word can attract others by chance: where its vector lies.",
     "It is chance.",
 )
-mistake(
+task.mistake(
     "Its control changes more than one thing, such as the sentence and the seeds.",
     "I would take another sentence with other seeds and count again.",
 )
-mistake(
+task.mistake(
     "It does not say what comes out in either case.",
     "I would exchange the vectors and look.",
 )
-mistake(
+task.mistake(
     "It asks for more seeds only. A thousand are enough to see that *and* wins; they do not "
     "say why.",
     "A thousand seeds are too few, I would take a million.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="What untrained weights show, and what training changes",
-    outcome=(
-        "write one head as a module, check it against others, and read what a trained "
-        "one has learned"
-    ),
-    hints=(
-        "What does the head get of the word *and*?",
-        "How could *meal* be given what *and* has?",
-    ),
 )

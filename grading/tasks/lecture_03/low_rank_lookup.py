@@ -2,7 +2,28 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=14,
+    minutes=32,
+    section="A head that learns to look something up",
+    outcome="write one head as a module, check it against others, and read what a trained "
+    "one has learned",
+    rtol=0.0,
+    atol=0.01,
+    hints=(
+        "Queries and keys are points in the plane. For a query, the key with the largest dot "
+        "product is the one that reaches farthest in the query's direction. How must n points lie "
+        "so that each of them reaches farthest in some direction?",
+        "In *Deeper*, the lecture draws the keys of a head with d_k = 2, and says which ones are "
+        "never found. It also says how they would have to lie.",
+        "On a circle, the scores of the right key and of its neighbour differ by the query's "
+        "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
+        "query be for a lead of 20?",
+    ),
+)
 
 
 def _circle(n, angles=None):
@@ -36,7 +57,7 @@ def low_rank_lookup(n):
 # %%
 
 
-@also_right
+@task.alternative
 def on_a_parabola(n):
     """The score is −(wish − label)², but for what a row has in common."""
     numbers = np.arange(n)
@@ -44,21 +65,21 @@ def on_a_parabola(n):
     return _matrices(50 * wishes, np.stack([numbers, -(numbers**2.0)], axis=1))
 
 
-@also_right
+@task.alternative
 def half_circle(n):
     """Half of the circle will do, and the keys may be long."""
     points = _circle(n, np.pi * np.arange(n) / n)
     return _matrices(200 * points, 200 * points)
 
 
-mistake(
+task.mistake(
     "The directions are right, but everybody collects a mixture: the scores of neighbours differ "
     "too little. Make the queries longer.",
     lambda n: _matrices(_circle(n), _circle(n)),
 )
 
 
-@mistake(
+@task.mistake(
     "The directions are right, and a factor of 20 is enough for few labels. With 32 on a circle "
     "the cosine of two neighbours is 0.98, so their scores differ by a seventieth of the query's "
     "length only. Make the queries much longer."
@@ -67,7 +88,7 @@ def twenty(n):
     return _matrices(20 * _circle(n), _circle(n))
 
 
-mistake(
+task.mistake(
     "The directions are right, and the queries are long enough for few labels. With 32 on a "
     "circle the scores of two neighbours differ by a seventieth of the query's length only. "
     "Make the queries much longer.",
@@ -75,7 +96,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The first and the last label have the same place on the circle: an angle of 2π is an angle "
     "of 0. Take 2π · i / n for i from 0 to n − 1."
 )
@@ -84,7 +105,7 @@ def ends_meet(n):
     return _matrices(10_000 * points, points)
 
 
-mistake(
+task.mistake(
     "The angles are 360 · i / n, in degrees, and np.cos wants them in radians: a whole turn is 2π. "
     "So the points do not follow each other around the circle, and some come to lie side by side.",
     lambda n: _matrices(
@@ -93,7 +114,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The keys lie on a straight line. (A number that is the same in all keys does not help: it "
     "adds the same to every score of a row.) In any direction one of the two ends of a line "
     "reaches farthest, so the labels in between are never found. Bend it."
@@ -103,7 +124,7 @@ def on_a_line(n):
     return _matrices(100.0 * points, points)
 
 
-@mistake(
+@task.mistake(
     "The keys of larger labels are longer, and a long key is loud for everybody near its "
     "direction. Give all keys the same length."
 )
@@ -112,7 +133,7 @@ def spiral(n):
     return _matrices(10_000 * points, points)
 
 
-@mistake(
+@task.mistake(
     "Everybody collects from the own jar: the query is made from the label. It is the wish that "
     "asks, in the rows n to 2n − 1 of W_query."
 )
@@ -121,7 +142,7 @@ def own_jar(n):
     return np.roll(W_query, -n, axis=0), W_key, W_value
 
 
-@mistake(
+@task.mistake(
     "Here the label asks, and the wish is asked: everybody looks for those who wish for the own "
     "jar. It is the other way around."
 )
@@ -130,14 +151,14 @@ def who_wants_mine(n):
     return W_key * 10_000, W_query / 10_000, W_value
 
 
-mistake(
+task.mistake(
     "All wishes were turned into the same query. Row n + i of W_query is the query of anyone who "
     "wishes for label i.",
     lambda n: _matrices(np.ones((n, 2)) * 10_000, _circle(n)),
 )
 
 
-@mistake(
+@task.mistake(
     "W_value does not collect the number. It is in the last position of x, so only the last row "
     "of W_value is not 0."
 )
@@ -146,13 +167,13 @@ def label_collected(n):
     return W_query, W_key, np.roll(W_value, 1, axis=0)
 
 
-mistake(
+task.mistake(
     "The queries point away from the keys that they wish for. Change the sign.",
     lambda n: _matrices(-10_000 * _circle(n), _circle(n)),
 )
 
 
-@mistake(
+@task.mistake(
     "With an axis for each label this would be easy. But queries and keys may have two numbers "
     "only: place the labels in the plane."
 )
@@ -162,7 +183,7 @@ def one_hot(n):
     return W_query, W_key, np.eye(2 * n + 1)[:, -1:]
 
 
-mistake(
+task.mistake(
     "The directions are right, and a query of this length would give a lead of 20 if neighbours "
     "were at a right angle. On a circle they stand closer, the more labels the closer, and the "
     "lead shrinks with the angle. Make the queries much longer.",
@@ -170,7 +191,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The matrices hold whole numbers, so everything after the decimal point was dropped: of the "
     "cosines and sines only −1, 0 and 1 are left. Fill arrays of floating-point numbers."
 )
@@ -179,7 +200,7 @@ def whole_numbers(n):
     return W_query.astype(int), W_key.astype(int), W_value
 
 
-@mistake(
+@task.mistake(
     "Everybody collects two seeds too many. W_value also adds up the ones that stand for label "
     "and wish: only the last row, that of the number, may be other than 0."
 )
@@ -188,7 +209,8 @@ def ones_collected(n):
     return W_query, W_key, np.ones_like(W_value)
 
 
-def drive(answer, n, labels, wishes, numbers):
+@task.harness
+def harness(answer, n, labels, wishes, numbers):
     """Stack the gardeners, and run one head with the answer's matrices."""
     import numpy as np
 
@@ -218,6 +240,7 @@ def drive(answer, n, labels, wishes, numbers):
     return {"collected": (weights @ v)[:, 0], "weight on the wanted jar": wanted}
 
 
+@task.cases
 def cases(seed):
     """Two labels; three; all of seven; up to 32; and 25, where angles in degrees fall together."""
     rng = np.random.default_rng(seed)
@@ -247,6 +270,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def right_number(args, result):
     """What is wanted, with a gardener who misses it named."""
     _, labels, wishes, numbers = args
@@ -266,28 +290,3 @@ def right_number(args, result):
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
             return said + near if 0.51 < share < 0.9999 else said
     return None
-
-
-TASK = task(
-    plan("implement", points=14, minutes=32),
-    section="A head that learns to look something up",
-    outcome=(
-        "write one head as a module, check it against others, and read what a trained "
-        "one has learned"
-    ),
-    cases=cases,
-    properties=(right_number,),
-    drive=drive,
-    rtol=0.0,
-    atol=0.01,
-    hints=(
-        "Queries and keys are points in the plane. For a query, the key with the largest dot "
-        "product is the one that reaches farthest in the query's direction. How must n points lie "
-        "so that each of them reaches farthest in some direction?",
-        "In *Deeper*, the lecture draws the keys of a head with d_k = 2, and says which ones are "
-        "never found. It also says how they would have to lie.",
-        "On a circle, the scores of the right key and of its neighbour differ by the query's "
-        "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
-        "query be for a lead of 20?",
-    ),
-)

@@ -2,9 +2,29 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import WEIGHTS_FIRST
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=13,
+    section="All tokens at once",
+    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
+    "products that raise no error",
+    forbidden=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "helpers.attention.scaled_dot_product_attention",
+        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
+    ),
+    hints=(
+        "Three products come first, one with each matrix. After them it is the attention of "
+        "Lecture 2, but for one divisor.",
+        "`x.T` reverses all axes, also those of the batch. `np.swapaxes(k, -2, -1)` exchanges the "
+        "last two and leaves the others alone.",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +41,7 @@ def one_head(x, W_query, W_key, W_value):
 # %%
 
 
-@also_right
+@task.alternative
 def by_einsum(x, W_query, W_key, W_value):
     """The axes named by letters, and the query divided."""
     q = np.einsum("...im,mk->...ik", x, W_query) / W_query.shape[1] ** 0.5
@@ -30,7 +50,7 @@ def by_einsum(x, W_query, W_key, W_value):
     return np.einsum("...ij,...jm,mv->...iv", weights, x, W_value), weights
 
 
-@also_right
+@task.alternative
 def by_the_table(x, W_query, W_key, W_value):
     """With the table of what asks for what."""
     table = W_query @ W_key.T / np.sqrt(W_key.shape[-1])
@@ -45,18 +65,18 @@ def _with(x, W_query, W_key, W_value, divisor=None, axis=-1):
     return weights @ v, weights
 
 
-mistake(
+task.mistake(
     "The scores are not divided. Before softmax they are divided by √d_k, the root of the width "
     "of queries and keys.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=1),
 )
-mistake(
+task.mistake(
     "The scores were divided by d_k. It is the root, √d_k, that brings their variance back to 1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=W_key.shape[1]),
 )
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by √d_model, the root of the width of the words. A score is a sum "
     "of d_k products: take the width of queries and keys."
 )
@@ -64,14 +84,14 @@ def by_root_d_model(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-1]))
 
 
-mistake(
+task.mistake(
     "The scores were divided by the width of the words. A score is a sum of d_k products, so the "
     "divisor is the root of the width of queries and keys.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=x.shape[-1]),
 )
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by √d_v. Values take no part in the scores: take the width of "
     "queries and keys."
 )
@@ -79,7 +99,7 @@ def by_root_d_v(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(W_value.shape[1]))
 
 
-@mistake(
+@task.mistake(
     "The scores were divided by the root of the number of words. Did you take the shape at the "
     "wrong place? The divisor is the root of the last axis of q."
 )
@@ -87,29 +107,29 @@ def by_root_T(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-2]))
 
 
-@mistake("The scores were multiplied by √d_k. Divide by it.")
+@task.mistake("The scores were multiplied by √d_k. Divide by it.")
 def multiplied(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=1 / np.sqrt(W_key.shape[1]))
 
 
-mistake(
+task.mistake(
     "Softmax ran along axis −2, the queries. Each of them has a row, so the weights along the "
     "last axis must sum to 1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=-2),
 )
-mistake(
+task.mistake(
     "axis=1 is right for one sentence. After a batch axis, axis 1 is that of the queries, or "
     "another one of the batch. Count from the end: axis −1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=1),
 )
-mistake(
+task.mistake(
     "x was multiplied by the transposed matrices. They have the shape (d_model, d_k), so the "
     "product is x @ W_query. (nn.Linear is what stores its weight transposed.)",
     lambda x, W_query, W_key, W_value: one_head(x, W_query.T, W_key.T, W_value.T),
 )
 
 
-@mistake(
+@task.mistake(
     "The weights are right, but their columns were used as recipes. Each row is one: weights @ v."
 )
 def weights_turned(x, W_query, W_key, W_value):
@@ -117,17 +137,17 @@ def weights_turned(x, W_query, W_key, W_value):
     return np.swapaxes(weights, -2, -1) @ (x @ W_value), weights
 
 
-mistake(
+task.mistake(
     "Queries and keys are swapped: the row belongs to the query, with W_query.",
     lambda x, W_query, W_key, W_value: _with(x, W_key, W_query, W_value),
 )
-mistake(
+task.mistake(
     "The keys were made with W_query too, so the scores are symmetric again. Use W_key for them.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_query, W_value),
 )
 
 
-@mistake(
+@task.mistake(
     "The weights are right, but the words themselves were summed. Sum their values, x @ W_value."
 )
 def words_collected(x, W_query, W_key, W_value):
@@ -135,13 +155,13 @@ def words_collected(x, W_query, W_key, W_value):
     return weights @ x, weights
 
 
-@mistake("The weights are right, but the keys were summed. Sum the values, x @ W_value.")
+@task.mistake("The weights are right, but the keys were summed. Sum the values, x @ W_value.")
 def keys_collected(x, W_query, W_key, W_value):
     _, weights = one_head(x, W_query, W_key, W_value)
     return weights @ (x @ W_key), weights
 
 
-@mistake(
+@task.mistake(
     "The weights were divided by √d_k, not the scores. Divide before softmax; then the rows sum "
     "to 1."
 )
@@ -151,7 +171,7 @@ def divided_after_softmax(x, W_query, W_key, W_value):
     return weights @ (x @ W_value), weights
 
 
-@mistake(
+@task.mistake(
     "k.T reverses all axes, also those of the batch. np.swapaxes(k, -2, -1) exchanges the last "
     "two and leaves the others alone."
 )
@@ -161,18 +181,18 @@ def all_axes_turned(x, W_query, W_key, W_value):
     return weights @ v, weights
 
 
-mistake(
+task.mistake(
     WEIGHTS_FIRST,
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[::-1],
 )
-mistake(
+task.mistake(
     "The context vectors are right, but the weights must be returned too: `return contexts, "
     "weights`.",
     lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[0],
 )
 
 
-edited(
+task.edit(
     "The scores were divided by the root of the wrong number: with x of more than two axes, axis "
     "1 counts the words. d_k is the last axis.",
     "q.shape[-1]",
@@ -180,7 +200,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The results have exactly one axis in front of the words, whatever x has. It may have none or "
     "several: if you go through the sentences one by one, bring the axes of x back at the end."
 )
@@ -189,7 +209,7 @@ def flattened(x, W_query, W_key, W_value):
     return one_head(sentences, W_query, W_key, W_value)
 
 
-@mistake(
+@task.mistake(
     "np.dot pairs each word of a batch with the words of *all* sentences, and so do np.inner and "
     "np.tensordot. @ leaves the axes in front alone and takes sentence by sentence."
 )
@@ -199,7 +219,7 @@ def by_dot(x, W_query, W_key, W_value):
     return np.dot(weights, v), weights
 
 
-@mistake(
+@task.mistake(
     "The scores have too many axes after a batch axis: a query was paired with the keys of all "
     "sentences, as np.dot, np.inner and np.tensordot do. @ takes sentence by sentence."
 )
@@ -209,7 +229,7 @@ def scores_by_dot(x, W_query, W_key, W_value):
     return weights @ v, weights
 
 
-@mistake(
+@task.mistake(
     "The keys were reshaped to the transposed shape, but not transposed: reshape keeps the "
     "numbers in their order, so a column is not a key. np.swapaxes(k, -2, -1) exchanges the axes."
 )
@@ -220,6 +240,7 @@ def reshaped(x, W_query, W_key, W_value):
     return weights @ v, weights
 
 
+@task.cases
 def cases(seed):
     """Two words of two numbers, to check by hand; then sizes that are all different."""
     rng = np.random.default_rng(seed)
@@ -242,6 +263,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def rows_sum_to_one(args, result):
     """Each row of the weights shares out 1."""
     _, weights = result
@@ -250,26 +272,3 @@ def rows_sum_to_one(args, result):
         worst = sums.flat[abs(sums - 1).argmax()]
         return f"A row of the weights sums to {worst:.3g}, not to 1."
     return None
-
-
-TASK = task(
-    plan("implement", points=10, minutes=13),
-    section="All tokens at once",
-    outcome=(
-        "give the shape of every tensor in self-attention, and recognize two wrong "
-        "products that raise no error"
-    ),
-    cases=cases,
-    properties=(rows_sum_to_one,),
-    forbidden=(
-        "torch.nn.functional.scaled_dot_product_attention",
-        "helpers.attention.scaled_dot_product_attention",
-        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
-    ),
-    hints=(
-        "Three products come first, one with each matrix. After them it is the attention of "
-        "Lecture 2, but for one divisor.",
-        "`x.T` reverses all axes, also those of the batch. `np.swapaxes(k, -2, -1)` exchanges the "
-        "last two and leaves the others alone.",
-    ),
-)

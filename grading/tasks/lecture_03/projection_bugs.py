@@ -4,7 +4,20 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="Shapes, and products that look right",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
+    hints=(
+        "Which of the four arguments is never used?",
+        "Write the shape beside each line, with d_model, d_k and d_v. What is x.shape[-1]? What is "
+        "axis 1 of the scores?",
+    ),
+)
 
 
 # %% the cell
@@ -27,14 +40,14 @@ def projection_bugs(x, W_query, W_key, W_value):
 # %%
 
 
-@also_right
+@task.alternative
 def by_matmul(x, W_query, W_key, W_value):
     """Matrix products, and the scale in front."""
     scores = W_key.shape[-1] ** -0.5 * (x @ W_query) @ (x @ W_key).mT
     return scores.softmax(-1) @ x @ W_value
 
 
-@also_right
+@task.alternative
 def by_torch(x, W_query, W_key, W_value):
     """Torch's own function."""
     return torch.nn.functional.scaled_dot_product_attention(x @ W_query, x @ W_key, x @ W_value)
@@ -45,28 +58,28 @@ def _head(x, W_query, W_key, W_value, divisor, dim=-1):
     return scores.softmax(dim=dim) @ (x @ W_value)
 
 
-as_given(
+task.as_given(
     "This is the code as given. Its result stays the same whatever W_key and W_value are, the "
     "scores change if the words get more zeros at their end, and the rows of the weights do not "
     "sum to 1."
 )
-mistake(
+task.mistake(
     "Projections and axis are right. There is still one bug: the weights change if the words get "
     "more zeros at their end, though no product does.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1]),
 )
-mistake(
+task.mistake(
     "Projections and axis are right, and the root is there. But it is the root of the embedding "
     "size. A score is a sum of d_k products: take the width of the queries.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, math.sqrt(x.shape[-1])),
 )
-mistake(
+task.mistake(
     "Projections and axis are right, and d_k is the right width. But the root is missing.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, W_key.shape[-1]),
 )
 
 
-@mistake(
+@task.mistake(
     "Projections and divisor are right. There is still one bug: print the sums of the rows of the "
     "weights."
 )
@@ -74,7 +87,7 @@ def axis_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=1)
 
 
-@mistake(
+@task.mistake(
     "Axis and divisor are right. There is still one bug: the result stays the same whatever W_key "
     "and W_value are."
 )
@@ -82,40 +95,42 @@ def projection_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_query, math.sqrt(W_query.shape[-1]))
 
 
-@mistake("Nearly: the keys are still made with W_query, so the scores are symmetric.")
+@task.mistake("Nearly: the keys are still made with W_query, so the scores are symmetric.")
 def keys_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_value, math.sqrt(W_query.shape[-1]))
 
 
-@mistake("Nearly: the values are made with W_key. They have a projection of their own, W_value.")
+@task.mistake(
+    "Nearly: the values are made with W_key. They have a projection of their own, W_value."
+)
 def values_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_key, math.sqrt(W_query.shape[-1]))
 
 
-@mistake(
+@task.mistake(
     "Nearly: the values are still made with W_query. They have a projection of their own, W_value."
 )
 def values_asked(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_query, math.sqrt(W_query.shape[-1]))
 
 
-mistake(
+task.mistake(
     "The projections are right. There are still two bugs: the rows of the weights do not sum to "
     "1, and the scores change if the words get more zeros at their end.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1], dim=1),
 )
-mistake(
+task.mistake(
     "Projections and axis are right. But now the scores are not divided at all.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, 1),
 )
-mistake(
+task.mistake(
     "Projections and axis are right. But the divisor is the root of the number of words. Take "
     "the width of the queries.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, math.sqrt(x.shape[1])),
 )
 
 
-@mistake(
+@task.mistake(
     "Projections and axis are right. But the divisor is the root of the width of the values, "
     "which take no part in the scores. Take the width of the queries."
 )
@@ -123,7 +138,7 @@ def by_root_d_v(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_value.shape[1]))
 
 
-@mistake(
+@task.mistake(
     "The projections are right, and there is a root now. But the rows of the weights do not sum "
     "to 1, and the scores still change if the words get more zeros at their end."
 )
@@ -131,7 +146,7 @@ def root_only_and_axis_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(x.shape[-1]), dim=1)
 
 
-@mistake(
+@task.mistake(
     "The divisor is right. There are still two bugs: the result stays the same whatever W_key and "
     "W_value are, and the rows of the weights do not sum to 1."
 )
@@ -139,7 +154,7 @@ def only_divisor(x, W_query, W_key, W_value):
     return _head(x, W_query, W_query, W_query, math.sqrt(W_query.shape[-1]), dim=1)
 
 
-mistake(
+task.mistake(
     "The rows of the weights sum to 1 now. There are still two bugs: the result stays the same "
     "whatever W_key and W_value are, and the scores change if the words get more zeros at their "
     "end.",
@@ -147,7 +162,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "Softmax runs along the batch now: one sentence's weights depend on the other sentences. It "
     "runs along the keys, the last axis."
 )
@@ -155,7 +170,7 @@ def along_the_batch(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=0)
 
 
-@mistake(
+@task.mistake(
     "The softmax is written by hand, and the sums of its rows have lost their axis, so they are "
     "broadcast along the rows instead of down the columns, or do not fit at all. Write "
     "keepdim=True."
@@ -166,6 +181,7 @@ def sums_without_axis(x, W_query, W_key, W_value):
     return exp / exp.sum(dim=-1) @ (x @ W_value)
 
 
+@task.cases
 def cases(seed):
     """One sentence of two words; then sizes that are all different."""
     g = torch.Generator().manual_seed(seed)
@@ -192,22 +208,9 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def as_wide_as_values(args, result):
     """The width of the context vectors tells which projection made the values."""
     if result.ndim == 3 and result.shape[-1] != args[3].shape[1]:
         return f"A context vector has {result.shape[-1]} numbers, a value {args[3].shape[1]}."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="Shapes, and products that look right",
-    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
-    cases=cases,
-    properties=(as_wide_as_values,),
-    hints=(
-        "Which of the four arguments is never used?",
-        "Write the shape beside each line, with d_model, d_k and d_v. What is x.shape[-1]? What is "
-        "axis 1 of the scores?",
-    ),
-)

@@ -1,6 +1,19 @@
 """The shape of everything, for words of 256 numbers."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=10,
+    section="Shapes, and products that look right",
+    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
+    "products that raise no error",
+    hints=(
+        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch comes first.",
+        "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
+    ),
+)
 
 # %% the cell
 projection_shapes = ...  # a list of six tuples
@@ -15,63 +28,50 @@ def instead(**changes):
     return [changes.get(f"at{i}", shape) for i, shape in enumerate(projection_shapes)]
 
 
-mistake(
+task.mistake(
     "256 is the width of the words. A projection brings it to 32 for queries and keys, and to 48 "
     "for values.",
     instead(at0=(5, 8, 256), at1=(5, 8, 256), at4=(5, 8, 256)),
 )
-mistake(
+task.mistake(
     "Values have a width of their own, here 48. Only queries and keys must be equally wide, "
     "since they are compared.",
     instead(at1=(5, 8, 32), at4=(5, 8, 32)),
 )
-mistake(
+task.mistake(
     "The last product: a context vector is a weighted sum of values, so it is as wide as a value.",
     instead(at4=(5, 8, 32)),
 )
-mistake(
+task.mistake(
     "The last product: the sum runs over the 8 words, and the width of a value takes their place.",
     instead(at4=(5, 8, 8)),
 )
-mistake(
+task.mistake(
     "The last product: nothing brings the width back to 256. A context vector is as wide as a "
     "value.",
     instead(at4=(5, 8, 256)),
 )
-mistake(
+task.mistake(
     "These scores compare columns. A dot product runs along the vectors, so 32 is summed over, "
     "and a score is left for each pair of words.",
     instead(at2=(5, 32, 32), at3=(5, 32, 32)),
 )
-mistake(
+task.mistake(
     "The batch does not take part: each of its 5 sentences has a score for every pair of its 8 "
     "words.",
     instead(at2=(5, 8, 5), at3=(5, 8, 5)),
 )
-mistake(
+task.mistake(
     "The weights: softmax keeps the shape. It sums over a row only to divide by the sum.",
     instead(at3=(5, 8)),
 )
-mistake(
+task.mistake(
     "The layer's weight: `nn.Linear` computes x @ weight.T, so its weight is stored the other way "
     "around, (d_out, d_in).",
     instead(at5=(256, 32)),
 )
-mistake(
+task.mistake(
     "This is right for one sentence. The batch of 5 stays in front of everything but the weight "
     "of the layer.",
     [shape[1:] if len(shape) == 3 else shape for shape in projection_shapes],
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=10),
-    section="Shapes, and products that look right",
-    outcome=(
-        "give the shape of every tensor in self-attention, and recognize two wrong "
-        "products that raise no error"
-    ),
-    hints=(
-        "Begin with one sentence: (8, 256) times (256, 32) is what? The batch comes first.",
-        "What is summed over in `q @ k.mT`, and what in `weights @ v`? That axis goes away.",
-    ),
 )

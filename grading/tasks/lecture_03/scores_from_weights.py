@@ -1,89 +1,11 @@
 """From weights back to scores, and forward to a context vector."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
 
-# %% the cell
-scores_from_weights = ...  # a list of four numbers
-# BEGIN SOLUTION
-scores_from_weights = [-11.1, 12.9, 12.0, 24.0]
-# END SOLUTION
-# %%
-
-mistake(
-    "The first two are the scores after the division. The dot products before it were √d_k times "
-    "as large.",
-    [-1.39, 1.61, 12.0, 24.0],
-)
-mistake(
-    "The logarithms were divided by √d_k. They are scores after the division already: the dot "
-    "products before it were √d_k times as large.",
-    [-0.17, 0.2, 12.0, 24.0],
-)
-mistake(
-    "The scores were multiplied by d_k. What they had been divided by is its root.",
-    [-88.7, 103.0, 12.0, 24.0],
-)
-mistake(
-    "The first two were multiplied by √256. The divisor is the root of d_k, the width of queries "
-    "and keys, not of the words.",
-    [-22.2, 25.8, 12.0, 24.0],
-)
-mistake(
-    "These are logarithms to the base 10. Softmax is made of powers of e, so take the natural "
-    "logarithm.",
-    [-4.8, 5.6, 12.0, 24.0],
-)
-mistake(
-    "The first two come from the ratios of the weights. A ratio of weights is e to the "
-    "difference of the scores: take the logarithm of it.",
-    [2.0, 40.0, 12.0, 24.0],
-)
-mistake(
-    "The first word has less weight than the second, so its score is below that of the second, "
-    "which is 0. What is the sign of the logarithm of a number below 1?",
-    [11.1, 12.9, 12.0, 24.0],
-)
-mistake(
-    "These are leads over the first word, as if it had the dot product 0. It is the second word "
-    "that has 0.",
-    [11.1, 24.0, 12.0, 24.0],
-)
-mistake(
-    "Here the dot product of the *second* key is 0, not that of the first as in the lecture. So "
-    "the first one must be found, too.",
-    [0.0, 24.0, 12.0, 24.0],
-)
-mistake(
-    "The second number is the lead of the third word over the first. Asked for is the dot "
-    "product itself, and it is the second word that has 0.",
-    [-11.1, 24.0, 12.0, 24.0],
-)
-mistake(
-    "The first two are right to whole numbers. One decimal is asked for.",
-    *([*first_two, 12.0, 24.0] for first_two in ((-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))),
-)
-mistake(
-    "Both signs are wrong. The larger the score, the larger the weight: the first word has less "
-    "weight than the second, whose score is 0, and the third has more.",
-    [11.1, -12.9, 12.0, 24.0],
-)
-mistake(
-    "The last two are the plain average of the three values. Each value counts as much as its "
-    "weight says.",
-    [-11.1, 12.9, 36.7, 23.3],
-)
-mistake(
-    "The last two are the value of the third word. It has most of the weight, and the others "
-    "still add their part.",
-    [-11.1, 12.9, 10.0, 20.0],
-)
-mistake(
-    "The last two are the sum of the values. Multiply each by its weight first.",
-    [-11.1, 12.9, 110.0, 70.0],
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=10),
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=10,
     section="Three words by hand",
     outcome="work from weights back to scores, and compute a context vector by hand",
     rtol=0.0,
@@ -94,4 +16,84 @@ TASK = task(
         "Compare each of the two with the word whose score is known. Is its weight larger or "
         "smaller?",
     ),
+)
+
+# %% the cell
+scores_from_weights = ...  # a list of four numbers
+# BEGIN SOLUTION
+scores_from_weights = [-11.1, 12.9, 12.0, 24.0]
+# END SOLUTION
+# %%
+
+task.mistake(
+    "The first two are the scores after the division. The dot products before it were √d_k times "
+    "as large.",
+    [-1.39, 1.61, 12.0, 24.0],
+)
+task.mistake(
+    "The logarithms were divided by √d_k. They are scores after the division already: the dot "
+    "products before it were √d_k times as large.",
+    [-0.17, 0.2, 12.0, 24.0],
+)
+task.mistake(
+    "The scores were multiplied by d_k. What they had been divided by is its root.",
+    [-88.7, 103.0, 12.0, 24.0],
+)
+task.mistake(
+    "The first two were multiplied by √256. The divisor is the root of d_k, the width of queries "
+    "and keys, not of the words.",
+    [-22.2, 25.8, 12.0, 24.0],
+)
+task.mistake(
+    "These are logarithms to the base 10. Softmax is made of powers of e, so take the natural "
+    "logarithm.",
+    [-4.8, 5.6, 12.0, 24.0],
+)
+task.mistake(
+    "The first two come from the ratios of the weights. A ratio of weights is e to the "
+    "difference of the scores: take the logarithm of it.",
+    [2.0, 40.0, 12.0, 24.0],
+)
+task.mistake(
+    "The first word has less weight than the second, so its score is below that of the second, "
+    "which is 0. What is the sign of the logarithm of a number below 1?",
+    [11.1, 12.9, 12.0, 24.0],
+)
+task.mistake(
+    "These are leads over the first word, as if it had the dot product 0. It is the second word "
+    "that has 0.",
+    [11.1, 24.0, 12.0, 24.0],
+)
+task.mistake(
+    "Here the dot product of the *second* key is 0, not that of the first as in the lecture. So "
+    "the first one must be found, too.",
+    [0.0, 24.0, 12.0, 24.0],
+)
+task.mistake(
+    "The second number is the lead of the third word over the first. Asked for is the dot "
+    "product itself, and it is the second word that has 0.",
+    [-11.1, 24.0, 12.0, 24.0],
+)
+task.mistake(
+    "The first two are right to whole numbers. One decimal is asked for.",
+    *([*first_two, 12.0, 24.0] for first_two in ((-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))),
+)
+task.mistake(
+    "Both signs are wrong. The larger the score, the larger the weight: the first word has less "
+    "weight than the second, whose score is 0, and the third has more.",
+    [11.1, -12.9, 12.0, 24.0],
+)
+task.mistake(
+    "The last two are the plain average of the three values. Each value counts as much as its "
+    "weight says.",
+    [-11.1, 12.9, 36.7, 23.3],
+)
+task.mistake(
+    "The last two are the value of the third word. It has most of the weight, and the others "
+    "still add their part.",
+    [-11.1, 12.9, 10.0, 20.0],
+)
+task.mistake(
+    "The last two are the sum of the values. Multiply each by its weight first.",
+    [-11.1, 12.9, 110.0, 70.0],
 )

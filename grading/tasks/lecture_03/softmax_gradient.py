@@ -2,8 +2,27 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=32,
+    section="Why scores are divided by √d_k",
+    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
+    hints=(
+        "A weight is e^s divided by a sum. If one score grows, its own weight grows, and all the "
+        "others fall, since the sum grows.",
+        "Begin with two weights, w and 1 − w. If the first score grows by a little, the first "
+        "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
+        "to 1. For 0.75 and 0.25, what does that make of 4 · w + 0 · (1 − w)? The second score "
+        "does the opposite.",
+        "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
+        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) Each of "
+        "these changes counts with its `wanted`. Write the sum down and look what its terms share.",
+    ),
+)
 
 
 # %% the cell
@@ -19,14 +38,14 @@ def softmax_gradient(scores, wanted):
 # %%
 
 
-@also_right
+@task.alternative
 def by_the_matrix(scores, wanted):
     """Each row's matrix diag(w) − w wᵀ."""
     rows = [(np.diag(w) - np.outer(w, w)) @ g for w, g in zip(softmax(scores), wanted, strict=True)]
     return np.array(rows)
 
 
-@also_right
+@task.alternative
 def by_autograd(scores, wanted):
     """Torch works it out."""
     import torch
@@ -36,7 +55,7 @@ def by_autograd(scores, wanted):
     return scores.grad
 
 
-@also_right
+@task.alternative
 def by_small_steps(scores, wanted):
     """Each score moved a little, up and down."""
     gradient, step = np.zeros_like(scores), 1e-5
@@ -48,7 +67,7 @@ def by_small_steps(scores, wanted):
     return gradient
 
 
-@mistake(
+@task.mistake(
     "w (1 − w) is how a weight changes with its own score. But a score also takes from all other "
     "weights of its row, and their part is missing."
 )
@@ -57,23 +76,23 @@ def each_alone(scores, wanted):
     return weights * (1 - weights) * wanted
 
 
-mistake(
+task.mistake(
     "w · wanted is the first half. A larger score also makes the sum below larger, which lowers "
     "all weights of the row: that part is missing.",
     lambda scores, wanted: softmax(scores) * wanted,
 )
-mistake(
+task.mistake(
     "This is the gradient at the weights, as it came in. Take it through the softmax.",
     lambda scores, wanted: wanted.copy(),
 )
-mistake(
+task.mistake(
     "The plain mean of `wanted` was taken off. It is the mean with the weights, (weights * "
     "wanted).sum.",
     lambda scores, wanted: softmax(scores) * (wanted - wanted.mean(axis=-1, keepdims=True)),
 )
 
 
-@mistake(
+@task.mistake(
     "One sum was taken over all rows. Each row has a softmax of its own: axis=-1 with "
     "keepdims=True."
 )
@@ -82,13 +101,13 @@ def sum_of_all(scores, wanted):
     return weights * (wanted - (weights * wanted).sum())
 
 
-@mistake("Softmax ran along the queries. Each row is one query, and its weights sum to 1.")
+@task.mistake("Softmax ran along the queries. Each row is one query, and its weights sum to 1.")
 def down_the_columns(scores, wanted):
     weights = softmax(scores, axis=0)
     return weights * (wanted - (weights * wanted).sum(axis=0, keepdims=True))
 
 
-@mistake(
+@task.mistake(
     "The weights are right, but the sum runs down the columns. It belongs to one row: axis=-1."
 )
 def sum_along_columns(scores, wanted):
@@ -96,7 +115,7 @@ def sum_along_columns(scores, wanted):
     return weights * (wanted - (weights * wanted).sum(axis=0, keepdims=True))
 
 
-@mistake(
+@task.mistake(
     "The sums of the rows have lost their axis, so NumPy broadcasts them along the rows instead "
     "of down the columns, or cannot fit them at all. Write keepdims=True."
 )
@@ -105,14 +124,14 @@ def without_keepdims(scores, wanted):
     return weights * (wanted - (weights * wanted).sum(axis=-1))
 
 
-mistake(
+task.mistake(
     "The sign is wrong. Loss is the sum of weights times wanted, so where `wanted` is above the "
     "row's mean, a larger score makes it larger.",
     lambda scores, wanted: -softmax_gradient(scores, wanted),
 )
 
 
-@mistake(
+@task.mistake(
     "The weight in front is missing. It is what makes the gradient vanish where a weight is near 0."
 )
 def weight_forgotten(scores, wanted):
@@ -120,13 +139,13 @@ def weight_forgotten(scores, wanted):
     return wanted - (weights * wanted).sum(axis=-1, keepdims=True)
 
 
-mistake(
+task.mistake(
     "The formula is right, but it uses the scores instead of the weights. Take the softmax first.",
     lambda scores, wanted: scores * (wanted - (scores * wanted).sum(axis=-1, keepdims=True)),
 )
 
 
-edited(
+task.edit(
     "This is softmax minus what is wanted, the gradient of cross-entropy. Here the loss is "
     "another: the sum of softmax times `wanted`.",
     "return weights * (wanted - mean)",
@@ -134,7 +153,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The part of the other weights was added. But if a score grows, the other weights of its row "
     "fall, so their part has a minus sign."
 )
@@ -145,7 +164,7 @@ def others_added(scores, wanted):
     return weights * ((1 - weights) * wanted + others)
 
 
-mistake(
+task.mistake(
     "Weights times wanted were averaged by mean(), which divides by the number of keys. The "
     "weights sum to 1 already: their mean of `wanted` is the plain sum of these products.",
     lambda scores, wanted: (
@@ -154,7 +173,7 @@ mistake(
 )
 
 
-mistake(
+task.mistake(
     "The weight multiplies `wanted` only. The term that you subtract for the other weights must "
     "also be multiplied by this score's weight.",
     lambda scores, wanted: (
@@ -163,7 +182,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The own part is right. Of the others each weight w_j falls by w_i w_j; w_j · wanted_j was "
     "taken off without w_i, the weight of the score that grows."
 )
@@ -173,7 +192,7 @@ def others_without_own_weight(scores, wanted):
     return own * (1 - weights) - (own.sum(axis=-1, keepdims=True) - own)
 
 
-@mistake(
+@task.mistake(
     "The own part is right. Of the others each weight w_j falls by w_i w_j, so its `wanted` counts "
     "with w_j as well."
 )
@@ -183,7 +202,7 @@ def others_without_their_weights(scores, wanted):
     return weights * (1 - weights) * wanted - weights * others
 
 
-@mistake(
+@task.mistake(
     "What a score takes from its own weight was taken off twice: in w (1 − w), and once more in "
     "the sum over all weights. That sum holds the own one, too."
 )
@@ -193,7 +212,7 @@ def own_taken_twice(scores, wanted):
     return weights * (1 - weights) * wanted - weights * mean
 
 
-@mistake(
+@task.mistake(
     "This is what the other weights lose. The weight that belongs to the score grows, and that "
     "part is missing."
 )
@@ -203,27 +222,27 @@ def others_alone(scores, wanted):
     return -weights * (own.sum(axis=-1, keepdims=True) - own)
 
 
-mistake(
+task.mistake(
     "The sum of `wanted` was taken off, and its mean with the weights belongs there.",
     lambda scores, wanted: softmax(scores) * (wanted - wanted.sum(axis=-1, keepdims=True)),
 )
-mistake(
+task.mistake(
     "`wanted` does not matter: w (1 − w) is how a weight changes with its own score. The loss "
     "counts each weight with its `wanted`, and a score changes all weights of its row.",
     lambda scores, wanted: softmax(scores) * (1 - softmax(scores)),
 )
-mistake(
+task.mistake(
     "There is a factor 1 − w too many. Once the mean with the weights is taken off, the whole row "
     "is in it already.",
     lambda scores, wanted: softmax_gradient(scores, wanted) * (1 - softmax(scores)),
 )
-mistake(
+task.mistake(
     "The gradient was divided by the number of rows. The loss is a sum over all rows, not a mean.",
     lambda scores, wanted: softmax_gradient(scores, wanted) / len(scores),
 )
 
 
-@mistake(
+@task.mistake(
     "The mean with the weights was added. A score that grows takes from the others: take it off."
 )
 def mean_added(scores, wanted):
@@ -231,6 +250,7 @@ def mean_added(scores, wanted):
     return weights * (wanted + (weights * wanted).sum(axis=-1, keepdims=True))
 
 
+@task.cases
 def cases(seed):
     """One row by hand; then rows; then a row so hard that nothing comes through."""
     rng = np.random.default_rng(seed)
@@ -251,6 +271,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def rows_sum_to_zero(args, result):
     """Adding the same to all scores of a row changes nothing."""
     sums = np.asarray(result).sum(axis=-1)
@@ -261,23 +282,3 @@ def rows_sum_to_zero(args, result):
             "all scores of a row changes no weight."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=32),
-    section="Why scores are divided by √d_k",
-    outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
-    cases=cases,
-    properties=(rows_sum_to_zero,),
-    hints=(
-        "A weight is e^s divided by a sum. If one score grows, its own weight grows, and all the "
-        "others fall, since the sum grows.",
-        "Begin with two weights, w and 1 − w. If the first score grows by a little, the first "
-        "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
-        "to 1. For 0.75 and 0.25, what does that make of 4 · w + 0 · (1 − w)? The second score "
-        "does the opposite.",
-        "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
-        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) Each of "
-        "these changes counts with its `wanted`. Write the sum down and look what its terms share.",
-    ),
-)

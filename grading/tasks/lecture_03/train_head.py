@@ -3,9 +3,30 @@
 import torch
 from torch import nn
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.attention import SelfAttention
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=12,
+    minutes=32,
+    section="A head that learns to look something up",
+    outcome="write one head as a module, check it against others, and read what a trained "
+    "one has learned",
+    threshold=0.92,
+    rtol=0.0,
+    atol=0.4,
+    hints=(
+        "`torch.rand(batch, 32, generator=g).argsort(dim=1)` holds a random order of all labels "
+        "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
+        "Draw both, a wish that is on offer and one that is not, and choose between them with "
+        "`torch.where`. Choose between the seeds and 8 by the same condition.",
+        "The model of the lecture is a head followed by an `nn.Linear`, the output layer. It needs "
+        "one change: its output layer has nine answers. And `make_batch` is a function without "
+        "arguments: `lambda: …`, as in the lecture.",
+    ),
+)
 
 
 class Finder(nn.Module):
@@ -97,38 +118,39 @@ def train_head(table):
 # %%
 
 
-mistake(
+task.mistake(
     "Wishes that are on offer are found, and “not on offer” is never said. Nothing taught it: in "
     "your training swaps, do a part of the gardeners wish for a label that nobody brought, and "
     "is 8 the right answer there?",
     lambda table: _trained(table, absent=0.0),
 )
-mistake(
+task.mistake(
     "It says “not on offer” to everybody. That is what a model does that learned which answer is "
     "the most frequent one, and nothing else. Does it look at the other gardeners, by a head "
     "with its projections? Is the learning rate near 0.01?",
     lambda table: _trained(table, lr=0.1),
 )
-mistake(
+task.mistake(
     "Where the wish is on offer, all name the seeds in their *own* jar. So that was the right "
     "answer in your training swaps: take the seeds at the position of the wanted jar, "
     "`seeds.gather(1, where)`.",
     lambda table: _trained(table, own=True),
 )
-mistake(
+task.mistake(
     "It finds what is on offer, and says even there with a chance of about one in seven that it "
     "is not. So that happened in your training swaps: some wishes with the answer 8 were for a "
     "label that somebody had brought. Take a few of your swaps and look.",
     lambda table: _trained(table, out_of=16),
 )
-mistake(
+task.mistake(
     "It is often unsure. Under *Deeper* in the lecture this was the picture with d_k = 2: the keys "
     "of 32 labels crowd. Give queries and keys more room.",
     lambda table: _trained(table, d_k=2),
 )
 
 
-def drive(answer, seed):
+@task.harness
+def harness(answer, seed):
     """Draw the table, have the model trained, and try it on 300 new swaps."""
     import torch
 
@@ -163,16 +185,19 @@ def drive(answer, seed):
     return {name: 10 * part.mean().item() for name, part in means.items()}
 
 
+@task.cases
 def cases(seed):
     """One table; the swaps to try it on come from the same generator."""
     return [Case((2000 + seed,), kind="ordinary cases")]
 
 
+@task.score
 def score(args, value):
     """The smaller of the two means."""
     return min(value["on offer"], value["not on offer"]) / 10
 
 
+@task.diagnostic
 def both_means(args, result):
     """Both means, since the score is only the smaller one; and where the answer 8 goes."""
     on_offer, absent, eight = (
@@ -186,29 +211,3 @@ def both_means(args, result):
         said += f" Answer 8 has {eight:.3f} where the wish *is* on offer. Has it learned that from "
         said += "your training swaps?"
     return said
-
-
-TASK = task(
-    plan("train", points=12, minutes=32),
-    section="A head that learns to look something up",
-    outcome=(
-        "write one head as a module, check it against others, and read what a trained "
-        "one has learned"
-    ),
-    cases=cases,
-    properties=(both_means,),
-    drive=drive,
-    score=score,
-    reach=0.92,
-    rtol=0.0,
-    atol=0.4,
-    hints=(
-        "`torch.rand(batch, 32, generator=g).argsort(dim=1)` holds a random order of all labels "
-        "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
-        "Draw both, a wish that is on offer and one that is not, and choose between them with "
-        "`torch.where`. Choose between the seeds and 8 by the same condition.",
-        "The model of the lecture is a head followed by an `nn.Linear`, the output layer. It needs "
-        "one change: its output layer has nine answers. And `make_batch` is a function without "
-        "arguments: `lambda: …`, as in the lecture.",
-    ),
-)

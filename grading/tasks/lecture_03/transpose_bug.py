@@ -2,8 +2,22 @@
 
 import numpy as np
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=10,
+    section="Shapes, and products that look right",
+    outcome="give the shape of every tensor in self-attention, and recognize two wrong "
+    "products that raise no error",
+    hints=(
+        "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
+        "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "
+        "key j, and each row of the weights sums to 1. Check both.",
+    ),
+)
 
 
 # %% the cell
@@ -22,14 +36,14 @@ def transpose_bug(q, k, v):
 # %%
 
 
-@also_right
+@task.alternative
 def by_einsum(q, k, v):
     """The axes named by letters."""
     weights = softmax(np.einsum("id,jd->ij", q, k) * q.shape[1] ** -0.5)
     return np.einsum("ij,jv->iv", weights, v)
 
 
-@also_right
+@task.alternative
 def keys_in_front(q, k, v):
     """A column for each query, and then softmax down the columns."""
     return softmax(k @ q.T / np.sqrt(k.shape[-1]), axis=0).T @ v
@@ -39,13 +53,13 @@ def _attend(scores, v, axis=-1):
     return softmax(scores, axis=axis) @ v
 
 
-as_given(
+task.as_given(
     "This is the code as given. Print the scores of the second case beside the dot products of "
     "its queries and keys, and print the sums of the rows of the weights."
 )
 
 
-@mistake(
+@task.mistake(
     "The softmax is right now: each row of the weights sums to 1. There is still one bug. Take k "
     "with the rows (1, 2), (3, 4), (5, 6), and print what q is multiplied with. Are its columns "
     "the keys?"
@@ -55,24 +69,24 @@ def only_softmax_mended(q, k, v):
     return _attend(scores, v)
 
 
-mistake(
+task.mistake(
     "The scores are right now. There is still one bug: the columns of the weights sum to 1, and "
     "the rows do not.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
-mistake(
+task.mistake(
     "This is q @ k, as the text has it. It fits only if there are as many words as d_k, and even "
     "then it compares words with columns. The transpose of k is needed.",
     lambda q, k, v: _attend(q @ k / np.sqrt(q.shape[-1]), v),
 )
-mistake(
+task.mistake(
     "q.T @ k compares the columns of both. A score belongs to two words: rows of q with rows of "
     "k, q @ k.T.",
     lambda q, k, v: _attend(q.T @ k / np.sqrt(q.shape[-1]), v),
 )
 
 
-@mistake(
+@task.mistake(
     "Each query was compared with the key at its own position only. It must be compared with "
     "every key: q @ k.T."
 )
@@ -81,23 +95,23 @@ def entry_by_entry(q, k, v):
     return _attend(scores / np.sqrt(q.shape[-1]), v)
 
 
-mistake(
+task.mistake(
     "The product and the axis are right now. But the divisor became the root of the number of "
     "words; it was right before, the root of the width of the queries.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(len(k)), v),
 )
-mistake(
+task.mistake(
     "The product and the axis are right now. But the division by √d_k has got lost.",
     lambda q, k, v: _attend(q @ k.T, v),
 )
-mistake(
+task.mistake(
     "The product and the axis are right now. But the scores are divided by d_k and not by its "
     "root, as they were before.",
     lambda q, k, v: _attend(q @ k.T / q.shape[-1], v),
 )
 
 
-@mistake(
+@task.mistake(
     "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
     "by a sum of its own before. Take softmax along the rows in the first place."
 )
@@ -106,19 +120,19 @@ def divided_afterwards(q, k, v):
     return weights / weights.sum(axis=1, keepdims=True) @ v
 
 
-mistake(
+task.mistake(
     "k @ q.T has a column for each query, and softmax runs down the columns, which fits. But then "
     "the weights must be turned back, weights.T, before they meet the values.",
     lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
-mistake(
+task.mistake(
     "The rows sum to 1 now. But they belong to the keys, not to the queries: either the keys come "
     "first in the product, or the map was transposed after a softmax down its columns.",
     lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
 )
 
 
-@mistake(
+@task.mistake(
     "The softmax is right now. But reshape fills a shape number by number, whatever the order is: "
     'with order="F" the columns are keys no more than before. Print what q is multiplied with, '
     "for k with the rows (1, 2), (3, 4), (5, 6)."
@@ -128,6 +142,7 @@ def in_another_order(q, k, v):
     return _attend(scores, v)
 
 
+@task.cases
 def cases(seed):
     """d_k = 1, where a reshape does no harm; a square, where nothing shows; then others."""
     rng = np.random.default_rng(seed)
@@ -145,6 +160,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def within_the_values(args, result):
     """A weighted average stays among what is averaged."""
     values, contexts = args[2], np.asarray(result)
@@ -152,20 +168,3 @@ def within_the_values(args, result):
     if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
         return "A context vector leaves the range that the values span."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=10),
-    section="Shapes, and products that look right",
-    outcome=(
-        "give the shape of every tensor in self-attention, and recognize two wrong "
-        "products that raise no error"
-    ),
-    cases=cases,
-    properties=(within_the_values,),
-    hints=(
-        "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
-        "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "
-        "key j, and each row of the weights sums to 1. Check both.",
-    ),
-)

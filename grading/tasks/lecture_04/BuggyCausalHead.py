@@ -7,7 +7,23 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="A head with its own mask",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
+    hints=(
+        "Call the head twice after `eval()`. Then look at its `mask.device` after "
+        "`head.to('meta')`: PyTorch's device *meta* is there on every machine.",
+        "The third shows in training only. Take a large `dropout`, such as 0.9, and print the "
+        "weights before and after the lines that change them. What do the rows sum to, and what "
+        "should each weight that is left be?",
+    ),
+)
 
 
 class _Head(nn.Module):
@@ -74,7 +90,7 @@ class BuggyCausalHead(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class NotStored(_Head):
     """The buffer is not stored with the weights."""
 
@@ -82,7 +98,7 @@ class NotStored(_Head):
         self.register_buffer("mask", mask, persistent=False)
 
 
-@also_right
+@task.alternative
 class WithModule(_Head):
     """A module for dropout, which sees the flag by itself."""
 
@@ -110,13 +126,13 @@ class _MadeEven(_Head):
         return weights / weights.sum(dim=-1, keepdim=True)
 
 
-as_given(
+task.as_given(
     "This is the code as given. There are two more things that the statement asks for and the "
     "head does not do."
 )
 
 
-@mistake(
+@task.mistake(
     "The mask is right now. There are still two bugs, and both are near the dropout: one shows in "
     "evaluation, the other in the sums of the rows in training."
 )
@@ -124,7 +140,7 @@ class OnlyMaskMended(_MadeEven, _NeverStops):
     """Wrong: dropout does not stop, and its rows sum to 1 again."""
 
 
-@mistake(
+@task.mistake(
     "Dropout stops in evaluation now. There are still two bugs: one shows in the sums of the rows "
     "in training, the other when the head moves to another device."
 )
@@ -132,7 +148,7 @@ class OnlyFlagMended(_LeftBehind, _MadeEven):
     """Wrong: the mask stays behind, and rows sum to 1 again."""
 
 
-@mistake(
+@task.mistake(
     "In training the weights are right now. There are still two bugs: one shows in evaluation, "
     "the other when the head moves to another device."
 )
@@ -140,7 +156,7 @@ class OnlySumMended(_LeftBehind, _NeverStops):
     """Wrong: the mask stays behind, and dropout does not stop."""
 
 
-@mistake(
+@task.mistake(
     "Dropout is right now. But the mask is a plain attribute still: where the module goes, it "
     "does not go. A buffer does."
 )
@@ -148,7 +164,7 @@ class LeftBehind(_LeftBehind):
     """Wrong: dropout is right, the mask stays behind."""
 
 
-@mistake(
+@task.mistake(
     "There is still one bug: dropout goes on in evaluation. `F.dropout` cannot see the module's "
     "flag, and its argument `training` is True unless one says otherwise."
 )
@@ -156,7 +172,7 @@ class NeverStops(_NeverStops):
     """Wrong: dropout does not stop."""
 
 
-@mistake(
+@task.mistake(
     "There is still one bug: after dropout each row is divided by its sum. That looks tidy, but "
     "the division by 1 − p has kept the expected value already, and a row of which nothing is "
     "left becomes 0/0. After dropout a row need not sum to 1."
@@ -165,19 +181,19 @@ class MadeEven(_MadeEven):
     """Wrong: after dropout the rows sum to 1 again."""
 
 
-@mistake("Now nothing is dropped in training either. Dropout must act there, and only there.")
+@task.mistake("Now nothing is dropped in training either. Dropout must act there, and only there.")
 class NoDropout(_Head):
     def _drop(self, weights):
         return weights
 
 
-@mistake("Dropout acts in evaluation and not in training: the flag is inverted.")
+@task.mistake("Dropout acts in evaluation and not in training: the flag is inverted.")
 class TurnedAround(_Head):
     def _drop(self, weights):
         return F.dropout(weights, self.dropout, not self.training)
 
 
-@mistake(
+@task.mistake(
     "In evaluation the weights are made smaller. `F.dropout` has divided by 1 − p in training "
     "already, so in evaluation nothing needs to be rescaled."
 )
@@ -188,7 +204,7 @@ class ShrunkInEvaluation(_Head):
         return weights * (1 - self.dropout)
 
 
-@mistake(
+@task.mistake(
     "What survives must be divided by 1 − p, so that the expected value stays as it was. "
     "`F.dropout` does so."
 )
@@ -199,7 +215,7 @@ class NotScaled(_Head):
         return weights * (torch.rand_like(weights) >= self.dropout)
 
 
-@mistake(
+@task.mistake(
     "Here scores are dropped, before softmax. A score of zero is not nothing: drop the weights, "
     "after softmax."
 )
@@ -211,7 +227,7 @@ class OnTheScores(_Head):
         return weights
 
 
-@mistake(
+@task.mistake(
     "Here single numbers of the values or of the context vectors are dropped. Drop the weights, "
     "so that a query loses a key as a whole."
 )
@@ -223,13 +239,13 @@ class OnTheContext(_Head):
         return weights
 
 
-@mistake("`F.dropout` wants the share that is set to zero, not the share that is kept.")
+@task.mistake("`F.dropout` wants the share that is set to zero, not the share that is kept.")
 class MoreIsKept(_Head):
     def _drop(self, weights):
         return F.dropout(weights, 1 - self.dropout, self.training)
 
 
-@mistake(
+@task.mistake(
     "One dropout mask serves for all sentences of the batch. Each draws its own: hand all weights "
     "to `F.dropout`, not those of one sentence."
 )
@@ -238,7 +254,7 @@ class OneForAll(_Head):
         return weights * F.dropout(torch.ones_like(weights[0]), self.dropout, self.training)
 
 
-@mistake(
+@task.mistake(
     "The mask has become a parameter. Even with `requires_grad=False` it is among the parameters "
     "of the head. A buffer moves with the module and is none."
 )
@@ -247,7 +263,7 @@ class TrainedMask(_Head):
         self.mask = nn.Parameter(mask, requires_grad=False)
 
 
-@mistake(
+@task.mistake(
     "There is still one bug: after dropout each row is made to sum to 1 again, with care for rows "
     "of which nothing is left. But the division by 1 − p has kept the expected value already. "
     "After dropout a row need not sum to 1."
@@ -257,7 +273,8 @@ class MadeEvenWithCare(_Head):
         return F.normalize(super()._drop(weights), p=1, dim=-1)
 
 
-def drive(answer, x, matrices, dropout):
+@task.harness
+def harness(answer, x, matrices, dropout):
     """What the head does in evaluation, in training, and on another device."""
     import torch
 
@@ -302,6 +319,7 @@ def drive(answer, x, matrices, dropout):
     return found
 
 
+@task.cases
 def cases(seed):
     """Two small heads of different sizes."""
     rng = np.random.default_rng(seed)
@@ -320,6 +338,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def in_words(args, result):
     """The first thing that is not as it should be."""
     extra = set(result["parameters"]) - {"W_query", "W_key", "W_value"}
@@ -339,21 +358,3 @@ def in_words(args, result):
     if left:
         return f"When the head moves to another device, this stays behind: {', '.join(left)}."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="A head with its own mask",
-    outcome="convert between mask conventions by name, and build a head with its own mask and "
-    "dropout",
-    cases=cases,
-    properties=(in_words,),
-    drive=drive,
-    hints=(
-        "Call the head twice after `eval()`. Then look at its `mask.device` after "
-        "`head.to('meta')`: PyTorch's device *meta* is there on every machine.",
-        "The third shows in training only. Take a large `dropout`, such as 0.9, and print the "
-        "weights before and after the lines that change them. What do the rows sum to, and what "
-        "should each weight that is left be?",
-    ),
-)

@@ -4,7 +4,20 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=5,
+    minutes=5,
+    section="Padding",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
+    hints=(
+        "The code does what it says, with the opposite mask. What does True mean in `is_filler`, "
+        "and what does it mean in `attn_mask`?",
+    ),
+)
 
 
 # %% the cell
@@ -20,14 +33,14 @@ def attend_without_padding(q, k, v, is_filler):
 # %%
 
 
-@also_right
+@task.alternative
 def by_adding(q, k, v, is_filler):
     """−∞ added to the scores of the filler."""
     bias = torch.zeros(is_filler.shape, dtype=q.dtype).masked_fill(is_filler, -torch.inf)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=bias[:, None, :])
 
 
-@also_right
+@task.alternative
 def by_sentence(q, k, v, is_filler):
     """Filler is cut off."""
     found = []
@@ -37,14 +50,14 @@ def by_sentence(q, k, v, is_filler):
     return torch.stack(found)
 
 
-as_given(
+task.as_given(
     "This is the code as given. The context vectors are made of the values of the padding alone."
 )
-mistake(
+task.mistake(
     "Without a mask the padding takes part. It has to be hidden.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
 )
-edited(
+task.edit(
     "A mask of numbers is *added* to the scores, so the padding's are 1 below the others now. "
     "That makes it quieter and does not hide it. Pass booleans, or 0 and −∞.",
     "~is_filler",
@@ -52,7 +65,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The padding passes on zeros now, but it still takes some of the weight, and the words lack "
     "it. Hide it before softmax."
 )
@@ -60,7 +73,7 @@ def silent_filler(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k, v.masked_fill(is_filler[..., None], 0.0))
 
 
-@mistake(
+@task.mistake(
     "A key of zeros has the score 0, and a score of 0 is not nothing: the padding keeps some "
     "weight."
 )
@@ -68,20 +81,20 @@ def keys_of_zero(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k.masked_fill(is_filler[..., None], 0.0), v)
 
 
-mistake(
+task.mistake(
     "A mask of numbers was multiplied with −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
     "where the padding is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(
         q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
     ),
 )
-mistake(
+task.mistake(
     "All sentences use the mask of the first one. The axis of the batch must stay.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[0]),
 )
 
 
-@mistake(
+@task.mistake(
     "The new axis comes after the keys, so the mask lies along the queries. It belongs between "
     "batch and keys: (batch, 1, T_k)."
 )
@@ -89,13 +102,14 @@ def along_queries(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[:, :, None])
 
 
-mistake(
+task.mistake(
     "The booleans are right now. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
     "the axis for the queries must stay, (batch, 1, T_k).",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler),
 )
 
 
+@task.cases
 def cases(seed):
     """One sentence to check by hand; then other sizes. Each sentence has a word and filler."""
     rng = np.random.default_rng(seed)
@@ -120,6 +134,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def not_moved_by_filler(args, result):
     """A weighted average of words stays among the words."""
     v, filler = args[2].numpy(), args[3].numpy()
@@ -130,17 +145,3 @@ def not_moved_by_filler(args, result):
         ).any():
             return f"In sentence {b} a context vector leaves the range of the values of its words."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=5, minutes=5),
-    section="Padding",
-    outcome="convert between mask conventions by name, and build a head with its own mask and "
-    "dropout",
-    cases=cases,
-    properties=(not_moved_by_filler,),
-    hints=(
-        "The code does what it says, with the opposite mask. What does True mean in `is_filler`, "
-        "and what does it mean in `attn_mask`?",
-    ),
-)

@@ -3,8 +3,24 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+from grading.author import Case, TaskFile, functions_of
 from grading.feedback.messages import TRUTH_SWAPPED
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=13,
+    section="Padding",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
+    forbidden=functions_of("helpers.masks"),
+    hints=(
+        "Make `words` of shape (batch, T) first: True where a word is.",
+        "`torch.arange(T) < lengths[:, None]` is (batch, T). With padding on the left, the words "
+        "are the last n positions: which are these numbers?",
+        "Which axis must be added to `words`, so that it says something about keys and holds for "
+        "every query?",
+    ),
+)
 
 
 def _words(lengths, T, side):
@@ -33,7 +49,7 @@ def batch_mask(lengths, T, side):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(lengths, T, side):
     """Place by place."""
     mask = np.zeros((len(lengths), T, T), dtype=bool)
@@ -44,48 +60,48 @@ def by_loop(lengths, T, side):
     return mask
 
 
-@also_right
+@task.alternative
 def additive(lengths, T, side):
     """Products of ones and zeros."""
     return (_causal(T).int() * _words(lengths, T, side).int()[:, None]).bool()
 
 
-mistake(
+task.mistake(
     "This is the causal mask alone: padding before a word can be seen.",
     lambda lengths, T, side: _causal(T).expand(len(lengths), T, T),
 )
-mistake(
+task.mistake(
     "This is the padding mask alone: each word sees the future.",
     lambda lengths, T, side: _words(lengths, T, side)[:, None].expand(-1, T, T),
 )
 
 
-mistake(
+task.mistake(
     "`words`, (batch, T), met the triangle, (T, T), as if the batch were its rows. It needs an "
     "axis for the queries before it: `words[:, None, :]`.",
     lambda lengths, T, side: _causal(T) & _words(lengths, T, side),
 )
 
 
-@mistake("The masks were combined by “or”. A query may see what every mask allows: “and”.")
+@task.mistake("The masks were combined by “or”. A query may see what every mask allows: “and”.")
 def either(lengths, T, side):
     return _causal(T) | _words(lengths, T, side)[:, None]
 
 
-mistake(
+task.mistake(
     "One position of padding counts as a word. With padding on the right, a sentence of length n "
     "has the positions 0 to n − 1.",
     lambda lengths, T, side: _causal(T) & _words(lengths + 1, T, side)[:, None],
 )
-mistake(
+task.mistake(
     "The padding is looked for on the right, also where it is on the left.",
     lambda lengths, T, side: batch_mask(lengths, T, "right"),
 )
-mistake(
+task.mistake(
     "The two sides are swapped: `side` is where padding is.",
     lambda lengths, T, side: batch_mask(lengths, T, "left" if side == "right" else "right"),
 )
-mistake(
+task.mistake(
     "The rows of the padding are empty, but its columns are open. Each row is a query, each "
     "column a key, and padding must not be looked at: the new axis belongs before the keys, "
     "`words[:, None, :]`.",
@@ -93,7 +109,7 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The columns of the padding are hidden, which is right, but so are its rows. Here a position "
     "of padding is a query like any other: it may look at earlier words."
 )
@@ -102,17 +118,17 @@ def rows_too(lengths, T, side):
     return _causal(T) & words[:, None] & words[:, :, None]
 
 
-mistake(
+task.mistake(
     TRUTH_SWAPPED,
     lambda lengths, T, side: ~batch_mask(lengths, T, side),
 )
-mistake(
+task.mistake(
     "All is right but for an axis too many. Here the mask is for one head: (batch, T, T).",
     lambda lengths, T, side: batch_mask(lengths, T, side)[:, None],
 )
 
 
-@mistake(
+@task.mistake(
     "For padding on the left the whole mask was flipped, and with it the triangle. Only the "
     "padding mask turns around: time still runs from left to right."
 )
@@ -121,14 +137,14 @@ def triangle_moved(lengths, T, side):
     return mask.flip(-1) if side == "left" else mask
 
 
-edited(
+task.edit(
     "With padding on the left, the n words are the last ones: they begin at T − n, not at n.",
     "places = places.flip(0)",
     "return torch.ones(T, T, dtype=torch.bool).tril() & (places >= lengths[:, None])[:, None, :]",
 )
 
 
-@mistake(
+@task.mistake(
     "An empty sentence with padding on the left counts as full. The last n of a list, words[-n:], "
     "are all of it for n = 0, because −0 is 0. Say where they begin, counted from the front."
 )
@@ -144,7 +160,7 @@ def _hide(mask, n, side):
     return mask
 
 
-@mistake(
+@task.mistake(
     "All sentences have one and the same mask, in which is hidden what *any* of them hides. Each "
     "needs a triangle of its own to write into: a copy."
 )
@@ -153,7 +169,7 @@ def one_triangle(lengths, T, side):
     return torch.stack([_hide(causal, n, side) for n in lengths.tolist()])
 
 
-@mistake(
+@task.mistake(
     "What one sentence hides stays hidden in the sentences after it. Each needs a triangle of its "
     "own to write into: a copy."
 )
@@ -162,12 +178,12 @@ def hidden_for_the_next(lengths, T, side):
     return torch.stack([_hide(causal, n, side).clone() for n in lengths.tolist()])
 
 
-mistake(
+task.mistake(
     "One word counts as padding. With padding on the right, a sentence of length n has the "
     "positions 0 to n − 1, and with padding on the left the last n.",
     lambda lengths, T, side: _causal(T) & _words(lengths - 1, T, side)[:, None],
 )
-mistake(
+task.mistake(
     "With padding on the right all is right. With padding on the left the first word counts as "
     "padding: the position T − n is a word already.",
     lambda lengths, T, side: (
@@ -176,6 +192,7 @@ mistake(
 )
 
 
+@task.cases
 def cases(seed):
     """Two sentences in two places; then both sides, with a full and an empty sentence."""
     rng = np.random.default_rng(seed)
@@ -193,6 +210,7 @@ def cases(seed):
     return made
 
 
+@task.diagnostic
 def who_sees_what(args, result):
     """Filler that is seen, or a view of the future, with its place."""
     lengths, T, side = args
@@ -206,20 +224,3 @@ def who_sees_what(args, result):
             return f"In sentence {b} place {row} sees place {key}, which is padding."
     b, row, key = np.argwhere(batch_mask(*args).numpy() & ~result)[0]
     return f"In sentence {b} place {row} does not see place {key}, a word that is not later."
-
-
-TASK = task(
-    plan("implement", points=9, minutes=13),
-    section="Padding",
-    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
-    cases=cases,
-    properties=(who_sees_what,),
-    forbidden=functions_of("helpers.masks"),
-    hints=(
-        "Make `words` of shape (batch, T) first: True where a word is.",
-        "`torch.arange(T) < lengths[:, None]` is (batch, T). With padding on the left, the words "
-        "are the last n positions: which are these numbers?",
-        "Which axis must be added to `words`, so that it says something about keys and holds for "
-        "every query?",
-    ),
-)

@@ -3,8 +3,23 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, functions_of, mistake, plan, task
+from grading.author import Case, TaskFile, functions_of
 from grading.feedback.messages import TRUTH_SWAPPED
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=6,
+    section="Fewer queries than keys",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
+    forbidden=functions_of("helpers.masks"),
+    hints=(
+        "Draw the full square for T_k = 3 first. Which of its rows belong to the last two "
+        "positions?",
+        "`torch.tril` keeps what lies on a diagonal and below it. Its argument `diagonal` says how "
+        "many columns to the right that diagonal is moved. With T_q = T_k it is 0.",
+    ),
+)
 
 
 # %% the cell
@@ -18,52 +33,52 @@ def causal_lower_right(T_q, T_k):
 # %%
 
 
-@also_right
+@task.alternative
 def by_slicing(T_q, T_k):
     """The last rows of the full square."""
     return np.tril(np.ones((T_k, T_k), dtype=bool))[T_k - T_q :]
 
 
-@also_right
+@task.alternative
 def by_places(T_q, T_k):
     """Places compared."""
     queries = torch.arange(T_k - T_q, T_k)
     return torch.arange(T_k) <= queries[:, None]
 
 
-mistake(
+task.mistake(
     "The diagonal begins in the upper left corner, as in PyTorch's `is_causal`. But the queries "
     "are the last positions: the newest one, in the last row, sees all keys.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(),
 )
-mistake(
+task.mistake(
     TRUTH_SWAPPED,
     lambda T_q, T_k: ~causal_lower_right(T_q, T_k),
 )
-mistake(
+task.mistake(
     "The diagonal lies one column too far to the left: a word must see itself, too.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_k - T_q - 1),
 )
-mistake(
+task.mistake(
     "The diagonal lies one column too far to the right: each query sees the next word. This is a "
     "leak.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_k - T_q + 1),
 )
 
 
-@mistake("This is the upper triangle: each query sees itself and what comes later.")
+@task.mistake("This is the upper triangle: each query sees itself and what comes later.")
 def upper(T_q, T_k):
     return torch.ones(T_q, T_k, dtype=torch.bool).triu(diagonal=T_k - T_q)
 
 
-mistake(
+task.mistake(
     "The diagonal was moved to the wrong side. With more keys than queries there are earlier "
     "positions that all queries see, so it moves to the right.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_q - T_k),
 )
 
 
-@mistake(
+@task.mistake(
     "This mask has a row for each key. There are only T_q queries; of the square, their rows are "
     "the last ones."
 )
@@ -71,38 +86,39 @@ def square(T_q, T_k):
     return torch.ones(T_k, T_k, dtype=torch.bool).tril()
 
 
-mistake(
+task.mistake(
     "Queries and keys are swapped: each row is a query, each column a key.",
     lambda T_q, T_k: causal_lower_right(T_q, T_k).T,
 )
-mistake(
+task.mistake(
     "Nothing is hidden here: each query sees all keys.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool),
 )
-mistake(
+task.mistake(
     "This is the mask in the additive convention. Booleans are wanted, True where a query may "
     "attend.",
     lambda T_q, T_k: torch.zeros(T_q, T_k).masked_fill(~causal_lower_right(T_q, T_k), -torch.inf),
 )
-mistake(
+task.mistake(
     "The ones and zeros are right, but they are numbers. A mask of this course holds booleans: "
     "dtype=torch.bool.",
     lambda T_q, T_k: causal_lower_right(T_q, T_k).float(),
 )
 
 
-mistake(
+task.mistake(
     "Of the square, the rows from T_q on are left, and these are T_k − T_q. The queries are the "
     "last T_q positions.",
     lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[T_q:],
 )
-mistake(
+task.mistake(
     "Of the square, the last T_q columns were cut out. Queries are rows: a row for each query, a "
     "column for each key.",
     lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[:, T_k - T_q :],
 )
 
 
+@task.cases
 def cases(seed):
     """The square of two, then fewer queries than keys."""
     rng = np.random.default_rng(seed)
@@ -111,6 +127,7 @@ def cases(seed):
     return [Case((n, m), f"T_q = {n}, T_k = {m}", kind="ordinary cases") for n, m in sizes]
 
 
+@task.diagnostic
 def counts(args, result):
     """How many keys the first query that is wrong sees."""
     T_q, T_k = args
@@ -122,19 +139,3 @@ def counts(args, result):
             keys = "1 key" if place == 0 else f"{place + 1} keys"
             return f"Row {row} is the query at place {place}. It must see {keys}, and sees {seen}."
     return None
-
-
-TASK = task(
-    plan("implement", points=7, minutes=6),
-    section="Fewer queries than keys",
-    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
-    cases=cases,
-    properties=(counts,),
-    forbidden=functions_of("helpers.masks"),
-    hints=(
-        "Draw the full square for T_k = 3 first. Which of its rows belong to the last two "
-        "positions?",
-        "`torch.tril` keeps what lies on a diagonal and below it. Its argument `diagonal` says how "
-        "many columns to the right that diagonal is moved. With T_q = T_k it is 0.",
-    ),
-)

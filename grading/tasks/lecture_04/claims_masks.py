@@ -1,52 +1,47 @@
 """Choose: what a leak does, why one trains with a mask, and when not to."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_masks = ...  # a set of letters
-# BEGIN SOLUTION
-claims_masks = {"b", "d", "g"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=6, minutes=8),
+task = TaskFile(
+    "choose",
+    points=6,
+    minutes=8,
     section="When not to mask",
     outcome="say why a causal mask lets one pass train every position, and when a layer needs no "
     "mask",
     reasons={
-        "a": fails(
+        "a": incorrect(
             "New sentences cannot have been learned by heart. A loss below the entropy says "
             "that the answers are in the input: somewhere the model sees the future."
         ),
-        "b": holds(
+        "b": correct(
             "Under the mask, one pass and T cuts are the same function of the weights. The "
             "lecture compared outputs and gradients of all parameters."
         ),
-        "c": fails(
+        "c": incorrect(
             "New text contains its answers just as old text does, and copying works there too. "
             "(In *Deeper* the lecture measures a loss under 0.2 on a pair of words that was never "
             "seen.)"
         ),
-        "d": holds(
+        "d": correct(
             "The newest word is in the last row, and that row of a causal mask is True "
             "throughout. With a second layer it would make a difference. (Training without the "
             "mask is another matter.)"
         ),
-        "e": fails(
+        "e": incorrect(
             "Its whole sentence is there when it is used, so nothing is cheated. A causal mask "
             "takes away what it needs: in the lecture, the words before the noun then did no "
             "better than a coin."
         ),
-        "f": fails(
+        "f": incorrect(
             "All scores are computed and some of them thrown away. A mask decides what is seen, "
             "not what is computed."
         ),
-        "g": holds(
+        "g": correct(
             "It has learned to copy the next word, and when it writes there is none. In "
             "the lecture its loss was under 0.2, and under a tenth of its sentences were good."
         ),
-        "h": fails(
+        "h": incorrect(
             "Dropout hides keys by chance, each time others, and the survivors are made larger. "
             "In evaluation it hides nothing. So the future would be seen in most steps of "
             "training."
@@ -57,3 +52,10 @@ TASK = task(
         "*When not to mask*.",
     ),
 )
+
+# %% the cell
+claims_masks = ...  # a set of letters
+# BEGIN SOLUTION
+claims_masks = {"b", "d", "g"}
+# END SOLUTION
+# %%

@@ -3,7 +3,27 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=11,
+    section="A head with its own mask",
+    outcome="convert between mask conventions by name, and build a head with its own mask and "
+    "dropout",
+    forbidden=(
+        "helpers.masks.to_blocking",
+        "helpers.masks.from_blocking",
+        "helpers.masks.to_additive",
+        "helpers.masks.from_additive",
+    ),
+    hints=(
+        "Nine pairs are too many to write one by one. First make “True = may attend” of whatever "
+        "comes, then make the target of that.",
+        "What is `-torch.inf * 0`? And `torch.tensor(-torch.inf).bool()`?",
+    ),
+)
 
 
 def _keeps(mask, source):
@@ -30,7 +50,7 @@ def convert_mask(mask, source, target):
 # %%
 
 
-@also_right
+@task.alternative
 def by_numpy(mask, source, target):
     """In NumPy, in float64."""
     mask = mask.numpy()
@@ -38,7 +58,7 @@ def by_numpy(mask, source, target):
     return np.where(keeps, 0.0, -np.inf) if target == "added" else keeps ^ (target == "blocks")
 
 
-@mistake(
+@task.mistake(
     'The mask is inverted whatever the source is. Of the sources only "blocks" means the '
     "opposite of “may attend”."
 )
@@ -47,7 +67,7 @@ def always_turned(mask, source, target):
     return _added(keeps) if target == "added" else ~keeps if target == "blocks" else keeps
 
 
-@mistake(
+@task.mistake(
     "An additive mask was read the wrong way round: what was blocked is now visible. The 0 means "
     "“may attend”. (And as a boolean −∞ is True, because it is not 0.)"
 )
@@ -56,7 +76,7 @@ def by_truth(mask, source, target):
     return _added(keeps) if target == "added" else keeps if target == "keeps" else ~keeps
 
 
-@mistake(
+@task.mistake(
     "0 times ∞ is NaN, so multiplying a mask by −∞ spoils the positions that should be 0. Write "
     "−∞ into the blocked positions with `masked_fill` or `torch.where`."
 )
@@ -65,7 +85,7 @@ def multiplied(mask, source, target):
     return ~keeps * -torch.inf if target == "added" else convert_mask(mask, source, target)
 
 
-@mistake(
+@task.mistake(
     "−1e9 is very low, but it is not −∞: in a row in which everything is blocked it hides "
     "nothing. The lecture's additive mask holds 0 and −∞."
 )
@@ -74,7 +94,7 @@ def finite(mask, source, target):
     return result.clamp(min=-1e9) if target == "added" else result
 
 
-@mistake(
+@task.mistake(
     "This adds 1 to visible scores and 0 to blocked ones, so the blocked ones keep a share. To "
     "be added are 0, which changes nothing, and −∞."
 )
@@ -83,7 +103,7 @@ def one_for_visible(mask, source, target):
     return _keeps(mask, source).float() if target == "added" else result
 
 
-@mistake(
+@task.mistake(
     "The blocked positions are right. What may be seen should stay as it is, so 0 is added there, "
     "not 1."
 )
@@ -92,24 +112,24 @@ def one_and_minus_infinity(mask, source, target):
     return result + 1.0 if target == "added" else result
 
 
-@mistake("Here −∞ is added to what may be seen. It belongs where the mask blocks.")
+@task.mistake("Here −∞ is added to what may be seen. It belongs where the mask blocks.")
 def wrong_side_hidden(mask, source, target):
     result = convert_mask(mask, source, target)
     return _added(~_keeps(mask, source)) if target == "added" else result
 
 
-@mistake('A boolean mask is taken for "keeps", also where `source` is "blocks".')
+@task.mistake('A boolean mask is taken for "keeps", also where `source` is "blocks".')
 def source_ignored(mask, source, target):
     return convert_mask(mask if mask.dtype == torch.bool else mask == 0, "keeps", target)
 
 
-mistake(
+task.mistake(
     'The mask comes back as "keeps", whatever `target` says.',
     lambda mask, source, target: _keeps(mask, source),
 )
 
 
-@mistake(
+@task.mistake(
     'From "blocks" to "blocks" the mask is inverted. It must be inverted twice or not at all: '
     "check the source first, and then, separately, the target."
 )
@@ -119,14 +139,14 @@ def turned_once(mask, source, target):
     return convert_mask(mask, source, target)
 
 
-@mistake(
+@task.mistake(
     'Where `target` is "blocks", the mask comes back as "keeps". It still has to be turned around.'
 )
 def target_blocks_forgotten(mask, source, target):
     return convert_mask(mask, source, "keeps" if target == "blocks" else target)
 
 
-@mistake(
+@task.mistake(
     "From a boolean mask comes a boolean mask again, with True where −∞ should stand. Were the "
     "zeros made in the type of the mask, as `zeros_like` does? Even −∞ becomes True there. Numbers "
     "to be added are floating-point numbers."
@@ -139,6 +159,7 @@ def type_of_the_mask(mask, source, target):
     return result
 
 
+@task.cases
 def cases(seed):
     """A mask of two by two first; then all nine pairs of conventions."""
     rng = np.random.default_rng(seed)
@@ -159,6 +180,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def only_zero_and_infinity(args, result):
     """What a mask to be added holds."""
     if args[2] != "added" or result.dtype == bool:
@@ -167,24 +189,3 @@ def only_zero_and_infinity(args, result):
     if strange.size:
         return f"A mask to be added holds 0 and −∞ only; here stands {strange[0]:g}, too."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=11),
-    section="A head with its own mask",
-    outcome="convert between mask conventions by name, and build a head with its own mask and "
-    "dropout",
-    cases=cases,
-    properties=(only_zero_and_infinity,),
-    forbidden=(
-        "helpers.masks.to_blocking",
-        "helpers.masks.from_blocking",
-        "helpers.masks.to_additive",
-        "helpers.masks.from_additive",
-    ),
-    hints=(
-        "Nine pairs are too many to write one by one. First make “True = may attend” of whatever "
-        "comes, then make the target of that.",
-        "What is `-torch.inf * 0`? And `torch.tensor(-torch.inf).bool()`?",
-    ),
-)

@@ -3,7 +3,24 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=14,
+    minutes=19,
+    section="The future-token test",
+    outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
+    "good",
+    hints=(
+        "The test of the lecture changes everything from a position on. Here row j alone must "
+        "change: which outputs are compared, and what goes into the list?",
+        "Two layers are hard to catch. One looks only at how the numbers of a row differ from each "
+        "other. What must a change of that row look like, so that it is noticed?",
+        "The other has a NaN in its output. What does `abs().max() > 1e-6` say then? "
+        "`torch.isclose` compares number by number and can take NaN for equal to NaN.",
+    ),
+)
 
 
 def _table(layer, x, change=None, equal_nan=True, tolerance=1e-6, several=False):
@@ -41,14 +58,14 @@ def future_leaks(layer, x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_replacing(layer, x):
     """Each row replaced, as a set."""
     torch.manual_seed(3)
     return set(_pairs(_table(layer, x, lambda row: 2 * torch.rand_like(row) - 2 * row)))
 
 
-@also_right
+@task.alternative
 def one_number_at_a_time(layer, x):
     """Each single number moved, in NumPy."""
     before, found = layer(x).numpy(), set()
@@ -61,7 +78,7 @@ def one_number_at_a_time(layer, x):
     return sorted(found)
 
 
-@mistake(
+@task.mistake(
     "Two kinds of layers slip through. Some look only at how the numbers of a row differ, so move "
     "them by different amounts. And where NaN is, `>` is False."
 )
@@ -75,7 +92,7 @@ def as_in_the_lecture(layer, x):
     return found
 
 
-@mistake(
+@task.mistake(
     "All numbers of a row were moved by the same amount. A layer that looks only at how they "
     "differ does not notice: move each by an amount of its own."
 )
@@ -83,7 +100,7 @@ def moved_alike(layer, x):
     return _pairs(_table(layer, x, lambda row: torch.ones_like(row)))
 
 
-@mistake(
+@task.mistake(
     "Only the first number of a row was changed. A layer may look at another one: change all of "
     "them, each by an amount of its own."
 )
@@ -91,7 +108,7 @@ def first_number_only(layer, x):
     return _pairs(_table(layer, x, lambda row: torch.tensor([1.5, 0.0, 0.0]).double()))
 
 
-@mistake(
+@task.mistake(
     "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a NaN that "
     "was there before hides any change next to it."
 )
@@ -104,53 +121,53 @@ def whole_maximum(layer, x):
     return _pairs(table)
 
 
-mistake(
+task.mistake(
     "A NaN that was there before and after counts as a change here, because NaN does not equal "
     "itself. `torch.isclose` has an argument `equal_nan`.",
     lambda layer, x: _pairs(_table(layer, x, equal_nan=False)),
 )
-mistake(
+task.mistake(
     "Everything from row j on was changed at once. That shows whether there is a leak, but not "
     "from which row. Change row j alone.",
     lambda layer, x: _pairs(_table(layer, x, several=True)),
 )
-mistake(
+task.mistake(
     "Pairs with i = j are in the list. An output may depend on its own row; leaks are pairs with "
     "j > i.",
     lambda layer, x: _pairs(_table(layer, x), offset=0),
 )
-mistake(
+task.mistake(
     "These pairs have j < i: what an output knows of the past, which it may. Leaks are pairs "
     "with j > i.",
     lambda layer, x: [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))],
 )
-mistake(
+task.mistake(
     "The two numbers of each pair are swapped: first the output, then the row on which it depends.",
     lambda layer, x: [(j, i) for i, j in future_leaks(layer, x)],
 )
-mistake(
+task.mistake(
     "Only rows one position ahead were tried. A layer may look farther.",
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == i + 1],
 )
-mistake(
+task.mistake(
     "Only the last row was changed. Change each row, one at a time.",
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == len(x) - 1],
 )
 
 
-@mistake("For each output only the first leak is in the list. All of them are wanted.")
+@task.mistake("For each output only the first leak is in the list. All of them are wanted.")
 def first_of_each(layer, x):
     pairs = future_leaks(layer, x)
     return [(i, j) for i, j in pairs if j == min(b for a, b in pairs if a == i)]
 
 
-mistake(
+task.mistake(
     "Sums in another order are rounded differently. Differences below 10⁻⁶ count as equal.",
     lambda layer, x: _pairs(_table(layer, x, tolerance=0)),
 )
 
 
-@mistake("A fall was not counted as a change: take the absolute value of the differences.")
+@task.mistake("A fall was not counted as a change: take the absolute value of the differences.")
 def with_a_sign(layer, x):
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
     for j in range(len(x)):
@@ -160,13 +177,13 @@ def with_a_sign(layer, x):
     return _pairs(table)
 
 
-mistake(
+task.mistake(
     "Positions are counted from 0 here.",
     lambda layer, x: [(i + 1, j + 1) for i, j in future_leaks(layer, x)],
 )
 
 
-@mistake(
+@task.mistake(
     "What you changed in one round is still changed in the next. Begin each round with a fresh "
     "copy, `x.clone()`."
 )
@@ -180,14 +197,14 @@ def not_undone(layer, x):
     return _pairs(table)
 
 
-mistake(
+task.mistake(
     "The list is empty for every layer, also for those that look ahead. Is anything changed, and "
     "is something put into the list?",
     lambda layer, x: [],
 )
 
 
-@mistake(
+@task.mistake(
     "Only the sums of the rows (or their means) were compared. What one number of a row gains and "
     "another loses does not show there: compare number by number."
 )
@@ -200,7 +217,7 @@ def sums_compared(layer, x):
     return _pairs(table)
 
 
-@mistake(
+@task.mistake(
     "The gradient tells of tiny moves only. A layer that rounds has the slope 0, and yet another "
     "row comes out as another number. Besides, where one output is NaN, a gradient may be NaN for "
     "all. Put other numbers into the row, and compare what comes out."
@@ -210,18 +227,19 @@ def by_gradient(layer, x):
     return _pairs((slopes.abs().sum(dim=(1, 3)) > 1e-6).numpy())
 
 
-mistake(
+task.mistake(
     "The last row was never changed: does the loop end one row too early?",
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j < len(x) - 1],
 )
-mistake(
+task.mistake(
     "One layer gives the same for a row that is doubled, negated, or read backwards, so such a "
     "change does not show. Replace the row by new random numbers.",
     lambda layer, x: _pairs(_table(layer, x, lambda row: row)),
 )
 
 
-def drive(answer, name, x):
+@task.harness
+def harness(answer, name, x):
     """Make the layer of this name, ask for its leaks, and put the pairs into order."""
     import torch
 
@@ -287,6 +305,7 @@ def drive(answer, name, x):
         raise ValueError("a list of pairs (i, j) of whole numbers is wanted") from None
 
 
+@task.cases
 def cases(seed):
     """Two rows by hand; then layers that leak in ways that are easy to miss."""
     rng = np.random.default_rng(seed)
@@ -311,9 +330,10 @@ def cases(seed):
     return [Case((name, x), f"{name}; T = {len(x)}", kind=kind) for name, x, kind in made]
 
 
+@task.diagnostic
 def first_difference(args, result):
     """The first pair that is missing or too much."""
-    right, came = set(drive(future_leaks, *args)), set(result)
+    right, came = set(harness(future_leaks, *args)), set(result)
     for i, j in sorted(right - came):
         return f"Output {i} depends on row {j}, and ({i}, {j}) is not in your list."
     for i, j in sorted(came - right):
@@ -321,22 +341,3 @@ def first_difference(args, result):
             return f"({i}, {j}) is in your list, and row {j} is not later than output {i}."
         return f"({i}, {j}) is in your list, and output {i} does not depend on row {j}."
     return None
-
-
-TASK = task(
-    plan("implement", points=14, minutes=19),
-    section="The future-token test",
-    outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
-    "good",
-    cases=cases,
-    properties=(first_difference,),
-    drive=drive,
-    hints=(
-        "The test of the lecture changes everything from a position on. Here row j alone must "
-        "change: which outputs are compared, and what goes into the list?",
-        "Two layers are hard to catch. One looks only at how the numbers of a row differ from each "
-        "other. What must a change of that row look like, so that it is noticed?",
-        "The other has a NaN in its output. What does `abs().max() > 1e-6` say then? "
-        "`torch.isclose` compares number by number and can take NaN for equal to NaN.",
-    ),
-)

@@ -1,6 +1,19 @@
 """How many keys each query sees: filler on the left, and only the last places ask."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=5,
+    minutes=5,
+    section="Padding",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
+    hints=(
+        "Number the positions: 0 and 1 are padding, 2 to 5 are words. At which positions are the "
+        "three queries?",
+        "The query at position 3 sees positions up to 3. Which of these are words?",
+    ),
+)
 
 # %% the cell
 keys_seen = ...  # a list of three whole numbers
@@ -9,42 +22,31 @@ keys_seen = [2, 3, 4]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "This counts the two positions of padding, too. The padding mask hides them from every query.",
     [4, 5, 6],
 )
-mistake(
+task.mistake(
     "The three queries are the last three of the four words. Before the first of them there is "
     "one word already, and it is visible.",
     [1, 2, 3],
 )
-mistake(
+task.mistake(
     "This is the padding mask alone. Under the causal mask, the first two queries do not see "
     "what comes after them.",
     [4, 4, 4],
 )
-mistake(
+task.mistake(
     "Here the first query is taken to be the one at position 0, at the padding. The queries are "
     "the last three positions, so their rows are the last three of the square.",
     [0, 0, 1],
 )
-mistake(
+task.mistake(
     "Nothing is hidden here. Masks combine by “and”: visible is what both masks allow. (By “or”, "
     "each query would see everything.)",
     [6, 6, 6],
 )
-mistake(
+task.mistake(
     "Here one of the two positions of padding is counted, or each query sees one word ahead.",
     [3, 4, 5],
-)
-
-TASK = task(
-    plan("predict", points=5, minutes=5),
-    section="Padding",
-    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
-    hints=(
-        "Number the positions: 0 and 1 are padding, 2 to 5 are words. At which positions are the "
-        "three queries?",
-        "The query at position 3 sees positions up to 3. Which of these are words?",
-    ),
 )

@@ -2,7 +2,20 @@
 
 import math
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=5,
+    section="The causal mask",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
+    hints=(
+        "Which of the four words may the word at position 2 see?",
+        "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "
+        "sum of what is left.",
+    ),
+)
 
 # %% the cell
 masked_row = ...  # a list of four numbers
@@ -11,58 +24,47 @@ masked_row = [1 / 8, 2 / 8, 5 / 8, 0.0]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "This is the row without a mask. The word at position 2 may not see position 3, which comes "
     "later.",
     [1 / 15, 2 / 15, 5 / 15, 7 / 15],
 )
-mistake(
+task.mistake(
     "The hidden word was crossed out after softmax, and the row sums to less than 1. Its "
     "exponential must be missing from the sum in the denominator, too.",
     [1 / 15, 2 / 15, 5 / 15, 0.0],
 )
-mistake(
+task.mistake(
     "The hidden score was set to 0, and e⁰ is 1: the hidden word still has some weight. Its score "
     "goes to −∞, so that its exponential is 0.",
     [1 / 9, 2 / 9, 5 / 9, 1 / 9],
 )
-mistake(
+task.mistake(
     "This is one position too few. Positions are counted from 0, and under a causal mask a word "
     "sees itself, too: position 2 sees positions 0, 1 and 2.",
     [1 / 3, 2 / 3, 0.0, 0.0],
 )
-mistake(
+task.mistake(
     "The right words are visible, but their weights should differ: the scores still matter. Each "
     "gets its exponential divided by the sum of the visible ones.",
     [1 / 3, 1 / 3, 1 / 3, 0.0],
 )
-mistake(
+task.mistake(
     "Here the mask is inverted: the word sees what it must not see, and not what it may.",
     [0.0, 0.0, 0.0, 1.0],
 )
-mistake(
+task.mistake(
     "Here the word looks ahead: it sees itself and what comes later. A causal mask shows itself "
     "and what came before.",
     [0.0, 0.0, 5 / 12, 7 / 12],
 )
-mistake(
+task.mistake(
     "The exponentials of the visible words were divided by the largest one, which is hidden. "
     "Divide by their own sum.",
     [1 / 7, 2 / 7, 5 / 7, 0.0],
 )
-mistake(
+task.mistake(
     "The scores themselves were divided by their sum. Softmax divides their exponentials: e to "
     "the power of log 5 is 5.",
     [0.0, math.log(2) / math.log(10), math.log(5) / math.log(10), 0.0],
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=5),
-    section="The causal mask",
-    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
-    hints=(
-        "Which of the four words may the word at position 2 see?",
-        "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "
-        "sum of what is left.",
-    ),
 )

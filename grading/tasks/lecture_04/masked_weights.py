@@ -3,7 +3,36 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=13,
+    minutes=19,
+    section="Fully masked rows",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
+    forbidden=(
+        "helpers.numpy_attention.softmax",
+        "helpers.attention.masked_softmax",
+        "helpers.attention.scaled_dot_product_attention",
+        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch.nn.functional.softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.softmax",
+        "torch.log_softmax",
+        "torch.Tensor.softmax",
+        "torch.Tensor.log_softmax",
+    ),
+    hints=(
+        "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "
+        "number keeps exp in bounds, if some scores are hidden? A hidden one may be the largest.",
+        "Write −∞ over the hidden scores first: its exponential is 0. In which rows is the largest "
+        "score then −∞, and what would you rather subtract there?",
+        "The sum of an empty row is 0. Which number in the denominator gives weights of 0, and no "
+        "NaN, neither forward nor backward?",
+    ),
+)
 
 
 def _largest_visible(scores, mask):
@@ -33,7 +62,7 @@ def masked_weights(scores, mask):
 # %%
 
 
-@also_right
+@task.alternative
 def by_filling(scores, mask):
     """An empty row keeps finite scores, and loses its weights at the end."""
     some = mask.any(dim=-1, keepdim=True)
@@ -42,7 +71,7 @@ def by_filling(scores, mask):
     return (exp / exp.sum(dim=-1, keepdim=True)).masked_fill(~mask, 0.0)
 
 
-@also_right
+@task.alternative
 def by_clamping(scores, mask):
     """Hidden scores are set to the row's largest, then taken out."""
     low = torch.finfo(scores.dtype).min
@@ -51,7 +80,7 @@ def by_clamping(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
-@also_right
+@task.alternative
 def by_patch(scores, mask):
     """Though fragile: `masked_fill` keeps the NaN out of the gradient."""
     hidden = scores.masked_fill(~mask, -torch.inf)
@@ -65,14 +94,14 @@ def _plain(scores):
     return exp / exp.sum(dim=-1, keepdim=True)
 
 
-mistake(
+task.mistake(
     "A row in which everything is masked holds nothing but −∞, and its largest score is −∞, too: "
     "−∞ − (−∞) is NaN. The other rows are right.",
     lambda scores, mask: _plain(scores.masked_fill(~mask, -torch.inf)),
 )
 
 
-@mistake(
+@task.mistake(
     "With a finite number such as −1e9 instead of −∞, all scores of a row in which everything is "
     "masked are equal: the row becomes uniform, without any error. Its weights must be 0."
 )
@@ -80,7 +109,7 @@ def finite(scores, mask):
     return _plain(scores.masked_fill(~mask, -1e9))
 
 
-@mistake(
+@task.mistake(
     "Replacing NaN afterwards fixes the weights, but the backward pass still runs through −∞ − "
     "(−∞), and after an addition nothing stops it. Let the NaN never arise."
 )
@@ -89,7 +118,7 @@ def patched_additive(scores, mask):
     return _plain(scores + bias).nan_to_num()
 
 
-@mistake(
+@task.mistake(
     "exp of a score above 709 is ∞, and ∞/∞ and 0 · ∞ are NaN. Subtract the row's largest "
     "visible score first."
 )
@@ -98,7 +127,7 @@ def no_maximum(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
-@mistake(
+@task.mistake(
     "Hidden scores cannot do harm any more, but exp of a visible one above 709 is ∞, and of one "
     "below −745 it is 0. Subtract the row's largest visible score first."
 )
@@ -107,7 +136,7 @@ def hidden_without_maximum(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
-@mistake(
+@task.mistake(
     "The largest score of a row may be a hidden one. If it lies far above the visible ones, all "
     "their exponentials are rounded to 0. Subtract the largest *visible* score."
 )
@@ -116,7 +145,7 @@ def maximum_of_all(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
-@mistake(
+@task.mistake(
     "Two things. An empty row is 0/0. And the largest score of a row may be a hidden one: if it "
     "lies far above the visible ones, all their exponentials are rounded to 0."
 )
@@ -125,7 +154,7 @@ def maximum_of_all_uncovered(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True)
 
 
-@mistake(
+@task.mistake(
     "One largest score was subtracted from all rows. In a row that lies far below it, all "
     "exponentials are rounded to 0. Each row needs its own."
 )
@@ -134,7 +163,7 @@ def maximum_of_the_table(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-300)
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But exp was taken of hidden scores, too, and of one far above the "
     "others it is ∞. `torch.where` throws the ∞ away, and in the backward pass its slope comes "
     "back: 0 · ∞ is NaN. Hide the scores *before* exp."
@@ -145,7 +174,7 @@ def where_afterwards(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
-@mistake(
+@task.mistake(
     "exp was taken of hidden scores, too. Of one far above the visible ones it is ∞, and ∞ times "
     "the 0 of the mask is NaN. Hide the scores *before* exp."
 )
@@ -155,35 +184,35 @@ def times_the_mask(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
-mistake(
+task.mistake(
     "The weights were set to 0 after softmax, so the rows do not sum to 1. Empty rows are right "
     "this way, in the others hidden scores must not enter the sum.",
     lambda scores, mask: _plain(scores) * mask,
 )
-mistake(
+task.mistake(
     "Hidden scores were set to 0, and e⁰ is 1: a score of zero is not nothing.",
     lambda scores, mask: _plain(scores.masked_fill(~mask, 0.0)),
 )
-mistake(
+task.mistake(
     "These are the exponentials. They still have to be divided by the sum of their row.",
     lambda scores, mask: _exponentials(scores, mask),
 )
-mistake(
+task.mistake(
     "The mask is inverted: in this course True means “may attend”, so −∞ goes where it is False.",
     lambda scores, mask: masked_weights(scores, ~mask),
 )
-mistake(
+task.mistake(
     "Softmax runs down the columns. Each query has a row, so it runs along the last axis.",
     lambda scores, mask: masked_weights(scores.mT, mask.mT).mT,
 )
-mistake(
+task.mistake(
     "Only rows that are masked throughout were treated. In the others, too, what is masked must "
     "get no weight.",
     lambda scores, mask: _plain(scores).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0),
 )
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But exp was taken before the hidden scores were sorted out, and of one "
     "far above the visible ones it is ∞. Its slope is ∞, too, and in the backward pass 0 · ∞ is "
     "NaN. Hide the scores *before* exp."
@@ -194,7 +223,7 @@ def where_afterwards_detached(scores, mask):
     return exp / exp.sum(dim=-1, keepdim=True).clamp(min=1e-9)
 
 
-@mistake(
+@task.mistake(
     "The sums of the rows have lost their axis, so they are broadcast along the rows instead of "
     "down the columns, or do not fit at all. Write keepdim=True."
 )
@@ -203,7 +232,7 @@ def sums_without_axis(scores, mask):
     return exp / exp.sum(dim=-1).masked_fill(empty, 1.0)
 
 
-@mistake(
+@task.mistake(
     "The lost axis of the sums was put back at position 1, as `[:, None]` does. That is right for "
     "one table only: with axes in front it belongs to the end. Write keepdim=True, or [..., None]."
 )
@@ -212,7 +241,7 @@ def axis_at_place_one(scores, mask):
     return exp / exp.sum(dim=-1).masked_fill(empty, 1.0)[:, None]
 
 
-@mistake(
+@task.mistake(
     "−1,000 is low, but visible scores may lie as low, and then the hidden ones take a share of "
     "the sum. Below every score lies only −∞."
 )
@@ -220,7 +249,8 @@ def not_low_enough(scores, mask):
     return _plain(scores.masked_fill(~mask, -1000.0)).masked_fill(~mask, 0.0)
 
 
-def drive(answer, scores, mask, probe):
+@task.harness
+def harness(answer, scores, mask, probe):
     """The weights, and the gradient of a sum in which each weight has a factor of its own."""
     import torch
 
@@ -239,6 +269,7 @@ def drive(answer, scores, mask, probe):
     return {"weights": weights, "gradient": gradient}
 
 
+@task.cases
 def cases(seed):
     """Two keys to check by hand; then empty rows, and scores far apart."""
     rng = np.random.default_rng(seed)
@@ -274,6 +305,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def what_rows_hold(args, result):
     """NaN, an empty row that is not zero, a row that does not sum to 1, a gradient with NaN."""
     mask = np.broadcast_to(args[1].numpy(), result["weights"].shape)
@@ -292,34 +324,3 @@ def what_rows_hold(args, result):
     if np.isnan(result["gradient"]).any():
         return "The weights are right, but the gradient of the scores holds NaN."
     return None
-
-
-TASK = task(
-    plan("implement", points=13, minutes=19),
-    section="Fully masked rows",
-    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
-    cases=cases,
-    properties=(what_rows_hold,),
-    drive=drive,
-    forbidden=(
-        "helpers.numpy_attention.softmax",
-        "helpers.attention.masked_softmax",
-        "helpers.attention.scaled_dot_product_attention",
-        "helpers.numpy_attention.scaled_dot_product_attention_numpy",
-        "torch.nn.functional.scaled_dot_product_attention",
-        "torch.nn.functional.softmax",
-        "torch.nn.functional.log_softmax",
-        "torch.softmax",
-        "torch.log_softmax",
-        "torch.Tensor.softmax",
-        "torch.Tensor.log_softmax",
-    ),
-    hints=(
-        "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "
-        "number keeps exp in bounds, if some scores are hidden? A hidden one may be the largest.",
-        "Write −∞ over the hidden scores first: its exponential is 0. In which rows is the largest "
-        "score then −∞, and what would you rather subtract there?",
-        "The sum of an empty row is 0. Which number in the denominator gives weights of 0, and no "
-        "NaN, neither forward nor backward?",
-    ),
-)

@@ -4,8 +4,21 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.numpy_attention import softmax
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=13,
+    section="Why −∞ and not 0",
+    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
+    hints=(
+        "Print the mask for three words and a window of 2. How many words does each row show?",
+        "The other bug shows only where scores are far apart. What does softmax make of the scores "
+        "0 and 800, if the 800 is hidden afterwards?",
+    ),
+)
 
 
 def _scores(q, k):
@@ -41,7 +54,7 @@ def sliding_window_attention(q, k, v, window):
 # %%
 
 
-@also_right
+@task.alternative
 def by_cuts(q, k, v, window):
     """The words in the window, cut out."""
     scores, found = _scores(q, k), []
@@ -51,7 +64,7 @@ def by_cuts(q, k, v, window):
     return np.array(found)
 
 
-@also_right
+@task.alternative
 def by_torch(q, k, v, window):
     """PyTorch's own function."""
     mask = torch.tensor(_band(len(q), window))
@@ -65,42 +78,42 @@ def _renormalised(q, k, v, window, small=0.0):
         return cut / (cut.sum(axis=-1, keepdims=True) + small) @ v
 
 
-as_given(
+task.as_given(
     "This is the code as given. With equal scores and a window of 2, the last of three words "
     "comes out as the mean of all three values."
 )
-mistake(
+task.mistake(
     "The hidden words are right now. But the window is one word too wide: it counts the word "
     "itself, so it begins window − 1 positions earlier.",
     lambda q, k, v, window: sliding_window_attention(q, k, v, window + 1),
 )
-mistake(
+task.mistake(
     "The window is right now. But if a hidden score is far above the visible ones, softmax has "
     "rounded their weights to 0 before you divide, and 0/0 is NaN.",
     lambda q, k, v, window: _renormalised(q, k, v, window),
 )
-mistake(
+task.mistake(
     "A small number in the denominator avoids 0/0, but the shares that softmax has rounded away "
     "do not come back: such a row loses its weight. Hide the scores before softmax.",
     lambda q, k, v, window: _renormalised(q, k, v, window, 1e-9),
 )
-mistake(
+task.mistake(
     "A small number in the denominator avoids NaN, but shares that softmax has rounded to 0 do "
     "not come back. And the window is one word too wide.",
     lambda q, k, v, window: _renormalised(q, k, v, window + 1, 1e-9),
 )
-mistake(
+task.mistake(
     "Now nothing is divided by the sum, so the rows sum to less than 1. The division was a "
     "repair of something that should not happen: hide the scores before softmax.",
     lambda q, k, v, window: softmax(_scores(q, k)) * _band(len(q), window) @ v,
 )
-mistake(
+task.mistake(
     "The window is one word too narrow. A window of 2 is the word and the one before it.",
     lambda q, k, v, window: sliding_window_attention(q, k, v, max(window - 1, 1)),
 )
 
 
-@mistake(
+@task.mistake(
     "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
     "subtracts the largest visible score first. The `softmax` above does so."
 )
@@ -110,52 +123,52 @@ def no_maximum(q, k, v, window):
         return exp / exp.sum(axis=-1, keepdims=True) @ v
 
 
-mistake(
+task.mistake(
     "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have some weight. Their "
     "scores go to −∞.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), 0.0),
 )
-mistake(
+task.mistake(
     "A score of −100 is low, but the visible ones can be lower still, and then the hidden word "
     "wins. Below every score lies only −∞.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), -100.0),
 )
-mistake(
+task.mistake(
     "Now the visible words are hidden. In `np.where(mask, a, b)` the first of the two is taken "
     "where the mask is True, and True means “may attend”.",
     lambda q, k, v, window: _hidden(q, k, v, ~_band(len(q), window)),
 )
-mistake(
+task.mistake(
     "The mask is transposed: each word sees itself and what comes next. Each row is a query, each "
     "column a key.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window).T),
 )
-mistake(
+task.mistake(
     "Each word sees its whole past now. The window must cut it off.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), len(q))),
 )
 
 
-@mistake("The window reaches ahead, too. It holds earlier words only.")
+@task.mistake("The window reaches ahead, too. It holds earlier words only.")
 def both_sides(q, k, v, window):
     band = _band(len(q), window)
     return _hidden(q, k, v, band | band.T)
 
 
-mistake(
+task.mistake(
     "Now nothing is hidden, and each word sees the future.",
     lambda q, k, v, window: softmax(_scores(q, k)) @ v,
 )
 
 
-edited(
+task.edit(
     "Hidden scores are −1,000 here, and visible ones may lie as low. Only −∞ is below every score.",
     "-np.inf",
     "-1000.0",
 )
 
 
-@mistake(
+@task.mistake(
     "For the first words the window begins before the text. A negative position in a slice counts "
     "from the end, so they see no words, or too few. Begin at 0 at the earliest."
 )
@@ -166,7 +179,7 @@ def before_the_text(q, k, v, window):
     return _hidden(q, k, v, mask)
 
 
-@mistake(
+@task.mistake(
     "The first words have no visible keys, and 0/0 is NaN: their window begins before the text, "
     "and a negative position in a slice counts from the end. Begin at 0 at the earliest."
 )
@@ -180,7 +193,7 @@ def before_the_text_by_hand(q, k, v, window):
     return np.array(found)
 
 
-@mistake(
+@task.mistake(
     "0 · (−∞) is NaN, so multiplying a mask by −∞ also spoils the words that may be seen. Choose "
     "between the score and −∞ with `np.where`."
 )
@@ -189,6 +202,7 @@ def mask_times_infinity(q, k, v, window):
         return softmax(_scores(q, k) + ~_band(len(q), window) * -np.inf) @ v
 
 
+@task.cases
 def cases(seed):
     """Three words to check by hand; sizes that differ; very large and very small scores."""
     rng = np.random.default_rng(seed)
@@ -212,6 +226,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def what_is_seen(args, result):
     """The first word has only itself; a window of 1 leaves everybody alone."""
     q, _, v, window = args
@@ -224,17 +239,3 @@ def what_is_seen(args, result):
     if window == 1 and not np.allclose(result, v, rtol=1e-4, atol=1e-5):
         return "With a window of 1 each word sees itself only."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=13),
-    section="Why −∞ and not 0",
-    outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
-    cases=cases,
-    properties=(what_is_seen,),
-    hints=(
-        "Print the mask for three words and a window of 2. How many words does each row show?",
-        "The other bug shows only where scores are far apart. What does softmax make of the scores "
-        "0 and 800, if the 800 is hidden afterwards?",
-    ),
-)

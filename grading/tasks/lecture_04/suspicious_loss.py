@@ -1,6 +1,21 @@
 """A loss that is too good, its cause, and how to make sure."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="What a leak does to training",
+    outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
+    "good",
+    hints=(
+        "What may the model look at when its loss is measured, and what when it writes?",
+        "Change one word late in a text. Which outputs may change?",
+        "For another cause: have these texts really never been seen? And over which positions is "
+        "the loss averaged?",
+    ),
+)
 
 # %% the cell
 suspicious_loss = ...  # four to six sentences
@@ -24,38 +39,24 @@ suspicious_loss = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It explains by overfitting. Overfitting raises the loss on unseen texts.",
     "The model is overfitted and knows the training texts by heart.",
 )
-mistake(
+task.mistake(
     "It does not compare with the surprise of the program, which on new texts no model can be "
     "below on average.",
     "0.02 is very low.",
 )
-mistake(
+task.mistake(
     "It does not say why unseen texts cannot give it away: their future is given, too.",
     "Unseen texts are similar to the training texts.",
 )
-mistake(
+task.mistake(
     "Its test needs a trained model, or only looks at the loss.",
     "I would train again with a causal mask and compare the losses.",
 )
-mistake(
+task.mistake(
     "It does not say how the other cause is told from a leak.",
     "Or the data was too easy.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="What a leak does to training",
-    outcome=(
-        "test a layer for leaks from the future, and recognize a leak by a loss that is too good"
-    ),
-    hints=(
-        "What may the model look at when its loss is measured, and what when it writes?",
-        "Change one word late in a text. Which outputs may change?",
-        "For another cause: have these texts really never been seen? And over which positions is "
-        "the loss averaged?",
-    ),
 )

@@ -3,8 +3,21 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import TRUTH_SWAPPED
+
+task = TaskFile(
+    "implement",
+    points=11,
+    minutes=11,
+    section="Other masks in use",
+    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
+    hints=(
+        "Take the tokens one by one. What does token i see, if you know already what its parent "
+        "sees?",
+        "In which order must the rows be made, so that the parent's is finished when you need it?",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +35,7 @@ def tree_mask(parents):
 # %%
 
 
-@also_right
+@task.alternative
 def by_walking(parents):
     """From each token up to its root."""
     mask = np.zeros((len(parents), len(parents)), dtype=bool)
@@ -34,7 +47,7 @@ def by_walking(parents):
     return mask
 
 
-@also_right
+@task.alternative
 def by_powers(parents):
     """One step up, as often as there are tokens."""
     n = len(parents)
@@ -54,14 +67,14 @@ def _step(parents):
     return step
 
 
-mistake(
+task.mistake(
     "Each token sees itself and its parent, and no farther. It needs its whole past: the "
     "parent's parent, too, and so on to the beginning of its text.",
     lambda parents: torch.eye(len(parents), dtype=torch.bool) | _step(parents),
 )
 
 
-@mistake(
+@task.mistake(
     "Each token sees itself, its parent and its grandparent. Its text goes on beyond: follow the "
     "parents until there is none."
 )
@@ -70,18 +83,18 @@ def two_steps(parents):
     return torch.eye(len(parents), dtype=torch.bool) | (step + step @ step > 0)
 
 
-mistake(
+task.mistake(
     "Each token must see itself, too, as under every causal mask.",
     lambda parents: tree_mask(parents) & ~torch.eye(len(parents), dtype=torch.bool),
 )
-mistake(
+task.mistake(
     "The mask is transposed: each token sees what grows out of it. Each row is a query, each "
     "column a key.",
     lambda parents: tree_mask(parents).T,
 )
 
 
-@mistake(
+@task.mistake(
     "This is the causal mask: each token sees everything that is earlier in the list, also other "
     "continuations, which in its own text were never written."
 )
@@ -89,7 +102,7 @@ def causal(parents):
     return torch.ones(len(parents), len(parents), dtype=torch.bool).tril()
 
 
-@mistake(
+@task.mistake(
     "Trees are kept apart, but within a tree each token sees everything earlier, also other "
     "continuations. Only its own parents, and theirs, are its past."
 )
@@ -103,7 +116,7 @@ def _depths(parents):
     return tree_mask(parents).sum(dim=1)
 
 
-@mistake(
+@task.mistake(
     "Each token sees all that have fewer ancestors than itself. Some of these belong to other "
     "continuations."
 )
@@ -112,7 +125,7 @@ def all_of_less_depth(parents):
     return (depths < depths[:, None]) | torch.eye(len(parents), dtype=torch.bool)
 
 
-@mistake(
+@task.mistake(
     "Tokens see their siblings. These are other choices for the same place, so neither is in the "
     "other's past."
 )
@@ -121,7 +134,7 @@ def with_siblings(parents):
     return tree_mask(parents) | (same & causal(parents))
 
 
-@mistake(
+@task.mistake(
     "−1 says that there is no parent. As an index it means the last position, so tokens without a "
     "parent see the last one."
 )
@@ -132,7 +145,7 @@ def last_is_the_parent(parents):
     return mask
 
 
-@mistake(
+@task.mistake(
     "Each token sees itself and its parent, and no farther: the parent's parent belongs to its "
     "text, too. And −1 says that there is no parent, while as an index it means the last position."
 )
@@ -143,7 +156,7 @@ def parent_at_the_index(parents):
     return mask
 
 
-@mistake(
+@task.mistake(
     "A token whose parent is at position 0 does not see its parent. Only −1 means that there is "
     "no parent."
 )
@@ -155,7 +168,7 @@ def place_0_forgotten(parents):
     return mask
 
 
-@mistake(
+@task.mistake(
     "Each token sees everything that comes before its parent. Some of that belongs to other "
     "continuations: follow the parents instead."
 )
@@ -166,20 +179,20 @@ def up_to_the_parent(parents):
     return mask
 
 
-mistake(
+task.mistake(
     TRUTH_SWAPPED,
     lambda parents: ~tree_mask(parents),
 )
 
 
-edited(
+task.edit(
     "A token sees what its parent sees, but not itself: its own position was written over.",
     "mask[i] |= mask[parent]",
     "mask[i] = mask[parent]",
 )
 
 
-@mistake(
+@task.mistake(
     "Within a tree each token sees all of it, also what comes later. If a token gets its parent's "
     "row itself, and not a copy, what is written for it is in its parent's row, too."
 )
@@ -192,7 +205,7 @@ def rows_shared(parents):
     return np.array(rows)
 
 
-@mistake(
+@task.mistake(
     "Parents see their children, which come later. A row of a tensor is a view: what you write "
     "into it for the child is written for the parent. Take a copy first, or write into the row "
     "of the child."
@@ -207,7 +220,7 @@ def into_the_parents_row(parents):
     return mask
 
 
-@mistake(
+@task.mistake(
     "The way up ends one step too early: tokens without a parent are seen by nobody, not even by "
     "themselves. They belong to the text, too."
 )
@@ -216,6 +229,7 @@ def root_left_out(parents):
     return tree_mask(parents) & ~roots
 
 
+@task.cases
 def cases(seed):
     """A fork to check by hand; a chain, a forest, and random trees."""
     rng = np.random.default_rng(seed)
@@ -230,6 +244,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def who_sees_whom(args, result):
     """The first pair that is wrong, with the path that decides it."""
     [parents] = args
@@ -242,17 +257,3 @@ def who_sees_whom(args, result):
         at = parents[at]
     does = "sees" if result[i, j] else "does not see"
     return f"Token {i} {does} token {j}; the text that ends with it has the places {path[::-1]}."
-
-
-TASK = task(
-    plan("implement", points=11, minutes=11),
-    section="Other masks in use",
-    outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
-    cases=cases,
-    properties=(who_sees_whom,),
-    hints=(
-        "Take the tokens one by one. What does token i see, if you know already what its parent "
-        "sees?",
-        "In which order must the rows be made, so that the parent's is finished when you need it?",
-    ),
-)

@@ -7,7 +7,22 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=10,
+    minutes=14,
+    section="Two defects in print",
+    outcome="build multi-head attention as a list of heads and as one projection that is "
+    "cut, with the shape of every step",
+    hints=(
+        "One of these lines comes from a printed program: see *Two defects in print*, under "
+        "*Deeper* in the lecture.",
+        "One shows if you run the module with a mask and with one that hides nothing, and compare.",
+        "One makes the scores too small as soon as there is more than one head.",
+    ),
+)
 
 
 # %% the cell
@@ -53,7 +68,7 @@ class BuggyMultiHead(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class InParts(nn.Module):
     """In parts, of which the mistakes replace one or another."""
 
@@ -86,7 +101,7 @@ class InParts(nn.Module):
         return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2))
 
 
-@also_right
+@task.alternative
 class ByMatmul(InParts):
     """PyTorch's function for the middle part."""
 
@@ -98,10 +113,10 @@ class ByMatmul(InParts):
         return self.W_out(context.transpose(1, 2).flatten(2))
 
 
-as_given("This is the code as given. And when the shapes are right, two more things are not.")
+task.as_given("This is the code as given. And when the shapes are right, two more things are not.")
 
 
-@mistake(
+@task.mistake(
     "The mask is right now, and that is not all. How wide is what each head reads of a word? "
     "And how many products does a score add up?"
 )
@@ -109,7 +124,7 @@ class OnlyMaskMended(InParts):
     shared = wide = True
 
 
-@mistake(
+@task.mistake(
     "The divisor is right now, and that is not all. How wide is what each head reads of a "
     "word? And does the line with the mask change anything?"
 )
@@ -117,7 +132,7 @@ class OnlyDivisorMended(InParts):
     shared = blind = True
 
 
-@mistake(
+@task.mistake(
     "Each head reads the whole word now, and that is not all. How many products does a score "
     "add up? And does the line with the mask change anything?"
 )
@@ -125,7 +140,7 @@ class OnlyProjectionMended(InParts):
     wide = blind = True
 
 
-@mistake(
+@task.mistake(
     "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
     "through the same small projection: each is blind for the rest of the word. Project the "
     "whole word by d_model × d_model, and cut the result."
@@ -134,7 +149,7 @@ class ProjectionLeft(InParts):
     shared = True
 
 
-@mistake(
+@task.mistake(
     "Projections and mask are right. But a score adds up the d_k products of one head, so the "
     "root of d_model is too large by a factor of √n_heads."
 )
@@ -142,7 +157,7 @@ class DivisorLeft(InParts):
     wide = True
 
 
-@mistake(
+@task.mistake(
     "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves the "
     "scores as they are (only `masked_fill_` changes them): its result is thrown away."
 )
@@ -150,19 +165,19 @@ class MaskLeft(InParts):
     blind = True
 
 
-@mistake("Projections and mask are right. But the division is gone; it should be by √d_k.")
+@task.mistake("Projections and mask are right. But the division is gone; it should be by √d_k.")
 class NotDivided(InParts):
     def _weigh(self, scores, mask, d_model):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 
 
-@mistake("Projections and mask are right. But the scores are divided by d_k, not by its root.")
+@task.mistake("Projections and mask are right. But the scores are divided by d_k, not by its root.")
 class ByWidth(InParts):
     def _weigh(self, scores, mask, d_model):
         return super()._weigh(scores / math.sqrt(self.d_k), mask, d_model)
 
 
-@mistake(
+@task.mistake(
     "Projections and mask are right. But under the root is the number of heads; it should be the "
     "width of one."
 )
@@ -172,7 +187,7 @@ class ByNumber(InParts):
         return super()._weigh(scores, mask, d_model)
 
 
-@mistake(
+@task.mistake(
     "Projections and divisor are right. But the mask is inverted: True means “may attend”, so −∞ "
     "goes where it is False."
 )
@@ -181,7 +196,7 @@ class TurnedAround(InParts):
         return super()._weigh(scores, ~mask, d_model)
 
 
-@mistake(
+@task.mistake(
     "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They go to "
     "−∞."
 )
@@ -190,7 +205,7 @@ class ZeroScores(InParts):
         return super()._weigh(scores.masked_fill(~mask, 0.0), torch.ones_like(mask), d_model)
 
 
-@mistake(
+@task.mistake(
     "Projections and divisor are right. But the mask acts after softmax, so the weights of a row "
     "no longer sum to 1. −∞ goes into the scores."
 )
@@ -199,7 +214,7 @@ class CrossedOut(InParts):
         return super()._weigh(scores, torch.ones_like(mask), d_model) * mask
 
 
-@mistake(
+@task.mistake(
     "The heads get whole words: what the projections make was read as (batch, n_heads, T, d_k) "
     "at once, by `view` or `reshape`, which move no number. Each row has to be cut: (batch, T, "
     "n_heads, d_k)."
@@ -210,7 +225,7 @@ class WrongCut(InParts):
         return W(x).view(batch, self.n_heads, T, self.d_k).transpose(1, 2)
 
 
-@mistake(
+@task.mistake(
     "What the projections make was read as (batch, n_heads, T, d_k) at once, and what the heads "
     "collect was joined without exchanging words and heads. So the heads get whole words. Each "
     "row has to be cut: (batch, T, n_heads, d_k)."
@@ -224,7 +239,8 @@ class WrongCutAndJoin(WrongCut):
         return self.W_out((weights @ v).reshape(x.shape))
 
 
-def drive(answer, sizes, matrices, x, mask):
+@task.harness
+def harness(answer, sizes, matrices, x, mask):
     """Build the module, write these numbers into its weights, and run it."""
     import torch
 
@@ -246,6 +262,7 @@ def drive(answer, sizes, matrices, x, mask):
     return None if out is None else {"output": out, "shapes of the weights": shapes}
 
 
+@task.cases
 def cases(seed):
     """Two words to check by hand; then without a mask, and with one."""
     rng = np.random.default_rng(seed)
@@ -273,6 +290,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def as_the_statement_says(args, result):
     """The shapes of the weights, and whether the mask has any effect."""
     sizes, matrices, x, mask = args
@@ -284,26 +302,7 @@ def as_the_statement_says(args, result):
                 f"d_model has {tuple(wanted)}."
             )
     for kind in (InParts, DivisorLeft, NotDivided, ByWidth):
-        blind = drive(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
+        blind = harness(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
         if not mask.all() and np.allclose(result["output"], blind, rtol=1e-4, atol=1e-5):
             return "The output is the same as with a mask that hides nothing."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=10, minutes=14),
-    section="Two defects in print",
-    outcome=(
-        "build multi-head attention as a list of heads and as one projection that is "
-        "cut, with the shape of every step"
-    ),
-    cases=cases,
-    properties=(as_the_statement_says,),
-    drive=drive,
-    hints=(
-        "One of these lines comes from a printed program: see *Two defects in print*, under "
-        "*Deeper* in the lecture.",
-        "One shows if you run the module with a mask and with one that hides nothing, and compare.",
-        "One makes the scores too small as soon as there is more than one head.",
-    ),
-)

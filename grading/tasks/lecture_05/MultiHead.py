@@ -6,11 +6,34 @@ import numpy as np
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
 from grading.tasks.lecture_05.merge_heads import merge_heads
 from grading.tasks.lecture_05.split_heads import split_heads
 from helpers.attention import masked_softmax, scaled_dot_product_attention
+
+task = TaskFile(
+    "implement",
+    points=14,
+    minutes=22,
+    section="One projection, cut into heads",
+    outcome="build multi-head attention as a list of heads and as one projection that is "
+    "cut, with the shape of every step",
+    forbidden=(
+        "helpers.attention.MultiHeadAttention",
+        "torch.nn.MultiheadAttention",
+        "torch.nn.functional.multi_head_attention_forward",
+    ),
+    hints=(
+        "Your `split_heads` and `merge_heads` are there. What must happen between them?",
+        "The scores have the shape (batch, n_heads, T_q, T_k), and a mask (T_q, T_k) fits to that "
+        "as it is.",
+        "Which width is under the root, and where can you read it off?",
+        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise; scores and weights (batch, "
+        "n_heads, T_q, T_k); contexts (batch, n_heads, T_q, d_v), merged (batch, T_q, n_heads · "
+        "d_v); then `W_out`. A line of code each.",
+    ),
+)
 
 
 # %% the cell
@@ -42,7 +65,7 @@ class MultiHead(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class InParts(nn.Module):
     """In parts, of which the mistakes replace one or another."""
 
@@ -76,7 +99,7 @@ class InParts(nn.Module):
         return self.W_query(query), self.W_key(key), self.W_value(key)
 
 
-@also_right
+@task.alternative
 class ByEinsum(InParts):
     """Axes by letters."""
 
@@ -88,7 +111,7 @@ class ByEinsum(InParts):
         return self.W_out(torch.einsum("bhqk,bkhd->bqhd", weights, v).flatten(2)), weights
 
 
-@also_right
+@task.alternative
 class ByList(InParts):
     """One head after the other, each with its piece of W_out."""
 
@@ -101,7 +124,7 @@ class ByList(InParts):
         return out, torch.stack([weights for _, weights in heads], dim=1)
 
 
-@mistake(
+@task.mistake(
     "The cut is made by `view` or `reshape` alone, so words are dealt out to the heads. Cut each "
     "row, (batch, T, n_heads, d), and then exchange words and heads."
 )
@@ -110,7 +133,7 @@ class WrongCut(InParts):
         return x.reshape(x.shape[0], self.n_heads, x.shape[1], -1)
 
 
-@mistake(
+@task.mistake(
     "The weights are right, and the join is not: before the heads are joined, the words must "
     "come back in front of them."
 )
@@ -119,7 +142,7 @@ class WrongJoin(InParts):
         return context.reshape(context.shape[0], context.shape[2], -1)
 
 
-@mistake(
+@task.mistake(
     "Both the cut and the join read the numbers in their order, without exchanging the axes of "
     "words and heads."
 )
@@ -128,7 +151,7 @@ class WrongBoth(WrongCut):
         return context.reshape(context.shape[0], context.shape[2], -1)
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by the root of the width of all heads together. A score adds up the "
     "d_k products of *one* head: divide by √d_k."
 )
@@ -137,7 +160,7 @@ class AllWidths(InParts):
         return math.sqrt(q.shape[-1] * self.n_heads)
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by √d_model. A score adds up the d_k products of one head: divide by "
     "√d_k."
 )
@@ -146,7 +169,7 @@ class ModelWidth(InParts):
         return math.sqrt(self.W_query.in_features)
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; values "
     "take no part in it."
 )
@@ -155,13 +178,13 @@ class ValueWidth(InParts):
         return math.sqrt(self.W_value.out_features / self.n_heads)
 
 
-@mistake(SCALED_BY_D_K)
+@task.mistake(SCALED_BY_D_K)
 class ByWidth(InParts):
     def _divisor(self, q):
         return q.shape[-1]
 
 
-@mistake(
+@task.mistake(
     "The scores are divided by the root of the number of heads. Under the root is the width of "
     "one head, d_k."
 )
@@ -170,13 +193,13 @@ class ByNumber(InParts):
         return math.sqrt(self.n_heads)
 
 
-@mistake(NOT_SCALED)
+@task.mistake(NOT_SCALED)
 class NotDivided(InParts):
     def _divisor(self, q):
         return 1.0
 
 
-@mistake(
+@task.mistake(
     "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 owns the "
     "first ones."
 )
@@ -185,7 +208,7 @@ class Interleaved(InParts):
         return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But the join lets the numbers of the heads alternate. Side by side "
     "means: all numbers of head 0, then all of head 1."
 )
@@ -194,14 +217,14 @@ class JoinedInTurn(InParts):
         return context.permute(0, 2, 3, 1).flatten(2)
 
 
-@mistake("The two results come in the other order: first the output.")
+@task.mistake("The two results come in the other order: first the output.")
 class Turned(InParts):
     def forward(self, query, key, mask):
         """As the model answer, in the other order."""
         return super().forward(query, key, mask)[::-1]
 
 
-@mistake("The output is right. But with it come the scores, not the weights.")
+@task.mistake("The output is right. But with it come the scores, not the weights.")
 class OnlyOutput(InParts):
     def forward(self, query, key, mask):
         """As the model answer, with scores."""
@@ -210,19 +233,19 @@ class OnlyOutput(InParts):
         return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
 
 
-@mistake("The values are made from `query`. What is looked at passes on its values: `key`.")
+@task.mistake("The values are made from `query`. What is looked at passes on its values: `key`.")
 class ValuesOfQueries(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(key), self.W_value(query)
 
 
-@mistake("`query` and `key` are swapped.")
+@task.mistake("`query` and `key` are swapped.")
 class QueriesOfKeys(InParts):
     def _project(self, query, key):
         return self.W_query(key), self.W_key(query), self.W_value(query)
 
 
-@mistake(
+@task.mistake(
     "The mask comes in and is not used. Multi-head attention that forgets it looks fine in every "
     "test of shapes."
 )
@@ -231,19 +254,19 @@ class MaskForgotten(InParts):
         return scores.softmax(dim=-1)
 
 
-@mistake("The mask is inverted: here True means “may attend”, so −∞ goes where it is False.")
+@task.mistake("The mask is inverted: here True means “may attend”, so −∞ goes where it is False.")
 class MaskTurned(InParts):
     def _weigh(self, scores, mask):
         return masked_softmax(scores, ~mask)
 
 
-@mistake("The mask acts after softmax, so rows no longer sum to 1. Write −∞ into the scores.")
+@task.mistake("The mask acts after softmax, so rows no longer sum to 1. Write −∞ into the scores.")
 class CrossedOut(InParts):
     def _weigh(self, scores, mask):
         return scores.softmax(dim=-1) * mask
 
 
-@mistake(
+@task.mistake(
     "Hidden scores were set to 0, or to a number near it, and e⁰ is 1: hidden words keep a "
     "weight. Their scores go to −∞."
 )
@@ -252,7 +275,7 @@ class ZeroScores(InParts):
         return scores.masked_fill(~mask, 0.0).softmax(dim=-1)
 
 
-@mistake(
+@task.mistake(
     "The mask was added to the scores as it is. There True counts as 1 and False as 0, so words "
     "that may be seen get a little more, and nothing is hidden."
 )
@@ -261,7 +284,7 @@ class MaskAdded(InParts):
         return (scores + mask).softmax(dim=-1)
 
 
-@mistake(
+@task.mistake(
     "Softmax runs along the queries. Each query shares out a weight of 1 among the keys, which "
     "are the last axis."
 )
@@ -271,7 +294,7 @@ class DownTheColumns(InParts):
         return scores.masked_fill(~mask, 0.0)
 
 
-@mistake(
+@task.mistake(
     "Softmax runs along the heads, so these compete with each other. It runs along the keys, in "
     "each head for itself."
 )
@@ -280,7 +303,7 @@ class AcrossHeads(InParts):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
 
 
-@mistake(
+@task.mistake(
     "The output is right. But the weights were averaged over the heads: their shape is (batch, "
     "n_heads, T_q, T_k)."
 )
@@ -291,7 +314,7 @@ class Averaged(InParts):
         return out, weights.mean(dim=1)
 
 
-@mistake(
+@task.mistake(
     "The heads are joined, and the end is missing: `W_out` mixes them and makes the output's width."
 )
 class NotMixed(InParts):
@@ -302,7 +325,7 @@ class NotMixed(InParts):
         return self._join(weights @ v), weights
 
 
-@mistake(
+@task.mistake(
     "`W_out` is made for n_heads · d_k numbers. What is joined are the values' averages, n_heads "
     "· d_v numbers for each word."
 )
@@ -312,7 +335,7 @@ class NarrowOut(InParts):
         self.W_out = nn.Linear(n_heads * d_k, d_out, bias=False)
 
 
-@mistake(
+@task.mistake(
     "The projections are as wide as one head. One projection serves all heads: n_heads · d_k "
     "outputs, and n_heads · d_v for values."
 )
@@ -324,7 +347,7 @@ class OneHeadWide(InParts):
         self.W_value = nn.Linear(d_model, d_v, bias=False)
 
 
-@mistake(
+@task.mistake(
     "Keys and values come from `query`. Only the queries do; keys and values come from `key`, "
     "which may have another length."
 )
@@ -333,7 +356,7 @@ class OnlySelf(InParts):
         return self.W_query(query), self.W_key(query), self.W_value(query)
 
 
-edited(
+task.edit(
     "`masked_fill` writes where its mask is True. In this course True means “may attend”, so it "
     "is `~mask` that is filled.",
     "~mask",
@@ -341,7 +364,8 @@ edited(
 )
 
 
-def drive(answer, sizes, matrices, query, key, mask):
+@task.harness
+def harness(answer, sizes, matrices, query, key, mask):
     """Build the module, give it these weights, and run it."""
     import torch
 
@@ -374,6 +398,7 @@ def drive(answer, sizes, matrices, query, key, mask):
     return found[0], found[1]
 
 
+@task.cases
 def cases(seed):
     """One word that looks at one, to check by hand; then all sizes different."""
     rng = np.random.default_rng(seed)
@@ -414,6 +439,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def shapes(args, result):
     """Whether output and weights have the shapes of the statement."""
     sizes, _, query, key, _ = args
@@ -425,6 +451,7 @@ def shapes(args, result):
     return None
 
 
+@task.diagnostic
 def weights_are_weights(args, result):
     """Rows of each head sum to 1, and hidden keys have no weight."""
     weights, mask = result[1], args[4].numpy()
@@ -439,6 +466,7 @@ def weights_are_weights(args, result):
     return None
 
 
+@task.diagnostic
 def where_it_goes_wrong(args, result):
     """Whether the weights are right already, and if not, whether it is the divisor alone."""
     sizes, matrices, query, key, mask = args
@@ -466,30 +494,3 @@ def where_it_goes_wrong(args, result):
             "look at the divisor."
         )
     return "The weights are wrong, and not by the divisor alone: look at the cut and the mask."
-
-
-TASK = task(
-    plan("implement", points=14, minutes=22),
-    section="One projection, cut into heads",
-    outcome=(
-        "build multi-head attention as a list of heads and as one projection that is "
-        "cut, with the shape of every step"
-    ),
-    cases=cases,
-    properties=(shapes, weights_are_weights, where_it_goes_wrong),
-    drive=drive,
-    forbidden=(
-        "helpers.attention.MultiHeadAttention",
-        "torch.nn.MultiheadAttention",
-        "torch.nn.functional.multi_head_attention_forward",
-    ),
-    hints=(
-        "Your `split_heads` and `merge_heads` are there. What must happen between them?",
-        "The scores have the shape (batch, n_heads, T_q, T_k), and a mask (T_q, T_k) fits to that "
-        "as it is.",
-        "Which width is under the root, and where can you read it off?",
-        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise; scores and weights (batch, "
-        "n_heads, T_q, T_k); contexts (batch, n_heads, T_q, d_v), merged (batch, T_q, n_heads · "
-        "d_v); then `W_out`. A line of code each.",
-    ),
-)

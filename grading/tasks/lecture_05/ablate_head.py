@@ -3,7 +3,20 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=6,
+    minutes=7,
+    section="Ablating a head",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    hints=(
+        "`W_out` gets the context vectors of all heads side by side, head 0 first. Which of its "
+        "numbers meet those of head 0, and which those of the next?",
+        "How wide is a head, if `W_out` has n_heads · d_v columns?",
+    ),
+)
 
 
 # %% the cell
@@ -20,7 +33,7 @@ def ablate_head(W_out, head, n_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def by_pieces(W_out, head, n_heads):
     """A factor for each head."""
     factors = torch.ones(n_heads)
@@ -28,14 +41,14 @@ def by_pieces(W_out, head, n_heads):
     return W_out * factors.repeat_interleave(W_out.shape[1] // n_heads)
 
 
-@also_right
+@task.alternative
 def by_numpy(W_out, head, n_heads):
     """In NumPy."""
     pieces = np.split(W_out.numpy(), n_heads, axis=1)
     return np.concatenate([p * (i != head) for i, p in enumerate(pieces)], axis=1)
 
 
-@mistake(
+@task.mistake(
     "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs, and the heads are "
     "what comes in: columns."
 )
@@ -45,7 +58,7 @@ def rows(W_out, head, n_heads):
     return changed
 
 
-@mistake(
+@task.mistake(
     "The matrix itself was changed, and with it the model: the head would be off for good. "
     "Change a copy, `W_out.clone()`."
 )
@@ -55,7 +68,7 @@ def in_place(W_out, head, n_heads):
     return W_out
 
 
-edited(
+task.edit(
     "Every n-th column was set to zero. The heads stand side by side, so a head has d_v columns "
     "in a row.",
     "    d_v = W_out.shape[1] // n_heads\n",
@@ -63,24 +76,24 @@ edited(
     " * d_v : (head + 1) * d_v",
     "::n_heads",
 )
-edited(
+task.edit(
     "Only one column was set to zero. A head has d_v of them.",
     "    d_v = W_out.shape[1] // n_heads\n",
     "",
     " * d_v : (head + 1) * d_v",
     "",
 )
-mistake(
+task.mistake(
     "Here the head is the only one that is left. It should be the only one that is off.",
     lambda W_out, head, n_heads: W_out - ablate_head(W_out, head, n_heads),
 )
-mistake(
+task.mistake(
     "Another head is off than wanted. Heads are counted from 0 here.",
     lambda W_out, head, n_heads: ablate_head(W_out, head - 1 if head else n_heads - 1, n_heads),
 )
 
 
-@mistake(
+@task.mistake(
     "The columns were taken out, and what the heads bring no longer fits. Set them to zero, and "
     "the shape stays."
 )
@@ -89,47 +102,47 @@ def cut_out(W_out, head, n_heads):
     return torch.cat([p for i, p in enumerate(pieces) if i != head], dim=1)
 
 
-mistake(
+task.mistake(
     "The other heads were made louder to make up for it. Then you would measure that change, "
     "too. Leave them as they are.",
     lambda W_out, head, n_heads: ablate_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
-edited(
+task.edit(
     "Rows were set to 0. What a head passes on meets the *columns* of W_out; its rows are the "
     "outputs.",
     "changed[:, head",
     "changed[head",
 )
-edited(
+task.edit(
     "Heads are counted from 0: head 0 owns the first columns.",
     "changed[:, head * d_v : (head + 1) * d_v]",
     "changed[:, (head - 1) * d_v : head * d_v]",
 )
 
-edited(
+task.edit(
     "The width of a head was computed from the number of rows. The rows are the outputs; what the "
     "heads bring meets the columns, n_heads · d_v of them.",
     "W_out.shape[1]",
     "W_out.shape[0]",
 )
-edited(
+task.edit(
     "The last column of the head was left out. The end of a slice, or of `arange`, does not belong "
     "to it, so it needs no −1.",
     "(head + 1) * d_v",
     "(head + 1) * d_v - 1",
 )
-edited(
+task.edit(
     "One column too many was set to zero: the first one of the next head. The end of a slice does "
     "not belong to it, so it is the position where the next head begins.",
     "(head + 1) * d_v",
     "(head + 1) * d_v + 1",
 )
-edited(
+task.edit(
     "Only the first column of the head was set to zero. A head has d_v of them, side by side.",
     "head * d_v : (head + 1) * d_v",
     "head * d_v",
 )
-edited(
+task.edit(
     "The number of heads was taken for their width: n_heads columns were set to zero, counted in "
     "steps of n_heads. How wide is a head?",
     "head * d_v : (head + 1) * d_v",
@@ -137,6 +150,7 @@ edited(
 )
 
 
+@task.cases
 def cases(seed):
     """One row to check by hand; then other sizes and each place of a head."""
     rng = np.random.default_rng(seed)
@@ -151,6 +165,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_columns(args, result):
     """The first column that is wrong, and whose it is."""
     W_out, head, n_heads = args[0].numpy(), *args[1:]
@@ -163,17 +178,3 @@ def which_columns(args, result):
         if owner != head and not np.allclose(result[:, column], W_out[:, column]):
             return f"Column {column} belongs to head {owner}, which is to stay, and has changed."
     return None
-
-
-TASK = task(
-    plan("implement", points=6, minutes=7),
-    section="Ablating a head",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    cases=cases,
-    properties=(which_columns,),
-    hints=(
-        "`W_out` gets the context vectors of all heads side by side, head 0 first. Which of its "
-        "numbers meet those of head 0, and which those of the next?",
-        "How wide is a head, if `W_out` has n_heads · d_v columns?",
-    ),
-)

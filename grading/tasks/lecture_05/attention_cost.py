@@ -5,7 +5,22 @@ import math
 
 import numpy as np
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=16,
+    extra=True,
+    section="What heads cost",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    hints=(
+        "Write down the six products with their shapes: four with a matrix of parameters, and "
+        "two that attend.",
+        "Which of the four projections have T_q rows, and which have T_k?",
+        "All heads together have scores of T_q × T_k × n_heads, and each is a sum of d_k products.",
+    ),
+)
 
 
 # %% the cell
@@ -27,7 +42,7 @@ def attention_cost(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
 # %%
 
 
-@also_right
+@task.alternative
 def by_modules(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     """Counted on a module, and product by product."""
     from torch import nn
@@ -169,6 +184,7 @@ def biases_added(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return flops + bias * (rows_of_queries + T_k * n_heads * (d_k + d_v))
 
 
+@task.cases
 def cases(seed):
     """All sizes 1 but one, to check by hand; then the lecture's; then sizes that all differ."""
     rng = np.random.default_rng(seed)
@@ -222,6 +238,7 @@ def _which_product(args, off):
     return f"{said} The products: " + ", ".join(f"{a} {b}" for a, b in takes.items()) + "."
 
 
+@task.diagnostic
 def which_part(args, result):
     """The name of the first number that is wrong; of the FLOPs also the products."""
     bias, right = args[-1], attention_cost(*args)
@@ -237,86 +254,86 @@ def which_part(args, result):
     return None
 
 
-mistake("`W_out` has parameters, too: n_heads · d_v inputs.", _changed(0, no_output))
-mistake("A bias has a number for each *output* of its matrix.", _changed(0, bias_of_inputs))
-mistake("With `bias` all four matrices have one.", _changed(0, without_bias))
-mistake("The biases were counted, though `bias` is False.", _changed(0, always_bias))
-mistake(
+task.mistake("`W_out` has parameters, too: n_heads · d_v inputs.", _changed(0, no_output))
+task.mistake("A bias has a number for each *output* of its matrix.", _changed(0, bias_of_inputs))
+task.mistake("With `bias` all four matrices have one.", _changed(0, without_bias))
+task.mistake("The biases were counted, though `bias` is False.", _changed(0, always_bias))
+task.mistake(
     "Three of the four biases were counted: `W_out` has one, too, of d_model numbers.",
     _changed(0, no_bias_of_output),
 )
-mistake(
+task.mistake(
     "The bias of `W_out` was given the width of what is joined. A bias has a number for each "
     "*output*: d_model.",
     _changed(0, bias_of_joined),
 )
-mistake(
+task.mistake(
     "`W_out` was given T_k rows. What is joined belongs to the queries: T_q rows.",
     _changed(1, output_of_keys),
 )
-mistake(
+task.mistake(
     "The keys were given T_q rows. Keys and values belong to the T_k words.",
     _changed(1, keys_of_queries),
 )
-mistake(
+task.mistake(
     "The values were given T_q rows. Keys and values belong to the T_k words.",
     _changed(1, values_of_queries),
 )
-mistake(
+task.mistake(
     "The queries were given T_k rows. They belong to the T_q words that ask.",
     _changed(1, queries_of_keys),
 )
-mistake(
+task.mistake(
     "Not all projections have T_k rows: queries and output belong to the T_q words.",
     _changed(1, all_rows_of_keys),
 )
-mistake(
+task.mistake(
     "Scores and weighted sums were counted for one head. Each of the n_heads has its own.",
     _changed(1, one_head_attends),
 )
-mistake(
+task.mistake(
     "These are the multiplications alone. The lecture counts about as many additions, so 2 · a · "
     "b · c for a product of (a, b) and (b, c).",
     _changed(1, multiplications),
 )
-mistake(
+task.mistake(
     "These are the four projections. Scores and weighted sum are products, too.",
     _changed(1, no_attending),
 )
-mistake(
+task.mistake(
     "The product with `W_out` is missing from the FLOPs: T_q rows go through it.",
     _changed(1, no_output_flops),
 )
-mistake(
+task.mistake(
     "Not all projections have T_q rows: keys and values are computed for T_k words.",
     _changed(1, one_length),
 )
-mistake(
+task.mistake(
     "The scores are counted, and the weighted sum of the values is not.",
     _changed(1, scores_only),
 )
-mistake(
+task.mistake(
     "Each head was given the width of all heads. A score adds up the d_k products of one head.",
     _changed(1, wide_heads),
 )
 
-mistake(
+task.mistake(
     "Scores and weighted sums were given the width d_model. All heads together have the width "
     "n_heads · d_k in the scores, and n_heads · d_v in the sums, whatever d_model is.",
     _changed(1, model_width_attends),
 )
-mistake(
+task.mistake(
     "Adding the biases was counted. The statement asks for the six products alone.",
     _changed(1, biases_added),
 )
 
 
-@mistake("d_v was taken to be the same as d_k. Here they may differ.")
+@task.mistake("d_v was taken to be the same as d_k. Here they may differ.")
 def values_as_keys(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return attention_cost(d_model, n_heads, d_k, d_k, T_q, T_k, bias)
 
 
-@mistake(
+@task.mistake(
     "The projections were made for one head. Each head has its own, so together they are n_heads "
     "· d_k or n_heads · d_v wide."
 )
@@ -326,25 +343,11 @@ def one_head_projects(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
     return parameters, flops, n_heads * T_q * T_k
 
 
-mistake(
+task.mistake(
     "There is a table of T_q × T_k weights for each head.",
     _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k),
 )
-mistake(
+task.mistake(
     "A table of weights has a row for each query and a column for each key.",
     _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: n_heads * T_q**2),
-)
-
-TASK = task(
-    plan("implement", points=9, minutes=16, extra=True),
-    section="What heads cost",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    cases=cases,
-    properties=(which_part,),
-    hints=(
-        "Write down the six products with their shapes: four with a matrix of parameters, and "
-        "two that attend.",
-        "Which of the four projections have T_q rows, and which have T_k?",
-        "All heads together have scores of T_q × T_k × n_heads, and each is a sum of d_k products.",
-    ),
 )

@@ -1,6 +1,18 @@
 """Two readings of a head whose map is clear and whose absence costs nothing."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Ablating a head",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    hints=(
+        "Who else could look at the previous word?",
+        "What happens to a head's output before anybody reads it?",
+    ),
+)
 
 # %% the cell
 claim_head_role = ...  # six to eight sentences
@@ -21,33 +33,23 @@ claim_head_role = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It agrees with one of the two. Neither a map nor a single switch decides.",
     "The head does nothing, since the accuracy stays.",
 )
-mistake(
+task.mistake(
     "It does not say what an ablation leaves open: another head may compensate.",
     "Switching off shows what a head does.",
 )
-mistake(
+task.mistake(
     "It gives one explanation only.",
     "Another head looks at the same word.",
 )
-mistake(
+task.mistake(
     "Its measurement is the same under both explanations.",
     "I would switch the head off with other sentences, too.",
 )
-mistake(
+task.mistake(
     "It does not say what comes out under each explanation.",
     "I would switch off two heads at once.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Ablating a head",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    hints=(
-        "Who else could look at the previous word?",
-        "What happens to a head's output before anybody reads it?",
-    ),
 )

@@ -2,8 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_05.ablate_head import ablate_head
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=25,
+    section="Ablating a head",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    hints=(
+        "`weight.data = …` puts another tensor into a parameter. Keep the old one.",
+        "The answers come as (batch, 3 · T, symbols): `unflatten(1, (3, -1))` sorts them by "
+        "question.",
+    ),
+)
 
 
 # %% the cell
@@ -34,7 +47,7 @@ def head_roles_by_ablation(model, tokens, targets):
 # %%
 
 
-@also_right
+@task.alternative
 def by_copies(model, tokens, targets):
     """Copies of the model, and a loop over questions."""
     import copy
@@ -57,12 +70,12 @@ def by_copies(model, tokens, targets):
     return roles
 
 
-edited(
+task.edit(
     "Head 0 is the only one that is ever ablated.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(whole, 0, model.heads.n_heads)",
 )
-edited(
+task.edit(
     "The heads stay off: from the second on, several are off at once. Put each one back before the "
     "next.",
     "ablate_head(whole, head, model.heads.n_heads)",
@@ -70,7 +83,7 @@ edited(
     "        weight.data = whole\n    return roles",
     "    weight.data = whole\n    return roles",
 )
-edited(
+task.edit(
     "The heads stay off: from the second on, several are off at once, and so the model comes "
     "back. Was the old weight put back, and was it a copy? `detach()`, `.data` and `state_dict()` "
     "share the memory of the weight, and what is written into it is in them, too.",
@@ -79,49 +92,49 @@ edited(
     "        weight.data = whole\n    return roles",
     "    return roles",
 )
-edited(
+task.edit(
     "A head that serves question 0 gets None. In Python 0 counts as False, in `or`, in `and` and "
     "after `if`. Compare with None, or ask for the fall.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "(int(falls.argmax()) if falls.max() > 0.1 else None) or None",
 )
-edited(
+task.edit(
     "The falls have the wrong sign: where a share falls, this number is below 0. So nobody is "
     "missed, and only a head that is in the way gets a question.",
     "before - shares()",
     "shares() - before",
 )
-edited(
+task.edit(
     "The first question whose share falls by more than 0.1 was taken. A head may help with "
     "several: the one whose share falls most is wanted.",
     "int(falls.argmax()) if",
     "int((falls > 0.1).int().argmax()) if",
 )
-edited(
+task.edit(
     "A head that nobody misses gets a question all the same. If no share falls by more than "
     "0.1, the answer for it is None.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "int(falls.argmax())",
 )
-edited(
+task.edit(
     "This is the question that is answered *best* without the head. Return the one that suffers "
     "most.",
     "int(falls.argmax()) if",
     "int((before - falls).argmax()) if",
 )
-edited(
+task.edit(
     "This is the question that is answered worst without the head, also if it was no better "
     "with it. Compare with the shares before.",
     "int(falls.argmax()) if",
     "int((before - falls).argmin()) if",
 )
-edited(
+task.edit(
     "Positions at which nothing is asked (−100) are counted, as wrong ones. That makes all falls "
     "smaller.",
     "asked.double().sum(dim=(0, 2))",
     "asked.double().numel() * 3",
 )
-edited(
+task.edit(
     "Positions and questions are mixed up: the first T logits belong to question 0, the next T to "
     "question 1.",
     "argmax(dim=-1).unflatten(1, (3, -1))",
@@ -129,14 +142,14 @@ edited(
     "targets.unflatten(1, (3, -1))",
     "targets.unflatten(1, (-1, 3)).transpose(1, 2)",
 )
-edited(
+task.edit(
     "All three questions are thrown together, so every head that is missed gets question 0.",
     "return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))",
     "return (right.double().sum() / asked.double().sum()).expand(3)",
 )
 
 
-@mistake("Rows of `W_out` were cut. A head owns columns: the inputs of the projection.")
+@task.mistake("Rows of `W_out` were cut. A head owns columns: the inputs of the projection.")
 def rows_cut(model, tokens, targets):
     weight = model.heads.W_out.weight
     whole, n = weight.detach().clone(), model.heads.n_heads
@@ -156,7 +169,7 @@ def rows_cut(model, tokens, targets):
     return roles
 
 
-@mistake("The roles are right. But the model is returned with a head still ablated.")
+@task.mistake("The roles are right. But the model is returned with a head still ablated.")
 def left_off(model, tokens, targets):
     roles = head_roles_by_ablation(model, tokens, targets)
     weight = model.heads.W_out.weight
@@ -164,7 +177,8 @@ def left_off(model, tokens, targets):
     return roles
 
 
-def drive(answer, plan, symbols, asked):
+@task.harness
+def harness(answer, plan, symbols, asked):
     """A model whose heads fetch what the plan says; the roles, and whether it came back whole."""
     import torch
 
@@ -214,6 +228,7 @@ def drive(answer, plan, symbols, asked):
     }
 
 
+@task.cases
 def cases(seed):
     """A head for each question, in another order, spare, doubled, in the way, for two questions."""
     generator = torch.Generator().manual_seed(seed)
@@ -233,7 +248,7 @@ def cases(seed):
             symbols = torch.randint(least, 7, (40, 6), generator=generator)
             share = 0.08 if len(plan_of) in (3, 5) else 0.5  # of the places that are asked
             asked = torch.rand(3, 40, 6, generator=generator) < share
-            roles = drive(head_roles_by_ablation, plan_of, symbols, asked)["roles"]
+            roles = harness(head_roles_by_ablation, plan_of, symbols, asked)["roles"]
             if any(role is not None for role in roles):
                 break
         kind = "edge cases" if len(found) in (2, 3, 4) else "ordinary cases"
@@ -241,27 +256,13 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_head(args, result):
     """The first head with a wrong role."""
-    right = drive(head_roles_by_ablation, *args)["roles"]
+    right = harness(head_roles_by_ablation, *args)["roles"]
     for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
         if came != want:
             return f"Head {head} serves {want}, and {came} came."
     if not result["model as it was"]:
         return "The roles are right. But the model does not come back as it was."
     return None
-
-
-TASK = task(
-    plan("implement", points=10, minutes=25),
-    section="Ablating a head",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    cases=cases,
-    properties=(which_head,),
-    drive=drive,
-    hints=(
-        "`weight.data = …` puts another tensor into a parameter. Keep the old one.",
-        "The answers come as (batch, 3 · T, symbols): `unflatten(1, (3, -1))` sorts them by "
-        "question.",
-    ),
-)

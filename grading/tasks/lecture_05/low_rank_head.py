@@ -3,7 +3,27 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=22,
+    extra=True,
+    section="What heads cost",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    rtol=1e-4,
+    atol=1e-6,
+    hints=(
+        "A score is x W_Q W_Kᵀ yᵀ, divided by a root. What do you have to know of the two "
+        "matrices, and what not?",
+        "In `U, S, Vt = np.linalg.svd(table)` only the first d numbers of `S` are not 0. Which "
+        "columns of `U` and which rows of `Vt` do they belong to?",
+        "The case with all ones: before its division, the wide head's score is 2xy, and afterwards "
+        "2xy/√2. The narrow head has a width of 1 and divides by √1. With which product must it "
+        "begin?",
+    ),
+)
 
 
 # %% the cell
@@ -20,14 +40,14 @@ def low_rank_head(W_query, W_key, d):
 # %%
 
 
-@also_right
+@task.alternative
 def one_sided(W_query, W_key, d):
     """Everything on the side of the queries."""
     U, S, Vt = np.linalg.svd(W_query @ W_key.T / np.sqrt(W_query.shape[1]))
     return U[:, :d] * S[:d] * np.sqrt(d), Vt[:d].T
 
 
-@also_right
+@task.alternative
 def by_rows(W_query, W_key, d):
     """A basis of the rows of the table, and what it takes to make them."""
     table = torch.tensor(W_query @ W_key.T)
@@ -35,14 +55,14 @@ def by_rows(W_query, W_key, d):
     return table @ basis * (d / W_query.shape[1]) ** 0.5, basis
 
 
-mistake(
+task.mistake(
     "Columns were cut off, and with them a part of each score. Look at the table W_Q W_Kᵀ "
     "instead: which two narrow matrices have it as their product?",
     lambda W_query, W_key, d: (W_query[:, :d], W_key[:, :d]),
 )
 
 
-@mistake(
+@task.mistake(
     "The products q·k are right. But the narrow head divides them by √d, and the wide one "
     "divided by √d_k: make up for the difference."
 )
@@ -51,7 +71,7 @@ def divisor_forgotten(W_query, W_key, d):
     return U[:, :d] * np.sqrt(S[:d]), Vt[:d].T * np.sqrt(S[:d])
 
 
-@mistake(
+@task.mistake(
     "The difference of the divisors was made up for in the wrong direction: √d is smaller than "
     "√d_k, so the narrow head must begin with *smaller* products."
 )
@@ -61,7 +81,7 @@ def divisor_turned(W_query, W_key, d):
     return query * factor**2, key
 
 
-@mistake(
+@task.mistake(
     "The difference of the divisors was made up for twice: together, the two sides got the factor "
     "d / d_k. A score is a product of query and key: either one of them gets √(d / d_k), or each "
     "its root."
@@ -72,7 +92,7 @@ def divisor_twice(W_query, W_key, d):
     return query * factor, key
 
 
-@mistake(
+@task.mistake(
     "The difference of the divisors was made up for with d_model, the number of rows. The wide "
     "head divides by √d_k, and its width is the number of columns."
 )
@@ -81,7 +101,7 @@ def rows_for_width(W_query, W_key, d):
     return query * np.sqrt(W_query.shape[1] / len(W_query)), key
 
 
-@mistake(
+@task.mistake(
     "The directions are right, and their strengths are missing: the singular values S belong to "
     "one of the two sides, or their roots to both."
 )
@@ -91,7 +111,7 @@ def no_values(W_query, W_key, d):
     return U[:, :d] * factor, Vt[:d].T
 
 
-@mistake(
+@task.mistake(
     "The roots of the singular values are on one side only. Put S itself on one side, or its "
     "root on both."
 )
@@ -101,7 +121,7 @@ def root_once(W_query, W_key, d):
     return U[:, :d] * np.sqrt(S[:d]) * factor, Vt[:d].T
 
 
-@mistake(
+@task.mistake(
     "The singular values are on both sides, so each counts squared. Put S on one side, or its "
     "root on both."
 )
@@ -111,7 +131,7 @@ def values_twice(W_query, W_key, d):
     return U[:, :d] * S[:d] * factor, Vt[:d].T * S[:d]
 
 
-@mistake(
+@task.mistake(
     "NumPy returns the third factor transposed: the directions of the keys are the first *rows* "
     "of Vᵀ, `Vt[:d].T`."
 )
@@ -121,13 +141,13 @@ def wrong_vectors(W_query, W_key, d):
     return U[:, :d] * root, Vt[:, :d] * root
 
 
-mistake(
+task.mistake(
     "Queries and keys are swapped.",
     lambda W_query, W_key, d: low_rank_head(W_query, W_key, d)[::-1],
 )
 
 
-@mistake(
+@task.mistake(
     "Each matrix was made narrow for itself. But a score needs both, and two heads with the same "
     "table W_Q W_Kᵀ have the same scores. Take the table apart."
 )
@@ -139,13 +159,13 @@ def each_for_itself(W_query, W_key, d):
     return query, key
 
 
-mistake(
+task.mistake(
     "These are the matrices as they came, as wide as before.",
     lambda W_query, W_key, d: (W_query, W_key),
 )
 
 
-edited(
+task.edit(
     "The singular vectors for the keys lie in the rows of `Vt`. Its first d columns are something "
     "else.",
     "Vt[:d].T * root",
@@ -153,7 +173,8 @@ edited(
 )
 
 
-def drive(answer, W_query, W_key, d, x, y):
+@task.harness
+def harness(answer, W_query, W_key, d, x, y):
     """The scores of the narrow head for queries from x and keys from y."""
     import numpy as np
 
@@ -170,6 +191,7 @@ def drive(answer, W_query, W_key, d, x, y):
     return x @ narrow[0] @ (y @ narrow[1]).T / np.sqrt(d)
 
 
+@task.cases
 def cases(seed):
     """One number a word, to check by hand; then tables of a lower rank than the head is wide."""
     rng = np.random.default_rng(seed)
@@ -192,6 +214,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def the_same_factor(args, result):
     """Whether all scores are off by one factor, which says what went wrong."""
     W_query, W_key, _, x, y = args
@@ -200,24 +223,3 @@ def the_same_factor(args, result):
     if np.allclose(ratio, ratio.flat[0]) and not np.isclose(ratio.flat[0], 1.0):
         return f"All scores are {ratio.flat[0]:.4g} times what they should be."
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=22, extra=True),
-    section="What heads cost",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    cases=cases,
-    properties=(the_same_factor,),
-    drive=drive,
-    rtol=1e-4,
-    atol=1e-6,
-    hints=(
-        "A score is x W_Q W_Kᵀ yᵀ, divided by a root. What do you have to know of the two "
-        "matrices, and what not?",
-        "In `U, S, Vt = np.linalg.svd(table)` only the first d numbers of `S` are not 0. Which "
-        "columns of `U` and which rows of `Vt` do they belong to?",
-        "The case with all ones: before its division, the wide head's score is 2xy, and afterwards "
-        "2xy/√2. The narrow head has a width of 1 and divides by √1. With which product must it "
-        "begin?",
-    ),
-)

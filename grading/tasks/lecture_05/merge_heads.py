@@ -3,7 +3,19 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=6,
+    minutes=7,
+    section="Which test finds a wrong cut?",
+    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
+    hints=(
+        "Print the result for the small numbers of the example. Row 0 should hold word 0.",
+        "Which two axes must lie side by side, in which order, before they can be joined?",
+    ),
+)
 
 
 # %% the cell
@@ -19,79 +31,80 @@ def merge_heads(context):
 # %%
 
 
-@also_right
+@task.alternative
 def by_cat(context):
     """The heads side by side."""
     return torch.cat(context.unbind(dim=1), dim=-1)
 
 
-@also_right
+@task.alternative
 def by_numpy(context):
     """In NumPy."""
     return np.concatenate([context[:, h].numpy() for h in range(context.shape[1])], axis=-1)
 
 
-as_given(
+task.as_given(
     "This is the code as given. The shape is right, and the rows are not: row 0 holds numbers of "
     "several words."
 )
-edited(
+task.edit(
     "Two axes were exchanged, but the wrong ones: it is the words that must come in front of the "
     "heads.",
     "1, 2",
     "2, 3",
 )
-edited(
+task.edit(
     "The steps are the right ones. But after `transpose` the numbers do not lie in order in "
     "memory, and `view` never moves a number. `reshape` and `flatten` do, if they must.",
     "reshape",
     "view",
 )
-edited(
+task.edit(
     "The numbers of the heads alternate now. Side by side means: all numbers of head 0, then all "
     "of head 1.",
     "transpose(1, 2",
     "permute(0, 2, 3, 1",
 )
-mistake(
+task.mistake(
     "This is the mean over the heads, which mixes what they kept apart.",
     lambda context: context.mean(dim=1),
 )
-mistake(
+task.mistake(
     "This is the sum over the heads. Adding comes later, in `W_out`, where each head has a piece "
     "of its own.",
     lambda context: context.sum(dim=1),
 )
-mistake(
+task.mistake(
     "Now the heads are stacked below each other, n_heads · T rows. There must be one row for each "
     "word.",
     lambda context: context.flatten(1, 2),
 )
-mistake(
+task.mistake(
     "The words are in front now. It remains to join the last two axes.",
     lambda context: context.transpose(1, 2),
 )
 
-edited(
+task.edit(
     "With one sentence this is right. With more, the words are swapped with the *sentences*, and "
     "the join mixes numbers of several sentences. Leave axis 0 where it is.",
     "1, 2",
     "0, 2",
 )
-edited(
+task.edit(
     "With one sentence this is right. With more, the axis of the words was moved before that of "
     "the sentences, too, and `reshape` does not move it back: rows of one sentence end up in "
     "another.",
     "transpose(1, 2)",
     "permute(2, 0, 1, 3)",
 )
-mistake(
+task.mistake(
     "The last two axes were joined as they came, so there is a row for each head, with all words "
     "in it. There must be one for each word, with all heads in it.",
     lambda context: context.flatten(2),
 )
 
 
+@task.cases
 def cases(seed):
     """Small numbers to read by eye; then sizes that are all different."""
     rng = np.random.default_rng(seed)
@@ -104,6 +117,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def each_word_its_own(args, result):
     """Row 0 must hold what the heads have collected for word 0."""
     context = args[0].numpy()
@@ -115,16 +129,3 @@ def each_word_its_own(args, result):
     if not np.allclose(context[0, :, 0].ravel(), result[0, 0]):
         return "Row 0 holds the right numbers in another order than wanted."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=6, minutes=7),
-    section="Which test finds a wrong cut?",
-    outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
-    cases=cases,
-    properties=(each_word_its_own,),
-    hints=(
-        "Print the result for the small numbers of the example. Row 0 should hold word 0.",
-        "Which two axes must lie side by side, in which order, before they can be joined?",
-    ),
-)

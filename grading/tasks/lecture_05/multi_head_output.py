@@ -1,6 +1,19 @@
 """Two heads and W_out by hand."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=5,
+    section="A list of heads",
+    outcome="say why one row of weights averages several relations, and what a second head changes",
+    hints=(
+        "Each head collects one number: a sum of its values, each multiplied by its weight.",
+        "Joined, these are two numbers. The number of head 0 times the first row, plus the number "
+        "of head 1 times the second row.",
+    ),
+)
 
 # %% the cell
 multi_head_output = ...  # a list of two numbers
@@ -9,41 +22,28 @@ multi_head_output = [19.0, 8.0]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "What the heads collect is right, 4 and 5. But the matrix is transposed: its first *row* says "
     "what head 0 adds to the two outputs.",
     [14.0, 12.0],
 )
-mistake(
+task.mistake(
     "The heads are swapped: 4 was collected by head 0, so it meets the first row of the matrix, "
     "and 5 by head 1.",
     [17.0, 10.0],
 )
-mistake(
+task.mistake(
     "This is what the two heads collect, joined. The matrix still has to mix it.",
     [4.0, 5.0],
 )
-mistake(
+task.mistake(
     "Head 1 has collected from the values of head 0. Each head has values of its own.",
     [23.5, 8.0],
 )
-mistake("This is what head 0 adds to the output. Head 1 adds something, too.", [4.0, 8.0])
-mistake("This is what head 1 adds to the output. Head 0 adds something, too.", [15.0, 0.0])
-mistake(
+task.mistake("This is what head 0 adds to the output. Head 1 adds something, too.", [4.0, 8.0])
+task.mistake("This is what head 1 adds to the output. Head 0 adds something, too.", [15.0, 0.0])
+task.mistake(
     "The entries were multiplied one by one. What head 0 collected meets the whole first row of "
     "the matrix, and what head 1 collected the second; then both rows are added.",
     [4.0, 0.0],
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=5),
-    section="A list of heads",
-    outcome=(
-        "say why one row of weights averages several relations, and what a second head changes"
-    ),
-    hints=(
-        "Each head collects one number: a sum of its values, each multiplied by its weight.",
-        "Joined, these are two numbers. The number of head 0 times the first row, plus the number "
-        "of head 1 times the second row.",
-    ),
 )

@@ -1,6 +1,20 @@
 """The shape of each step, with two lengths and all widths different."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=8,
+    extra=True,
+    section="One projection, cut into heads",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    hints=(
+        "Write down the sizes with their names: batch 2, T_q 5, T_k 7, n_heads 3, d_k 4, d_v 6.",
+        "The four axes are (batch, heads, words, width) before the scores, and "
+        "(batch, heads, query, key) for the scores.",
+    ),
+)
 
 # %% the cell
 multi_head_shapes = ...  # a list of six tuples
@@ -15,57 +29,46 @@ def _but(**changed):
     return [changed.get(f"s{i}", shape) for i, shape in enumerate(multi_head_shapes, 1)]
 
 
-mistake(
+task.mistake(
     "Only the first shape is wrong: the rows of `nn.Linear.weight` are its outputs.",
     _but(s1=(10, 18)),
 )
-mistake(
+task.mistake(
     "Only the first shape is wrong: one projection serves all heads, so it has n_heads · d_v "
     "outputs.",
     _but(s1=(6, 10)),
 )
-mistake(
+task.mistake(
     "Only the scores are wrong: each row is a query, each column a key, so T_q comes first.",
     _but(s4=(2, 3, 7, 5)),
 )
-mistake(
+task.mistake(
     "Each *query* gets a context vector, so joined and output have T_q = 5 rows. The keys are "
     "summed over.",
     _but(s5=(2, 7, 18), s6=(2, 7, 9)),
 )
-mistake(
+task.mistake(
     "Only the fifth shape is wrong: the values are what is joined, and they have the width d_v = "
     "6.",
     _but(s5=(2, 5, 12)),
 )
-mistake(
+task.mistake(
     "Only the fifth shape is wrong: joined are the context vectors of *all* heads.",
     _but(s5=(2, 5, 6)),
 )
-mistake(
+task.mistake(
     "Only the output is wrong: its width is d_out = 9, which need not be that of the input.",
     _but(s6=(2, 5, 10)),
 )
-mistake(
+task.mistake(
     "This is after the cut by `view`. `transpose` then brings the heads in front of the words.",
     _but(s2=(2, 5, 3, 4), s3=(2, 7, 3, 6)),
 )
-mistake(
+task.mistake(
     "Only the third shape is wrong: values have a width of their own, d_v = 6.",
     _but(s3=(2, 3, 7, 4)),
 )
-mistake(
+task.mistake(
     "Only the third shape is wrong: each *key* brings its value, and there are 7 keys.",
     _but(s3=(2, 3, 5, 6)),
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=8, extra=True),
-    section="One projection, cut into heads",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    hints=(
-        "Write down the sizes with their names: batch 2, T_q 5, T_k 7, n_heads 3, d_k 4, d_v 6.",
-        "The four axes are (batch, heads, words, width) before the scores, and "
-        "(batch, heads, query, key) for the scores.",
-    ),
 )

@@ -3,7 +3,20 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=5,
+    section="One projection, cut into heads",
+    outcome="build multi-head attention as a list of heads and as one projection that is "
+    "cut, with the shape of every step",
+    hints=(
+        "It takes two steps: one cuts every row into pieces, the other exchanges two axes.",
+        "`view` needs the width of a head. How is it found from `x` and `n_heads`?",
+    ),
+)
 
 
 # %% the cell
@@ -19,59 +32,59 @@ def split_heads(x, n_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def by_chunks(x, n_heads):
     """Pieces of the last axis, stacked."""
     return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
 
 
-@also_right
+@task.alternative
 def by_hand(x, n_heads):
     """Head by head."""
     d = x.shape[-1] // n_heads
     return np.stack([x[:, :, h * d : (h + 1) * d].numpy() for h in range(n_heads)], axis=1)
 
 
-mistake(
+task.mistake(
     "The shape is right, the content is not. `view` and `reshape` read the numbers in their "
     "order, so the first head gets the first words, whole. Cut each row first, (batch, T, "
     "n_heads, d), and then exchange two axes.",
     lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1),
 )
-mistake(
+task.mistake(
     "Each row is cut rightly. Now the axis of the heads must come in front of that of the words: "
     "`transpose(1, 2)`.",
     lambda x, n_heads: x.unflatten(-1, (n_heads, -1)),
 )
-mistake(
+task.mistake(
     "Each head gets every n-th number of a row. It should get a piece: the first d numbers belong "
     "to head 0, the next d to head 1. In the `view`, the heads come before their width.",
     lambda x, n_heads: x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2),
 )
-mistake(
+task.mistake(
     "The content is right, but the heads come before the batch. Batch comes first.",
     lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1)),
 )
-mistake(
+task.mistake(
     "Words and numbers are swapped in the end. The shape is (batch, n_heads, T, d).",
     lambda x, n_heads: split_heads(x, n_heads).transpose(-2, -1),
 )
-mistake(
+task.mistake(
     "Each head got the whole row. The row has the numbers of all heads side by side, and each "
     "head needs its own piece.",
     lambda x, n_heads: x[:, None].expand(-1, n_heads, -1, -1),
 )
-mistake(
+task.mistake(
     "The pieces are right, but the last one has become head 0.",
     lambda x, n_heads: split_heads(x, n_heads).flip(1),
 )
-mistake(
+task.mistake(
     "Number and width of the heads are swapped: `n_heads` says how many there are.",
     lambda x, n_heads: split_heads(x, x.shape[-1] // n_heads),
 )
 
 
-@mistake(
+@task.mistake(
     "With one sentence this is right. With more, the numbers of different sentences get mixed: "
     "the pieces lie head by head, first those of all sentences for head 0, and `view` and "
     "`reshape` give them another shape without moving one. Which axis do you put them together "
@@ -82,13 +95,14 @@ def heads_outside(x, n_heads):
     return torch.cat(x.chunk(n_heads, dim=-1)).view(batch, n_heads, T, -1)
 
 
-mistake(
+task.mistake(
     "Words and numbers were exchanged before the cut. `view` and `reshape` then cut columns, so "
     "a row of the result holds numbers of several words. Cut the rows first.",
     lambda x, n_heads: x.transpose(1, 2).reshape(x.shape[0], n_heads, x.shape[1], -1),
 )
 
 
+@task.cases
 def cases(seed):
     """The lecture's table; then sizes that are all different."""
     rng = np.random.default_rng(seed)
@@ -98,18 +112,3 @@ def cases(seed):
         x = torch.tensor(rng.normal(size=(batch, T, n_heads * d)))
         found.append(Case((x, n_heads), f"{n_heads} heads of width {d}", kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=5),
-    section="One projection, cut into heads",
-    outcome=(
-        "build multi-head attention as a list of heads and as one projection that is "
-        "cut, with the shape of every step"
-    ),
-    cases=cases,
-    hints=(
-        "It takes two steps: one cuts every row into pieces, the other exchanges two axes.",
-        "`view` needs the width of a head. How is it found from `x` and `n_heads`?",
-    ),
-)

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_05.head_roles_by_ablation import head_roles_by_ablation
 from grading.tasks.lecture_05.MultiHead import MultiHead
 from helpers import masks
@@ -11,6 +11,18 @@ from helpers.apps.attention_reader import AttentionReader
 from helpers.data import recall
 from helpers.tokens import IGNORE_INDEX
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=9,
+    minutes=15,
+    section="What trained heads do",
+    outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    threshold=0.95,
+    rtol=0.0,
+    atol=0.15,
+    hints=("`train(model, make_batch, steps, lr)` calls `make_batch()` without arguments.",),
+)
 
 QUESTIONS = ("before", "flagged", "first")
 N_HEADS = 4
@@ -66,7 +78,7 @@ def train_heads(seed):
 # %%
 
 
-@also_right
+@task.alternative
 def by_hand(seed):
     """Its own loop."""
     generator = set_seed(seed)
@@ -81,24 +93,25 @@ def by_hand(seed):
     return model, head_roles_by_ablation(model, *three_relations_batch(400, generator))
 
 
-mistake(
+task.mistake(
     "This model has not been trained.",
     lambda seed: (set_seed(seed), (Reader(4), [None] * 4))[1],
 )
 
 
-mistake(
+task.mistake(
     "There are three heads. Four are wanted.",
     lambda seed: (set_seed(seed), (Reader(3), [None] * 3))[1],
 )
 
 
-@mistake("The roles are those that one would like to see. Measure them.")
+@task.mistake("The roles are those that one would like to see. Measure them.")
 def guessed(seed):
     return train_heads(seed)[0], [0, 0, 0, 0]
 
 
-def drive(answer, seed, tokens, targets):
+@task.harness
+def harness(answer, seed, tokens, targets):
     """Train; the share of places with three right answers, the roles, and what they should be."""
     import torch
 
@@ -150,11 +163,13 @@ def _wrong_head(value):
     return None
 
 
+@task.score
 def score(args, value):
     """Share of places with three right answers; 0 if a role is not as measured."""
     return value["right"] if _wrong_head(value) is None else 0.0
 
 
+@task.diagnostic
 def what_was_measured(args, value):
     """How often each question is answered rightly; the first wrong role."""
     names = zip(QUESTIONS, value["each"], strict=True)
@@ -170,6 +185,7 @@ def what_was_measured(args, value):
     return said
 
 
+@task.cases
 def cases(seed):
     """Two beginnings of the training, and sequences that training does not see."""
     generator = torch.Generator().manual_seed(10_000 + seed)
@@ -178,18 +194,3 @@ def cases(seed):
         Case((begin, tokens, targets), f"begun with seed {begin}", kind="ordinary cases")
         for begin in (1, 3)
     ]
-
-
-TASK = task(
-    plan("train", points=9, minutes=15),
-    section="What trained heads do",
-    outcome=("say what a trained head does, by its map and by ablation, and what n heads cost"),
-    cases=cases,
-    properties=(what_was_measured,),
-    drive=drive,
-    score=score,
-    reach=0.95,
-    rtol=0.0,
-    atol=0.15,
-    hints=("`train(model, make_batch, steps, lr)` calls `make_batch()` without arguments.",),
-)

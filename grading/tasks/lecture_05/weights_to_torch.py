@@ -5,8 +5,24 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers import masks
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=14,
+    section="Multi-head attention in PyTorch",
+    outcome="copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights",
+    forbidden=("helpers.attention.MultiHeadAttention",),
+    hints=(
+        "The section *PyTorch's own* does this once, with a module of ours instead of `state`.",
+        "`torch.cat` puts the three matrices below each other. The new module has the precision "
+        "float32, and `x` has float64: `.double()`.",
+        "Two defaults of that module are not ours: what True means in a mask, and what is done to "
+        "the weights.",
+    ),
+)
 
 PARTS = ("W_query", "W_key", "W_value")
 
@@ -40,7 +56,7 @@ def weights_to_torch(state, x, mask, n_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def additive(state, x, mask, n_heads):
     """A mask to be added, and load_state_dict."""
     module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True, dtype=x.dtype)
@@ -56,7 +72,7 @@ def additive(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=bias, average_attn_weights=False)
 
 
-@also_right
+@task.alternative
 def by_hand(state, x, mask, n_heads):
     """Without PyTorch's module."""
     q, k, v = (F.linear(x, state[f"{p}.weight"], state[f"{p}.bias"]) for p in PARTS)
@@ -67,7 +83,7 @@ def by_hand(state, x, mask, n_heads):
     return F.linear(joined, state["W_out.weight"], state["W_out.bias"]), weights
 
 
-@mistake(
+@task.mistake(
     "The mask was passed on as it is. In `nn.MultiheadAttention` True *blocks*: convert it, "
     "`masks.to_blocking(mask)`."
 )
@@ -76,12 +92,12 @@ def mask_as_it_is(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=mask, average_attn_weights=False)
 
 
-@mistake("The mask was not passed on: it goes into `attn_mask`.")
+@task.mistake("The mask was not passed on: it goes into `attn_mask`.")
 def mask_forgotten(state, x, mask, n_heads):
     return _module(state, x.shape[-1], n_heads)(x, x, x, average_attn_weights=False)
 
 
-@mistake(
+@task.mistake(
     "A mask of numbers is *added* to the scores, so ones and zeros hide nothing. Pass booleans, "
     "with True for what is blocked."
 )
@@ -90,7 +106,7 @@ def ones_added(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=mask.to(x.dtype), average_attn_weights=False)
 
 
-@mistake(
+@task.mistake(
     "The output is right. But by default the weights come averaged over the heads: ask for "
     "`average_attn_weights=False`."
 )
@@ -98,7 +114,7 @@ def averaged(state, x, mask, n_heads):
     return _module(state, x.shape[-1], n_heads)(x, x, x, attn_mask=~mask)
 
 
-@mistake(
+@task.mistake(
     "The output is right. But these are the averaged weights, written once for each head. Ask "
     "for `average_attn_weights=False`."
 )
@@ -107,19 +123,21 @@ def summed_over_heads(state, x, mask, n_heads):
     return out, weights[:, None].expand(-1, n_heads, -1, -1)
 
 
-@mistake("The module takes the first axis for the words. With `batch_first=True` it has our axes.")
+@task.mistake(
+    "The module takes the first axis for the words. With `batch_first=True` it has our axes."
+)
 def words_first(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads, batch_first=False)
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-@mistake("In `in_proj_weight` and `in_proj_bias` queries come first, then keys, then values.")
+@task.mistake("In `in_proj_weight` and `in_proj_bias` queries come first, then keys, then values.")
 def keys_first(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads, parts=("W_key", "W_query", "W_value"))
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-@mistake(
+@task.mistake(
     "The values were put first. In `in_proj_weight` and `in_proj_bias` the order is queries, "
     "keys, values."
 )
@@ -128,7 +146,7 @@ def values_first(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-@mistake(
+@task.mistake(
     "The matrices were transposed. Both modules keep them as `nn.Linear` does, with a row for "
     "each output."
 )
@@ -137,7 +155,7 @@ def turned(state, x, mask, n_heads):
     return weights_to_torch(state, x, mask, n_heads)
 
 
-@mistake(
+@task.mistake(
     "The biases of queries, keys and values were not copied: they belong into `in_proj_bias`, in "
     "this order."
 )
@@ -146,7 +164,7 @@ def no_bias(state, x, mask, n_heads):
     return weights_to_torch(state | zero, x, mask, n_heads)
 
 
-@mistake(
+@task.mistake(
     "The weights were copied, the biases were not: there is `in_proj_bias`, and `out_proj.bias`."
 )
 def no_bias_at_all(state, x, mask, n_heads):
@@ -154,7 +172,7 @@ def no_bias_at_all(state, x, mask, n_heads):
     return weights_to_torch(state | zero, x, mask, n_heads)
 
 
-@mistake(
+@task.mistake(
     "The weights are right. But the output lacks the bias of `W_out`, which was not copied: "
     "PyTorch's module begins with zeros there."
 )
@@ -162,7 +180,7 @@ def no_bias_of_output(state, x, mask, n_heads):
     return weights_to_torch(state | {"W_out.bias": torch.zeros_like(x[0, 0])}, x, mask, n_heads)
 
 
-@mistake(
+@task.mistake(
     "The module still has the random weights that it was made with. Copy those of `state` into it."
 )
 def not_copied(state, x, mask, n_heads):
@@ -170,19 +188,20 @@ def not_copied(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-@mistake("The new module has the precision float32, and `x` has float64: `.double()`.")
+@task.mistake("The new module has the precision float32, and `x` has float64: `.double()`.")
 def other_precision(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads).float()
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-mistake(
+task.mistake(
     "All heads were treated as one: pass `num_heads`.",
     lambda state, x, mask, n_heads: weights_to_torch(state, x, mask, 1),
 )
 
 
-def drive(answer, state, x, mask, n_heads):
+@task.harness
+def harness(answer, state, x, mask, n_heads):
     """The two results."""
     found = answer(state, x, mask, n_heads)
     if found is None:
@@ -192,6 +211,7 @@ def drive(answer, state, x, mask, n_heads):
     return found[0], found[1]
 
 
+@task.cases
 def cases(seed):
     """One word; then a causal mask, and one that is not."""
     rng = np.random.default_rng(seed)
@@ -216,27 +236,10 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def mask_is_kept(args, result):
     """What the mask hides has no weight."""
     mask, weights = args[2].numpy(), result[1]
     if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
         return "Keys get weight that the mask hides."
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=14),
-    section="Multi-head attention in PyTorch",
-    outcome=("copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights"),
-    cases=cases,
-    properties=(mask_is_kept,),
-    drive=drive,
-    forbidden=("helpers.attention.MultiHeadAttention",),
-    hints=(
-        "The section *PyTorch's own* does this once, with a module of ours instead of `state`.",
-        "`torch.cat` puts the three matrices below each other. The new module has the precision "
-        "float32, and `x` has float64: `.double()`.",
-        "Two defaults of that module are not ours: what True means in a mask, and what is done to "
-        "the weights.",
-    ),
-)

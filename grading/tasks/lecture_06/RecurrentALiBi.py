@@ -6,7 +6,21 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=14,
+    minutes=32,
+    section="ALiBi: a penalty that grows with distance",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    hints=(
+        "Write down the three weights of the third word, before they are divided by their sum. "
+        "Then those of the fourth. What has become of the old three?",
+        "Two things have to be kept: the sum of the weighted values, and the sum of the weights.",
+    ),
+)
 
 
 # %% the cell
@@ -32,7 +46,7 @@ class RecurrentALiBi:
 # %%
 
 
-@also_right
+@task.alternative
 class RunningMean:
     """Only the mean and the weight are kept."""
 
@@ -46,7 +60,7 @@ class RunningMean:
         return self.mean
 
 
-@also_right
+@task.alternative
 class OneVector:
     """A column of ones goes along with the values."""
 
@@ -60,7 +74,7 @@ class OneVector:
         return self.state[:-1] / self.state[-1]
 
 
-@mistake(
+@task.mistake(
     "The numbers are right, but all words are kept. What happens to their weights from one word "
     "to the next?"
 )
@@ -75,7 +89,7 @@ class KeepsAll:
         return (-self.slope * distance).softmax(dim=0) @ torch.stack(self.seen)
 
 
-@mistake(
+@task.mistake(
     "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had been "
     "endless zeros before the text: the first context vectors are too small. Keep the sum of the "
     "weights as well, and divide by it."
@@ -90,7 +104,7 @@ class MovingAverage:
         return self.state
 
 
-@mistake(
+@task.mistake(
     "A moving average with the shares r and 1 − r, begun with the first word, gives that word "
     "the weight of an endless past. Keep the sum of the weights as well, and divide by it."
 )
@@ -105,7 +119,7 @@ class MovingFromFirst:
         return self.state
 
 
-@mistake(
+@task.mistake(
     "These are sums. Softmax makes the weights sum to 1, so keep the sum of the weights, too, "
     "and divide by it."
 )
@@ -119,7 +133,7 @@ class NotDivided:
         return self.total
 
 
-@mistake(
+@task.mistake(
     "The sum fades, and it was divided by the number of words. But words far away count less "
     "than 1 each. Let the divisor fade in the same way."
 )
@@ -133,7 +147,7 @@ class DividedByCount:
         return self.total / self.count
 
 
-@mistake(
+@task.mistake(
     "The divided sum was kept as the state, so it is divided again with every word. Keep the sum "
     "as it is, and divide only what is returned."
 )
@@ -144,7 +158,7 @@ class DividedState(RecurrentALiBi):
         return self.total
 
 
-@mistake(
+@task.mistake(
     "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a slope of "
     "0. Add the weights up as the words come."
 )
@@ -159,7 +173,7 @@ class ClosedForm:
         return self.total * (1 - self.fade) / below
 
 
-@mistake(
+@task.mistake(
     "This is the plain average of all words: nothing fades. That is right for a slope of 0 only."
 )
 class PlainAverage:
@@ -172,7 +186,7 @@ class PlainAverage:
         return self.total / self.count
 
 
-@mistake(
+@task.mistake(
     "The slope itself was taken for the factor. It is subtracted from the *score*; what does "
     "softmax make of that for the weight?"
 )
@@ -182,7 +196,7 @@ class SlopeAsFactor(RecurrentALiBi):
         self.fade = slope
 
 
-@mistake(
+@task.mistake(
     "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: the "
     "factor is e to the power of −slope."
 )
@@ -192,20 +206,20 @@ class OneLessSlope(RecurrentALiBi):
         self.fade = 1 - slope
 
 
-@mistake("The base is wrong: softmax takes powers of e, not of 2.")
+@task.mistake("The base is wrong: softmax takes powers of e, not of 2.")
 class HalfAsFactor(RecurrentALiBi):
     def __init__(self, slope):
         super().__init__(slope)
         self.fade = 2.0**-slope
 
 
-@mistake("The sign is wrong: old words grow louder with each step, not fainter.")
+@task.mistake("The sign is wrong: old words grow louder with each step, not fainter.")
 class Growing(RecurrentALiBi):
     def __init__(self, slope):
         super().__init__(-slope)
 
 
-@mistake(
+@task.mistake(
     "New words get ever larger weights, until a number overflows and NaN comes out. Let the old "
     "ones shrink instead: only their ratio counts."
 )
@@ -221,7 +235,7 @@ class Overflowing:
         return self.total / self.weight
 
 
-@mistake(
+@task.mistake(
     "The formula is right, but new words get ever larger weights, which grow without end: after "
     "some 700 words math.exp can no longer hold them. Only the ratio of the weights counts. "
     "Could the newest weight stay the same, and the old ones shrink?"
@@ -238,7 +252,7 @@ class OverflowingInMath:
         return self.total / self.weight
 
 
-@mistake(
+@task.mistake(
     "The formula is right, but new words get ever larger weights, which grow without end: after "
     "some 700 words no power of e holds them. Only the ratio of the weights counts. Could the "
     "newest weight stay the same, and the old ones shrink?"
@@ -252,7 +266,7 @@ class OverflowingInPowers(OverflowingInMath):
         return self.total / self.weight
 
 
-@mistake(
+@task.mistake(
     "The new word does not take part in its own context vector. Attention is causal here, and a "
     "word sees itself, at distance 0."
 )
@@ -264,7 +278,7 @@ class WithoutItself(RecurrentALiBi):
         return out
 
 
-@mistake(
+@task.mistake(
     "The context vector of the word before was mixed with the new value as if it stood for one "
     "word. It is for all words so far: their weights together are more than 1. Keep that sum, too."
 )
@@ -281,7 +295,7 @@ class MixedWithOne:
         return self.state
 
 
-@mistake(
+@task.mistake(
     "The sum of the weights begins at 1, so it counts a word that never came. Before the first "
     "word it is 0."
 )
@@ -291,7 +305,7 @@ class BeginsAtOne(RecurrentALiBi):
         self.weight = 1.0
 
 
-@mistake(
+@task.mistake(
     "The new value fades at once, and its weight in the divisor does not. A word at distance 0 has "
     "the weight 1 in both sums."
 )
@@ -301,7 +315,7 @@ class NewValueFades(RecurrentALiBi):
         return super().step(self.fade * v)
 
 
-@mistake(
+@task.mistake(
     "In the divisor the new word's weight fades at once, and its value in the sum does not. A word "
     "at distance 0 has the weight 1 in both."
 )
@@ -311,7 +325,7 @@ class NewWeightFades(RecurrentALiBi):
         return super().step(v) / self.fade
 
 
-@mistake(
+@task.mistake(
     "The faded sum was divided by 1 + r, the weights of two words. There are more of them with "
     "each word: keep the sum of all weights."
 )
@@ -322,14 +336,14 @@ class DividedByTwoWeights(RecurrentALiBi):
         return self.total / (1 + self.fade if self.weight > 1 else 1)
 
 
-@mistake("This is the value of the word itself. The words before it have no part in it.")
+@task.mistake("This is the value of the word itself. The words before it have no part in it.")
 class NoMemory(RecurrentALiBi):
     def step(self, v):
         """One word."""
         return v.clone()
 
 
-@mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
+@task.mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
 def shared(slope):
     shared.heads = getattr(shared, "heads", 0) + 1
     if shared.heads % 2:
@@ -344,7 +358,7 @@ def shared(slope):
     return Head()
 
 
-@mistake(
+@task.mistake(
     "The memory is not the head's own: all heads write into one, and a new text finds in it what "
     "the last one left. A list or a dictionary in the body of the class is there only once, and so "
     "is a global variable. Make the memory in __init__, as attributes of self."
@@ -364,7 +378,7 @@ class InTheClass:
         return self.memory[0] / self.memory[1]
 
 
-@mistake(
+@task.mistake(
     "The sum of the weights fades, and the sum of the values does not. Both belong to the same "
     "words: let them fade alike."
 )
@@ -375,7 +389,7 @@ class OnlyWeightFades(RecurrentALiBi):
         return self.total / self.weight
 
 
-@mistake(
+@task.mistake(
     "The old words fade more with each step. The factor from one word to the next is always the "
     "same: what was multiplied before is in the memory already."
 )
@@ -391,7 +405,8 @@ class FadesFaster:
         return self.total / self.weight
 
 
-def drive(answer, slopes, values):
+@task.harness
+def harness(answer, slopes, values):
     """Feed the words to two heads in turn; what came out, and whether a memory has grown."""
     import torch
 
@@ -418,6 +433,7 @@ def drive(answer, slopes, values):
     return {"contexts": contexts, "grows": sizes[-1] > sizes[0]}
 
 
+@task.cases
 def cases(seed):
     """Two words of one number; then more; then a text so long that sums must not overflow."""
     generator = torch.Generator().manual_seed(seed)
@@ -434,6 +450,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def memory(args, result):
     """Whether the memory grew."""
     if type(result) is dict and result.get("grows") is True:
@@ -444,6 +461,7 @@ def memory(args, result):
     return None
 
 
+@task.diagnostic
 def no_nan(args, result):
     """Whether a number has overflowed."""
     contexts = result.get("contexts") if type(result) is dict else None
@@ -454,19 +472,3 @@ def no_nan(args, result):
         f"From word {first} on NaN comes out (words are counted from 0). Either 0 was divided by "
         "0, or a number has become infinite. Which of your numbers grow with the text?"
     )
-
-
-TASK = task(
-    plan("implement", points=14, minutes=32),
-    section="ALiBi: a penalty that grows with distance",
-    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
-    "say where in the model each one enters",
-    cases=cases,
-    properties=(memory, no_nan),
-    drive=drive,
-    hints=(
-        "Write down the three weights of the third word, before they are divided by their sum. "
-        "Then those of the fourth. What has become of the old three?",
-        "Two things have to be kept: the sum of the weighted values, and the sum of the weights.",
-    ),
-)

@@ -3,9 +3,24 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers import positions
 from helpers.positions import SinusoidalPositions, sinusoidal_codes
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=13,
+    section="Sinusoidal positional encodings",
+    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
+    "and say what a causal mask alone tells",
+    hints=(
+        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are "
+        "similar?",
+        "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "
+        "reads them.",
+    ),
+)
 
 
 # %% the cell
@@ -24,38 +39,38 @@ def add_positions(x):
 # %%
 
 
-@also_right
+@task.alternative
 def batch_first_and_back(x):
     """The axes are exchanged, and exchanged back."""
     return SinusoidalPositions().embed(x.transpose(0, 1)).transpose(0, 1)
 
 
-@also_right
+@task.alternative
 def by_word(x):
     """Place by place."""
     codes = sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)
     return torch.stack([words + code for words, code in zip(x, codes, strict=True)])
 
 
-as_given = as_given(
+task.as_given(
     "This is the code as given: both words of the example are the same, though they are at two "
     "positions."
 )
 
-mistake(
+task.mistake(
     "There is a code for each word now, but codes of shape (T, d_model) are added to x of shape "
     "(T, batch, d_model) along its last two axes, which are not theirs. Give the codes an axis "
     "of size 1 where the sentences stand.",
     lambda x: x + sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype),
 )
-mistake(
+task.mistake(
     "The codes are right, but the result is (batch, T, d_model). It must come back in the shape "
     "in which it went in: exchange the axes once more.",
     lambda x: SinusoidalPositions().embed(x.transpose(0, 1)),
 )
 
 
-@mistake(
+@task.mistake(
     "The codes came to other words than theirs: they were laid out as if the words of a sentence "
     "lay one after the other, but in (T, batch, d_model) the first words of all sentences do. "
     "`reshape` and `view` exchange no axes: they keep the numbers in a row and regroup them. Use "
@@ -66,26 +81,26 @@ def reshaped(x):
     return SinusoidalPositions().embed(x.reshape(batch, T, d_model)).reshape(T, batch, d_model)
 
 
-mistake(
+task.mistake(
     "The codes of the positions are there, and those of the sentences still are too. What depends "
     "on the number of the sentence must go.",
-    lambda x: add_positions(as_given(x)),
+    lambda x: add_positions(x + sinusoidal_codes(*x.shape[1:], dtype=x.dtype)),
 )
-mistake(
+task.mistake(
     "All words got the code of position 0, wherever they stand. So order still does not matter.",
     lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
 )
-mistake(
+task.mistake(
     "These are the codes alone, for each sentence. They have to be *added* to the words.",
     lambda x: sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)[:, None].expand(x.shape),
 )
-mistake(
+task.mistake(
     "The first word got the code of position 1. Positions are counted from 0.",
     lambda x: x + sinusoidal_codes(x.shape[0] + 1, x.shape[2], dtype=x.dtype)[1:, None],
 )
 
 
-@mistake(
+@task.mistake(
     "The words were counted through the whole batch, so the same place has another code in each "
     "sentence. Each sentence begins at position 0."
 )
@@ -94,6 +109,7 @@ def one_count_for_all(x):
     return x + sinusoidal_codes(T * batch, d_model, dtype=x.dtype).view(T, batch, d_model)
 
 
+@task.cases
 def cases(seed):
     """Two words of zeros, to be checked by hand; then sizes that are all different."""
     generator = torch.Generator().manual_seed(seed)
@@ -114,6 +130,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def same_for_all_sentences(args, result):
     """What was added is the same in every sentence, and differs from word to word."""
     x, out = np.asarray(args[0]), np.asarray(result)
@@ -125,19 +142,3 @@ def same_for_all_sentences(args, result):
     if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
         return "All words of a sentence got the same code, so order still does not matter."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=13),
-    section="Sinusoidal positional encodings",
-    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
-    "and say what a causal mask alone tells",
-    cases=cases,
-    properties=(same_for_all_sentences,),
-    hints=(
-        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are "
-        "similar?",
-        "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "
-        "reads them.",
-    ),
-)

@@ -3,7 +3,22 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    section="ALiBi: a penalty that grows with distance",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    forbidden=("helpers.positions.ALiBiPositions",),
+    hints=(
+        "Three steps: the slopes, of shape (heads,); the distances, of shape (T_q, T_k); their "
+        "product, of shape (heads, T_q, T_k).",
+        "With `T_q = 1` the only query is at position T_k − 1, at the end.",
+    ),
+)
 
 
 # %% the cell
@@ -20,7 +35,7 @@ def alibi_bias(n_heads, T_q, T_k):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(n_heads, T_q, T_k):
     """Number by number, in NumPy."""
     bias = np.zeros((n_heads, T_q, T_k))
@@ -29,7 +44,7 @@ def by_loop(n_heads, T_q, T_k):
     return bias
 
 
-@also_right
+@task.alternative
 def cut_from_square(n_heads, T_q, T_k):
     """All words ask, and the last T_q rows are kept."""
     places = np.arange(T_k)
@@ -47,43 +62,43 @@ def _slopes(n_heads):
     return 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
 
 
-mistake(
+task.mistake(
     "The sign is wrong: what is far gets more, not less. The penalty is subtracted.",
     lambda n_heads, T_q, T_k: -alibi_bias(n_heads, T_q, T_k),
 )
-mistake(
+task.mistake(
     "The heads were counted from 0, so the first slope is 1. It is 2 to the power of −8 / n: "
     "with 8 heads ½.",
     lambda n_heads, T_q, T_k: _bias(2.0 ** (-8 * torch.arange(n_heads) / n_heads), T_q, T_k),
 )
-mistake(
+task.mistake(
     "These are the slopes of 8 heads: ½, ¼, … With n heads, each is 2 to the power of −8 / n "
     "times the one before, so that the last is 1/256 for every n.",
     lambda n_heads, T_q, T_k: _bias(2.0 ** -torch.arange(1.0, n_heads + 1), T_q, T_k),
 )
-mistake(
+task.mistake(
     "The first slope and the last are right. But those between them must not be spaced evenly: "
     "from each to the next there is the same *factor*, 2 to the power of −8 / n.",
     lambda n_heads, T_q, T_k: _bias(
         torch.linspace(2 ** (-8 / n_heads), 2**-8, n_heads, dtype=torch.float64), T_q, T_k
     ),
 )
-mistake(
+task.mistake(
     "All heads have the same slope. Each has its own, so that they see over different ranges.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads)[:1].expand(n_heads), T_q, T_k),
 )
-mistake(
+task.mistake(
     "The slopes are in the wrong order: head 0 has the steepest, the last head 1/256.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads).flip(0), T_q, T_k),
 )
-mistake(
+task.mistake(
     "The queries were taken for the first T_q words. They are the last ones: query i is at "
     "position T_k − T_q + i.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads), T_q, T_k, at=0),
 )
 
 
-@mistake(
+@task.mistake(
     "Words to the right get a reward: their distance was counted as negative. A distance has no "
     "sign here."
 )
@@ -92,38 +107,38 @@ def with_a_side(n_heads, T_q, T_k):
     return -_slopes(n_heads)[:, None, None] * (query_at[:, None] - torch.arange(T_k))
 
 
-mistake(
+task.mistake(
     "Words to the right have no penalty. The lecture's ALiBi is the same on both sides; who may "
     "be seen at all is the mask's affair.",
     lambda n_heads, T_q, T_k: with_a_side(n_heads, T_q, T_k).clamp(max=0),
 )
-mistake(
+task.mistake(
     "Words to the right were shut out, with −∞. The penalty is the same on both sides; who may "
     "be seen at all is the mask's affair.",
     lambda n_heads, T_q, T_k: alibi_bias(n_heads, T_q, T_k).masked_fill(
         torch.ones(T_q, T_k, dtype=torch.bool).triu(T_k - T_q + 1), -torch.inf
     ),
 )
-mistake(
+task.mistake(
     "The slopes are missing: each head multiplies the distance by its own.",
     lambda n_heads, T_q, T_k: _bias(torch.ones(n_heads), T_q, T_k),
 )
 
 
-@mistake("The distance was squared. The penalty grows in proportion to it.")
+@task.mistake("The distance was squared. The penalty grows in proportion to it.")
 def squared(n_heads, T_q, T_k):
     query_at = torch.arange(T_k - T_q, T_k)
     return -_slopes(n_heads)[:, None, None] * (query_at[:, None] - torch.arange(T_k)) ** 2
 
 
-mistake(
+task.mistake(
     "These slopes are 8/n, 16/n, … That is what is in the exponent, with a minus: the slope is 2 "
     "to the power of it.",
     lambda n_heads, T_q, T_k: _bias(8.0 * torch.arange(1, n_heads + 1) / n_heads, T_q, T_k),
 )
 
 
-@mistake(
+@task.mistake(
     "These are the factors by which *weights* fade. You need what is added to the *scores*, "
     "before softmax."
 )
@@ -131,12 +146,13 @@ def factors(n_heads, T_q, T_k):
     return alibi_bias(n_heads, T_q, T_k).exp()
 
 
-mistake(
+task.mistake(
     "Queries and keys are swapped: the shape is (heads, T_q, T_k).",
     lambda n_heads, T_q, T_k: alibi_bias(n_heads, T_q, T_k).mT,
 )
 
 
+@task.cases
 def cases(seed):
     """Eight heads and three words; then other numbers of heads, and fewer queries than keys."""
     rng = np.random.default_rng(seed)
@@ -150,6 +166,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def a_penalty(args, result):
     """Nothing is above 0, and each query's own place is at 0."""
     _, T_q, T_k = args
@@ -165,19 +182,3 @@ def a_penalty(args, result):
             "positions."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=16),
-    section="ALiBi: a penalty that grows with distance",
-    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
-    "say where in the model each one enters",
-    cases=cases,
-    properties=(a_penalty,),
-    forbidden=("helpers.positions.ALiBiPositions",),
-    hints=(
-        "Three steps: the slopes, of shape (heads,); the distances, of shape (T_q, T_k); their "
-        "product, of shape (heads, T_q, T_k).",
-        "With `T_q = 1` the only query is at position T_k − 1, at the end.",
-    ),
-)

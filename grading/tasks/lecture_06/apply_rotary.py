@@ -3,7 +3,23 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=16,
+    section="Rotary position embeddings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    forbidden=("helpers.positions._rotate_pairs", "helpers.positions.RotaryPositions.rotate"),
+    atol=1e-4,
+    hints=(
+        "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
+        "`x[..., 0::2]`, up to the axes in front.",
+        "Compute both new features from the old ones before you put anything back.",
+    ),
+)
 
 
 def _angles(places, width):
@@ -28,7 +44,7 @@ def apply_rotary(x, places):
 # %%
 
 
-@also_right
+@task.alternative
 def by_complex_numbers(x, places):
     """A turn is a multiplication by a complex number of length 1."""
     angles = _angles(places, x.shape[-1])
@@ -37,7 +53,7 @@ def by_complex_numbers(x, places):
     return torch.view_as_real(product).flatten(-2)
 
 
-@also_right
+@task.alternative
 def by_loop(x, places):
     """Pair by pair, each feature at its own column."""
     out, d_k = torch.zeros_like(x), x.shape[-1]
@@ -48,7 +64,7 @@ def by_loop(x, places):
     return out
 
 
-@also_right
+@task.alternative
 def by_matrices(x, places):
     """A block matrix for each place, in single precision."""
     rows = []
@@ -65,7 +81,7 @@ def _by(x, angles):
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
-@mistake(
+@task.mistake(
     "Feature i was paired with feature i + d_k / 2. Many models do so, and their scores depend "
     "on distance alone just as well. But here neighbours are pairs: (0, 1), (2, 3), … Weights "
     "trained with one pairing do not work with the other."
@@ -77,7 +93,7 @@ def half_apart(x, places):
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
-@mistake(
+@task.mistake(
     "The numbers are right, but not where they stand: all first features of the pairs on the "
     "left, all second ones on the right. Each must go back to its own column."
 )
@@ -86,14 +102,14 @@ def pairs_taken_apart(x, places):
     return torch.cat([out[..., 0::2], out[..., 1::2]], dim=-1)
 
 
-mistake(
+task.mistake(
     "This turns the other way. (1, 0) at position 2 must become (cos 2, sin 2), which is (−0.42, "
     "0.91). Which of the two lines has the minus?",
     lambda x, places: apply_rotary(x, -places),
 )
 
 
-@mistake(
+@task.mistake(
     "The second line uses the first feature of the pair *after* it was turned. Keep both old "
     "features until both new ones are computed."
 )
@@ -105,7 +121,9 @@ def overwritten(x, places):
     return out
 
 
-@mistake("Both sums have a plus. That is no turn: it changes lengths. One of them has a minus.")
+@task.mistake(
+    "Both sums have a plus. That is no turn: it changes lengths. One of them has a minus."
+)
 def no_minus(x, places):
     angles = _angles(places, x.shape[-1])
     cos, sin = angles.cos(), angles.sin()
@@ -113,7 +131,7 @@ def no_minus(x, places):
     return torch.stack([a * cos + b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
 
-@mistake(
+@task.mistake(
     "The second feature of each pair is b cos α − a sin α here. In a turn it is b cos α + a sin "
     "α: only the first of the two has a minus."
 )
@@ -124,7 +142,7 @@ def minus_in_the_second(x, places):
     return torch.stack([a * cos - b * sin, b * cos - a * sin], dim=-1).flatten(-2)
 
 
-@mistake(
+@task.mistake(
     "Neighbouring features are paired, but their angles are laid out for halves: angle 0, 1, …, "
     "0, 1, … Both features of a pair need the same angle, so each angle comes twice side by side."
 )
@@ -134,7 +152,7 @@ def two_conventions(x, places):
     return x * angles.cos() + partner * angles.sin()
 
 
-@mistake(
+@task.mistake(
     "Each feature was multiplied by its own cosine or sine. In a turn the two features of a pair "
     "mix: each new one is made of both old ones."
 )
@@ -143,19 +161,21 @@ def codes_multiplied(x, places):
     return x * torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(-2)
 
 
-mistake(
+task.mistake(
     "All pairs turn by the same angle. Pair i turns by position · 10000 to the power of −2i / d_k.",
     lambda x, places: _by(x, places[:, None].double()),
 )
 
 
-@mistake("The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is missing.")
+@task.mistake(
+    "The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is missing."
+)
 def exponent_halved(x, places):
     hands = torch.arange(x.shape[-1] // 2, dtype=torch.float64)
     return _by(x, places[:, None] * 10_000 ** (-hands / x.shape[-1]))
 
 
-@mistake(
+@task.mistake(
     "The slow pairs turn too little: there is a 2 too many in the exponent. If your count goes "
     "0, 2, 4, … it holds the 2 already."
 )
@@ -164,18 +184,19 @@ def exponent_doubled(x, places):
     return _by(x, places[:, None] * 10_000 ** (-2 * features / x.shape[-1]))
 
 
-mistake(
+task.mistake(
     "The words were turned as if they were at the positions 0, 1, 2, … The positions are given.",
     lambda x, places: apply_rotary(x, torch.arange(x.shape[-2])),
 )
 
-mistake(
+task.mistake(
     "The pairs were counted from 1, so each turns as the next one should. Pair 0 turns by 1 "
     "radian a position.",
     lambda x, places: _by(x, _angles(places, x.shape[-1]) * 10_000 ** (-2 / x.shape[-1])),
 )
 
 
+@task.cases
 def cases(seed):
     """The arrow of the lecture; then heads and a batch, with sizes that are all different."""
     generator = torch.Generator().manual_seed(seed)
@@ -205,6 +226,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def lengths_are_kept(args, result):
     """A turn changes no length, and place 0 nothing at all."""
     x, out = np.asarray(args[0]), np.asarray(result)
@@ -216,20 +238,3 @@ def lengths_are_kept(args, result):
     if abs(out - x)[..., at_zero, :].max(initial=0.0) > 1e-3:
         return "At position 0 nothing is turned, but a vector there has changed."
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=16),
-    section="Rotary position embeddings",
-    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
-    "say where in the model each one enters",
-    cases=cases,
-    properties=(lengths_are_kept,),
-    forbidden=("helpers.positions._rotate_pairs", "helpers.positions.RotaryPositions.rotate"),
-    atol=1e-4,
-    hints=(
-        "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
-        "`x[..., 0::2]`, up to the axes in front.",
-        "Compute both new features from the old ones before you put anything back.",
-    ),
-)

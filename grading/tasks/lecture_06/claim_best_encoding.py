@@ -1,6 +1,19 @@
 """A claim about position encodings, judged by two tables."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Length generalization",
+    outcome="read a table of length generalization without naming a winner that the figures do "
+    "not show",
+    hints=(
+        "What does the shift ask for, and what can rotary scores hold?",
+        "Read the column for eight times, and the worst seed in brackets.",
+    ),
+)
 
 # %% the cell
 claim_best_encoding = ...  # four to six sentences
@@ -24,35 +37,23 @@ claim_best_encoding = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It quotes no figure, or none for more than one length.",
     "Rotary is good but not always.",
 )
-mistake(
+task.mistake(
     "It agrees that rotary works at any length. At eight times the share has fallen.",
     "The table proves that rotary works at any length.",
 )
-mistake(
+task.mistake(
     "It does not use the second task, in which the order is another one.",
     "On the shift, rotary is the best one at each length.",
 )
-mistake(
+task.mistake(
     "Its control gives all encodings one learning rate, or chooses rates by the test.",
     "I would train all of them again with the same rate.",
 )
-mistake(
+task.mistake(
     "Its last sentence names no task and no size.",
     "Rotary positions are usually the best.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Length generalization",
-    outcome=(
-        "read a table of length generalization without naming a winner that the figures do not show"
-    ),
-    hints=(
-        "What does the shift ask for, and what can rotary scores hold?",
-        "Read the column for eight times, and the worst seed in brackets.",
-    ),
 )

@@ -1,33 +1,28 @@
 """Read two tables of three seeds, of two tasks."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_length = ...  # a set of letters
-# BEGIN SOLUTION
-claims_length = {"a", "b", "c"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=7, minutes=13),
+task = TaskFile(
+    "choose",
+    points=7,
+    minutes=13,
     section="Length generalization",
     outcome="read a table of length generalization without naming a winner that the figures do not "
     "show",
     reasons={
-        "a": holds("It is rotary in both: 0.99 on the shift, and 0.18 on agreement."),
-        "b": holds("0.84 against 0.80."),
-        "c": holds("With seed 1 it is 0.94 against 0.62, and with seed 2 0.51 against 1.00."),
-        "d": fails(
+        "a": correct("It is rotary in both: 0.99 on the shift, and 0.18 on agreement."),
+        "b": correct("0.84 against 0.80."),
+        "c": correct("With seed 1 it is 0.94 against 0.62, and with seed 2 0.51 against 1.00."),
+        "d": incorrect(
             "All these models are right in more than 99 of 100 sentences at 1×. So accuracy at "
             "1× cannot tell which of them will hold at 8×."
         ),
-        "e": fails("One of the three is right in 0.53 of the sentences."),
-        "f": fails(
+        "e": incorrect("One of the three is right in 0.53 of the sentences."),
+        "f": incorrect(
             "The row “none” has the highest mean there. But on the shift it was right in about one "
             "case of seven. One task does not speak for all."
         ),
-        "g": fails(
+        "g": incorrect(
             "The table shows that it happened and not why. What the models do with distances, "
             "it does not say."
         ),
@@ -38,3 +33,10 @@ TASK = task(
         "Two of the statements say more than any table of accuracies can.",
     ),
 )
+
+# %% the cell
+claims_length = ...  # a set of letters
+# BEGIN SOLUTION
+claims_length = {"a", "b", "c"}
+# END SOLUTION
+# %%

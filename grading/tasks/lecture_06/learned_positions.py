@@ -1,6 +1,19 @@
 """What a learned table trains, and where it ends."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=5,
+    minutes=8,
+    section="Learned position embeddings",
+    outcome="say what each encoding costs, and where a learned one ends",
+    hints=(
+        "Write down the numbers of the first and the last row that a text of 20 words uses.",
+        "What does `embed` add to the word at position t, and what does training do with a row "
+        "that no word ever used?",
+    ),
+)
 
 # %% the cell
 learned_positions = ...  # a list of four whole numbers
@@ -9,57 +22,46 @@ learned_positions = [960, 20, 40, 15]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first number counts rows. Each row is a vector of 24 numbers, and each of them is "
     "trained.",
     [40, 20, 40, 15],
 )
-mistake(
+task.mistake(
     "The first number leaves out the rows that no text reaches. They get no gradient, but the "
     "table still holds them, and they count among what can be trained.",
     [480, 20, 40, 15],
 )
-mistake(
+task.mistake(
     "All 40 rows are said to change. A row changes if some text has a word at its place, and the "
     "longest training text has 20 words.",
     [960, 40, 40, 15],
 )
-mistake(
+task.mistake(
     "The shortest text has 12 words. But the rows after that are reached by longer texts.",
     [960, 12, 40, 15],
 )
-mistake(
+task.mistake(
     "12 to 20 are numbers of words, not positions. Each text begins at position 0, so the rows "
     "before the twelfth are reached by all texts.",
     [960, 9, 40, 15],
 )
-mistake(
+task.mistake(
     "Positions are counted from 0: the 20 words of the longest text are at the positions 0 to 19.",
     [960, 21, 40, 15],
 )
-mistake(
+task.mistake(
     "The third number is that of the rows that were trained. The table has more rows, and "
     "accepts a text as long as there is a row for each word. Whether they are of use is another "
     "question.",
     [960, 20, 20, 15],
 )
-mistake(
+task.mistake(
     "The last piece does not begin at position 0: it begins at 25, and it too must end within the "
     "table.",
     [960, 20, 40, 40],
 )
-mistake(
+task.mistake(
     "The last number is one too many: the rows that are left are those from 25 to 39.",
     [960, 20, 40, 16],
-)
-
-TASK = task(
-    plan("predict", points=5, minutes=8),
-    section="Learned position embeddings",
-    outcome="say what each encoding costs, and where a learned one ends",
-    hints=(
-        "Write down the numbers of the first and the last row that a text of 20 words uses.",
-        "What does `embed` add to the word at position t, and what does training do with a row "
-        "that no word ever used?",
-    ),
 )

@@ -6,13 +6,32 @@ import numpy as np
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers import positions
 from helpers.positions import (
     ALiBiPositions,
     LearnedPositions,
     PositionEncoding,
     SinusoidalPositions,
+)
+
+task = TaskFile(
+    "train",
+    points=10,
+    minutes=24,
+    section="Length generalization",
+    outcome="read a table of length generalization without naming a winner that the figures do not "
+    "show",
+    threshold=0.95,
+    hints=(
+        "The lecture explains the ghosts by the speeds of the hands. Write down the speeds of all "
+        "eight. Which of them turn by much within 15 words, the longest distance that training "
+        "shows?",
+        "`positions.RotaryPositions` has a setting for the speeds: `base`, which is 10,000 if "
+        "nothing is said. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the "
+        "slowest hand, i = 7, makes about one turn (six radians) within 15 words: then all are of "
+        "use.",
+    ),
 )
 
 VOCAB = 16
@@ -41,37 +60,38 @@ class _Table(PositionEncoding):
         return torch.where(distance < 16, added, -30.0)
 
 
-@also_right
+@task.alternative
 def table_of_distances():
     """A trained number for each distance, and far words are shut out."""
     return _Table()
 
 
-as_given(
+task.as_given(
     "These are the lecture's rotary positions, as given. In heads of 16 features they have ghosts."
 )
-mistake(
+task.mistake(
     "This is no encoding. One causal layer sees a bag then, and cannot single out a distance "
     "even in short texts.",
     lambda: PositionEncoding(),
 )
-mistake(
+task.mistake(
     "Sinusoidal codes can be computed for any position. But as in the lecture's shift, what "
     "training finds on 16 positions does not hold beyond them.",
     lambda: SinusoidalPositions(),
 )
-mistake(
+task.mistake(
     "The table is long enough, but training reaches its first 16 rows only. The others stay as "
     "they were made.",
     lambda: LearnedPositions(64, 64),
 )
-mistake(
+task.mistake(
     "With ALiBi the nearest word wins in each head. It cannot single out a distance.",
     lambda: ALiBiPositions(2),
 )
 
 
-def drive(answer, tokens, targets, asked):
+@task.harness
+def harness(answer, tokens, targets, asked):
     """Train a model with this encoding on short texts; the tokens that it names in long ones."""
     import torch
     from torch import nn
@@ -110,6 +130,7 @@ def drive(answer, tokens, targets, asked):
     return {"named": named, "base": float(encoding.base) if rotary else 0.0}
 
 
+@task.cases
 def cases(seed):
     """Two distances; for each 300 batches of texts of 16 tokens, and 100 texts of 64."""
     generator = torch.Generator().manual_seed(seed)
@@ -129,12 +150,14 @@ def _distance(args):
     return next(n for n in range(1, 16) if (targets[:, n:] == tokens[:, :-n]).all())
 
 
+@task.score
 def share_right(args, result):
     """The share of right tokens in the second half of the long texts."""
     n, asked = _distance(args), np.asarray(args[2])
     return (np.asarray(result["named"])[:, 32:] == asked[:, 32 - n : -n]).mean()
 
 
+@task.diagnostic
 def where_it_fails(args, result):
     """How it does where training was, and where the wrong tokens come from."""
     n, asked, named = _distance(args), np.asarray(args[2]), np.asarray(result["named"])
@@ -159,25 +182,3 @@ def where_it_fails(args, result):
     if result["base"] == 1:
         said += " With a base of 1 all hands turn at the same speed."
     return said
-
-
-TASK = task(
-    plan("train", points=10, minutes=24),
-    section="Length generalization",
-    outcome="read a table of length generalization without naming a winner that the figures do not "
-    "show",
-    cases=cases,
-    drive=drive,
-    properties=(where_it_fails,),
-    score=share_right,
-    reach=0.95,
-    hints=(
-        "The lecture explains the ghosts by the speeds of the hands. Write down the speeds of all "
-        "eight. Which of them turn by much within 15 words, the longest distance that training "
-        "shows?",
-        "`positions.RotaryPositions` has a setting for the speeds: `base`, which is 10,000 if "
-        "nothing is said. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the "
-        "slowest hand, i = 7, makes about one turn (six radians) within 15 words: then all are of "
-        "use.",
-    ),
-)

@@ -2,7 +2,23 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=29,
+    section="What a causal mask tells",
+    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
+    "and say what a causal mask alone tells",
+    hints=(
+        "Two questions, two functions. For “order”, the equation is layer(x[:, order]) = "
+        "layer(x)[:, order], for every order.",
+        "For “batch”, a sentence alone is a batch of one: x[b : b + 1]. What must come out?",
+        "For each test think of a bad layer that would slip through: one that goes by distance, "
+        "one that treats the last word in its own way, one that takes a mean over the batch.",
+    ),
+)
 
 
 def _same(a, b):
@@ -42,7 +58,7 @@ def order_and_batch(layer, x):
 # %%
 
 
-@also_right
+@task.alternative
 def by_neighbours(layer, x):
     """Neighbours change places, and batches of every beginning."""
     out, T = layer(x), x.shape[1]
@@ -58,7 +74,7 @@ def by_neighbours(layer, x):
     return {"order": order, "batch": batch}
 
 
-@also_right
+@task.alternative
 def sentence_by_sentence(layer, x):
     """First the batch, then the order of each sentence alone."""
     alone = [layer(sentence[None]) for sentence in x]
@@ -66,7 +82,7 @@ def sentence_by_sentence(layer, x):
     return {"batch": batch, "order": any(_minds_order(layer, sentence[None]) for sentence in x)}
 
 
-@mistake(
+@task.mistake(
     "Only the backward order was tried. A layer that goes by distance on both sides passes that, "
     "since each pair keeps its distance. Try many random orders."
 )
@@ -75,7 +91,7 @@ def backward_only(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "The answer is a matter of luck: it hangs on which order was drawn. A layer that treats the "
     "last word in its own way does not mind an order that leaves it last. Draw many: one that "
     "makes a difference is enough."
@@ -88,7 +104,7 @@ def one_order(layer, x):
     }
 
 
-@mistake(
+@task.mistake(
     "Only the first two words changed positions. A layer that treats the last word in its own way "
     "passes that. Try many random orders of all words."
 )
@@ -98,7 +114,7 @@ def first_two_only(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "Words were only moved on in a circle, where each keeps its neighbours. A layer that copies "
     "the word on the left passes that. Try many random orders."
 )
@@ -109,7 +125,7 @@ def shifts_only(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "Here an output must not move at all. But if words change positions, so do their outputs: "
     "compare layer(x[:, order]) with layer(x)[:, order]."
 )
@@ -118,7 +134,7 @@ def must_not_change(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "Sums in another order are rounded differently, so equal outputs may differ in the last "
     "digit. Compare with torch.allclose."
 )
@@ -128,7 +144,7 @@ def exact(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "For “order” the sentences were scrambled: axis 0 is the batch. The words are on axis 1: "
     "x[:, order]."
 )
@@ -138,7 +154,7 @@ def sentences_scrambled(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "“order” comes out False for every layer. Is it asked that *all* orders make a difference? The "
     "unchanged one never does. A single order that makes one is enough."
 )
@@ -149,7 +165,7 @@ def every_order(layer, x):
     return {"order": order, "batch": _minds_batch(layer, x)}
 
 
-@mistake(
+@task.mistake(
     "Only sentence 0 was tried alone. It is first in both cases, so it has the same number: a "
     "code for each sentence passes that. Try every sentence alone."
 )
@@ -158,7 +174,7 @@ def first_sentence_only(layer, x):
     return {"order": _minds_order(layer, x), "batch": batch}
 
 
-@mistake(
+@task.mistake(
     "This finds a code for the number of the sentence, but not that a sentence depends on the "
     "rest of the batch: a layer that subtracts the mean of the batch treats all positions alike."
 )
@@ -168,7 +184,7 @@ def sentences_swapped(layer, x):
     return {"order": _minds_order(layer, x), "batch": batch}
 
 
-@mistake(
+@task.mistake(
     "Two different sentences were compared with each other, and they differ in any case. Compare "
     "each sentence with itself: once in the batch, once alone."
 )
@@ -177,21 +193,22 @@ def different_sentences(layer, x):
     return {"order": _minds_order(layer, x), "batch": not _same(out[0], out[1])}
 
 
-mistake(
+task.mistake(
     "The same batch was run twice, so nothing could differ. Change what else is in the batch.",
     lambda layer, x: {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))},
 )
-mistake(
+task.mistake(
     "True and False are swapped: True means that the layer minds it.",
     lambda layer, x: {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)},
 )
-mistake(
+task.mistake(
     "Both tests are right, but each result is under the other's name.",
     lambda layer, x: {"order": _minds_batch(layer, x), "batch": _minds_order(layer, x)},
 )
 
 
-def drive(answer, name, x):
+@task.harness
+def harness(answer, name, x):
     """Make the layer of this name, and ask what it minds: of one batch, or of many."""
     import torch
 
@@ -249,6 +266,7 @@ def drive(answer, name, x):
     return {f"{key} is True": often.get(n, "now and then") for key, n in counts.items()}
 
 
+@task.cases
 def cases(seed):
     """Layers that mind neither, one, or both."""
     generator = torch.Generator().manual_seed(seed)
@@ -277,6 +295,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def which_way(args, result):
     """What this test says of the layer, and what is so."""
     right = {
@@ -297,21 +316,3 @@ def which_way(args, result):
             does = "does" if minds else "does not"
             return f"The layer “{args[0]}” {does} mind the {key}, and your test says otherwise."
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=29),
-    section="What a causal mask tells",
-    outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
-    "and say what a causal mask alone tells",
-    cases=cases,
-    properties=(which_way,),
-    drive=drive,
-    hints=(
-        "Two questions, two functions. For “order”, the equation is layer(x[:, order]) = "
-        "layer(x)[:, order], for every order.",
-        "For “batch”, a sentence alone is a batch of one: x[b : b + 1]. What must come out?",
-        "For each test think of a bad layer that would slip through: one that goes by distance, "
-        "one that treats the last word in its own way, one that takes a mean over the batch.",
-    ),
-)

@@ -5,9 +5,24 @@ import math
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers import positions
 from helpers.positions import RotaryPositions
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="Rotary position embeddings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    hints=(
+        "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: what is the "
+        "position of this one word?",
+        "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
+        "encoding turn?",
+    ),
+)
 
 
 def _turn(x, start):
@@ -47,66 +62,66 @@ def rotary_attention(q, k, v):
 # %%
 
 
-@also_right
+@task.alternative
 def by_the_helper(q, k, v):
     """The helper knows that the queries stand last."""
     q, k = RotaryPositions().rotate(q, k)
     return torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
 
-@also_right
+@task.alternative
 def from_the_end(q, k, v):
     """Only distances count, so all places may be moved alike."""
     T_q, T_k = q.shape[-2], k.shape[-2]
     return _attend(_turn(q, 100 + T_k - T_q), _turn(k, 100), v)
 
 
-as_given(
+task.as_given(
     "This is the code as given: the query of the statement's example does not get the context "
     "vector that is there."
 )
-mistake(
+task.mistake(
     "The values are right now. But from a query to a key it is as far as if the queries were the "
     "*first* T_q of the T_k words, and they are the last. (Moving both alike changes no distance.)",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
 )
-mistake(
+task.mistake(
     "The positions are right now. But the values are still turned: what a word passes on must not "
     "depend on where it is.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0)),
 )
-mistake(
+task.mistake(
     "The queries are turned as if they were new words after all keys. They are among the T_k "
     "words: with one query and ten keys, it is at position 9.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2]), _turn(k, 0), v),
 )
-mistake(
+task.mistake(
     "The keys are not turned. A score depends on the distance alone only if both sides are turned.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v),
 )
-mistake(
+task.mistake(
     "Nothing is turned any more, so order does not matter. Queries and keys need it.",
     lambda q, k, v: _attend(q, k, v),
 )
-mistake(
+task.mistake(
     "The values are right now. But the first query was put at the last position, T_k − 1, and the "
     "others after it. It is the *last* query that is there.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - 1), _turn(k, 0), v),
 )
-mistake(
+task.mistake(
     "The values are right now. But the queries are one position too far to the right: positions "
     "are counted from 0. What is the position of the first query if there are as many queries as "
     "keys?",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2] + 1), _turn(k, 0), v),
 )
-mistake(
+task.mistake(
     "The values are right now. But it is the keys that were moved to the right, and not the "
     "queries. The keys are all T_k words, from position 0 on.",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, k.shape[-2] - q.shape[-2]), v),
 )
 
 
-@mistake(
+@task.mistake(
     "Both bugs are fixed. But there is a causal mask besides, and here every query may look at "
     "all words."
 )
@@ -116,7 +131,7 @@ def masked(q, k, v):
     return torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
 
 
-@mistake(
+@task.mistake(
     "The values are turned, and the context vectors turned back. That makes what a word passes on "
     "depend on its distance. Rotary positions leave the values as they are."
 )
@@ -127,6 +142,7 @@ def turned_back(q, k, v):
     return _turn(out * mirror, T_k - T_q) * mirror
 
 
+@task.cases
 def cases(seed):
     """One query at two keys, to check by hand; then sizes that are all different."""
     generator = torch.Generator().manual_seed(seed)
@@ -155,6 +171,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def among_the_values(args, result):
     """A weighted average stays among what is averaged."""
     v, out = np.asarray(args[2]), np.asarray(result)
@@ -164,19 +181,3 @@ def among_the_values(args, result):
     if ((out < low - 1e-6) | (out > high + 1e-6)).any():
         return "A context vector leaves the range of the values: it is not an average of them."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="Rotary position embeddings",
-    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
-    "say where in the model each one enters",
-    cases=cases,
-    properties=(among_the_values,),
-    hints=(
-        "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: what is the "
-        "position of this one word?",
-        "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
-        "encoding turn?",
-    ),
-)

@@ -5,7 +5,29 @@ import math
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=16,
+    section="Sinusoidal positional encodings",
+    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
+    "on distance alone",
+    forbidden=(
+        "torch.linalg.lstsq",
+        "torch.linalg.pinv",
+        "numpy.linalg.lstsq",
+        "numpy.linalg.pinv",
+    ),
+    atol=1e-4,
+    hints=(
+        "The lecture's figure of the fitted matrix shows the form: blocks of 2 × 2 on the "
+        "diagonal, zeros elsewhere. Which angle belongs to block i?",
+        "For one hand, with a = ωt and b = ωn: (sin a, cos a) times the block must be "
+        "(sin(a + b), cos(a + b)). The first column of the block makes the sine.",
+    ),
+)
 
 
 # %% the cell
@@ -32,13 +54,13 @@ def _codes(places, d_model):
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@also_right
+@task.alternative
 def by_steps(n, d_model):
     """The matrix of one step, as often as needed."""
     return torch.linalg.matrix_power(shift_matrix(1, d_model), n)
 
 
-@also_right
+@task.alternative
 def by_diagonals(n, d_model):
     """Three diagonals, in NumPy."""
     angles = n * 10_000 ** (-np.arange(0, d_model, 2) / d_model)
@@ -47,29 +69,29 @@ def by_diagonals(n, d_model):
     return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
 
 
-mistake(
+task.mistake(
     "This moves n positions in the other direction. Codes are rows and are multiplied from the "
     "left; for columns you would need the transpose. And in each pair the sine comes first. "
     "Compute sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
     lambda n, d_model: shift_matrix(n, d_model).T,
 )
-mistake(
+task.mistake(
     "This moves by one position, whatever n is. The angle is n times the speed.",
     lambda n, d_model: shift_matrix(1, d_model),
 )
-mistake(
+task.mistake(
     "`M ** n` raises each entry to the power of n. Moving n times means M @ M @ …, which is "
     "torch.linalg.matrix_power(M, n); or take n times the angle in the first place.",
     lambda n, d_model: shift_matrix(1, d_model) ** n,
 )
-mistake(
+task.mistake(
     "n times the matrix of one step makes codes n times as long. What must be multiplied by n is "
     "the angle.",
     lambda n, d_model: n * shift_matrix(1, d_model),
 )
 
 
-@mistake(
+@task.mistake(
     "This is for codes with all sines on the left and all cosines on the right. Here sine and "
     "cosine of a hand stand side by side, so its block is at the rows and columns 2i and 2i + 1."
 )
@@ -78,7 +100,7 @@ def for_two_halves(n, d_model):
     return shift_matrix(n, d_model)[order][:, order]
 
 
-@mistake(
+@task.mistake(
     "The slow hands turn too far: the speed of hand i is 10000 to the power of −2i / d_model, "
     "and the 2 is missing."
 )
@@ -87,14 +109,14 @@ def wrong_speeds(n, d_model):
     return _of_angles(angles)
 
 
-mistake(
+task.mistake(
     "All hands are turned by n radians. That is right for the first one only: each has a speed "
     "of its own.",
     lambda n, d_model: _of_angles(np.full(d_model // 2, float(n))),
 )
 
 
-@mistake(
+@task.mistake(
     "Both sines have the same sign, and such a matrix is no turn: it does not keep lengths. One "
     "of the two has a minus."
 )
@@ -109,25 +131,25 @@ def _of_angles(angles):
     return np.diag(np.repeat(np.cos(angles), 2)) + np.diag(beside, -1) - np.diag(beside, 1)
 
 
-edited(
+task.edit(
     "The 2 is counted twice: hand i turns by 10,000 to the power of −2i/d_model, where i counts "
     "the hands, not the columns.",
     "-2 * i / d_model",
     "-4 * i / d_model",
 )
 
-mistake(
+task.mistake(
     "To the right this moves as it should, and to the left not at all. A loop over `range(n)`, for "
     "one, does nothing where n is negative. The angle n · speed may have either sign.",
     lambda n, d_model: shift_matrix(max(n, 0), d_model),
 )
-edited(
+task.edit(
     "Sine and cosine are swapped in the blocks. With n = 0 nothing moves, so the matrix must be "
     "the identity matrix then.",
     "[[cos, -sin], [sin, cos]]",
     "[[sin, -cos], [cos, sin]]",
 )
-edited(
+task.edit(
     "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
     "radian a position.",
     "n * 10_000 ** (-2 * i / d_model)",
@@ -135,6 +157,7 @@ edited(
 )
 
 
+@task.cases
 def cases(seed):
     """One hand and one place, then farther, backward, and not at all."""
     rng = np.random.default_rng(seed)
@@ -147,6 +170,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def moves_codes(args, result):
     """The code of a place times M is the code of the place n further on."""
     (n, d_model), M = args, np.asarray(result)
@@ -161,26 +185,3 @@ def moves_codes(args, result):
                 )
             return f"The code of place {t} times M is not the code of place {t + n}."
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=16),
-    section="Sinusoidal positional encodings",
-    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
-    "on distance alone",
-    cases=cases,
-    properties=(moves_codes,),
-    forbidden=(
-        "torch.linalg.lstsq",
-        "torch.linalg.pinv",
-        "numpy.linalg.lstsq",
-        "numpy.linalg.pinv",
-    ),
-    atol=1e-4,
-    hints=(
-        "The lecture's figure of the fitted matrix shows the form: blocks of 2 × 2 on the "
-        "diagonal, zeros elsewhere. Which angle belongs to block i?",
-        "For one hand, with a = ωt and b = ωn: (sin a, cos a) times the block must be "
-        "(sin(a + b), cos(a + b)). The first column of the block makes the sine.",
-    ),
-)

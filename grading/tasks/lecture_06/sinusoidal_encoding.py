@@ -5,7 +5,23 @@ import math
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=13,
+    section="Sinusoidal positional encodings",
+    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
+    "say where in the model each one enters",
+    forbidden=("helpers.positions.sinusoidal_codes",),
+    atol=1e-4,
+    hints=(
+        "First the angles alone, of shape (T, d_model / 2): position times speed. `places[:, "
+        "None]` has the shape (T, 1).",
+        "`codes[:, 0::2]` are the columns 0, 2, 4, … and can be assigned to.",
+    ),
+)
 
 
 # %% the cell
@@ -23,7 +39,7 @@ def sinusoidal_encoding(places, d_model):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(places, d_model):
     """One number after the other."""
     codes = torch.zeros(len(places), d_model, dtype=torch.float64)
@@ -34,7 +50,7 @@ def by_loop(places, d_model):
     return codes
 
 
-@also_right
+@task.alternative
 def by_stacking(places, d_model):
     """Pairs are stacked, then laid in a row; in single precision."""
     speeds = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
@@ -42,7 +58,7 @@ def by_stacking(places, d_model):
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@also_right
+@task.alternative
 def in_numpy(places, d_model):
     """A cosine is a sine that is a quarter turn ahead."""
     features = np.arange(d_model)
@@ -61,7 +77,7 @@ def _speeds(d_model):
     return 10_000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
-@mistake(
+@task.mistake(
     "All sines are on the left and all cosines on the right. Some programs do so, but here they "
     "come in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
 )
@@ -70,28 +86,28 @@ def two_halves(places, d_model):
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
-mistake(
+task.mistake(
     "Sine and cosine are swapped: in each pair the sine comes first.",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model), sin_at=1),
 )
-mistake(
+task.mistake(
     "The slow hands turn too fast: the exponent of hand i is −2i / d_model, and the 2 is "
     "missing. (Where you count features 0, 2, 4, … the 2 is in the count already.)",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model).sqrt()),
 )
-mistake(
+task.mistake(
     "The slow hands turn too slowly: there is a 2 too many in the exponent. If your count goes "
     "0, 2, 4, … it holds the 2 already.",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model) ** 2),
 )
-mistake(
+task.mistake(
     "Each hand is faster than the one before. The exponent needs its minus sign: the first hand "
     "is the fastest.",
     lambda places, d_model: _coded(places, d_model, 1 / _speeds(d_model)),
 )
 
 
-@mistake(
+@task.mistake(
     "The cosine of each pair turns at another speed than its sine. Then they are no hand of a "
     "clock any more. The exponent counts hands, and the features 2i and 2i + 1 belong to the "
     "same one."
@@ -102,29 +118,29 @@ def a_speed_for_each_feature(places, d_model):
     return torch.where(features % 2 == 0, angles.sin(), angles.cos())
 
 
-mistake(
+task.mistake(
     "The rows were coded as the positions 0, 1, 2, … The positions are given, and may come in any "
     "order and with gaps.",
     lambda places, d_model: sinusoidal_encoding(torch.arange(len(places)), d_model),
 )
-mistake(
+task.mistake(
     "Every hand is one step ahead. Position 0 is a position too: there all sines are 0 and all "
     "cosines are 1.",
     lambda places, d_model: sinusoidal_encoding(places + 1, d_model),
 )
-mistake(
+task.mistake(
     "All hands turn at the same speed. Hand i turns by 10000 to the power of −2i / d_model for "
     "each position.",
     lambda places, d_model: _coded(places, d_model, torch.ones(d_model // 2, dtype=torch.float64)),
 )
 
-edited(
+task.edit(
     "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
     "radian a position.",
     "torch.arange(d_model // 2,",
     "torch.arange(1, d_model // 2 + 1,",
 )
-edited(
+task.edit(
     "The powers have another base than 10,000, so the slow hands turn too fast. `torch.exp` "
     "takes powers of e.",
     "10_000 ** (-2 * hands / d_model)",
@@ -132,20 +148,21 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "This has a column for each position. A row for each position is wanted: shape (T, d_model)."
 )
 def columns(places, d_model):
     return sinusoidal_encoding(places, d_model).T
 
 
-edited(
+task.edit(
     "The codes were put into a tensor of whole numbers, which cuts off what comes after the point.",
     "codes = torch.zeros(len(places), d_model, dtype=torch.float64)",
     "codes = torch.zeros(len(places), d_model, dtype=torch.int64)",
 )
 
 
+@task.cases
 def cases(seed):
     """The lecture's own small table, then places out of order and with gaps."""
     generator = torch.Generator().manual_seed(seed)
@@ -166,6 +183,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def pairs_on_the_circle(args, result):
     """Sine and cosine of one angle have squares that sum to 1."""
     codes = np.asarray(result)
@@ -179,20 +197,3 @@ def pairs_on_the_circle(args, result):
             "one angle: their squares do not sum to 1."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=7, minutes=13),
-    section="Sinusoidal positional encodings",
-    outcome="build four positional encodings by hand (learned, sinusoidal, rotary, ALiBi), and "
-    "say where in the model each one enters",
-    cases=cases,
-    properties=(pairs_on_the_circle,),
-    forbidden=("helpers.positions.sinusoidal_codes",),
-    atol=1e-4,
-    hints=(
-        "First the angles alone, of shape (T, d_model / 2): position times speed. `places[:, "
-        "None]` has the shape (T, 1).",
-        "`codes[:, 0::2]` are the columns 0, 2, 4, … and can be assigned to.",
-    ),
-)

@@ -3,12 +3,26 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED
 from grading.tasks.lecture_07.FeedForwardNetwork import FeedForwardNetwork
 from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.attention import MultiHeadAttention
 from helpers.masks import causal_mask
+
+task = TaskFile(
+    "implement",
+    points=12,
+    minutes=25,
+    section="Pre-norm and post-norm",
+    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
+    "to PyTorch's own layer",
+    forbidden=("helpers.blocks.TransformerBlock",),
+    hints=(
+        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write them first.",
+        "In pre-norm, what does a part read, and what is its result added to?",
+    ),
+)
 
 
 # %% the cell
@@ -40,7 +54,7 @@ class Block(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class InEquations(nn.Module):
     """As six equations, with PyTorch's norm."""
 
@@ -65,23 +79,23 @@ class InEquations(nn.Module):
 PRE = "        x = x + self.attention(self.norm_attention(x), mask=mask)\n"
 POST = "            x = self.norm_attention(x + self.attention(x, mask=mask))\n"
 
-edited(
+task.edit(
     "`norm` is not looked at: all blocks are pre-norm.",
     'if self.norm == "post":',
     "if False:",
 )
-edited(
+task.edit(
     "`norm` is not looked at: all blocks are post-norm.",
     'if self.norm == "post":',
     "if True:",
 )
-edited("Pre-norm and post-norm are swapped.", '== "post"', '!= "post"')
-edited(
+task.edit("Pre-norm and post-norm are swapped.", '== "post"', '!= "post"')
+task.edit(
     "Post-norm: what attention found is normalised before it is added. The norm reads the sum.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "x + self.norm_attention(self.attention(x, mask=mask))",
 )
-edited(
+task.edit(
     "Post-norm: what attention found and what feed-forward computed are normalised before they are "
     "added. The norms read the sums.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
@@ -89,7 +103,7 @@ edited(
     "self.norm_feed_forward(x + self.feed_forward(x))",
     "x + self.norm_feed_forward(self.feed_forward(x))",
 )
-edited(
+task.edit(
     "Post-norm: the second residual connection starts at the x of the beginning. It starts at "
     "what the first norm output.",
     POST,
@@ -97,23 +111,23 @@ edited(
     "self.norm_feed_forward(x + self.feed_forward(x))",
     "self.norm_feed_forward(start + self.feed_forward(x))",
 )
-edited(
+task.edit(
     "Post-norm: a residual connection is missing.",
     "self.norm_feed_forward(x + self.feed_forward(x))",
     "self.norm_feed_forward(self.feed_forward(x))",
 )
-edited(
+task.edit(
     "Post-norm: what attention found replaces the residual stream. Is it added?",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "self.norm_attention(self.attention(x, mask=mask))",
 )
-edited(
+task.edit(
     "Pre-norm: the residual stream itself was normalised. Only what a part *reads* goes through "
     "the norm; what it writes is added to x as it was.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
 )
-edited(
+task.edit(
     "Pre-norm: the residual stream itself was normalised, in front of both parts. What a part "
     "writes is added to the residual stream as it was before the norm.",
     PRE,
@@ -121,7 +135,7 @@ edited(
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "x = self.norm_feed_forward(x)\n        return x + self.feed_forward(x)",
 )
-edited(
+task.edit(
     "Pre-norm: what the parts output is normalised. It is what they *read* that goes through a "
     "norm.",
     "self.attention(self.norm_attention(x), mask=mask)",
@@ -129,18 +143,18 @@ edited(
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.norm_feed_forward(self.feed_forward(x))",
 )
-edited(
+task.edit(
     "Pre-norm: a residual connection is missing. What attention found replaces the residual "
     "stream.",
     "x = x + self.attention(self.norm_attention(x)",
     "x = self.attention(self.norm_attention(x)",
 )
-edited(
+task.edit(
     "Pre-norm: what feed-forward computed replaces the residual stream. Is it added?",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.feed_forward(self.norm_feed_forward(x))",
 )
-edited(
+task.edit(
     "Pre-norm: the second residual connection starts at the x of the beginning, so what attention "
     "found is lost from the residual stream.",
     PRE,
@@ -148,7 +162,7 @@ edited(
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return start + self.feed_forward(self.norm_feed_forward(x))",
 )
-edited(
+task.edit(
     "In both orders the second residual connection starts at the x of the beginning. By then, "
     "something has been added to the residual stream.",
     POST,
@@ -160,44 +174,44 @@ edited(
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return start + self.feed_forward(self.norm_feed_forward(x))",
 )
-edited(
+task.edit(
     "Pre-norm: feed-forward reads the residual stream from before attention.",
     PRE,
     "        start = x\n" + PRE,
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return x + self.feed_forward(self.norm_feed_forward(start))",
 )
-edited(
+task.edit(
     "Pre-norm: only the queries go through the norm. Keys and values read the residual stream as "
     "it is; give attention one thing to read.",
     "self.attention(self.norm_attention(x), mask=mask)",
     "self.attention(self.norm_attention(x), x, mask=mask)",
 )
-edited(
+task.edit(
     "Pre-norm: feed-forward reads the residual stream without a norm.",
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.feed_forward(x)",
 )
-edited(
+task.edit(
     "Pre-norm: a norm is at the end of the block. The one at the end of the whole stack is not a "
     "block's affair.",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.norm_feed_forward(x + self.feed_forward(self.norm_feed_forward(x)))",
 )
-edited(
+task.edit(
     "One norm serves both parts: the same one is under both names, or is used twice. Each part "
     "has a norm of its own.",
     "self.norm_feed_forward = LayerNorm(d_model)",
     "self.norm_feed_forward = self.norm_attention",
 )
-edited(
+task.edit(
     "The norm of attention serves feed-forward, too. That has a norm of its own.",
     "return self.norm_feed_forward(x + self.feed_forward(x))",
     "return self.norm_attention(x + self.feed_forward(x))",
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.feed_forward(self.norm_attention(x))",
 )
-edited(
+task.edit(
     NORMS_SWAPPED,
     POST,
     POST.replace("norm_attention", "norm_feed_forward"),
@@ -208,7 +222,7 @@ edited(
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.feed_forward(self.norm_attention(x))",
 )
-edited(
+task.edit(
     MASK_UNUSED,
     POST,
     POST.replace(", mask=mask", ""),
@@ -217,7 +231,8 @@ edited(
 )
 
 
-def drive(answer, sizes, state, x, mask):
+@task.harness
+def harness(answer, sizes, state, x, mask):
     """Build the block, give it these weights, and run it."""
     block = answer(*sizes).double()
     want = {name: tuple(value.shape) for name, value in state.items()}
@@ -232,6 +247,7 @@ def drive(answer, sizes, state, x, mask):
     return block(x, mask)
 
 
+@task.cases
 def cases(seed):
     """Both kinds in three sizes, under causal masks and others."""
     generator = torch.Generator().manual_seed(seed)
@@ -255,6 +271,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def last_norm(args, result):
     """Of post-norm, whether the last norm was the last."""
     sizes, state, _, _ = args
@@ -263,21 +280,3 @@ def last_norm(args, result):
     if sizes[-1] == "post" and rest.mean(dim=-1).abs().max() > 1e-6:
         return "In post-norm the last thing that happens is a norm, and here it was not."
     return None
-
-
-TASK = task(
-    plan("implement", points=12, minutes=25),
-    section="Pre-norm and post-norm",
-    outcome=(
-        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
-        "to PyTorch's own layer"
-    ),
-    cases=cases,
-    properties=(last_norm,),
-    drive=drive,
-    forbidden=("helpers.blocks.TransformerBlock",),
-    hints=(
-        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write them first.",
-        "In pre-norm, what does a part read, and what is its result added to?",
-    ),
-)

@@ -4,11 +4,26 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import MASK_UNUSED
 from helpers import masks
 from helpers.attention import MultiHeadAttention
 from helpers.blocks import FeedForward
+
+task = TaskFile(
+    "find the bug",
+    points=11,
+    minutes=22,
+    section="The block in einsum, and three defects in print",
+    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
+    "to PyTorch's own layer",
+    hints=(
+        "Write the six equations of *Pre-norm and post-norm* beside the lines of `forward`, and "
+        "compare what each one reads.",
+        "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
+        "A function has to be told, and a module finds the answer in `self.training`.",
+    ),
+)
 
 
 # %% the cell
@@ -43,7 +58,7 @@ class BuggyBlock(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class InParts(nn.Module):
     """In parts, of which the mistakes replace one or another."""
 
@@ -82,7 +97,7 @@ class InParts(nn.Module):
         return self.norm_feed_forward(T5)
 
 
-@also_right
+@task.alternative
 class ByModules(InParts):
     """A module for dropout."""
 
@@ -94,7 +109,7 @@ class ByModules(InParts):
         return self.drop(x)
 
 
-@also_right
+@task.alternative
 class ByCondition(InParts):
     """Dropped by hand, in training only."""
 
@@ -104,13 +119,13 @@ class ByCondition(InParts):
         return x * (torch.rand_like(x) >= self.dropout) / (1 - self.dropout)
 
 
-as_given(
+task.as_given(
     "This is the code as given. In the example (1, −1) comes out, with the "
     "signs exchanged. In the other cases two calls differ, also in evaluation."
 )
 
 
-@mistake(
+@task.mistake(
     "Dropout is right now, and that is not all. Write the six equations beside the lines, and "
     "compare what each line reads."
 )
@@ -119,7 +134,7 @@ class OnlyDropoutMended(InParts):
     second = "X"
 
 
-@mistake(
+@task.mistake(
     "The norm is right now, and that is not all. Where does the second residual connection "
     "start? And why do two calls differ in evaluation?"
 )
@@ -128,7 +143,7 @@ class OnlyNormMended(InParts):
     second = "X"
 
 
-@mistake(
+@task.mistake(
     "The second residual connection is right now, and that is not all. What does the first "
     "norm read? And why do two calls differ in evaluation?"
 )
@@ -136,7 +151,7 @@ class OnlyStreamMended(InParts):
     always = early = True
 
 
-@mistake(
+@task.mistake(
     "What is left: `F.dropout` does not know whether the block is being trained. What does it "
     "do if nobody tells it?"
 )
@@ -144,7 +159,7 @@ class DropoutLeft(InParts):
     always = True
 
 
-@mistake(
+@task.mistake(
     "What is left: only what attention found is normalised, and then X is added. In post-norm "
     "the norm reads something else."
 )
@@ -152,7 +167,7 @@ class NormLeft(InParts):
     early = True
 
 
-@mistake(
+@task.mistake(
     "What is left: the second residual connection starts at X. So what attention found "
     "reaches the end only through the feed-forward network."
 )
@@ -160,12 +175,14 @@ class StreamLeft(InParts):
     second = "X"
 
 
-@mistake("What is left: the second residual connection starts at T². Look at the fifth equation.")
+@task.mistake(
+    "What is left: the second residual connection starts at T². Look at the fifth equation."
+)
 class FromBeforeTheNorm(InParts):
     second = "T2"
 
 
-@mistake(
+@task.mistake(
     "The second residual connection is gone: the last norm reads only what the feed-forward "
     "network computed."
 )
@@ -173,18 +190,20 @@ class NothingKept(InParts):
     second = "nothing"
 
 
-@mistake("The second residual connection starts at T¹, so X is lost. Look at the fifth equation.")
+@task.mistake(
+    "The second residual connection starts at T¹, so X is lost. Look at the fifth equation."
+)
 class FromAttention(InParts):
     second = "T1"
 
 
-@mistake("In evaluation all is right. But in training nothing is dropped any more.")
+@task.mistake("In evaluation all is right. But in training nothing is dropped any more.")
 class NeverDropped(InParts):
     def _drop(self, x):
         return x
 
 
-@mistake(
+@task.mistake(
     "In evaluation all is right. But in training nothing is dropped of what the feed-forward "
     "network adds."
 )
@@ -193,13 +212,15 @@ class OneDropped(InParts):
         return self.feed_forward(x)
 
 
-@mistake("In evaluation all is right. But in training nothing is dropped of what attention adds.")
+@task.mistake(
+    "In evaluation all is right. But in training nothing is dropped of what attention adds."
+)
 class OtherDropped(InParts):
     def _attended(self, X, mask):
         return self.attention(X, mask=mask)
 
 
-@mistake(
+@task.mistake(
     "In evaluation all is right. But dropout acts after the additions, so it also drops what was "
     "in the residual stream before. Drop what a part adds, and then add."
 )
@@ -210,7 +231,7 @@ class StreamDropped(InParts):
         return self.norm_feed_forward(self._drop(self.feed_forward(T3) + T3))
 
 
-@mistake(
+@task.mistake(
     "X was normalised, and what attention found was added to that. What does the norm read in "
     "the third equation?"
 )
@@ -219,7 +240,7 @@ class NormedStream(InParts):
         return self.norm_attention(X) + T1
 
 
-@mistake(
+@task.mistake(
     "Dropout is right now, and that is not all. One of them is the order of a norm and an "
     "addition. Write the six equations beside the lines."
 )
@@ -230,7 +251,7 @@ class WithoutStream(InParts):
         return self.norm_feed_forward(self._fed(X + T2) + T2)
 
 
-@mistake(
+@task.mistake(
     "In training all is right. But in evaluation what the parts add is made smaller. `F.dropout` "
     "makes larger what it leaves, so that this is not needed."
 )
@@ -239,25 +260,25 @@ class SmallerInEvaluation(InParts):
         return F.dropout(x, self.dropout) if self.training else x * (1 - self.dropout)
 
 
-@mistake("Now it drops in evaluation, and not in training.")
+@task.mistake("Now it drops in evaluation, and not in training.")
 class TurnedAround(InParts):
     def _drop(self, x):
         return F.dropout(x, self.dropout, training=not self.training)
 
 
-@mistake("The dropout after attention is fixed. The other one still acts in evaluation.")
+@task.mistake("The dropout after attention is fixed. The other one still acts in evaluation.")
 class OneSideMended(InParts):
     def _fed(self, x):
         return F.dropout(self.feed_forward(x), self.dropout)
 
 
-@mistake("The dropout after feed-forward is fixed. The other one still acts in evaluation.")
+@task.mistake("The dropout after feed-forward is fixed. The other one still acts in evaluation.")
 class OtherSideMended(InParts):
     def _attended(self, X, mask):
         return F.dropout(self.attention(X, mask=mask), self.dropout)
 
 
-@mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")
+@task.mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")
 class PreNorm(InParts):
     def forward(self, X, mask):
         """As the model answer, with the norms before the parts."""
@@ -265,19 +286,20 @@ class PreNorm(InParts):
         return T3 + self._fed(self.norm_feed_forward(T3))
 
 
-@mistake("The last norm is missing: H is what it outputs.")
+@task.mistake("The last norm is missing: H is what it outputs.")
 class NoLastNorm(InParts):
     def _last(self, T5):
         return T5
 
 
-@mistake(MASK_UNUSED)
+@task.mistake(MASK_UNUSED)
 class MaskForgotten(InParts):
     def _attended(self, X, mask):
         return self._drop(self.attention(X))
 
 
-def drive(answer, sizes, state, X, mask):
+@task.harness
+def harness(answer, sizes, state, X, mask):
     """Build the block, give it these weights, and run it in evaluation and in training."""
     import torch
 
@@ -333,6 +355,7 @@ def drive(answer, sizes, state, X, mask):
     return found
 
 
+@task.cases
 def cases(seed):
     """One word that nothing is added to; then all sizes different."""
     generator = torch.Generator().manual_seed(seed)
@@ -362,6 +385,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def what_is_seen(args, result):
     """Dropout where it should not be, or not where it should."""
     if result["drops in evaluation"]:
@@ -377,22 +401,3 @@ def what_is_seen(args, result):
             "reads."
         )
     return None
-
-
-TASK = task(
-    plan("find the bug", points=11, minutes=22),
-    section="The block in einsum, and three defects in print",
-    outcome=(
-        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
-        "to PyTorch's own layer"
-    ),
-    cases=cases,
-    properties=(what_is_seen,),
-    drive=drive,
-    hints=(
-        "Write the six equations of *Pre-norm and post-norm* beside the lines of `forward`, and "
-        "compare what each one reads.",
-        "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
-        "A function has to be told, and a module finds the answer in `self.training`.",
-    ),
-)

@@ -4,7 +4,18 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, edited, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=4,
+    minutes=8,
+    section="The feed-forward network computes at each position",
+    outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
+    "what you want",
+    forbidden=("helpers.blocks.FeedForward",),
+    hints=("Without what is between them, two linear layers would be one.",),
+)
 
 
 # %% the cell
@@ -29,7 +40,7 @@ class FeedForwardNetwork(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class ByClamp(nn.Module):
     """ReLU by hand."""
 
@@ -43,69 +54,70 @@ class ByClamp(nn.Module):
         return self.down_proj(self.up_proj(x).clamp(min=0))
 
 
-edited(
+task.edit(
     "There is no ReLU. Two linear layers in a row are one linear layer.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x)",
 )
-edited(
+task.edit(
     "The ReLU is at the end, so nothing below 0 can ever be added to the residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(self.up_proj(x)))",
 )
-edited(
+task.edit(
     "There is a second ReLU, at the end: nothing below 0 can ever be added to the residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(F.relu(self.up_proj(x))))",
 )
-edited(
+task.edit(
     "The ReLU acts on what comes in, before anything was computed.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(F.relu(x))",
 )
-edited(
+task.edit(
     "The residual connection is in here already. In the block it would then be there twice.",
     "return self.down_proj",
     "return x + self.down_proj",
 )
-edited(
+task.edit(
     "This is GELU, which newer models take. Wanted is ReLU.",
     "F.relu",
     "F.gelu",
 )
-edited(
+task.edit(
     "The layers have no biases.",
     "nn.Linear(d_model, d_ff)",
     "nn.Linear(d_model, d_ff, bias=False)",
     "nn.Linear(d_ff, d_model)",
     "nn.Linear(d_ff, d_model, bias=False)",
 )
-edited(
+task.edit(
     "Each word got a row that sums to 1, as if it were a table of attention: softmax has no place "
     "here.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).softmax(dim=-1)",
 )
-edited(
+task.edit(
     "The maximum was taken over the entries of a word, and it replaces all of them. A ReLU acts "
     "on each number separately.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.up_proj(x))",
 )
-edited(
+task.edit(
     "`torch.max(…, 0)` takes the largest numbers along axis 0, and gives their places besides. A "
     "ReLU compares each number with 0.",
     "F.relu(self.up_proj(x))",
     "torch.max(self.up_proj(x), 0)",
 )
-edited(
+task.edit(
     "What is above 0 was cut off, and what is below was kept. A ReLU does the opposite.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).clamp(max=0)",
 )
 
 
-def drive(answer, d_ff, state, x):
+@task.harness
+def harness(answer, d_ff, state, x):
     """The shapes of the layers, and what comes out with these weights."""
     import torch
 
@@ -122,6 +134,7 @@ def drive(answer, d_ff, state, x):
     return None if out is None else {**found, "output": out}
 
 
+@task.cases
 def cases(seed):
     """Words of two numbers; then other sizes and axes."""
     generator = torch.Generator().manual_seed(seed)
@@ -143,6 +156,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_layer(args, result):
     """The first layer of another shape."""
     for name, value in args[1].items():
@@ -150,16 +164,3 @@ def which_layer(args, result):
         if came != tuple(value.shape):
             return f"`{name}` has the shape {came}; {tuple(value.shape)} is wanted."
     return None
-
-
-TASK = task(
-    plan("implement", points=4, minutes=8),
-    section="The feed-forward network computes at each position",
-    outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
-    "what you want",
-    cases=cases,
-    properties=(which_layer,),
-    drive=drive,
-    forbidden=("helpers.blocks.FeedForward",),
-    hints=("Without what is between them, two linear layers would be one.",),
-)

@@ -3,7 +3,25 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=15,
+    section="Layer normalization keeps the scale",
+    outcome="write a residual connection and a layer norm, and say what each of them preserves",
+    forbidden=(
+        "torch.nn.LayerNorm",
+        "torch.nn.functional.layer_norm",
+        "torch.layer_norm",
+    ),
+    hints=(
+        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm.",
+        "`correction` is an argument of `var` and `std`. The lecture says what it does if it is "
+        "not given.",
+    ),
+)
 
 
 # %% the cell
@@ -31,7 +49,7 @@ class LayerNorm(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class ByVar(nn.Module):
     """With `var`, and one parameter after the other."""
 
@@ -47,62 +65,62 @@ class ByVar(nn.Module):
         return torch.addcmul(self.bias, self.weight, (x - mean) * (variance + self.eps).rsqrt())
 
 
-edited(
+task.edit(
     "The variance is divided by one less than the number of entries: `var` and `std` do so unless "
     "they are told otherwise.",
     "variance = centred.square().mean(dim=-1, keepdim=True)",
     "variance = x.var(dim=-1, keepdim=True)",
 )
-edited(
+task.edit(
     "eps is added to the deviation. Under the root, beside the variance, is its place.",
     "(variance + self.eps).sqrt()",
     "(variance.sqrt() + self.eps)",
 )
-edited(
+task.edit(
     "The shift is scaled along with the word. What comes last in the equation?",
     "self.weight * centred / (variance + self.eps).sqrt() + self.bias",
     "self.weight * (centred / (variance + self.eps).sqrt() + self.bias)",
 )
-edited(
+task.edit(
     "It is divided by the variance. In the equation there is a root.",
     "(variance + self.eps).sqrt()",
     "(variance + self.eps)",
 )
-edited(
+task.edit(
     "The mean is not subtracted.",
     "* centred /",
     "* x /",
 )
-edited(
+task.edit(
     "The squares are added up and not averaged.",
     "centred.square().mean(",
     "centred.square().sum(",
 )
-edited(
+task.edit(
     "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
     "variance + self.eps",
     "variance",
 )
-edited(
+task.edit(
     "`eps` comes in and is not used.",
     "self.eps = eps",
     "self.eps = 1e-5",
 )
-edited(
+task.edit(
     "Mean and variance are taken of all words together. Each word has its own.",
     "x.mean(dim=-1, keepdim=True)",
     "x.mean()",
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean()",
 )
-edited(
+task.edit(
     "Mean and variance are taken of all words of a text together. Each word has its own.",
     "x.mean(dim=-1, keepdim=True)",
     "x.mean(dim=tuple(range(1, x.dim())), keepdim=True)",
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean(dim=tuple(range(1, x.dim())), keepdim=True)",
 )
-edited(
+task.edit(
     "The means of the words have lost their axis, so they do not fit the words, or meet the wrong "
     "numbers. `mean` has an argument that keeps the axis, with the size 1.",
     "x.mean(dim=-1, keepdim=True)",
@@ -110,14 +128,16 @@ edited(
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean(dim=-1)",
 )
-edited(
+task.edit(
     "The mean is subtracted nowhere: neither from the word, nor in the variance.",
     "x - x.mean(dim=-1, keepdim=True)",
     "x",
 )
 
 
-@mistake("Mean and variance are taken along the words. Which axis holds the numbers of one word?")
+@task.mistake(
+    "Mean and variance are taken along the words. Which axis holds the numbers of one word?"
+)
 class AlongTheWords(LayerNorm):
     def forward(self, x):
         """The words, normalised along the wrong axis."""
@@ -128,7 +148,7 @@ class AlongTheWords(LayerNorm):
         return self.weight * (x - mean) / (variance + self.eps).sqrt() + self.bias
 
 
-@mistake("The axis of a word is counted from the front, so it fits one number of axes only.")
+@task.mistake("The axis of a word is counted from the front, so it fits one number of axes only.")
 class AxisTwo(LayerNorm):
     def forward(self, x):
         """The words, normalised along axis 2."""
@@ -136,7 +156,7 @@ class AxisTwo(LayerNorm):
         return self.weight * (x - mean) / (variance + self.eps).sqrt() + self.bias
 
 
-edited(
+task.edit(
     "Scale and shift cannot be trained: a tensor in `self` is no parameter. `nn.Parameter` makes "
     "it one.",
     "self.weight = nn.Parameter(torch.ones(d_model))",
@@ -144,14 +164,14 @@ edited(
     "self.bias = nn.Parameter(torch.zeros(d_model))",
     "self.register_buffer('bias', torch.zeros(d_model))",
 )
-edited(
+task.edit(
     "Scale and shift begin with random numbers. They should do nothing at first: 1 and 0.",
     "torch.ones(d_model)",
     "torch.randn(d_model)",
     "torch.zeros(d_model)",
     "torch.randn(d_model)",
 )
-edited(
+task.edit(
     "There is no shift: only a scale is trained.",
     "self.bias = nn.Parameter(torch.zeros(d_model))",
     "self.bias = nn.Parameter(torch.zeros(d_model)).requires_grad_(False)",
@@ -160,7 +180,8 @@ edited(
 )
 
 
-def drive(answer, x, weight, bias, eps):
+@task.harness
+def harness(answer, x, weight, bias, eps):
     """How it begins, what can be trained, and what it makes of x with this scale and shift."""
     import torch
 
@@ -180,6 +201,7 @@ def drive(answer, x, weight, bias, eps):
     return {**found, "output": out}
 
 
+@task.cases
 def cases(seed):
     """Two numbers to check by hand; then other sizes and axes, and words of other sizes."""
     generator = torch.Generator().manual_seed(seed)
@@ -205,6 +227,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def what_is_odd(args, result):
     """The start and what is trained; then mean and size before scale and shift."""
     x, weight, bias, eps = (torch.as_tensor(part) for part in args)
@@ -224,23 +247,3 @@ def what_is_odd(args, result):
     if not torch.allclose(size, wanted, atol=1e-6):
         return rest + "has the mean 0, as it should, but not the right size."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=15),
-    section="Layer normalization keeps the scale",
-    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
-    cases=cases,
-    properties=(what_is_odd,),
-    drive=drive,
-    forbidden=(
-        "torch.nn.LayerNorm",
-        "torch.nn.functional.layer_norm",
-        "torch.layer_norm",
-    ),
-    hints=(
-        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm.",
-        "`correction` is an argument of `var` and `std`. The lecture says what it does if it is "
-        "not given.",
-    ),
-)

@@ -3,11 +3,25 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import MASK_UNUSED
 from grading.tasks.lecture_07.Block import Block
 from grading.tasks.lecture_07.LayerNorm import LayerNorm
 from helpers.masks import causal_mask
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=12,
+    section="Pre-norm and post-norm",
+    outcome="write a residual connection and a layer norm, and say what each of them preserves",
+    forbidden=("helpers.blocks.TransformerStack",),
+    hints=(
+        "How does PyTorch learn of the parameters of modules that are in a list?",
+        "In which of the two kinds has nothing normalised the residual stream when it leaves the "
+        "last block?",
+    ),
+)
 
 
 # %% the cell
@@ -34,7 +48,7 @@ class Stack(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class ByAppending(nn.Module):
     """With a list that grows, and a condition."""
 
@@ -53,13 +67,13 @@ class ByAppending(nn.Module):
         return self.norm(x) if hasattr(self, "norm") else x
 
 
-edited(
+task.edit(
     "The blocks are in a plain list or tuple: PyTorch does not see them there, and would train "
     "none of them. `nn.ModuleList` is a list that it sees.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
     "[Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)]",
 )
-edited(
+task.edit(
     "`nn.Sequential` passes on one thing from block to block, and each block wants two. Go "
     "through the blocks one by one.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
@@ -69,7 +83,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "All blocks are one and the same: it is in the list several times. Make a new one for each "
     "layer."
 )
@@ -79,18 +93,18 @@ class OneBlock(Stack):
         self.blocks = nn.ModuleList([self.blocks[0]] * n_layers)
 
 
-edited(
+task.edit(
     "The norm at the end is missing. In pre-norm nothing else normalises the residual stream.",
     'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "nn.Identity()",
 )
-edited(
+task.edit(
     "There is a norm at the end of post-norm, too. Its last block has normalised the residual "
     "stream already.",
     'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "LayerNorm(d_model)",
 )
-edited(
+task.edit(
     "A post-norm stack has no norm at its end, not even one that is not used: its numbers would be "
     "counted among those to be trained.",
     'self.norm = LayerNorm(d_model) if norm == "pre" else nn.Identity()',
@@ -98,47 +112,47 @@ edited(
     "return self.norm(x)",
     'return self.norm(x) if self.order == "pre" else x',
 )
-edited(
+task.edit(
     "There is a norm at the end of post-norm, and none at the end of pre-norm. Which of the two "
     "leaves the residual stream in any size?",
     'norm == "pre"',
     'norm == "post"',
 )
-edited(
+task.edit(
     "The norm at the end is there, and is not used.",
     "return self.norm(x)",
     "return x",
 )
-edited(
+task.edit(
     "The norm comes after each block. It belongs after the last one.",
     "x = block(x, mask)",
     "x = self.norm(block(x, mask))",
     "return self.norm(x)",
     "return x",
 )
-edited(
+task.edit(
     "The blocks act from the last to the first.",
     "for block in self.blocks",
     "for block in reversed(self.blocks)",
 )
-edited(
+task.edit(
     "Each block reads x as it came in, so only the last one counts. The stream goes through all.",
     "            x = block(x, mask)",
     "            y = block(x, mask)",
     "return self.norm(x)",
     "return self.norm(y)",
 )
-edited(
+task.edit(
     "There is one block too few.",
     "range(n_layers)",
     "range(n_layers - 1)",
 )
-edited(
+task.edit(
     MASK_UNUSED,
     "x = block(x, mask)",
     "x = block(x, torch.ones_like(mask))",
 )
-edited(
+task.edit(
     "Only the first block gets the mask. What it may not see, the second would show it.",
     "        for block in self.blocks:\n            x = block(x, mask)",
     "        for i, block in enumerate(self.blocks):\n"
@@ -146,7 +160,8 @@ edited(
 )
 
 
-def drive(answer, sizes, scale, seed, x, mask):
+@task.harness
+def harness(answer, sizes, scale, seed, x, mask):
     """How many numbers are trained; and the output with random weights, which follow a seed."""
     import torch
 
@@ -168,6 +183,7 @@ def drive(answer, sizes, scale, seed, x, mask):
     }
 
 
+@task.cases
 def cases(seed):
     """Both kinds; one block and several."""
     generator = torch.Generator().manual_seed(seed)
@@ -188,26 +204,11 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def counted(args, result):
     """How many numbers there are to train."""
-    right = drive(Stack, *args)
+    right = harness(Stack, *args)
     for name in ("blocks", "numbers that are trained"):
         if result[name] != right[name]:
             return f"{name}: {result[name]}; {right[name]} are wanted."
     return None
-
-
-TASK = task(
-    plan("implement", points=7, minutes=12),
-    section="Pre-norm and post-norm",
-    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
-    cases=cases,
-    properties=(counted,),
-    drive=drive,
-    forbidden=("helpers.blocks.TransformerStack",),
-    hints=(
-        "How does PyTorch learn of the parameters of modules that are in a list?",
-        "In which of the two kinds has nothing normalised the residual stream when it leaves the "
-        "last block?",
-    ),
-)

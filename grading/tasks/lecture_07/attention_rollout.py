@@ -3,7 +3,21 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    extra=True,
+    section="Why attention alone is not enough",
+    outcome="show by measurement what a stack of attention layers alone does to its tokens",
+    hints=(
+        "Write down what comes out of two layers, first without residual connections: a matrix "
+        "times a matrix times X.",
+        "X + A X is a matrix times X, too. Which one?",
+    ),
+)
 
 
 # %% the cell
@@ -21,14 +35,14 @@ def attention_rollout(weights, residual):
 # %%
 
 
-@also_right
+@task.alternative
 def by_product(weights, residual):
     """In torch, a product of matrices from the last to the first."""
     layers = torch.from_numpy(weights) + residual * torch.eye(weights.shape[-1])
     return torch.linalg.multi_dot([*layers.flip(0), torch.eye(weights.shape[-1]).double()])
 
 
-@also_right
+@task.alternative
 def one_word_at_a_time(weights, residual):
     """Each word alone is sent through the stack."""
     columns = []
@@ -39,29 +53,29 @@ def one_word_at_a_time(weights, residual):
     return np.stack(columns, axis=1)
 
 
-mistake(
+task.mistake(
     "The layers act in the wrong order. In a product of matrices, the one that is next to X acts "
     "first.",
     lambda weights, residual: attention_rollout(weights[::-1], residual),
 )
-mistake(
+task.mistake(
     "Rows and columns are exchanged: row i of the matrix says of what the new word i is made.",
     lambda weights, residual: attention_rollout(weights, residual).T,
 )
-mistake(
+task.mistake(
     "The matrices were multiplied number by number. Which product applies one layer after the "
     "other?",
     lambda weights, residual: (weights + residual * np.eye(weights.shape[-1])).prod(axis=0),
 )
-mistake(
+task.mistake(
     "`residual` makes no difference here: what was there before a layer is lost.",
     lambda weights, residual: attention_rollout(weights, False),
 )
-mistake(
+task.mistake(
     "`residual` makes no difference here: it may also be False.",
     lambda weights, residual: attention_rollout(weights, True),
 )
-mistake(
+task.mistake(
     "There is one residual connection here, around the whole stack. Each layer has one of its own.",
     lambda weights, residual: (
         attention_rollout(weights, False) + residual * np.eye(weights.shape[-1])
@@ -69,14 +83,14 @@ mistake(
 )
 
 
-@mistake(
+@task.mistake(
     "The sum was divided by 2 in each layer. A residual connection adds, and leaves it at that."
 )
 def half_kept(weights, residual):
     return attention_rollout(weights, residual) / (2.0 if residual else 1.0) ** len(weights)
 
 
-@mistake(
+@task.mistake(
     "Every layer reads the words as they came into the stack. It reads what the layer before it "
     "left."
 )
@@ -84,17 +98,17 @@ def all_read_the_input(weights, residual):
     return weights.sum(axis=0) + np.eye(weights.shape[-1]) if residual else weights[-1]
 
 
-mistake(
+task.mistake(
     "The matrices of the layers were added up. Each layer works on what the one before it left.",
     lambda weights, residual: weights.sum(axis=0) + residual * np.eye(weights.shape[-1]),
 )
-mistake(
+task.mistake(
     "This is what the last layer does. The others act before it.",
     lambda weights, residual: weights[-1] + residual * np.eye(weights.shape[-1]),
 )
 
 
-@mistake(
+@task.mistake(
     "1 was added to every number of the matrix. Which matrix gives each word back unchanged, and "
     "nothing of the others?"
 )
@@ -105,7 +119,7 @@ def ones_everywhere(weights, residual):
     return mixed
 
 
-@mistake(
+@task.mistake(
     "The first layer has no residual connection here: its matrix was taken as it is. Begin before "
     "the first layer."
 )
@@ -116,7 +130,7 @@ def first_without_residual(weights, residual):
     return mixed.copy()
 
 
-@mistake(
+@task.mistake(
     "Each layer adds the words as they came into the stack. Its residual connection adds what the "
     "layer itself was given."
 )
@@ -127,7 +141,7 @@ def adds_the_input(weights, residual):
     return mixed
 
 
-@mistake(
+@task.mistake(
     "The identity matrix has as many rows as there are layers. It is the words that it gives "
     "back: which of the three sizes is their number?"
 )
@@ -138,6 +152,7 @@ def as_large_as_layers(weights, residual):
     return mixed
 
 
+@task.cases
 def cases(seed):
     """One layer of two words; then more of both, with residual connections and without."""
     rng = np.random.default_rng(seed)
@@ -155,6 +170,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def sums_of_rows(args, result):
     """What each row must sum to."""
     weights, residual = args
@@ -166,17 +182,3 @@ def sums_of_rows(args, result):
             f"{wanted:.3g} times x would come out."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=16, extra=True),
-    section="Why attention alone is not enough",
-    outcome="show by measurement what a stack of attention layers alone does to its tokens",
-    cases=cases,
-    properties=(sums_of_rows,),
-    hints=(
-        "Write down what comes out of two layers, first without residual connections: a matrix "
-        "times a matrix times X.",
-        "X + A X is a matrix times X, too. Which one?",
-    ),
-)

@@ -1,6 +1,20 @@
 """From “did not learn, at any rate of the grid” to what may be said of residual connections."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="What each part is for: an ablation",
+    outcome="run an ablation of a stack of twelve blocks, with a learning rate tuned for "
+    "each variant, and count a block's parameters by a formula",
+    hints=(
+        "What could be different and was not tried?",
+        "What does a layer without a way around do to the similarity of the words, and what is "
+        "left for the output layer to tell them apart by?",
+    ),
+)
 
 # %% the cell
 claim_residuals = ...  # four to six sentences
@@ -29,37 +43,23 @@ claim_residuals = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It does not say what was varied and what was fixed (start, rates, steps, depth).",
     "The stack was trained without residual connections.",
 )
-mistake(
+task.mistake(
     "It passes over the other start in Deeper, with which it did learn.",
     "Nothing was learned, so they are necessary.",
 )
-mistake(
+task.mistake(
     "It names no mechanism that can be measured.",
     "Residual connections help the information flow.",
 )
-mistake(
+task.mistake(
     "Its measurement needs a training, or shows no difference between the two stacks.",
     "I would train for longer.",
 )
-mistake(
+task.mistake(
     "Its sentence still says “cannot”, or speaks of all deep networks.",
     "Deep networks are hard to train without residual connections.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="What each part is for: an ablation",
-    outcome=(
-        "run an ablation of a stack of twelve blocks, with a learning rate tuned for "
-        "each variant, and count a block's parameters by a formula"
-    ),
-    hints=(
-        "What could be different and was not tried?",
-        "What does a layer without a way around do to the similarity of the words, and what is "
-        "left for the output layer to tell them apart by?",
-    ),
 )

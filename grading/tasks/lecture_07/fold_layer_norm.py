@@ -2,10 +2,28 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NORMS_SWAPPED
 from helpers.config import TransformerConfig
 from helpers.models import TransformerModel
+
+task = TaskFile(
+    "implement",
+    points=16,
+    minutes=48,
+    extra=True,
+    section="What pre-norm costs, and what came after",
+    outcome="write a residual connection and a layer norm, and say what each of them preserves",
+    hints=(
+        "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
+        "word with mean 0 and variance 1. Multiply out. Which matrix meets z, and what is "
+        "constant?",
+        "Layer norm subtracts the mean of each word. So nobody who reads the residual stream "
+        "would notice if it had no mean from the start. The stream is a sum: who writes its terms?",
+        "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
+        "number for each input.",
+    ),
+)
 
 LAYERS = ("attention.W_query", "attention.W_key", "attention.W_value")
 
@@ -90,7 +108,7 @@ def fold_layer_norm(state):
 # %%
 
 
-@also_right
+@task.alternative
 def by_matrix(state):
     """The mean is taken away by a matrix, after and not before."""
     ours = dict(state)
@@ -114,7 +132,7 @@ def by_matrix(state):
     return ours
 
 
-@also_right
+@task.alternative
 def in_numpy(state):
     """In NumPy, and the matrices centred on both sides."""
     ours = {name: value.numpy() for name, value in fold_layer_norm(state).items()}
@@ -124,7 +142,8 @@ def in_numpy(state):
     return ours
 
 
-def drive(answer, sizes, state, tokens):
+@task.harness
+def harness(answer, sizes, state, tokens):
     """The logits of the rewritten model with RMSNorm; and with layer norm without parameters."""
     import torch
 
@@ -163,6 +182,7 @@ def drive(answer, sizes, state, tokens):
     return logits
 
 
+@task.cases
 def cases(seed):
     """No block, so that only embedding, norm and readout count; then one block and more."""
     generator = torch.Generator().manual_seed(seed)
@@ -185,6 +205,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def where_it_goes_wrong(args, result):
     """Whether the folding is right already."""
     sizes, state, tokens = args
@@ -204,95 +225,77 @@ def where_it_goes_wrong(args, result):
     )
 
 
-mistake(
+task.mistake(
     "Scales and shifts are in the linear layers, and the residual stream still has a mean. Who "
     "writes into the residual stream?",
     _version(not_centred=("all",)),
 )
-mistake(
+task.mistake(
     "The blocks write without a mean now. But who wrote into the residual stream before the first "
     "block?",
     _version(not_centred=("embedding",)),
 )
-mistake(
+task.mistake(
     "The stream begins without a mean. But each block writes into it, twice.",
     _version(not_centred=("attention.W_out", "feed_forward.down_proj")),
 )
-mistake(
+task.mistake(
     "What attention writes into the residual stream still has a mean.",
     _version(not_centred=("attention.W_out",)),
 )
-mistake(
+task.mistake(
     "What the feed-forward network writes into the residual stream still has a mean.",
     _version(not_centred=("feed_forward.down_proj",)),
 )
-mistake(
+task.mistake(
     "The matrices write without a mean now, and their biases still have one.",
     _version(not_centred=("bias",)),
 )
-mistake(
+task.mistake(
     "The matrices that write were centred along the wrong axis. The d_model numbers that they "
     "write are their outputs: the rows.",
     _version(rows_centred=True),
 )
-mistake(
+task.mistake(
     "The embedding was centred over the vocabulary. Each *word's* vector is to have the mean 0.",
     _version(vocabulary=True),
 )
-mistake(
+task.mistake(
     "The scales are folded in, and the shifts are lost. What does a linear layer make of a "
     "constant vector that is added to its input?",
     _version(no_shift=True),
 )
-mistake(
+task.mistake(
     "The shift was added to the bias as it is. But it stood *before* the matrix.",
     _version(raw_shift=True),
 )
-mistake(
+task.mistake(
     "The shift went through the matrix after the scale had been folded into that. In layer norm "
     "the shift is not scaled: use the matrix as it was.",
     _version(twice=True),
 )
-mistake("The shifts are folded in, and the scales are lost.", _version(no_gain=True))
-mistake(
+task.mistake("The shifts are folded in, and the scales are lost.", _version(no_gain=True))
+task.mistake(
     "The scale belongs to the *inputs* of a linear layer: to the columns of its weight.",
     _version(rows=True),
 )
-mistake(
+task.mistake(
     "The norms in the blocks are folded in. There is one more norm, and something reads it.",
     _version(no_last=True),
 )
-mistake(
+task.mistake(
     "The norm before the feed-forward network is lost: who reads it?",
     _version(attention_only=True),
 )
-mistake("Only the queries got scale and shift. Who else reads that norm?", _version(parts=1))
-mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
-mistake(NORMS_SWAPPED, _version(swapped=True))
-mistake(
+task.mistake("Only the queries got scale and shift. Who else reads that norm?", _version(parts=1))
+task.mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
+task.mistake(NORMS_SWAPPED, _version(swapped=True))
+task.mistake(
     "The means are taken away in the right positions. But the scales and shifts are gone, and "
     "nothing makes up for them.",
     _version(no_shift=True, no_gain=True),
 )
-mistake(
+task.mistake(
     "The norms' numbers are gone, and nothing was done to make up for it.",
     lambda state: {n: v for n, v in state.items() if "norm" not in n},
-)
-
-TASK = task(
-    plan("implement", points=16, minutes=48, extra=True),
-    section="What pre-norm costs, and what came after",
-    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
-    cases=cases,
-    properties=(where_it_goes_wrong,),
-    drive=drive,
-    hints=(
-        "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
-        "word with mean 0 and variance 1. Multiply out. Which matrix meets z, and what is "
-        "constant?",
-        "Layer norm subtracts the mean of each word. So nobody who reads the residual stream "
-        "would notice if it had no mean from the start. The stream is a sum: who writes its terms?",
-        "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
-        "number for each input.",
-    ),
 )

@@ -3,8 +3,21 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers import masks
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=16,
+    section="The transformer block in code",
+    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
+    "to PyTorch's own layer",
+    hints=(
+        "`copy_weights` in the lecture goes the other way. Each of its lines has a counterpart.",
+        "What `torch.cat` has joined, `chunk` takes apart.",
+    ),
+)
 
 PARTS = ("W_query", "W_key", "W_value")
 NAMES = {
@@ -41,7 +54,7 @@ def from_torch(state):
 # %%
 
 
-@also_right
+@task.alternative
 def by_slices(state):
     """Each by its rows, in NumPy."""
     d = state["norm1.weight"].shape[0]
@@ -144,7 +157,8 @@ def _networks_turned(ours, state):
         ours[key] = ours[key].T
 
 
-def drive(answer, sizes, norm, state, x, mask):
+@task.harness
+def harness(answer, sizes, norm, state, x, mask):
     """Give a block of the course what the answer returns, and run it."""
     import torch
 
@@ -173,6 +187,7 @@ def drive(answer, sizes, norm, state, x, mask):
         return {"weights": found, "output": block(x, mask)}
 
 
+@task.cases
 def cases(seed):
     """One word with one head; then post-norm and pre-norm, with a causal mask."""
     generator = torch.Generator().manual_seed(seed)
@@ -198,6 +213,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_are_wrong(args, result):
     """The names under which something else stands than should."""
     want, found = from_torch(args[2]), result["weights"]
@@ -206,76 +222,60 @@ def which_are_wrong(args, result):
     return f"Other numbers are expected in {', '.join(odd[:3])}{more}." if odd else None
 
 
-mistake(
+task.mistake(
     "Queries and keys are swapped. Which of the three is on top in `in_proj_weight`?",
     _put(("W_key", "W_query", "W_value")),
 )
-mistake(
+task.mistake(
     "The three parts of `in_proj` were taken in the wrong order.",
     _put(("W_value", "W_query", "W_key")),
 )
-mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
-mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
-mistake(
+task.mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
+task.mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
+task.mistake(
     "The rows of `in_proj` were dealt out in turn. The three matrices are stacked, each as a "
     "whole.",
     _changed(_dealt_out),
 )
-mistake(
+task.mistake(
     "The matrices of attention were transposed. Both sides keep a matrix with a row for each "
     "output.",
     _changed(_turned),
 )
-mistake(
+task.mistake(
     "The matrices from `in_proj_weight` were transposed. They have a row for each output, as "
     "ours have.",
     _changed(_turned_in),
 )
-mistake(
+task.mistake(
     "`W_out.weight` was transposed. It has a row for each output there, too.",
     _changed(_turned_out),
 )
-mistake(
+task.mistake(
     "The two norms are swapped. Their shapes are the same, so nothing complains.",
     _changed(_norms_swapped),
 )
-mistake("Both norms have got the numbers of `norm1`.", _changed(_one_norm))
-mistake(
+task.mistake("Both norms have got the numbers of `norm1`.", _changed(_one_norm))
+task.mistake(
     "`in_proj_bias` holds three biases, below each other like the matrices.",
     _changed(_biases_not_cut),
 )
-mistake(
+task.mistake(
     "`in_proj_weight` holds three matrices, each for itself as large as one of ours.",
     _changed(_not_cut),
 )
-mistake(
+task.mistake(
     "The biases of queries, keys and values are 0. They are in `in_proj_bias`.",
     _changed(_no_biases),
 )
-mistake(
+task.mistake(
     "These are PyTorch's names. A block of the course has others: print those of its "
     "`state_dict()`.",
     _changed(_not_changed),
 )
-mistake("`linear1` is the layer that comes first.", _changed(_networks_swapped))
-mistake(
+task.mistake("`linear1` is the layer that comes first.", _changed(_networks_swapped))
+task.mistake(
     "The matrices of the feed-forward network were transposed. Both sides have a row for each "
     "output.",
     _changed(_networks_turned),
-)
-
-TASK = task(
-    plan("implement", points=8, minutes=16),
-    section="The transformer block in code",
-    outcome=(
-        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
-        "to PyTorch's own layer"
-    ),
-    cases=cases,
-    properties=(which_are_wrong,),
-    drive=drive,
-    hints=(
-        "`copy_weights` in the lecture goes the other way. Each of its lines has a counterpart.",
-        "What `torch.cat` has joined, `chunk` takes apart.",
-    ),
 )

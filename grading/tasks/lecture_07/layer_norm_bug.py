@@ -3,7 +3,23 @@
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=16,
+    extra=True,
+    section="Layer normalization keeps the scale",
+    outcome="write a residual connection and a layer norm, and say what each of them preserves",
+    hints=(
+        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm. Then "
+        "print each line of the code.",
+        "`std` has an argument `correction`. The lecture says what it does if it is not given.",
+        "The equation has a fraction and a root. Which of the two does eps belong to, and what is "
+        "outside of both?",
+    ),
+)
 
 
 # %% the cell
@@ -23,13 +39,13 @@ def layer_norm_bug(x, weight, bias, eps):
 # %%
 
 
-@also_right
+@task.alternative
 def by_torch(x, weight, bias, eps):
     """PyTorch's function."""
     return F.layer_norm(x, weight.shape, weight, bias, eps)
 
 
-@also_right
+@task.alternative
 def by_mean_of_squares(x, weight, bias, eps):
     """The variance as mean of squares less the square of the mean."""
     mean = x.mean(dim=2, keepdim=True)
@@ -50,58 +66,58 @@ def _version(counted=False, outside=False, shifted=False):
     return answer
 
 
-mistake(
+task.mistake(
     "This is the code as given. Already the two numbers of the example come out "
     "wrong. Work it out by hand beside the code, line by line.",
     _version(True, True, True),
 )
-mistake(
+task.mistake(
     "The deviation is right now, and that is not all. Where does eps are in the equation, and "
     "what does the shift meet there?",
     _version(outside=True, shifted=True),
 )
-mistake(
+task.mistake(
     "eps is in its place now, and that is not all. What is the deviation of (3, 7)? And what "
     "does the shift meet?",
     _version(counted=True, shifted=True),
 )
-mistake(
+task.mistake(
     "Scale and shift are right now, and that is not all. What is the deviation of (3, 7)? And "
     "where does eps stand?",
     _version(counted=True, outside=True),
 )
-mistake(
+task.mistake(
     "What is left is in the deviation. It is too large by a factor that depends only on the "
     "number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
     _version(counted=True),
 )
-mistake(
+task.mistake(
     "What is left: eps is added to the deviation. Compare with the equation, and with what is "
     "under its root.",
     _version(outside=True),
 )
-mistake(
+task.mistake(
     "What is left: the shift is scaled along with the word. What comes last in the equation?",
     _version(shifted=True),
 )
-mistake(
+task.mistake(
     "Mean and deviation are taken along the words, and so the words see each other. Which axis "
     "holds the numbers of one word?",
     lambda x, weight, bias, eps: weight * F.layer_norm(x.mT, (x.shape[1],), eps=eps).mT + bias,
 )
-mistake(
+task.mistake(
     "Mean and deviation are taken of all words of a sequence together. Each word has its own.",
     lambda x, weight, bias, eps: weight * F.layer_norm(x, x.shape[1:], eps=eps) + bias,
 )
 
 
-@mistake("It is divided by the variance. In the equation there is a root.")
+@task.mistake("It is divided by the variance. In the equation there is a root.")
 def not_rooted(x, weight, bias, eps):
     centred = x - x.mean(dim=-1, keepdim=True)
     return weight * centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) + bias
 
 
-@mistake(
+@task.mistake(
     "`std` is a root already, and another root was taken of it. Under the root is the variance."
 )
 def rooted_twice(x, weight, bias, eps):
@@ -109,22 +125,22 @@ def rooted_twice(x, weight, bias, eps):
     return weight * (x - x.mean(dim=-1, keepdim=True)) / (deviation + eps).sqrt() + bias
 
 
-mistake(
+task.mistake(
     "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
     lambda x, weight, bias, eps: layer_norm_bug(x, weight, bias, 0.0),
 )
-mistake(
+task.mistake(
     "eps was squared. It is added to the variance as it is.",
     lambda x, weight, bias, eps: layer_norm_bug(x, weight, bias, eps**2),
 )
 
 
-@mistake("The mean is used for the deviation, but it is still in what is divided.")
+@task.mistake("The mean is used for the deviation, but it is still in what is divided.")
 def not_centred(x, weight, bias, eps):
     return weight * x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt() + bias
 
 
-@mistake(
+@task.mistake(
     "The squares are added up and not averaged: the output is too small by the root of the "
     "number of entries."
 )
@@ -133,14 +149,14 @@ def summed(x, weight, bias, eps):
     return weight * centred / ((centred**2).sum(dim=-1, keepdim=True) + eps).sqrt() + bias
 
 
-edited(
+task.edit(
     "`eps` comes in and is not used. It is added to the variance, whatever its size.",
     "(variance + eps)",
     "(variance + 1e-5)",
 )
 
 
-@mistake(
+@task.mistake(
     "The deviation was multiplied by (d − 1) / d. That is the factor between the two *variances*, "
     "and a deviation is the root of a variance."
 )
@@ -151,7 +167,8 @@ def factor_of_variance(x, weight, bias, eps):
     return weight * centred / (deviation**2 + eps).sqrt() + bias
 
 
-def drive(answer, x, weight, bias, eps):
+@task.harness
+def harness(answer, x, weight, bias, eps):
     """Norm the words; and whether a word moves with another one."""
     import torch
 
@@ -164,6 +181,7 @@ def drive(answer, x, weight, bias, eps):
     return {"output": out, "sees other words": bool((moved.abs() > 1e-6).any())}
 
 
+@task.cases
 def cases(seed):
     """Two numbers to check by hand; then other sizes, and words of very different sizes."""
     generator = torch.Generator().manual_seed(seed)
@@ -190,6 +208,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def what_is_odd(args, result):
     """Whether words look at each other; then mean and size before scale and shift."""
     x, weight, bias, eps = (torch.as_tensor(part) for part in args)
@@ -211,20 +230,3 @@ def what_is_odd(args, result):
             "has the mean 0, as it should, but not the right size."
         )
     return None
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=16, extra=True),
-    section="Layer normalization keeps the scale",
-    outcome=("write a residual connection and a layer norm, and say what each of them preserves"),
-    cases=cases,
-    properties=(what_is_odd,),
-    drive=drive,
-    hints=(
-        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm. Then "
-        "print each line of the code.",
-        "`std` has an argument `correction`. The lecture says what it does if it is not given.",
-        "The equation has a fraction and a root. Which of the two does eps belong to, and what is "
-        "outside of both?",
-    ),
-)

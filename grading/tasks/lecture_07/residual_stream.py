@@ -4,11 +4,24 @@ from itertools import pairwise
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import MASK_UNUSED, NORMS_SWAPPED
 from helpers import masks
 from helpers.blocks import TransformerStack
 from helpers.config import TransformerConfig
+
+task = TaskFile(
+    "implement",
+    points=11,
+    minutes=22,
+    section="Pre-norm and post-norm",
+    outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
+    "to PyTorch's own layer",
+    hints=(
+        "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
+        "Attention reads `block.norm_attention(x)`. What it outputs is added to `x` itself.",
+    ),
+)
 
 
 # %% the cell
@@ -29,7 +42,7 @@ def residual_stream(blocks, last, x, mask):
 # %%
 
 
-@also_right
+@task.alternative
 def by_differences(blocks, last, x, mask):
     """The switch of the helper, and differences of the stream."""
     streams = [x]
@@ -41,7 +54,7 @@ def by_differences(blocks, last, x, mask):
     return last(x), torch.stack([streams[0], *added])
 
 
-@also_right
+@task.alternative
 def by_sums(blocks, last, x, mask):
     """The stream is summed up anew each time."""
     written = [x]
@@ -102,7 +115,8 @@ def _in_place(copied):
     return answer
 
 
-def drive(answer, sizes, state, x, mask):
+@task.harness
+def harness(answer, sizes, state, x, mask):
     """Build the blocks and the last norm, and run them."""
     import torch
 
@@ -125,6 +139,7 @@ def drive(answer, sizes, state, x, mask):
         return {"output": out, "contributions": torch.stack([*written])}
 
 
+@task.cases
 def cases(seed):
     """One word and a block to check by hand; then more, with all sizes different."""
     generator = torch.Generator().manual_seed(seed)
@@ -155,6 +170,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def does_it_add_up(args, result):
     """Whether the last norm of the sum of all contributions is the output."""
     sizes, state, x, _ = args
@@ -171,55 +187,55 @@ def does_it_add_up(args, result):
     return None
 
 
-mistake(
+task.mistake(
     "The contributions are right. But the residual stream leaves the stack as it is, in any size: "
     "what has a pre-norm stack at its end?",
     _changed(no_last=True),
 )
-mistake(
+task.mistake(
     "This is post-norm: the residual stream itself is normalised, twice in each block.",
     _changed(post=True, no_last=True),
 )
-mistake(
+task.mistake(
     "This is post-norm, with one more norm at the end. In pre-norm nothing normalises the "
     "residual stream between the blocks.",
     _changed(post=True),
 )
-mistake(
+task.mistake(
     "`last` acts after each block. It is at the end of the whole stack, once.",
     _changed(each=True),
 )
-mistake(
+task.mistake(
     "The norm has replaced the residual stream: the part's result is added to the *normalised* "
     "words. It is added to the words as they were before.",
     _changed(replaced=True),
 )
-mistake(
+task.mistake(
     "Both parts of a block read the same stream. Feed-forward comes second: what attention wrote "
     "is there by then.",
     _changed(parallel=True),
 )
-mistake(
+task.mistake(
     "Attention reads the residual stream as it is. In pre-norm a norm comes before it.",
     _changed(raw_attention=True),
 )
-mistake(
+task.mistake(
     "Feed-forward reads the residual stream as it is. In pre-norm a norm comes before it.",
     _changed(raw_feed_forward=True),
 )
-mistake(
+task.mistake(
     "The parts read the residual stream as it is: the norms of the blocks are not used.",
     _changed(raw_attention=True, raw_feed_forward=True),
 )
-mistake(NORMS_SWAPPED, _changed(swapped=True))
-mistake(MASK_UNUSED, _changed(blind=True))
-mistake(
+task.mistake(NORMS_SWAPPED, _changed(swapped=True))
+task.mistake(MASK_UNUSED, _changed(blind=True))
+task.mistake(
     "Feed-forward reads only what attention found. It reads the residual stream, through a norm.",
     _changed(found_only=True),
 )
 
 
-@mistake(
+@task.mistake(
     "The second argument of `MultiHeadAttention` is the sequence that is attended to. Pass the "
     "mask by its name."
 )
@@ -227,7 +243,7 @@ def mask_as_key(blocks, last, x, mask):
     return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
 
 
-@mistake("The blocks themselves were called, and these are post-norm. Call their four parts.")
+@task.mistake("The blocks themselves were called, and these are post-norm. Call their four parts.")
 def called(blocks, last, x, mask):
     written = [x]
     for block in blocks:
@@ -235,7 +251,7 @@ def called(blocks, last, x, mask):
     return last(written[-1]), written
 
 
-@mistake(
+@task.mistake(
     "The output is right. But these are the streams, each with all that came before. A "
     "contribution is what one part *adds*."
 )
@@ -244,19 +260,19 @@ def streams(blocks, last, x, mask):
     return out, [sum(written[: n + 1]) for n in range(len(written))]
 
 
-mistake(
+task.mistake(
     "The output is right. But `x += …` changes the very tensor that is first in your list. `x = x "
     "+ …` makes a new one.",
     _in_place(copied=False),
 )
-mistake(
+task.mistake(
     "The output is right, and the `x` of the caller is as it was. But your copy is first in the "
     "list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
     _in_place(copied=True),
 )
 
 
-@mistake(
+@task.mistake(
     "The output is right. But `x` is the first contribution: without it the others do not add up "
     "to the residual stream."
 )
@@ -265,13 +281,13 @@ def without_input(blocks, last, x, mask):
     return out, written[1:]
 
 
-@mistake("The output is right. But each block makes two contributions, one with each part.")
+@task.mistake("The output is right. But each block makes two contributions, one with each part.")
 def by_block(blocks, last, x, mask):
     out, written = residual_stream(blocks, last, x, mask)
     return out, [x, *(a + b for a, b in zip(written[1::2], written[2::2], strict=True))]
 
 
-@mistake(
+@task.mistake(
     "The output is right. But this is what the parts *read*. A contribution is what a part outputs."
 )
 def normed_contributions(blocks, last, x, mask):
@@ -287,7 +303,7 @@ def normed_contributions(blocks, last, x, mask):
     return out, written
 
 
-@mistake(
+@task.mistake(
     "The last norm was taken of each contribution, and the results were added. The norm of a sum "
     "is not the sum of the norms."
 )
@@ -307,19 +323,19 @@ def _nested(kind):
     return answer
 
 
-mistake(
+task.mistake(
     "The two contributions of a block are in the list as a pair. The list has one entry for each "
     "contribution: put them in one after the other.",
     _nested(tuple),
 )
-mistake(
+task.mistake(
     "The two contributions of a block are in a list within the list. Put them in one after the "
     "other: `append` puts in one entry, whatever it is.",
     _nested(list),
 )
 
 
-@mistake(
+@task.mistake(
     "The output is right, and so is each contribution. But they come in another order: block by "
     "block, first that of attention."
 )
@@ -328,27 +344,10 @@ def by_part(blocks, last, x, mask):
     return out, [x, *written[1::2], *written[2::2]]
 
 
-@mistake(
+@task.mistake(
     "All is right, and there is one entry too many: the output is not written into the residual "
     "stream."
 )
 def with_output(blocks, last, x, mask):
     out, written = residual_stream(blocks, last, x, mask)
     return out, [*written, out]
-
-
-TASK = task(
-    plan("implement", points=11, minutes=22),
-    section="Pre-norm and post-norm",
-    outcome=(
-        "write a transformer block, turn post-norm into pre-norm, and copy the weights "
-        "to PyTorch's own layer"
-    ),
-    cases=cases,
-    properties=(does_it_add_up,),
-    drive=drive,
-    hints=(
-        "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
-        "Attention reads `block.norm_attention(x)`. What it outputs is added to `x` itself.",
-    ),
-)

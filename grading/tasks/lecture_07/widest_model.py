@@ -4,7 +4,24 @@ import math
 
 import numpy as np
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=22,
+    extra=True,
+    section="Where the parameters are",
+    outcome="run an ablation of a stack of twelve blocks, with a learning rate tuned for "
+    "each variant, and count a block's parameters by a formula",
+    hints=(
+        "First write a function that counts, for a given width. `parameter_formula` in the lecture "
+        "counts one block.",
+        "A loop over widths is fast enough: in steps of `n_heads`, the widest case needs fewer "
+        "than 200.",
+        "What has the model beside its blocks? There are two or three such things.",
+    ),
+)
 
 
 def _count(d, n_blocks, vocab, tied):
@@ -47,7 +64,7 @@ def _widest(count, step=None, strictly=False, beyond=False):
     return answer
 
 
-@also_right
+@task.alternative
 def by_equation(budget, n_blocks, n_heads, vocab, tied):
     """The quadratic equation is solved, and rounded down."""
     a, b = 12 * n_blocks, 13 * n_blocks + 2 + vocab * (2 - tied)
@@ -58,7 +75,7 @@ def by_equation(budget, n_blocks, n_heads, vocab, tied):
     return d, _count(d, n_blocks, vocab, tied)
 
 
-@also_right
+@task.alternative
 def by_parts(budget, n_blocks, n_heads, vocab, tied):
     """Each part for itself, and halving."""
 
@@ -80,75 +97,77 @@ def _off(blocks=0, last=0):
 
 rounded = _widest(lambda d, n, vocab, tied: 12 * n * d * d + vocab * d * (2 - tied))
 
-mistake(
+task.mistake(
     "The norms are not counted. Each has a scale and a shift.",
     _widest(_off(blocks=-4, last=-2)),
 )
-mistake(
+task.mistake(
     "The blocks are counted rightly. But a pre-norm stack has one more norm, at its end.",
     _widest(_off(last=-2)),
 )
-mistake("A norm has a scale *and* a shift.", _widest(_off(blocks=-2, last=-1)))
-mistake(
+task.mistake("A norm has a scale *and* a shift.", _widest(_off(blocks=-2, last=-1)))
+task.mistake(
     "The biases of the blocks are not counted: all six matrices have one.",
     _widest(_off(blocks=-9)),
 )
-mistake("The four matrices of attention have biases, too.", _widest(_off(blocks=-4)))
-mistake(
+task.mistake("The four matrices of attention have biases, too.", _widest(_off(blocks=-4)))
+task.mistake(
     "The second matrix of the feed-forward network has a bias of d_model numbers: one for each "
     "*output*.",
     _widest(_off(blocks=3)),
 )
-mistake(
+task.mistake(
     "12 · d_model² leaves out the biases and the norms. Here the exact count is wanted.",
     rounded,
 )
-mistake(
+task.mistake(
     "Embedding and output layer are not counted.",
     _widest(lambda d, n, vocab, tied: _count(d, n, 0, tied)),
 )
-mistake(
+task.mistake(
     "If they are tied, embedding and output layer are *one* matrix.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, False)),
 )
-mistake(
+task.mistake(
     "If they are not tied, the output layer is a matrix of its own.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, True)),
 )
-mistake(
+task.mistake(
     "The output layer has no bias here.",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) + vocab * (not tied)),
 )
-mistake(
+task.mistake(
     "The heads share d_model evenly, so it has to be a multiple of their number.",
     _widest(_count, step=1),
 )
-mistake(
+task.mistake(
     "A budget may be used up to the last parameter: *at most*.",
     _widest(_count, strictly=True),
 )
-mistake(
+task.mistake(
     "This is the first width that is too large. One step back.",
     _widest(_count, beyond=True),
 )
 
 
-@mistake("Two numbers are wanted: the width, and the count of parameters.")
+@task.mistake("Two numbers are wanted: the width, and the count of parameters.")
 def width_alone(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0]
 
 
-@mistake("The two numbers are in the other order: the width comes first.")
+@task.mistake("The two numbers are in the other order: the width comes first.")
 def other_order(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[::-1]
 
 
-@mistake("The width is right. The second number is what this model really has, not the budget.")
+@task.mistake(
+    "The width is right. The second number is what this model really has, not the budget."
+)
 def budget_returned(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0], budget
 
 
-@mistake(
+@task.mistake(
     "The width is right. But the second number is that of the next width, which is too large: when "
     "was it counted?"
 )
@@ -157,7 +176,7 @@ def count_of_the_next(budget, n_blocks, n_heads, vocab, tied):
     return d, _count(d + n_heads, n_blocks, vocab, tied)
 
 
-@mistake(
+@task.mistake(
     "The solution of the equation was rounded to the nearest multiple of `n_heads`. If that is the "
     "one above, the model has too many parameters."
 )
@@ -168,11 +187,11 @@ def to_the_nearest(budget, n_blocks, n_heads, vocab, tied):
     return d, _count(d, n_blocks, vocab, tied)
 
 
-mistake(
+task.mistake(
     "Attention has four matrices: three make queries, keys and values. And what they find?",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) - n * (d * d + d)),
 )
-edited(
+task.edit(
     "`tied` was taken the wrong way round: a tied model has one table, and otherwise there are "
     "two.",
     "1 if tied else 2",
@@ -180,6 +199,7 @@ edited(
 )
 
 
+@task.cases
 def cases(seed):
     """Budgets that are met exactly, missed by one, and others; then a famous one."""
     rng = np.random.default_rng(seed)
@@ -211,6 +231,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def what_is_odd(args, result):
     """Whether the width fits, and whether the count does."""
     budget, n_blocks, n_heads, vocab, tied = args
@@ -223,22 +244,3 @@ def what_is_odd(args, result):
     if right > budget:
         return f"With d_model = {d} it has {right:,} parameters: more than {budget:,}."
     return f"The count for d_model = {d} is right. But a wider model fits, too."
-
-
-TASK = task(
-    plan("implement", points=10, minutes=22, extra=True),
-    section="Where the parameters are",
-    outcome=(
-        "run an ablation of a stack of twelve blocks, with a learning rate tuned for "
-        "each variant, and count a block's parameters by a formula"
-    ),
-    cases=cases,
-    properties=(what_is_odd,),
-    hints=(
-        "First write a function that counts, for a given width. `parameter_formula` in the lecture "
-        "counts one block.",
-        "A loop over widths is fast enough: in steps of `n_heads`, the widest case needs fewer "
-        "than 200.",
-        "What has the model beside its blocks? There are two or three such things.",
-    ),
-)

@@ -5,8 +5,31 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NOT_SCALED
+
+task = TaskFile(
+    "implement",
+    points=18,
+    minutes=45,
+    section="The key-value cache",
+    outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
+    "and compute how large a cache becomes",
+    forbidden=(
+        "helpers.models.TransformerModel.forward",
+        "helpers.blocks.TransformerStack.forward",
+        "helpers.blocks.TransformerBlock.forward",
+        "helpers.attention.MultiHeadAttention.forward",
+    ),
+    hints=(
+        "First without a cache: write the model out for one piece, layer by layer, and compare "
+        "with `model(tokens[None])[0]` in a cell of your own.",
+        "Then keep what a layer needs of old words, and count in it where the new ones stand.",
+        "For a piece of several words, write a table with a row for each new word and a column for "
+        "each word so far. The last row sees everything.",
+        "Does `fork` copy the list, or only its name? What does `torch.cat` do to the old tensor?",
+    ),
+)
 
 VOCAB_OF_FIRST = 11
 """The vocabulary of the first case, and of no other."""
@@ -61,7 +84,7 @@ class CachedModel:
 # %%
 
 
-@also_right
+@task.alternative
 class InParts:
     """In parts, of which the mistakes replace one or another."""
 
@@ -144,7 +167,7 @@ class InParts:
         return twin
 
 
-@also_right
+@task.alternative
 class CopiesAll(InParts):
     """The fork copies everything but the model."""
 
@@ -155,7 +178,7 @@ class CopiesAll(InParts):
         return twin
 
 
-@also_right
+@task.alternative
 class WordByWord(InParts):
     """One word at a time, without a mask."""
 
@@ -165,7 +188,7 @@ class WordByWord(InParts):
         return torch.cat([read(word[None]) for word in tokens])
 
 
-@mistake(
+@task.mistake(
     "The words themselves are kept, and all of them are read again in each call. That is the work "
     "which the cache is to save: keep keys and values."
 )
@@ -185,7 +208,7 @@ class ReadsAgain(InParts):
         return twin
 
 
-@mistake(
+@task.mistake(
     "Each piece is turned as if it were at the beginning. The first word of a piece is where the "
     "cache ends: `rotate` has an argument for that."
 )
@@ -195,7 +218,7 @@ class FromZero(InParts):
         return 0, 0
 
 
-@mistake(
+@task.mistake(
     "The keys stand where they should. But the queries of each piece are turned as if it were at "
     "the beginning."
 )
@@ -205,7 +228,7 @@ class QueryFromZero(InParts):
         return 0, start
 
 
-@mistake(
+@task.mistake(
     "The queries stand too far to the right, by the number of words in the piece. Take the "
     "length of the cache *before* the new keys go into it, for both."
 )
@@ -215,7 +238,7 @@ class OneBehind(InParts):
         return start + n, start
 
 
-@mistake("Nothing is turned: only the mask tells this reader of the order of the words.")
+@task.mistake("Nothing is turned: only the mask tells this reader of the order of the words.")
 class NoPositions(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
@@ -231,7 +254,7 @@ class _Nowhere(torch.nn.Module):
         return q, k
 
 
-@mistake(
+@task.mistake(
     "Keys that have been turned are kept, and turned once more in the next call. Turn the new "
     "ones only."
 )
@@ -251,7 +274,7 @@ class TurnedTwice(InParts):
         return self.keys[layer], self.values[layer]
 
 
-@mistake(
+@task.mistake(
     "With one new word no mask is needed. With several, the first of them must not see the others."
 )
 class NoMask(InParts):
@@ -260,7 +283,7 @@ class NoMask(InParts):
         return torch.ones(n, T, dtype=torch.bool)
 
 
-@mistake(
+@task.mistake(
     "The triangle of the mask begins at the first key, so new words hardly see what is kept. The "
     "*last* row has to see everything: align the triangle on the right."
 )
@@ -270,7 +293,7 @@ class MaskFromLeft(InParts):
         return torch.ones(n, T).tril().bool()
 
 
-@mistake("A word does not see itself here. In causal attention it does.")
+@task.mistake("A word does not see itself here. In causal attention it does.")
 class WithoutItself(InParts):
     def seen(self, n, T):
         """Who sees whom: (n, T)."""
@@ -279,7 +302,7 @@ class WithoutItself(InParts):
         return seen
 
 
-@mistake("Nothing is kept: each piece sees itself only.")
+@task.mistake("Nothing is kept: each piece sees itself only.")
 class PieceOnly(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -287,7 +310,7 @@ class PieceOnly(InParts):
         return super().read(tokens)
 
 
-@mistake("Only the last piece is kept. The cache has to grow with each call.")
+@task.mistake("Only the last piece is kept. The cache has to grow with each call.")
 class LastPieceOnly(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -298,7 +321,7 @@ class LastPieceOnly(InParts):
         return logits
 
 
-@mistake(
+@task.mistake(
     "New keys and values are put in front of the old ones, and the mask takes them for the oldest."
 )
 class NewInFront(InParts):
@@ -307,14 +330,14 @@ class NewInFront(InParts):
         return new if old is None else torch.cat([new, old], dim=1)
 
 
-@mistake("All layers put their keys and values into one cache. Each layer has its own.")
+@task.mistake("All layers put their keys and values into one cache. Each layer has its own.")
 class OneForAllLayers(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
         return super().attend(0, attention, x)
 
 
-@mistake(
+@task.mistake(
     "Two readers keep their things in one place. Make the cache in `__init__`, and keep it in "
     "`self`: what is in the body of a class belongs to all."
 )
@@ -326,7 +349,7 @@ def one_drawer(model):
     return reader
 
 
-@mistake(
+@task.mistake(
     "A new reader finds what others have read before it, also of another model. What is in the "
     "body of a class, or as a default after an argument, is made once and belongs to all."
 )
@@ -338,7 +361,7 @@ def left_behind(model):
     return reader
 
 
-@mistake(
+@task.mistake(
     "All readers keep their things in one place, and each new one begins it again, so older "
     "readers lose theirs. Make the cache in `__init__`, and keep it in `self`."
 )
@@ -376,7 +399,7 @@ class BegunAnew(InParts):
         return twin
 
 
-@mistake(
+@task.mistake(
     "The count of the words that were read goes on in each layer, so a deeper layer turns its "
     "queries and keys too far. All layers of a call begin at one position."
 )
@@ -400,7 +423,7 @@ class CountsInLayers(InParts):
         return twin
 
 
-@mistake(
+@task.mistake(
     "The fork and its original share one cache (or are one and the same): what one reads, the "
     "other has read, too. Make a second reader, and copy the list, or whatever holds the layers."
 )
@@ -412,14 +435,14 @@ class SharedFork(InParts):
         return twin
 
 
-mistake(
+task.mistake(
     "The fork begins an empty text. It should have read what the original has read.",
     type("EmptyFork", (InParts,), {"fork": lambda self: type(self)(self.model)}),
 )
-mistake(NOT_SCALED, type("NotDivided", (InParts,), {"width": lambda self, k: 1.0}))
+task.mistake(NOT_SCALED, type("NotDivided", (InParts,), {"width": lambda self, k: 1.0}))
 
 
-@mistake(
+@task.mistake(
     "The heads are cut from the projection in the wrong way: head h has the columns h · d_k to "
     "(h + 1) · d_k."
 )
@@ -429,7 +452,7 @@ class Interleaved(InParts):
         return x.reshape(len(x), -1, n).permute(2, 0, 1)
 
 
-@mistake(
+@task.mistake(
     "`view` or `reshape` to (heads, n, d_k) mixes words and heads, for the numbers stay in one row "
     "as they were. Cut each word's numbers into heads, and then exchange the axes."
 )
@@ -439,7 +462,7 @@ class CutAcross(InParts):
         return x.reshape(n, len(x), -1)
 
 
-@mistake(
+@task.mistake(
     "The heads are cut rightly. But on the way back they are joined as they lie, (heads, n, d_k), "
     "so a row holds parts of several words. First exchange the axes again."
 )
@@ -464,21 +487,21 @@ class _Joining:
         return self.attention.W_out(heads.reshape(len(x), -1))
 
 
-@mistake("The scores are divided by √d_model. Each head has its own width, d_k.")
+@task.mistake("The scores are divided by √d_model. Each head has its own width, d_k.")
 class ByModelWidth(InParts):
     def width(self, k):
         """What the scores are divided by."""
         return math.sqrt(k.shape[-1] * k.shape[0])
 
 
-@mistake("The embedding is not multiplied by `model.embedding_scale`.")
+@task.mistake("The embedding is not multiplied by `model.embedding_scale`.")
 class NotLoud(InParts):
     def embedded(self, tokens):
         """The words' vectors."""
         return self.model.positions.embed(self.model.embedding(tokens), self.so_far(0))
 
 
-@mistake(
+@task.mistake(
     "Where a model adds positions to the words, this reader leaves them out. Call "
     "`positions.embed` before the first block."
 )
@@ -488,7 +511,7 @@ class NoPlaces(InParts):
         return self.model.embedding(tokens) * self.model.embedding_scale
 
 
-@mistake(
+@task.mistake(
     "Each piece gets the positions from 0 on. `embed` has an argument for where its first word is."
 )
 class PlacesFromZero(InParts):
@@ -497,14 +520,14 @@ class PlacesFromZero(InParts):
         return self.model.positions.embed(NoPlaces.embedded(self, tokens))
 
 
-@mistake("The norm at the end of the stack, `model.stack.norm`, is missing.")
+@task.mistake("The norm at the end of the stack, `model.stack.norm`, is missing.")
 class NoLastNorm(InParts):
     def end(self, x):
         """From the stream to logits."""
         return self.model.lm_head(x)
 
 
-@mistake(
+@task.mistake(
     "The blocks are built as post-norm. In these models the norm comes before attention and "
     "before feed-forward, and the residual stream itself is only added to."
 )
@@ -515,7 +538,7 @@ class PostNorm(InParts):
         return block.norm_feed_forward(x + block.feed_forward(x))
 
 
-@mistake(
+@task.mistake(
     "A residual connection is missing: what attention finds is *added* to the residual stream."
 )
 class NoResidual(InParts):
@@ -525,7 +548,7 @@ class NoResidual(InParts):
         return x + block.feed_forward(block.norm_feed_forward(x))
 
 
-@mistake("The logits of all words so far are returned. Asked are those of the new words.")
+@task.mistake("The logits of all words so far are returned. Asked are those of the new words.")
 class AllAtOnce(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -534,13 +557,14 @@ class AllAtOnce(InParts):
         return self.logits
 
 
-mistake(
+task.mistake(
     "Only the logits at the last word of a piece come back. Return a row for each word.",
     type("LastRow", (InParts,), {"read": lambda self, t: InParts.read(self, t)[-1:]}),
 )
 
 
-def drive(answer, sizes, places, seed, text, steps):
+@task.harness
+def harness(answer, sizes, places, seed, text, steps):
     """Readers of one model read pieces of a text, and fork; all logits, and what was projected."""
     import torch
 
@@ -588,6 +612,7 @@ def drive(answer, sizes, places, seed, text, steps):
     }
 
 
+@task.cases
 def cases(seed):
     """One piece; word by word; pieces; two readers in turn; a fork; long pieces."""
     generator = torch.Generator().manual_seed(seed)
@@ -665,11 +690,12 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_word(args, result):
     """The first word at which something is wrong, and whether work is done twice."""
     import numpy as np
 
-    right = drive(CachedModel, *args)
+    right = harness(CachedModel, *args)
     for name in (key for key in right if key.startswith("reader")):
         came, want = np.asarray(result[name]), right[name].numpy()
         if came.shape != want.shape:
@@ -684,30 +710,3 @@ def which_word(args, result):
     if result["words read more than once"]:
         return "The logits are right. But words are read again that were read before."
     return None
-
-
-TASK = task(
-    plan("implement", points=18, minutes=45),
-    section="The key-value cache",
-    outcome=(
-        "generate with a {term}`key-value cache`, show that the tokens are the same, "
-        "and compute how large a cache becomes"
-    ),
-    cases=cases,
-    properties=(which_word,),
-    drive=drive,
-    forbidden=(
-        "helpers.models.TransformerModel.forward",
-        "helpers.blocks.TransformerStack.forward",
-        "helpers.blocks.TransformerBlock.forward",
-        "helpers.attention.MultiHeadAttention.forward",
-    ),
-    hints=(
-        "First without a cache: write the model out for one piece, layer by layer, and compare "
-        "with `model(tokens[None])[0]` in a cell of your own.",
-        "Then keep what a layer needs of old words, and count in it where the new ones stand.",
-        "For a piece of several words, write a table with a row for each new word and a column for "
-        "each word so far. The last row sees everything.",
-        "Does `fork` copy the list, or only its name? What does `torch.cat` do to the old tensor?",
-    ),
-)

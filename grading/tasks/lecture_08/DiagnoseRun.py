@@ -7,8 +7,32 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, as_given, plan, task
+from grading.author import Case, TaskFile
 from helpers.models import LanguageModel
+
+ABOVE = 0.13
+"""How far above the floor the loss may be, in nats."""
+
+task = TaskFile(
+    "train",
+    points=12,
+    minutes=30,
+    section="Training",
+    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+    "the loss of any model can be on average",
+    threshold=math.exp(-ABOVE),
+    nats=True,
+    rtol=0.0,
+    atol=0.02,
+    hints=(
+        "Take the parts one by one, on a text of three words and two pad tokens, and print: what "
+        "is asked for at each position, who sees whom, the rate of the first steps.",
+        "A loss far below the floor is no luck: either the answer is in the question, or the mean "
+        "is over other things.",
+        "What does PyTorch keep from one step to the next unless it is told otherwise? And from "
+        "learning to measuring?",
+    ),
+)
 
 
 # %% the cell
@@ -59,13 +83,14 @@ class DiagnoseRun(LanguageModel):
 
 # %%
 
-as_given(
+task.as_given(
     "This is the code as given. What it measures itself and what it can do have nothing to do "
     "with each other."
 )
 
 
-def drive(answer, texts, held_out, begin):
+@task.harness
+def harness(answer, texts, held_out, begin):
     """Train, measure, and read its predictions of words of which it has seen nothing."""
     import torch
 
@@ -98,6 +123,7 @@ def _sentences(seed):
     return texts, tell_stories(300, torch.Generator().manual_seed(4000 + seed), scene)
 
 
+@task.cases
 def cases(seed):
     """3,000 sentences to learn from, and 300 new ones."""
     texts, new = _sentences(seed)
@@ -111,18 +137,18 @@ def _floor(held_out):
     return -sum(map(math.log, chances)) / len(chances)
 
 
-ABOVE = 0.13
-"""How far above the floor the loss may be, in nats."""
 HONEST = 0.003
 """How far its own number may lie from the loss, in nats."""
 
 
+@task.score
 def score(args, value):
     """The floor's perplexity divided by the model's; 0 if its own number is wrong."""
     honest = abs(value["loss"] - value["its own number"]) < HONEST
     return math.exp(_floor(args[1]) - value["loss"]) if honest else 0.0
 
 
+@task.diagnostic
 def what_is_seen(args, result):
     """Symptoms."""
     loss, said, floor = result["loss"], result["its own number"], _floor(args[1])
@@ -137,29 +163,3 @@ def what_is_seen(args, result):
     if said > loss:
         return f"{told} What may be different between learning and measuring?"
     return f"{told} Over what is the mean taken that it reports?"
-
-
-TASK = task(
-    plan("train", points=12, minutes=30),
-    section="Training",
-    outcome=(
-        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
-        "the loss of any model can be on average"
-    ),
-    cases=cases,
-    properties=(what_is_seen,),
-    drive=drive,
-    score=score,
-    reach=math.exp(-ABOVE),
-    nats=True,
-    rtol=0.0,
-    atol=0.02,
-    hints=(
-        "Take the parts one by one, on a text of three words and two pad tokens, and print: what "
-        "is asked for at each position, who sees whom, the rate of the first steps.",
-        "A loss far below the floor is no luck: either the answer is in the question, or the mean "
-        "is over other things.",
-        "What does PyTorch keep from one step to the next unless it is told otherwise? And from "
-        "learning to measuring?",
-    ),
-)

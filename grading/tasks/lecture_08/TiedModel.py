@@ -5,7 +5,24 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=15,
+    section="From vectors to logits",
+    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
+    "and count what tying saves",
+    rtol=1e-6,
+    atol=1e-8,
+    hints=(
+        "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
+        "it has. How much should it be?",
+        "What happens to a copy when the original is changed? To share, assign: a module's weight "
+        "can be set to an `nn.Parameter` that another module has.",
+    ),
+)
 
 
 # %% the cell
@@ -33,7 +50,7 @@ class TiedModel(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class WithoutReadout(nn.Module):
     """The table is used twice."""
 
@@ -47,7 +64,7 @@ class WithoutReadout(nn.Module):
         return self.stack(self.factor * self.embedding(tokens)) @ self.embedding.weight.T
 
 
-@also_right
+@task.alternative
 class OtherWay(TiedModel):
     """The embedding takes the readout's table."""
 
@@ -56,7 +73,7 @@ class OtherWay(TiedModel):
         self.embedding.weight = self.lm_head.weight
 
 
-@also_right
+@task.alternative
 class KeepsView(TiedModel):
     """A view of the table is kept from the beginning."""
 
@@ -71,7 +88,7 @@ class KeepsView(TiedModel):
         return self.stack(x) @ self.columns
 
 
-edited(
+task.edit(
     "Reading and writing have a table each, equal at the start at best, and the output layer a "
     "bias: anyone who puts another table into `model.embedding` gets words written by the old one.",
     "nn.Linear(d_model, vocab, bias=False)",
@@ -81,7 +98,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The output layer has the right form now. But there are still two tables, which are equal at "
     "the start and go their own ways as soon as one of them changes."
 )
@@ -93,7 +110,7 @@ class CopyLeft(TiedModel):
             self.lm_head.weight.copy_(self.embedding.weight)
 
 
-@mistake(
+@task.mistake(
     "There is one table now. But the logits are more than dot products with it: what else has an "
     "`nn.Linear`?"
 )
@@ -104,7 +121,7 @@ class BiasLeft(TiedModel):
         self.lm_head.weight = self.embedding.weight
 
 
-@mistake(
+@task.mistake(
     "A row of the table belongs to a word, and a logit is a dot product with that row. So (…, "
     "d_model) has to be multiplied by a matrix of shape (d_model, vocab)."
 )
@@ -115,7 +132,7 @@ class NotTransposed(TiedModel):
         return self.stack(x) @ self.embedding.weight
 
 
-@mistake(
+@task.mistake(
     "The two weights lie in the same place of memory, but they are two parameters: each gets a "
     "gradient of its own, and Adam would keep two histories. Let both names refer to one "
     "`nn.Parameter`."
@@ -126,7 +143,7 @@ class SameStorage(CopyLeft):
         self.lm_head.weight.data = self.embedding.weight.data
 
 
-@mistake(
+@task.mistake(
     "The logits are right before training, and wrong after a step. Something cuts the gradient "
     "of the table's second use: `detach`, `.data` or `no_grad`."
 )
@@ -137,7 +154,7 @@ class Frozen(TiedModel):
         return self.stack(x) @ self.embedding.weight.detach().T
 
 
-@mistake(
+@task.mistake(
     "Copying in every call keeps the numbers equal. But what training finds out about the output "
     "layer is overwritten, and the second table is still there. Use one parameter twice."
 )
@@ -149,14 +166,14 @@ class CopiedEachTime(CopyLeft):
         return super().forward(tokens)
 
 
-@mistake("The table is tied. But the factor √d_model on the way in is gone.")
+@task.mistake("The table is tied. But the factor √d_model on the way in is gone.")
 class NotScaled(TiedModel):
     def forward(self, tokens):
         """Logits."""
         return self.lm_head(self.stack(self.embedding(tokens)))
 
 
-@mistake(
+@task.mistake(
     "The table is tied. But on the way in the vectors are divided by √d_model, not multiplied."
 )
 class Divided(TiedModel):
@@ -166,7 +183,7 @@ class Divided(TiedModel):
         return self.lm_head(self.stack(x))
 
 
-@mistake(
+@task.mistake(
     "The table is tied. But the factor √d_model is on the way out as well. It belongs to the way "
     "in only."
 )
@@ -176,21 +193,22 @@ class ScaledTwice(TiedModel):
         return super().forward(tokens) * math.sqrt(self.embedding.embedding_dim)
 
 
-@mistake("The table is tied. But the factor on the way in is the root of d_model.")
+@task.mistake("The table is tied. But the factor on the way in is the root of d_model.")
 class ScaledByWidth(TiedModel):
     def forward(self, tokens):
         """Logits."""
         return self.lm_head(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
 
 
-@mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
+@task.mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
 class Probabilities(TiedModel):
     def forward(self, tokens):
         """Probabilities."""
         return super().forward(tokens).softmax(dim=-1)
 
 
-def drive(answer, table, tokens):
+@task.harness
+def harness(answer, table, tokens):
     """Put a table into the embedding; logits before and after a step of training, and the size."""
     import torch
 
@@ -231,6 +249,7 @@ def drive(answer, table, tokens):
         torch.set_default_dtype(before)
 
 
+@task.cases
 def cases(seed):
     """A table of three words by hand; then two of other sizes."""
     generator = torch.Generator().manual_seed(seed)
@@ -249,6 +268,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def size_first(args, result):
     """Whether it has as many numbers as it should."""
     size, table = result["numbers outside the stack"], args[0]
@@ -258,22 +278,3 @@ def size_first(args, result):
             f"of {len(table)} × {table.shape[1]} and nothing else."
         )
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=15),
-    section="From vectors to logits",
-    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`, "
-    "and count what tying saves",
-    cases=cases,
-    properties=(size_first,),
-    drive=drive,
-    rtol=1e-6,
-    atol=1e-8,
-    hints=(
-        "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
-        "it has. How much should it be?",
-        "What happens to a copy when the original is changed? To share, assign: a module's weight "
-        "can be set to an `nn.Parameter` that another module has.",
-    ),
-)

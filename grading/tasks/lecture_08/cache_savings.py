@@ -1,6 +1,20 @@
 """Count what is computed with a cache and without."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=13,
+    section="The key-value cache",
+    outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
+    "and compute how large a cache becomes",
+    hints=(
+        "Write down the five calls, one in a line: how many words does each read, and how many "
+        "are there to be looked at?",
+        "The scores of one call are queries × keys. With a cache, the second call has one query.",
+    ),
+)
 
 # %% the cell
 cache_savings = ...  # a list of five whole numbers
@@ -9,57 +23,43 @@ cache_savings = [60, 14, 730, 150, 3_584]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first two are too large. After which word does the model stop, and has that word been "
     "read?",
     [75, 15, 730, 150, 3_584],
 )
-mistake(
+task.mistake(
     "The second is too large by one. The last word is drawn, and then nobody reads it.",
     [60, 15, 730, 150, 3_584],
 )
-mistake(
+task.mistake(
     "The second leaves out the beginning. Its words have to be read as well, once.",
     [60, 5, 730, 150, 3_584],
 )
-mistake(
+task.mistake(
     "The fourth leaves out the scores of the first call, in which ten words are read.",
     [60, 14, 730, 50, 3_584],
 )
-mistake(
+task.mistake(
     "The fourth is a whole table of 14 × 14. With a cache the old words ask nothing again: each "
     "later call has one query.",
     [60, 14, 730, 196, 3_584],
 )
-mistake(
+task.mistake(
     "The fourth counts what the mask leaves. In the first call all of the table is computed "
     "here, and the mask comes after.",
     [60, 14, 730, 105, 3_584],
 )
-mistake(
+task.mistake(
     "The last one is half of it. Which *two* things are kept of each word?",
     [60, 14, 730, 150, 1_792],
 )
-mistake(
+task.mistake(
     "The last one counts 15 words. Keys and values are made of words that were read.",
     [60, 14, 730, 150, 3_840],
 )
-mistake(
+task.mistake(
     "The last one leaves out that each layer has several heads, with keys and values of its own "
     "each.",
     [60, 14, 730, 150, 896],
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=13),
-    section="The key-value cache",
-    outcome=(
-        "generate with a {term}`key-value cache`, show that the tokens are the same, "
-        "and compute how large a cache becomes"
-    ),
-    hints=(
-        "Write down the five calls, one in a line: how many words does each read, and how many "
-        "are there to be looked at?",
-        "The scores of one call are queries × keys. With a cache, the second call has one query.",
-    ),
 )

@@ -2,7 +2,23 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=25,
+    extra=True,
+    section="The loss: cross-entropy and perplexity",
+    outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
+    "and compute how large a cache becomes",
+    hints=(
+        "Every reading is compared in the same way, so write that once: read the next n words, and "
+        "compare with the last n rows of `whole` on all words so far.",
+        "What can go wrong between two readers? Between a reader and its fork, in either "
+        "direction?",
+    ),
+)
 
 
 # %% the cell
@@ -41,7 +57,7 @@ def cache_test(new_reader, whole):
 # %%
 
 
-@also_right
+@task.alternative
 def in_steps(new_reader, whole):
     """Plainer, and longer."""
 
@@ -71,7 +87,7 @@ def in_steps(new_reader, whole):
     return close(two.read(other[at:]), whole(other)[at:])
 
 
-@mistake(
+@task.mistake(
     "It asks for equal numbers, or for more digits than two right ways to compute the same have in "
     "common: a right reader that rounds differently is refused."
 )
@@ -81,7 +97,7 @@ def exactly(new_reader, whole):
     return reader.read(text[:5]).equal(whole(text[:5])) and cache_test(new_reader, whole)
 
 
-@mistake(
+@task.mistake(
     "It says yes to every faulty reader. Does it look at what is read at all, and at more than the "
     "first word before it says so?"
 )
@@ -89,7 +105,7 @@ def always(new_reader, whole):
     return True
 
 
-@mistake("It says no to everything, also to a right reader.")
+@task.mistake("It says no to everything, also to a right reader.")
 def never(new_reader, whole):
     return False
 
@@ -105,43 +121,43 @@ def _reads(new_reader, whole, pieces, rows=slice(None)):
     return True
 
 
-@mistake("It says yes after one piece. Most faults show when there is something in the cache.")
+@task.mistake("It says yes after one piece. Most faults show when there is something in the cache.")
 def one_piece(new_reader, whole):
     return _reads(new_reader, whole, (12,))
 
 
-edited(
+task.edit(
     "It looks well at one piece, at the given tokens besides, and then says yes. Most faults show "
     "when there is something in the cache.",
     "    if not all_right(",
     '    return right("one", 4)\n    if not all_right(',
 )
-edited(
+task.edit(
     "It compares a piece with what `whole` gives to this piece alone. What was read before belongs "
     "to the text.",
     "whole(texts[name][:end])[start:]",
     "whole(given)",
 )
-edited(
+task.edit(
     "It compares with the rows of all words so far. A reader returns those of the new words.",
     "whole(texts[name][:end])[start:]",
     "whole(texts[name][:end])",
 )
 
 
-@mistake("It reads word by word only. Faults that need a piece of several words escape it.")
+@task.mistake("It reads word by word only. Faults that need a piece of several words escape it.")
 def one_by_one(new_reader, whole):
     return _reads(new_reader, whole, (1,) * 40)
 
 
-@mistake(
+@task.mistake(
     "It tries one reader, in pieces, and does that well. It never has two at once, nor a fork."
 )
 def alone(new_reader, whole):
     return _reads(new_reader, whole, (4, 1, 3, 9, 20))
 
 
-@mistake("It tries no fork.")
+@task.mistake("It tries no fork.")
 def no_fork(new_reader, whole):
     texts = torch.arange(1, 20).repeat(3), torch.arange(19, 0, -1).repeat(3)
     readers, at = (new_reader(), new_reader()), 0
@@ -157,25 +173,25 @@ def no_fork(new_reader, whole):
     return True
 
 
-edited(
+task.edit(
     "It looks at the fork, and not again at the original: a fork that disturbs it escapes.",
     '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
     '("fork", 2), ("two", 1), ("fork", 25)',
 )
-edited(
+task.edit(
     "The original goes on, and the fork is never read. One that took along what the original reads "
     "later, or forgot what it had read, escapes.",
     '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
     '("one", 3), ("two", 1), ("one", 25)',
 )
-edited(
+task.edit(
     "Its texts are short. A cache that holds a few words only escapes.",
     ', ("one", 9)',
     "",
     '("one", 25), ("fork", 25)',
     '("one", 1), ("fork", 1)',
 )
-edited(
+task.edit(
     "Its pieces are of all kinds, and its texts are short: a cache that holds the last dozen words "
     "escapes.",
     '("two", 3), ("one", 3), ("one", 9)',
@@ -183,34 +199,35 @@ edited(
     '("one", 25), ("fork", 25)',
     '("one", 1), ("fork", 1)',
 )
-edited(
+task.edit(
     "It compares the last row of a piece only. The rows before it may be anything.",
     "torch.allclose(came, want, atol=1e-4)",
     "torch.allclose(came[-1], want[-1], atol=1e-4)",
 )
-edited(
+task.edit(
     "It compares shapes, and no numbers.",
     "torch.allclose(came, want, atol=1e-4)",
     "True",
 )
-edited(
+task.edit(
     "It compares numbers with a shape that broadcasts: too many rows, or too few, escape.",
     "same = came.shape == want.shape and torch.allclose(came, want, atol=1e-4)",
     "same = bool(((came[-len(want):] - want).abs() < 1e-4).all())",
 )
-edited(
+task.edit(
     "It lets differences pass that are too large to be rounding.",
     "atol=1e-4",
     "atol=0.2",
 )
-edited(
+task.edit(
     "It does not look whether the reader changed the tokens that it was given.",
     "return same and given.equal(texts[name][start:end])",
     "return same",
 )
 
 
-def drive(answer, seed, faults):
+@task.harness
+def harness(answer, seed, faults):
     """What the test says of a right reader, one that rounds, and many faulty ones."""
     import copy
 
@@ -327,6 +344,7 @@ SEEN = {
 }
 
 
+@task.cases
 def cases(seed):
     """Faults of one reader in two cases; then those of several readers and of forks."""
     names = list(SEEN)[2:]
@@ -338,6 +356,7 @@ def cases(seed):
     ]
 
 
+@task.diagnostic
 def what_escapes(args, result):
     """Whether a right one is refused; or how many faults escape, and one of them."""
     for name in ("right", "rounds"):
@@ -349,22 +368,3 @@ def what_escapes(args, result):
     return (
         f"{len(escaped)} of {len(SEEN) - 2} faulty readers escape, among them {SEEN[escaped[0]]}."
     )
-
-
-TASK = task(
-    plan("implement", points=10, minutes=25, extra=True),
-    section="The loss: cross-entropy and perplexity",
-    outcome=(
-        "generate with a {term}`key-value cache`, show that the tokens are the same, "
-        "and compute how large a cache becomes"
-    ),
-    cases=cases,
-    properties=(what_escapes,),
-    drive=drive,
-    hints=(
-        "Every reading is compared in the same way, so write that once: read the next n words, and "
-        "compare with the last n rows of `whole` on all words so far.",
-        "What can go wrong between two readers? Between a reader and its fork, in either "
-        "direction?",
-    ),
-)

@@ -2,7 +2,20 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=6,
+    minutes=12,
+    section="The key-value cache",
+    outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
+    "and compute how large a cache becomes",
+    hints=(
+        "Keep two things: the text, and what of it the reader has not read yet.",
+        "Follow a text of two words to which one is added: how often is `read` called?",
+    ),
+)
 
 
 # %% the cell
@@ -25,7 +38,7 @@ def cached_generation(reader, beginning, draw, stop, most):
 # %%
 
 
-@also_right
+@task.alternative
 def by_for(reader, beginning, draw, stop, most):
     """In another order."""
     text = list(beginning)
@@ -40,56 +53,56 @@ def by_for(reader, beginning, draw, stop, most):
     return text
 
 
-edited(
+task.edit(
     "All words are read again in each call. The reader keeps them: hand it only what it has not "
     "read.",
     "unread = [newest]",
     "unread = text",
 )
-edited(
+task.edit(
     "The word is sampled from the logits of the *first* word of a piece. The last row predicts "
     "the next word.",
     "[-1]  # (vocab,)",
     "[0]  # (vocab,)",
 )
-edited(
+task.edit(
     "The word at which to stop is left out. It belongs to the text.",
     "        text = [*text, newest]\n        if newest == stop:\n            break\n",
     "        if newest == stop:\n            break\n        text = [*text, newest]\n",
 )
-edited(
+task.edit(
     "It never stops at `stop`.",
     "if newest == stop:",
     "if False:",
 )
-edited(
+task.edit(
     "`most` counts the words of the beginning, too. Here it counts those that are written.",
     "while len(text) < most:",
     "most = most + len(text)\n    while len(text) < most:",
 )
-edited(
+task.edit(
     "One word too many: `most` is the number of words that the text may have.",
     "len(text) < most",
     "len(text) <= most",
 )
-edited(
+task.edit(
     "One word too few: the text may have `most` words.",
     "len(text) < most",
     "len(text) < most - 1",
 )
-edited(
+task.edit(
     "The beginning is missing in what comes back.",
     "return text",
     "return text[len(beginning) :]",
 )
-edited(
+task.edit(
     "The most probable word was taken. `draw` chooses.",
     "draw(logits)",
     "logits.argmax()",
 )
 
 
-@mistake(
+@task.mistake(
     "The beginning is not read: the first word is drawn by one who has seen its last word only."
 )
 def last_word_only(reader, beginning, draw, stop, most):
@@ -101,7 +114,7 @@ def last_word_only(reader, beginning, draw, stop, most):
     return text
 
 
-@mistake(
+@task.mistake(
     "The text is right, and words are read of which nothing is drawn any more: the last one of the "
     "text need not be read."
 )
@@ -116,7 +129,7 @@ def reads_the_last(reader, beginning, draw, stop, most):
     return text
 
 
-@mistake(
+@task.mistake(
     "A word is written before it is asked whether there is room: a beginning that has `most` words "
     "already becomes longer."
 )
@@ -129,14 +142,15 @@ def writes_first(reader, beginning, draw, stop, most):
             return text
 
 
-@mistake("A `stop` within the beginning ends the text here. Only one that is written ends it.")
+@task.mistake("A `stop` within the beginning ends the text here. Only one that is written ends it.")
 def stops_at_once(reader, beginning, draw, stop, most):
     if stop in beginning:
         return list(beginning)
     return cached_generation(reader, beginning, draw, stop, most)
 
 
-def drive(answer, rows, beginning, lucky, stop, most):
+@task.harness
+def harness(answer, rows, beginning, lucky, stop, most):
     """A reader whose logits depend on all that it has read; the text, and what was read for it."""
     import torch
 
@@ -170,6 +184,7 @@ def drive(answer, rows, beginning, lucky, stop, most):
     return {"text": [int(word) for word in text], "words read": reader.words}
 
 
+@task.cases
 def cases(seed):
     """A short text; a stop; a stop within the beginning; nothing to be written."""
     generator = torch.Generator().manual_seed(seed)
@@ -185,7 +200,7 @@ def cases(seed):
             rows = torch.randn(37, 9, generator=generator, dtype=torch.float64)
             beginning = torch.randint(1, 9, (T,), generator=generator).tolist()
             lucky = torch.randint(0, 3, (20,), generator=generator).tolist()
-            text = drive(cached_generation, rows, beginning, lucky, 0, most)["text"]
+            text = harness(cached_generation, rows, beginning, lucky, 0, most)["text"]
             written = text[T:]
             if 0 in written or len(set(written)) < min(3, most - T):
                 continue
@@ -202,27 +217,11 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def reading(args, result):
     """Whether the text is right, and the reading is not."""
-    right = drive(cached_generation, *args)
+    right = harness(cached_generation, *args)
     if result["text"] == right["text"]:
         came, want = result["words read"], right["words read"]
         return f"The text is right. But {came} words were read for it, and {want} are enough."
     return None
-
-
-TASK = task(
-    plan("implement", points=6, minutes=12),
-    section="The key-value cache",
-    outcome=(
-        "generate with a {term}`key-value cache`, show that the tokens are the same, "
-        "and compute how large a cache becomes"
-    ),
-    cases=cases,
-    properties=(reading,),
-    drive=drive,
-    hints=(
-        "Keep two things: the text, and what of it the reader has not read yet.",
-        "Follow a text of two words to which one is added: how often is `read` called?",
-    ),
-)

@@ -1,6 +1,19 @@
 """Two tables with opposite winners, and what may be said of transformers."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Do these stories need attention?",
+    outcome="read a comparison of models of equal size, beside baselines that know nothing, "
+    "single words, or pairs of words, and say what its learning rates decide",
+    hints=(
+        "Whom did the shared rate suit?",
+        "What did Lecture 1 measure about steps, and about many facts in one state?",
+    ),
+)
 
 # %% the cell
 claim_two_tables = ...  # four to six sentences
@@ -27,37 +40,24 @@ claim_two_tables = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It explains the difference by the models and not by the shared rate.",
     "The RNN was undertrained in the first table.",
 )
-mistake(
+task.mistake(
     "It says that recurrent networks are better in general. The second table holds for these "
     "texts and sizes.",
     "So RNNs model language better.",
 )
-mistake(
+task.mistake(
     "Its reason for transformers is the loss again.",
     "With more data transformers would win.",
 )
-mistake(
+task.mistake(
     "It names no lecture that measured its reason.",
     "Transformers are faster.",
 )
-mistake(
+task.mistake(
     "Its measurement shares a rate, or changes size and task at once.",
     "I would train larger models with the same rate.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Do these stories need attention?",
-    outcome=(
-        "read a comparison of models of equal size, beside baselines that know nothing, "
-        "single words, or pairs of words, and say what its learning rates decide"
-    ),
-    hints=(
-        "Whom did the shared rate suit?",
-        "What did Lecture 1 measure about steps, and about many facts in one state?",
-    ),
 )

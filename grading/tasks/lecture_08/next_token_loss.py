@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=15,
+    section="The loss: cross-entropy and perplexity",
+    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+    "the loss of any model can be on average",
+    hints=(
+        "Write the words of the small example in a row, and below each what it is asked for. Then "
+        "do the same for a text without padding.",
+        "What does `roll` put at the end? And is `asked` about the words that are read, or about "
+        "those that must come?",
+    ),
+)
 
 PAD = 0
 
@@ -26,7 +41,7 @@ def next_token_loss(logits, tokens):
 # %%
 
 
-@also_right
+@task.alternative
 def by_torch(logits, tokens):
     """Torch's loss, which leaves out one index."""
     from torch.nn.functional import cross_entropy
@@ -34,7 +49,7 @@ def by_torch(logits, tokens):
     return cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD)
 
 
-@also_right
+@task.alternative
 def by_course(logits, tokens):
     """By the helpers."""
     from helpers.tokens import next_word_batch
@@ -43,7 +58,7 @@ def by_course(logits, tokens):
     return masked_cross_entropy(logits, next_word_batch(tokens)[1])
 
 
-@also_right
+@task.alternative
 def one_by_one(logits, tokens):
     """A loop, in float64."""
     found = [
@@ -60,13 +75,13 @@ def _mean(logits, targets, asked):
     return -(of_target * asked).sum() / asked.sum()
 
 
-as_given(
+task.as_given(
     "This is the code as given: its mean over the small example has one number more than there "
     "are words to be asked for."
 )
 
 
-@mistake(
+@task.mistake(
     "Padding is no longer a target. But the mean still has one number more than it should: which "
     "target is at the last position?"
 )
@@ -75,7 +90,7 @@ def runs_round(logits, tokens):
     return _mean(logits, targets, targets != PAD)
 
 
-@mistake(
+@task.mistake(
     "Texts with padding are right now. But in a text without padding the mean has one number more "
     "than it should: which target is at its last position?"
 )
@@ -84,14 +99,14 @@ def both_words(logits, tokens):
     return _mean(logits, targets, (targets != PAD) & (tokens != PAD))
 
 
-mistake(
+task.mistake(
     "Texts without padding are right now. But in the small example the mean still has one number "
     "too many: look at the last word of the text, and at what it is asked for.",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
 )
 
 
-@mistake(
+@task.mistake(
     "Nothing goes round any more. But the mean still has one number too many for each text: what "
     "is its last word asked for?"
 )
@@ -100,7 +115,7 @@ def filler_at_the_end(logits, tokens):
     return _mean(logits, targets, tokens != PAD)
 
 
-@mistake(
+@task.mistake(
     "The sum is right, and it is divided by the number of words. The first word of each text is "
     "not asked for."
 )
@@ -109,34 +124,34 @@ def divided_by_words(logits, tokens):
     return next_token_loss(logits, tokens) * (targets != PAD).sum() / (tokens != PAD).sum()
 
 
-mistake(
+task.mistake(
     "Each position must predict the word after the next one. Shift logits and targets against "
     "each other by one only.",
     lambda logits, tokens: _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD),
 )
-mistake(
+task.mistake(
     "Each word is its own target here. A model that copies its input would have no loss, and "
     "would have learned nothing.",
     lambda logits, tokens: _mean(logits, tokens, tokens != PAD),
 )
-mistake(
+task.mistake(
     "The shift goes the wrong way: each position has to name the word *before* it, which it has "
     "already seen. Which logits belong to the target at position t?",
     lambda logits, tokens: _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD),
 )
-mistake(
+task.mistake(
     "Targets and logits fit together. But padding is a target as if it were a word.",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:])),
 )
 
 
-@mistake("Padding adds nothing to the sum. But it is still counted when the sum is divided.")
+@task.mistake("Padding adds nothing to the sum. But it is still counted when the sum is divided.")
 def divided_by_all(logits, tokens):
     targets = tokens[:, 1:]
     return _mean(logits[:, :-1], targets, targets != PAD) * (targets != PAD).double().mean()
 
 
-@mistake(
+@task.mistake(
     "This is the mean of the texts' means. Then a word of a short text counts more than one of a "
     "long text. Take one mean over all words that are asked for."
 )
@@ -145,13 +160,13 @@ def mean_of_texts(logits, tokens):
     return torch.stack([next_token_loss(row[None], text[None]) for row, text in rows]).mean()
 
 
-mistake(
+task.mistake(
     "This is the sum. The loss is the mean over the words asked for.",
     lambda logits, tokens: next_token_loss(logits, tokens) * (tokens[:, 1:] != PAD).sum(),
 )
 
 
-@mistake(
+@task.mistake(
     "The logits were taken as they are. They become logarithms of probabilities by log-softmax."
 )
 def no_softmax(logits, tokens):
@@ -160,7 +175,7 @@ def no_softmax(logits, tokens):
     return -of_target[targets != PAD].mean()
 
 
-@mistake(
+@task.mistake(
     "Softmax goes over the positions of a text here. Over which axis must the probabilities sum "
     "to 1?"
 )
@@ -170,7 +185,7 @@ def softmax_over_texts(logits, tokens):
     return -log_p.gather(-1, targets[..., None])[..., 0][targets != PAD].mean()
 
 
-@mistake(
+@task.mistake(
     "`reshape` or `view` does not exchange two axes: it cuts the same row of numbers into other "
     "pieces, and mixes what belongs to different words. `transpose` exchanges axes."
 )
@@ -182,24 +197,25 @@ def reshaped(logits, tokens):
     return cross_entropy(by_word, targets, ignore_index=PAD)
 
 
-mistake(
+task.mistake(
     "The sign is wrong: a surprise is never below 0.",
     lambda logits, tokens: -next_token_loss(logits, tokens),
 )
 
 
-@mistake("Probabilities were averaged before the logarithm. Take the logarithm of each first.")
+@task.mistake("Probabilities were averaged before the logarithm. Take the logarithm of each first.")
 def log_of_mean(logits, tokens):
     targets = tokens[:, 1:]
     p = logits[:, :-1].softmax(dim=-1).gather(-1, targets[..., None])[..., 0]
     return -p[targets != PAD].mean().log()
 
 
-@mistake("This is the perplexity. You need the loss, its logarithm.")
+@task.mistake("This is the perplexity. You need the loss, its logarithm.")
 def perplexity(logits, tokens):
     return next_token_loss(logits, tokens).exp()
 
 
+@task.cases
 def cases(seed):
     """One text of three words by hand; then filler, whole texts, and sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
@@ -227,20 +243,3 @@ def cases(seed):
         note = "a text without padding" if batch == 1 else f"{batch} texts of 2 to {T} words"
         found.append(Case((logits, tokens), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=15),
-    section="The loss: cross-entropy and perplexity",
-    outcome=(
-        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
-        "the loss of any model can be on average"
-    ),
-    cases=cases,
-    hints=(
-        "Write the words of the small example in a row, and below each what it is asked for. Then "
-        "do the same for a text without padding.",
-        "What does `roll` put at the end? And is `asked` about the words that are read, or about "
-        "those that must come?",
-    ),
-)

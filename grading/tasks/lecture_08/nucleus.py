@@ -3,7 +3,26 @@
 import numpy as np
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=18,
+    section="Sampling: temperature, top-k and top-p",
+    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+    "loop, and measure what temperature does to a text",
+    forbidden=("helpers.generation.filter_top_p", "helpers.generation.next_token_probabilities"),
+    hints=(
+        "Take the example by hand: the probabilities in falling order, and their sums. Which of "
+        "the sums is below 0.7, and which words are needed?",
+        "`falling, order = probabilities.sort(dim=-1, descending=True)` gives how likely, and "
+        "which word. `falling.cumsum(dim=-1) - falling` is what is reached *without* the word "
+        "itself.",
+        "A mask made on the sorted row has to be put back to the positions of the words: see "
+        "`Tensor.scatter`.",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +41,7 @@ def nucleus(logits, temperature, p):
 # %%
 
 
-@also_right
+@task.alternative
 def by_rows(logits, temperature, p):
     """Word by word."""
     rows = []
@@ -36,7 +55,7 @@ def by_rows(logits, temperature, p):
     return torch.stack(rows)
 
 
-@also_right
+@task.alternative
 def by_inverse(logits, temperature, p):
     """The order is undone by its own order."""
     falling, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
@@ -49,7 +68,7 @@ def _divided(kept):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-@mistake(
+@task.mistake(
     "The mask of the sorted row was applied to the words in their original order, so the wrong "
     "words are kept; and it leaves out the word that crosses p. If the first word alone reaches "
     "p, nothing is left, and 0 is divided by 0."
@@ -60,7 +79,7 @@ def both(logits, temperature, p):
     return _divided(probabilities * (falling.cumsum(dim=-1) < p))
 
 
-@mistake(
+@task.mistake(
     "The right *number* of words is kept. But they are not the most probable: the mask of the "
     "sorted row was applied to the words in their original order."
 )
@@ -70,7 +89,7 @@ def order_left(logits, temperature, p):
     return _divided(probabilities * (falling.cumsum(dim=-1) - falling < p))
 
 
-@mistake(
+@task.mistake(
     "The right words are looked at. But one too few is kept, and if the first alone reaches "
     "p, none."
 )
@@ -81,7 +100,7 @@ def too_few(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@mistake(
+@task.mistake(
     "The most probable word is saved by an exception. But in all other rows one word too few is "
     "kept: what is kept has to *reach* p."
 )
@@ -93,7 +112,7 @@ def too_few_but_one(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@mistake("One word too many is kept: without it, p was reached already.")
+@task.mistake("One word too many is kept: without it, p was reached already.")
 def one_more(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     falling, order = probabilities.sort(dim=-1, descending=True)
@@ -103,7 +122,7 @@ def one_more(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@mistake(
+@task.mistake(
     "`gather` with `order` sorts a second time. It has to be undone: what is at position n of the "
     "sorted row belongs to the word `order[n]`."
 )
@@ -114,12 +133,14 @@ def gathered(logits, temperature, p):
     return _divided(probabilities * needed.gather(-1, order))
 
 
-@mistake("The probabilities are right, but in descending order. Entry j has to belong to word j.")
+@task.mistake(
+    "The probabilities are right, but in descending order. Entry j has to belong to word j."
+)
 def in_falling_order(logits, temperature, p):
     return nucleus(logits, temperature, p).sort(dim=-1, descending=True).values
 
 
-@mistake(
+@task.mistake(
     "What is left is in falling order, and the word that crosses p is cut off. Entry j has to "
     "belong to word j, and what is kept has to *reach* p."
 )
@@ -127,7 +148,7 @@ def in_falling_order_too_few(logits, temperature, p):
     return too_few(logits, temperature, p).sort(dim=-1, descending=True).values
 
 
-@mistake("Here the *least* likely words are kept: the sums were taken from the small end.")
+@task.mistake("Here the *least* likely words are kept: the sums were taken from the small end.")
 def rising(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     growing, order = probabilities.sort(dim=-1)
@@ -135,30 +156,30 @@ def rising(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@mistake("The right words are kept. But what is left does not sum to 1.")
+@task.mistake("The right words are kept. But what is left does not sum to 1.")
 def not_divided(logits, temperature, p):
     return (logits / temperature).softmax(dim=-1) * (nucleus(logits, temperature, p) > 0)
 
 
-mistake(
+task.mistake(
     "Softmax of probabilities is something else, and gives a share to words that were cut off. "
     "Divide by the sum.",
     lambda logits, temperature, p: not_divided(logits, temperature, p).softmax(dim=-1),
 )
 
 
-@mistake("The logits are multiplied by the temperature, so hot became cold. They are divided.")
+@task.mistake("The logits are multiplied by the temperature, so hot became cold. They are divided.")
 def multiplied(logits, temperature, p):
     return nucleus(logits, 1 / temperature, p)
 
 
-mistake(
+task.mistake(
     "The temperature has no effect here.",
     lambda logits, temperature, p: nucleus(logits, 1.0, p),
 )
 
 
-@mistake(
+@task.mistake(
     "The words were chosen from the probabilities at temperature 1. The temperature comes first, "
     "and top-p chooses from what it made."
 )
@@ -167,20 +188,20 @@ def filter_first(logits, temperature, p):
     return (logits / temperature).masked_fill(~keep, -torch.inf).softmax(dim=-1)
 
 
-mistake(
+task.mistake(
     "Softmax was taken twice: once before the temperature, and once after it. The temperature "
     "divides logits.",
     lambda logits, temperature, p: nucleus(logits.softmax(dim=-1), temperature, p),
 )
 
 
-@mistake("What is kept was divided by the sum over the whole batch. Each row has its own.")
+@task.mistake("What is kept was divided by the sum over the whole batch. Each row has its own.")
 def over_batch(logits, temperature, p):
     kept = not_divided(logits, temperature, p)
     return kept / kept.sum()
 
 
-@mistake(
+@task.mistake(
     "The words that were cut off have the logit 0, and softmax makes a share of that. Which logit "
     "has no share at all?"
 )
@@ -189,7 +210,7 @@ def cut_to_zero(logits, temperature, p):
     return (logits / temperature * keep).softmax(dim=-1)
 
 
-@mistake(
+@task.mistake(
     "`roll` moves in a circle: the sum of all words came to the first place, so the most probable "
     "word is cut off."
 )
@@ -200,7 +221,7 @@ def rolled(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@mistake("All rows keep as many words as the first. Each row has a certainty of its own.")
+@task.mistake("All rows keep as many words as the first. Each row has a certainty of its own.")
 def first_row_decides(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     falling, order = probabilities.sort(dim=-1, descending=True)
@@ -209,7 +230,7 @@ def first_row_decides(logits, temperature, p):
     return _divided(probabilities * keep)
 
 
-edited(
+task.edit(
     "The batch was forgotten in the indexing: each row has an order of its own, and the whole "
     "table was put into that of row 0.",
     "scatter(-1, order, needed)",
@@ -217,6 +238,7 @@ edited(
 )
 
 
+@task.cases
 def cases(seed):
     """One row by hand; a certain one; then batches at several temperatures, far from any tie."""
     generator = torch.Generator().manual_seed(seed)
@@ -238,6 +260,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def kept_enough(args, result):
     """Whether rows sum to 1, and what is kept reaches p."""
     logits, temperature, p = args
@@ -253,25 +276,3 @@ def kept_enough(args, result):
                 f"of the probability, which is less than p = {p:g}."
             )
     return None
-
-
-TASK = task(
-    plan("implement", points=9, minutes=18),
-    section="Sampling: temperature, top-k and top-p",
-    outcome=(
-        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-        "loop, and measure what temperature does to a text"
-    ),
-    cases=cases,
-    properties=(kept_enough,),
-    forbidden=("helpers.generation.filter_top_p", "helpers.generation.next_token_probabilities"),
-    hints=(
-        "Take the example by hand: the probabilities in falling order, and their sums. Which of "
-        "the sums is below 0.7, and which words are needed?",
-        "`falling, order = probabilities.sort(dim=-1, descending=True)` gives how likely, and "
-        "which word. `falling.cumsum(dim=-1) - falling` is what is reached *without* the word "
-        "itself.",
-        "A mask made on the sorted row has to be put back to the positions of the words: see "
-        "`Tensor.scatter`.",
-    ),
-)

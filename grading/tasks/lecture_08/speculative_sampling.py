@@ -2,7 +2,26 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=14,
+    minutes=35,
+    extra=True,
+    section="Sampling: temperature, top-k and top-p",
+    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+    "loop, and measure what temperature does to a text",
+    rtol=1e-6,
+    atol=1e-8,
+    hints=(
+        "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
+        "it come in the end? Of which word are there too many?",
+        "A word j comes out by acceptance with probability q_j · accept_j. This must not be more "
+        "than p_j. How large can accept_j be?",
+        "What the accepted words do not yet give of p has to come from `instead`.",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +40,7 @@ def speculative_sampling(p, q):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(p, q):
     """Word by word."""
     accept, instead = torch.zeros_like(p), torch.zeros_like(p)
@@ -35,7 +54,7 @@ def by_loop(p, q):
     return accept, instead
 
 
-@also_right
+@task.alternative
 def by_numpy(p, q):
     """In NumPy, and divided by what is rejected."""
     import numpy as np
@@ -63,34 +82,34 @@ def _missing(p, q):
     return (p - q).clamp(min=0)
 
 
-mistake(
+task.mistake(
     "The acceptance is right. But anyone who redraws from p itself gives the words that were "
     "accepted a second chance. Which part of p is still missing?",
     _with(instead=lambda p, q: p),
 )
-mistake(
+task.mistake(
     "A rejected proposal was replaced from q again. That is what was just rejected.",
     _with(instead=lambda p, q: q),
 )
-mistake(
+task.mistake(
     "The absolute value also counts words of which q proposes *too many*. Only what is missing "
     "may come instead.",
     _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
 )
-mistake(
+task.mistake(
     "`instead` has the right ratios, but it must be a distribution: its rows sum to 1.",
     _with(instead=_missing),
 )
 
 
-@mistake("`instead` was divided by the sum over the whole batch. Each row has its own.")
+@task.mistake("`instead` was divided by the sum over the whole batch. Each row has its own.")
 def over_batch(p, q):
     accept, _ = speculative_sampling(p, q)
     missing = _missing(p, q)
     return accept, missing / missing.sum().clamp(min=1e-300)
 
 
-@mistake(
+@task.mistake(
     "Rows in which p equals q are right. The others were divided by the sum over the whole batch, "
     "and each has its own."
 )
@@ -99,7 +118,7 @@ def over_batch_but_equal(p, q):
     return accept, torch.where((p == q).all(dim=-1, keepdim=True), p, instead)
 
 
-@mistake(
+@task.mistake(
     "`instead` has the whole p of the words that come too seldom, divided by its sum. A part of it "
     "has been given by the accepted words."
 )
@@ -110,47 +129,47 @@ def whole_of_the_rare(p, q):
     return accept, torch.where(rest > 0, rare / rest.clamp(min=1e-12), instead)
 
 
-mistake(
+task.mistake(
     "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
     _with(accept=_ratio),
 )
-mistake(
+task.mistake(
     "`accept` is how often a word is proposed *and* accepted. You need how often it is accepted "
     "once it has been proposed.",
     _with(accept=torch.minimum),
 )
-mistake(
+task.mistake(
     "Each proposal is accepted with its probability under p. Many more can be accepted: think of "
     "p = q.",
     _with(accept=lambda p, q: p),
 )
-mistake(
+task.mistake(
     "The ratio is on its head: words that q proposes too often are always accepted.",
     _with(accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)),
 )
-mistake(
+task.mistake(
     "Every word is accepted equally often, as often as proposals are on average. But a word that "
     "q proposes too often has to be rejected more often than others.",
     _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
 )
-mistake(
+task.mistake(
     "A word that q proposes too often is never accepted here. A part of its proposals can be.",
     lambda p, q: (((p >= q) & (q > 0)).to(p.dtype), speculative_sampling(p, q)[1]),
 )
 
 
-@mistake("Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.")
+@task.mistake("Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.")
 def nan_where_never_proposed(p, q):
     return (p / q).clamp(max=1), speculative_sampling(p, q)[1]
 
 
-@mistake("Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.")
+@task.mistake("Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.")
 def nan_where_equal(p, q):
     missing = _missing(p, q)
     return speculative_sampling(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
 
 
-@mistake(
+@task.mistake(
     "Where p and q are equal nothing is missing, and `instead` is 0 everywhere. The statement says "
     "what is wanted there."
 )
@@ -159,20 +178,20 @@ def zero_where_equal(p, q):
     return accept, instead * (p != q).any(dim=-1, keepdim=True)
 
 
-mistake(
+task.mistake(
     "Twice something was divided by 0: where q is 0, and where a row of p equals that of q. The "
     "statement says what is wanted there.",
     lambda p, q: (nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]),
 )
 
 
-@mistake("A word with q = 0 is never proposed. The statement wants 0 for it.")
+@task.mistake("A word with q = 0 is never proposed. The statement wants 0 for it.")
 def one_if_not_proposed(p, q):
     accept, instead = speculative_sampling(p, q)
     return torch.where(q > 0, accept, 1.0), instead
 
 
-@mistake(
+@task.mistake(
     "A word that p wants and q never proposes has 1 in `accept`: that comes of dividing by 0. The "
     "statement wants 0 for it."
 )
@@ -181,7 +200,7 @@ def one_if_wanted(p, q):
     return torch.where((q > 0) | (p == 0), accept, 1.0), instead
 
 
-@mistake(
+@task.mistake(
     "Two special cases are left: a word with q = 0, and a row in which p equals q. The statement "
     "says what is wanted there."
 )
@@ -190,16 +209,17 @@ def both_edges(p, q):
     return accept, instead * ((p - q).abs() > 1e-12).any(dim=-1, keepdim=True)
 
 
-mistake(
+task.mistake(
     "What comes out is right. But nothing is ever accepted, so the cheap model is of no use.",
     lambda p, q: (torch.zeros_like(p), p),
 )
-mistake(
+task.mistake(
     "p and q are swapped: this would turn proposals of p into words of q.",
     lambda p, q: speculative_sampling(q, p),
 )
 
 
+@task.cases
 def cases(seed):
     """The example; words never proposed; equal models; then batches."""
     generator = torch.Generator().manual_seed(seed)
@@ -236,6 +256,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def comes_out(args, result):
     """What distribution comes out of proposing, accepting and redrawing."""
     import numpy as np
@@ -273,24 +294,3 @@ def comes_out(args, result):
                 "proposals are accepted, and more could be."
             )
     return None
-
-
-TASK = task(
-    plan("implement", points=14, minutes=35, extra=True),
-    section="Sampling: temperature, top-k and top-p",
-    outcome=(
-        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-        "loop, and measure what temperature does to a text"
-    ),
-    cases=cases,
-    properties=(comes_out,),
-    rtol=1e-6,
-    atol=1e-8,
-    hints=(
-        "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
-        "it come in the end? Of which word are there too many?",
-        "A word j comes out by acceptance with probability q_j · accept_j. This must not be more "
-        "than p_j. How large can accept_j be?",
-        "What the accepted words do not yet give of p has to come from `instead`.",
-    ),
-)

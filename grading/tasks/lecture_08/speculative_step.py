@@ -2,8 +2,23 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_08.speculative_sampling import speculative_sampling
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=15,
+    extra=True,
+    section="Sampling: temperature, top-k and top-p",
+    outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
+    "loop, and measure what temperature does to a text",
+    hints=(
+        "Go through the proposed words from the left. What happens at the first one that is "
+        "rejected, and what to those after it?",
+        "`p` has one row more than `q`. Of which word does it speak?",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +36,7 @@ def speculative_step(p, q, proposed, chances):
 # %%
 
 
-@also_right
+@task.alternative
 def at_once(p, q, proposed, chances):
     """Without a loop."""
     accept, instead = speculative_sampling(p[:-1], q)
@@ -30,7 +45,7 @@ def at_once(p, q, proposed, chances):
     return n, torch.cat([instead, p[-1:]])[n]
 
 
-edited(
+task.edit(
     "It goes on after a rejection. What was proposed after a rejected word continues a text that "
     "will not be written.",
     "            return i, instead[i]\n",
@@ -38,7 +53,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "All accepted words are counted, also those after the first rejected one. They continue a "
     "text that will not be written."
 )
@@ -49,35 +64,35 @@ def counts_all(p, q, proposed, chances):
     return n, torch.cat([instead, p[-1:]])[n]
 
 
-edited(
+task.edit(
     "After a rejection the word is sampled from p again. The accepted words would get a second "
     "chance; `instead` is made for this.",
     "return i, instead[i]",
     "return i, p[i]",
 )
-edited(
+task.edit(
     "After a rejection the word is sampled from q: the small model gets its way after all.",
     "return i, instead[i]",
     "return i, q[i]",
 )
-edited(
+task.edit(
     "The rejected word is counted as accepted.",
     "return i, instead[i]",
     "return i + 1, instead[i]",
 )
-edited(
+task.edit(
     "After a rejection the distribution of the next position is taken. The rejected word must be "
     "replaced.",
     "return i, instead[i]",
     "return i, torch.cat([instead, p[-1:]])[i + 1]",
 )
-edited(
+task.edit(
     "If all are accepted, the next word comes from the large model's last row, which nobody has "
     "used yet. Here it comes from the row before it.",
     "return len(proposed), p[-1]",
     "return len(proposed), p[-2]",
 )
-edited(
+task.edit(
     "If all are accepted, nothing was rejected, and nothing must be replaced: the next word comes "
     "from the large model's last row.",
     "return len(proposed), p[-1]",
@@ -85,7 +100,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "If all are accepted, there is no first rejection to be found. `argmin` and `argmax` say 0 "
     "then, which is also what they say if the first word is rejected."
 )
@@ -96,40 +111,41 @@ def finds_none(p, q, proposed, chances):
     return n, instead[n]
 
 
-edited(
+task.edit(
     "p has a row more than q, and no row of q belongs to that one. Which rows of p does "
     "`speculative_sampling` need?",
     "speculative_sampling(p[:-1], q)",
     "speculative_sampling(p, q)",
 )
-edited(
+task.edit(
     "The chances are compared the wrong way round: a word is accepted with probability accept.",
     "chances[i] >= accept",
     "chances[i] < accept",
 )
-edited(
+task.edit(
     "The chance is compared with the large model's probability of the word. It has to be compared "
     "with `accept`.",
     "chances[i] >= accept[i, word]",
     "chances[i] >= p[i, word]",
 )
-edited(
+task.edit(
     "Rows of p and q belong together that do not: row i of both speaks of the word proposed[i].",
     "speculative_sampling(p[:-1], q)",
     "speculative_sampling(p[1:], q)",
 )
-edited(
+task.edit(
     "p and q are swapped in `speculative_sampling`.",
     "speculative_sampling(p[:-1], q)",
     "speculative_sampling(q, p[:-1])",
 )
-edited(
+task.edit(
     "All words are compared with the first chance. Word i has a chance of its own.",
     "chances[i] >=",
     "chances[0] >=",
 )
 
 
+@task.cases
 def cases(seed):
     """None accepted, some, all; a rejection in the middle with acceptances behind it."""
     generator = torch.Generator().manual_seed(seed)
@@ -159,26 +175,10 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def how_many(args, result):
     """The number of accepted words, first."""
     right = speculative_step(*args)[0]
     if result[0] != right:
         return f"{result[0]} words are accepted here; it should be {right} of {len(args[2])}."
     return None
-
-
-TASK = task(
-    plan("implement", points=7, minutes=15, extra=True),
-    section="Sampling: temperature, top-k and top-p",
-    outcome=(
-        "sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
-        "loop, and measure what temperature does to a text"
-    ),
-    cases=cases,
-    properties=(how_many,),
-    hints=(
-        "Go through the proposed words from the left. What happens at the first one that is "
-        "rejected, and what to those after it?",
-        "`p` has one row more than `q`. Of which word does it speak?",
-    ),
-)

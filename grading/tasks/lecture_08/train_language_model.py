@@ -6,11 +6,29 @@ import math
 import torch
 from torch import nn
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_08.training_loop import training_loop
 from helpers.config import TransformerConfig
 from helpers.models import LanguageModel
 from helpers.training import set_seed
+
+task = TaskFile(
+    "train",
+    points=8,
+    minutes=12,
+    section="Training",
+    outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
+    "the loss of any model can be on average",
+    threshold=math.exp(-0.06),
+    nats=True,
+    rtol=0.0,
+    atol=0.3,
+    hints=(
+        "`texts[rows]` with `rows` of shape (32,) is a batch. `torch.randint` draws rows.",
+        "If `check` says that agreement is not learned yet, compare each number with the "
+        "statement: the rate, the warm-up, the steps.",
+    ),
+)
 
 
 def _model(d_model, n_layers=2):
@@ -40,14 +58,14 @@ def train_language_model(texts, d_model, steps):
 
 # %%
 
-mistake(
+task.mistake(
     "The loss is near ln 99 = 4.60, as that of a model that knows nothing. Has it been trained "
     "before it is returned?",
     lambda texts, d_model, steps: (torch.manual_seed(0), _model(d_model))[1],
 )
 
 
-@mistake(
+@task.mistake(
     "It has seen the same batch in every step, and knows little else. Draw new rows for each step."
 )
 def one_batch(texts, d_model, steps):
@@ -59,7 +77,7 @@ def one_batch(texts, d_model, steps):
     return model
 
 
-@mistake(
+@task.mistake(
     "It knows which word follows which, and its verbs are hardly better than a coin. Agreement "
     "comes late: were all the steps made?"
 )
@@ -71,7 +89,8 @@ def too_short(texts, d_model, steps):
     return model
 
 
-def drive(answer, texts, held_out, verbs):
+@task.harness
+def harness(answer, texts, held_out, verbs):
     """Loss of the trained weights on new sentences, and the share of right verbs."""
     import torch
 
@@ -106,6 +125,7 @@ def _sentences(seed):
     return texts, new, STORY_VOCABULARY.encode("lies lie")
 
 
+@task.cases
 def cases(seed):
     """4,000 sentences to learn from, and 500 new ones."""
     return [Case(tuple(tensor.clone() for tensor in _sentences(seed)), kind="ordinary cases")]
@@ -118,37 +138,16 @@ def _floor(held_out):
     return -sum(map(math.log, chances)) / len(chances)
 
 
+@task.score
 def score(args, value):
     """The storyteller's perplexity, divided by the model's: 1 at the floor."""
     return math.exp(_floor(args[1]) - value["loss"])
 
 
+@task.diagnostic
 def after_training(args, result):
     """The loss, the floor, and the verbs."""
     loss, floor, verbs = result["loss"], _floor(args[1]), result["right verbs, of ten"]
     said = f"The loss on new sentences is {loss:.2f} nats, and the floor is {floor:.2f}. "
     said += f"Of ten verbs, {verbs:.1f} agree"
     return said + (": agreement is not learned yet." if loss < 2.2 and verbs < 9 else ".")
-
-
-TASK = task(
-    plan("train", points=8, minutes=12),
-    section="Training",
-    outcome=(
-        "compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
-        "the loss of any model can be on average"
-    ),
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=math.exp(-0.06),
-    nats=True,
-    rtol=0.0,
-    atol=0.3,
-    hints=(
-        "`texts[rows]` with `rows` of shape (32,) is a batch. `torch.randint` draws rows.",
-        "If `check` says that agreement is not learned yet, compare each number with the "
-        "statement: the rate, the warm-up, the steps.",
-    ),
-)

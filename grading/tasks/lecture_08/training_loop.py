@@ -4,7 +4,24 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from grading.author import Case, also_right, edited, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=13,
+    minutes=30,
+    section="Training",
+    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`",
+    forbidden=("helpers.training.train",),
+    two_at_once=True,
+    hints=(
+        "Write down the order first: set the rate, compute the loss, empty the gradients, go "
+        "backward, clip, step.",
+        "`nn.utils.clip_grad_norm_` clips. When is there a gradient that it can clip?",
+        "`F.cross_entropy` wants logits (N, vocab) and targets (N,). One of its arguments leaves "
+        "out a target.",
+    ),
+)
 
 
 # %% the cell
@@ -33,7 +50,7 @@ def training_loop(model, batches, lr, warmup, clip):
 # %%
 
 
-@also_right
+@task.alternative
 def by_schedule(model, batches, lr, warmup, clip):
     """Torch's schedule, the course's targets, and clipping by hand."""
     from helpers.tokens import next_word_batch
@@ -61,33 +78,33 @@ def by_schedule(model, batches, lr, warmup, clip):
     return losses
 
 
-@also_right
+@task.alternative
 def in_a_tensor(model, batches, lr, warmup, clip):
     """The losses are numbers in a tensor."""
     return torch.tensor(by_schedule(model, batches, lr, warmup, clip))
 
 
-@also_right
+@task.alternative
 def as_tensors(model, batches, lr, warmup, clip):
     """Each loss is a tensor, and still knows where it comes from."""
     losses = by_schedule(model, batches, lr, warmup, clip)
     return [torch.tensor(loss, requires_grad=True) for loss in losses]
 
 
-edited(
+task.edit(
     "Each word is its own target: a model that copies its input has no loss, and has learned "
     "nothing.",
     "targets = texts[:, 1:]",
     "targets = texts[:, :-1]",
 )
-edited(
+task.edit(
     "The shift goes the wrong way: each position must predict the word *before* it.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts)[:, 1:].flatten(0, 1)",
     "targets = texts[:, 1:]",
     "targets = texts[:, :-1]",
 )
-edited(
+task.edit(
     "`roll` moves in a circle: the last position of a text without padding must predict the first "
     "word.",
     "texts[:, :-1]).flatten(0, 1)",
@@ -95,111 +112,112 @@ edited(
     "targets = texts[:, 1:]",
     "targets = texts.roll(-1, 1)",
 )
-edited("Padding is a target as if it were a word.", ", ignore_index=0", "")
-edited(
+task.edit("Padding is a target as if it were a word.", ", ignore_index=0", "")
+task.edit(
     "Padding adds nothing to the loss any more, but it is still counted when the mean is taken.",
     "loss = F.cross_entropy(logits, targets, ignore_index=0)",
     "loss = F.cross_entropy(logits, targets, ignore_index=0, reduction='none').mean()",
 )
-edited(
+task.edit(
     "This is the sum of the surprises. The loss is their mean, over the words that are asked for.",
     "ignore_index=0",
     "ignore_index=0, reduction='sum'",
 )
-edited(
+task.edit(
     "The gradients of all steps so far add up. Whose job is it to empty them before each step?",
     "        optimizer.zero_grad()\n",
     "",
 )
-edited(
+task.edit(
     "The gradients are not clipped when the step is made. The position for it is between "
     "`backward` and `step`.",
     "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
     "",
 )
-edited(
+task.edit(
     "The gradient gets the length `clip` in every step. One that is shorter stays as it is.",
     "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
     "        length = torch.stack([p.grad.norm() for p in model.parameters()]).norm()\n"
     "        for p in model.parameters():\n"
     "            p.grad *= clip / length\n",
 )
-edited(
+task.edit(
     "Each number of the gradient is clipped by itself, which turns its direction. Clip the length "
     "of all of it together.",
     "clip_grad_norm_",
     "clip_grad_value_",
 )
-edited(
+task.edit(
     "Each parameter's gradient is clipped by itself. The length is that of all gradients together.",
     "nn.utils.clip_grad_norm_(model.parameters(), clip)",
     "[nn.utils.clip_grad_norm_(p, clip) for p in model.parameters()]",
 )
-edited(
+task.edit(
     "The warm-up is one step late: the first step has the rate 0. Step t has the share "
     "(t + 1) / warmup.",
     "(t + 1) / warmup",
     "t / warmup",
 )
-edited(
+task.edit(
     "There is no warm-up: the first step has the full rate.", "min((t + 1) / warmup, ", "min(1, "
 )
-edited(
+task.edit(
     "The rate rises, and then stays. It should fall again.",
     "(steps - t) / (steps - warmup))",
     "1)",
 )
-edited(
+task.edit(
     "The rate falls from the first step on and is not back at 0 at the end of the rise: take the "
     "smaller of two shares, and the second is (steps − t) / (steps − warmup).",
     "(steps - t) / (steps - warmup)",
     "(steps - t) / steps",
 )
-edited(
+task.edit(
     "The rate never changes: is what you compute put where the optimizer reads it?",
     "optimizer.param_groups[0]",
     "optimizer.defaults",
 )
-edited(
+task.edit(
     "The rate of a step is made from that of the step before, so the shares pile up. Make it from "
     "`lr` each time.",
     '["lr"] = lr * share',
     '["lr"] *= share',
 )
-edited(
+task.edit(
     "Each step has the rate of the next one. Step 0 is the first.",
     "(t + 1) / warmup, (steps - t)",
     "(t + 2) / warmup, (steps - t - 1)",
 )
-edited(
+task.edit(
     "Each step begins with a new optimizer, so Adam's averages are lost each time.",
     "        optimizer.zero_grad()\n",
     "        optimizer = torch.optim.Adam(model.parameters(), lr=lr * share)\n"
     "        optimizer.zero_grad()\n",
 )
-edited("This is SGD. Adam is wanted.", "optim.Adam(", "optim.SGD(")
-edited(
+task.edit("This is SGD. Adam is wanted.", "optim.Adam(", "optim.SGD(")
+task.edit(
     "This is AdamW, which also shrinks the weights. Adam is wanted.", "optim.Adam(", "optim.AdamW("
 )
-edited(
+task.edit(
     "The losses that come back are those *after* each step. Wanted are those before.",
     "losses.append(loss.item())",
     "losses.append(F.cross_entropy(model(texts[:, :-1]).flatten(0, 1), targets, ignore_index=0)"
     ".item())",
 )
-edited(
+task.edit(
     "The model is left in training mode: anyone who writes with it would get dropout.",
     "    model.eval()\n",
     "",
 )
-edited(
+task.edit(
     "The model learns in whatever mode it came. Dropout is at work only after `model.train()`.",
     "    model.train()\n",
     "",
 )
 
 
-def drive(answer, table, readout, batches, lr, warmup, clip):
+@task.harness
+def harness(answer, table, readout, batches, lr, warmup, clip):
     """A model of word pairs learns; its losses, its weights, and the modes that it was in."""
     import torch
 
@@ -233,6 +251,7 @@ def drive(answer, table, readout, batches, lr, warmup, clip):
     }
 
 
+@task.cases
 def cases(seed):
     """Batches with filler and without, all with large gradients; then some with small ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -277,9 +296,10 @@ def _long_and_short(generator):
     )
 
 
+@task.diagnostic
 def first_wrong(args, result):
     """Which of the losses is the first wrong one, or what else is wrong."""
-    right, losses = drive(training_loop, *args), result["losses"]
+    right, losses = harness(training_loop, *args), result["losses"]
     if len(losses) != len(args[2]):
         return f"{len(losses)} losses came back for {len(args[2])} batches."
     for t, (came, want) in enumerate(zip(losses, right["losses"], strict=True)):
@@ -290,22 +310,3 @@ def first_wrong(args, result):
         if result[mode] != right[mode]:
             return f"The losses are right. But the model's {mode} is {result[mode]}."
     return "All losses are right. But the weights after the last step are not."
-
-
-TASK = task(
-    plan("implement", points=13, minutes=30),
-    section="Training",
-    outcome="turn a stack of blocks into a {term}`language model` with a tied {term}`unembedding`",
-    cases=cases,
-    properties=(first_wrong,),
-    drive=drive,
-    two_at_once=True,
-    forbidden=("helpers.training.train",),
-    hints=(
-        "Write down the order first: set the rate, compute the loss, empty the gradients, go "
-        "backward, clip, step.",
-        "`nn.utils.clip_grad_norm_` clips. When is there a gradient that it can clip?",
-        "`F.cross_entropy` wants logits (N, vocab) and targets (N,). One of its arguments leaves "
-        "out a target.",
-    ),
-)

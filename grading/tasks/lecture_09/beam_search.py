@@ -5,7 +5,19 @@ from functools import partial
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=11,
+    minutes=18,
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
+    hints=(
+        "Keep a list of pairs: the words, and the sum of their logarithms. It begins with one "
+        "pair: no words, and 0.",
+        "Each step makes a new, longer list from the old one, sorts it, and cuts it.",
+    ),
+)
 
 END = 2
 
@@ -31,7 +43,7 @@ def beam_search(step, n_beams, longest):
 # %%
 
 
-@also_right
+@task.alternative
 def by_tensors(step, n_beams, longest):
     """One vector of all totals, and topk."""
     kept, totals = [()], torch.zeros(1, dtype=torch.float64)
@@ -50,7 +62,7 @@ def by_tensors(step, n_beams, longest):
     return list(kept[0])
 
 
-@also_right
+@task.alternative
 def by_heap(step, n_beams, longest):
     """The n largest, and an early end when all are finished."""
     import heapq
@@ -98,46 +110,46 @@ def _search(
     return kept[place][0]
 
 
-mistake(
+task.mistake(
     "This is greedy choice, whatever the number of beams. Keep `n_beams` beginnings at each step, "
     "not one.",
     lambda step, n_beams, longest: _search(step, 1, longest),
 )
-mistake(
+task.mistake(
     "Each beginning is continued by its own most probable word only. Two of the kept ones may "
     "come from the same beginning: compare all continuations of all of them.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
 )
-mistake(
+task.mistake(
     "Sentences go on after END. One that has ended stays in the pool as it is.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
 )
-mistake(
+task.mistake(
     "Only the last word's logarithm is compared. The score of a beginning is the sum over all of "
     "its words.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
 )
-mistake(
+task.mistake(
     "The *least* likely ones are kept. A logarithm nearer to zero is a larger probability.",
     lambda step, n_beams, longest: _search(
         step, n_beams, longest, rank=lambda words, total: -total
     ),
 )
-mistake(
+task.mistake(
     "The search stops with the first sentence that ends. A longer one may still be likelier.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
 )
-mistake(
+task.mistake(
     "One beam too many is kept.",
     lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
 )
-mistake(
+task.mistake(
     "END was cut off. It belongs to the sentence: without it nobody knows that it is over.",
     lambda step, n_beams, longest: [w for w in beam_search(step, n_beams, longest) if w != END],
 )
 
 
-@mistake(
+@task.mistake(
     "Sentences that have ended do not compete with the others here. They stay in the pool as they "
     "are, take places among the `n_beams`, and may be pushed out again."
 )
@@ -154,39 +166,41 @@ def laid_aside(step, n_beams, longest):
     return max(done + kept, key=lambda x: x[1])[0]
 
 
-mistake(
+task.mistake(
     "The logarithms were multiplied. Probabilities are multiplied, and their logarithms added.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
 )
-mistake(
+task.mistake(
     "Of the sentences kept at the end this is the *least* likely one. They are sorted, the best "
     "first.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
 )
 
 
-@mistake("Probabilities were added up. They are multiplied, that is, their *logarithms* are added.")
+@task.mistake(
+    "Probabilities were added up. They are multiplied, that is, their *logarithms* are added."
+)
 def added_up(step, n_beams, longest):
     return _search(lambda words: step(words).exp(), n_beams, longest)
 
 
-mistake(
+task.mistake(
     "The sentence begins with START. The words are asked for, and START is none: the first call "
     "of `step` gets an empty list.",
     lambda step, n_beams, longest: [1, *beam_search(step, n_beams, longest)],
 )
-mistake(
+task.mistake(
     "One step too many was made. The pool is made and cut `longest` times.",
     lambda step, n_beams, longest: _search(step, n_beams, longest + 1),
 )
-mistake(
+task.mistake(
     "One step is missing. The pool is made and cut `longest` times, the first one from the empty "
     "sentence.",
     lambda step, n_beams, longest: _search(step, n_beams, longest - 1),
 )
 
 
-@mistake(
+@task.mistake(
     "The sum was divided by the number of words. You need the most probable sentence, without a "
     "norm for length."
 )
@@ -194,7 +208,8 @@ def normed(step, n_beams, longest):
     return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))
 
 
-def drive(answer, first, later, n_beams, longest):
+@task.harness
+def harness(answer, first, later, n_beams, longest):
     """The answer with a model of these numbers."""
 
     def step(words):
@@ -211,6 +226,7 @@ def drive(answer, first, later, n_beams, longest):
     return found if found is None else [int(word) for word in found]
 
 
+@task.cases
 def cases(seed):
     """The tempting word by hand; then random models where beams find more than greedy choice."""
     none = -50.0  # a logarithm that comes to nothing
@@ -231,11 +247,11 @@ def cases(seed):
         while True:
             first = torch.randn(vocab, generator=generator, dtype=torch.float64)
             later = torch.randn(vocab, 2, vocab, generator=generator, dtype=torch.float64)
-            best = drive(beam_search, first, later, n_beams, longest)
-            others = [drive(_search, first, later, 1, longest)] if len(best) > 2 else [best]
+            best = harness(beam_search, first, later, n_beams, longest)
+            others = [harness(_search, first, later, 1, longest)] if len(best) > 2 else [best]
             for other, n, steps in hurried:
                 if best not in others:
-                    others.append(drive(other, first, later, n, steps))
+                    others.append(harness(other, first, later, n, steps))
             if best not in others and others[-1] != others[-2]:
                 break
         found.append(
@@ -246,16 +262,3 @@ def cases(seed):
             )
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=11, minutes=18),
-    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "Keep a list of pairs: the words, and the sum of their logarithms. It begins with one "
-        "pair: no words, and 0.",
-        "Each step makes a new, longer list from the old one, sorts it, and cuts it.",
-    ),
-)

@@ -1,6 +1,17 @@
 """Greedy choice and beams on a table of probabilities."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=8,
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
+    hints=(
+        "Draw the tree, and write the product at each of its ends.",
+        "exp(½ · ln p) is the square root of p.",
+    ),
+)
 
 # %% the cell
 beam_search_by_hand = ...  # a list of four numbers
@@ -9,58 +20,49 @@ beam_search_by_hand = [0.2, 0.36, 2, 0.6]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first is the probability of the first word alone. Multiply along the sentence, to its "
     "end.",
     [0.5, 0.36, 2, 0.6],
 )
-mistake(
+task.mistake(
     "The first is not greedy: greedy choice looks at one word at a time, and takes the most "
     "probable.",
     [0.36, 0.36, 2, 0.6],
 )
-mistake(
+task.mistake(
     "The first and second are exchanged.",
     [0.36, 0.2, 2, 0.6],
 )
-mistake(
+task.mistake(
     "The second is not the most probable sentence. Multiply along each of the sentences, and "
     "compare.",
     [0.2, 0.2, 2, 0.6],
 )
-mistake(
+task.mistake(
     "The second leaves out the step to the end. Its probability counts as any other word's.",
     [0.2, 0.4, 2, 0.6],
 )
-mistake(
+task.mistake(
     "One beam is greedy choice, which does not find it. How many are needed?",
     [0.2, 0.36, 1, 0.6],
 )
-mistake(
+task.mistake(
     "Fewer beams are enough. After the first word, what is the rank of the first word of the most "
     "probable sentence?",
     [0.2, 0.36, 3, 0.6],
 )
-mistake(
+task.mistake(
     "The fourth is the probability itself. With a power of 1 the *logarithm* is divided by the "
     "number of words, which is a root of the probability.",
     [0.2, 0.36, 2, 0.36],
 )
-mistake(
+task.mistake(
     "The fourth is a third of a sum of logarithms somewhere: the end token does count, and there "
     "is one word before it, which makes two.",
     [0.2, 0.36, 2, 0.7114],
 )
-mistake(
+task.mistake(
     "The fourth divides the probability by 2. Logarithms are divided, and that takes the root.",
     [0.2, 0.36, 2, 0.18],
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=8),
-    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
-    hints=(
-        "Draw the tree, and write the product at each of its ends.",
-        "exp(½ · ln p) is the square root of p.",
-    ),
 )

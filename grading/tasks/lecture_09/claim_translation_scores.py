@@ -1,6 +1,20 @@
 """What BLEU and chrF say, and do not say, of the errors of one's own translator."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="What a score hides",
+    outcome="score an {term}`alignment` and a translation, and say what exact match, BLEU and "
+    "chrF each hide",
+    hints=(
+        "Put a wrong translation and its reference side by side. Which words differ, and who would "
+        "notice what?",
+        "In how many letters do two endings of one verb differ?",
+    ),
+)
 
 # %% the cell
 claim_translation_scores = ...  # four to six sentences
@@ -26,37 +40,25 @@ claim_translation_scores = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It quotes no figure of its own table, or none of an error.",
     "BLEU and chrF are only rough measures.",
 )
-mistake(
+task.mistake(
     "It counts errors without saying what they do to a reader: a wrong ending may name another "
     "time, or may be seen to be a slip.",
     "Most words are right, so the translations are nearly right.",
 )
-mistake(
+task.mistake(
     "It does not say what the two scores count: runs of words, and runs of letters.",
     "chrF is larger than BLEU, so it is the kinder one.",
 )
-mistake(
+task.mistake(
     "It takes exact match for the fair one. That fails every sentence for a single ending, and "
     "where a thing can be said in two ways it fails one of them.",
     "Exact match is the only honest score.",
 )
-mistake(
+task.mistake(
     "What it would count is a score again, and no error that matters.",
     "I would report all three scores.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="What a score hides",
-    outcome="score an {term}`alignment` and a translation, and say what exact match, BLEU and "
-    "chrF each hide",
-    hints=(
-        "Put a wrong translation and its reference side by side. Which words differ, and who would "
-        "notice what?",
-        "In how many letters do two endings of one verb differ?",
-    ),
 )

@@ -1,40 +1,35 @@
 """Read a comparison of translators by length."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_translation = ...  # a set of letters
-# BEGIN SOLUTION
-claims_translation = {"b", "d", "e"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=7, minutes=8),
+task = TaskFile(
+    "choose",
+    points=7,
+    minutes=8,
     outcome="explain what an encoder-decoder without attention must carry through one vector, "
     "and read a comparison of what was *learned* through it",
     reasons={
-        "a": fails(
+        "a": incorrect(
             "Look at the second table, one clause. All of them are nearly perfect there when they "
             "are trained on such sentences only."
         ),
-        "b": holds(
+        "b": correct(
             "0.97 to 1.00 without attention and 1.00 with it, too near the top to part them; "
             "against no right sentence of two clauses and nearly all."
         ),
-        "c": fails(
+        "c": incorrect(
             "The LSTM with attention has the most right sentences of three clauses. What the two "
             "that succeed have in common is that they look back."
         ),
-        "d": holds(
+        "d": correct(
             "Four times the parameters: 0.95 or more of the single clauses instead of 0.09 or "
             "less, a part of those with two, hardly one with three."
         ),
-        "e": holds(
+        "e": correct(
             "With four clauses, one more than in training, all are near zero, whatever they "
             "reached at three."
         ),
-        "f": fails(
+        "f": incorrect(
             "600 steps were measured. That something was not learned in them does not prove that "
             "it cannot be."
         ),
@@ -44,3 +39,10 @@ TASK = task(
         "A statement that says *cannot* needs more than a table of what was tried.",
     ),
 )
+
+# %% the cell
+claims_translation = ...  # a set of letters
+# BEGIN SOLUTION
+claims_translation = {"b", "d", "e"}
+# END SOLUTION
+# %%

@@ -4,8 +4,21 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=12,
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
+    hints=(
+        "Which of the three projections gets `x`, and which get `memory`?",
+        "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis is "
+        "still missing, so that it fits (batch, T_q, T_k)?",
+    ),
+)
 
 
 # %% the cell
@@ -25,7 +38,7 @@ def cross_attention(x, memory, lengths, W_query, W_key, W_value):
 # %%
 
 
-@also_right
+@task.alternative
 def sentence_by_sentence(x, memory, lengths, W_query, W_key, W_value):
     """Filler is cut off, and each sentence is taken alone."""
     contexts, maps = [], []
@@ -37,7 +50,7 @@ def sentence_by_sentence(x, memory, lengths, W_query, W_key, W_value):
     return torch.stack(contexts), torch.stack(maps)
 
 
-@also_right
+@task.alternative
 def by_einsum(x, memory, lengths, W_query, W_key, W_value):
     """Einsum, and weights of zero by exp(−∞)."""
     scores = torch.einsum("bqd,bkd->bqk", x @ W_query, memory @ W_key)
@@ -60,12 +73,12 @@ def _words(memory, lengths):
     return (torch.arange(memory.shape[1]) < lengths[:, None])[:, None]
 
 
-@mistake("Weights are on padding. Hide it: of each source only the first `lengths` are words.")
+@task.mistake("Weights are on padding. Hide it: of each source only the first `lengths` are words.")
 def no_mask(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
 
 
-@mistake("The mask is inverted: padding is seen, and the words are hidden.")
+@task.mistake("The mask is inverted: padding is seen, and the words are hidden.")
 def turned_mask(x, memory, lengths, W_query, W_key, W_value):
     hidden = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -73,7 +86,7 @@ def turned_mask(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake(
+@task.mistake(
     "Queries and keys are swapped: the source asks, and the text being written is looked at. Who "
     "needs something here?"
 )
@@ -81,18 +94,20 @@ def other_way(x, memory, lengths, W_query, W_key, W_value):
     return _attend(memory @ W_query, x @ W_key, x @ W_value, None)
 
 
-@mistake("The memory is not looked at: this is self-attention of the text being written.")
+@task.mistake("The memory is not looked at: this is self-attention of the text being written.")
 def self_attention(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, x @ W_key, x @ W_value, None)
 
 
-@mistake("The weights are right. But the values come from the memory as it is, without `W_value`.")
+@task.mistake(
+    "The weights are right. But the values come from the memory as it is, without `W_value`."
+)
 def values_plain(x, memory, lengths, W_query, W_key, W_value):
     _, weights = cross_attention(x, memory, lengths, W_query, W_key, W_value)
     return weights @ memory, weights
 
 
-@mistake(
+@task.mistake(
     "A causal mask has no place here: already the first word may look at the whole source, which "
     "is finished."
 )
@@ -102,7 +117,7 @@ def causal_too(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
-@mistake(
+@task.mistake(
     "Padding is hidden after softmax, so the rows no longer sum to 1. Hide scores before softmax."
 )
 def masked_after(x, memory, lengths, W_query, W_key, W_value):
@@ -111,7 +126,7 @@ def masked_after(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake(
+@task.mistake(
     "The mask lies along the queries: the last ones look at everything alike, padding included. "
     "It is keys that have to be hidden."
 )
@@ -122,7 +137,9 @@ def rows_even(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake("The mask is on the wrong axis: it hides the last *queries*. Padding is among the keys.")
+@task.mistake(
+    "The mask is on the wrong axis: it hides the last *queries*. Padding is among the keys."
+)
 def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
     rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
     _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
@@ -130,7 +147,7 @@ def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake(
+@task.mistake(
     "Softmax goes down the columns: each *key* shares out a weight of 1. It is the rows, one for "
     "each query, that have to sum to 1."
 )
@@ -140,7 +157,7 @@ def softmax_down(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+@task.mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
 def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
     mask = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -148,19 +165,21 @@ def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@mistake("All sources are cut at the length of the shortest. Each has a length of its own.")
+@task.mistake("All sources are cut at the length of the shortest. Each has a length of its own.")
 def one_length(x, memory, lengths, W_query, W_key, W_value):
     mask = _words(memory, torch.full_like(lengths, int(lengths.min())))
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
-@mistake("One word too many is seen: the position with the number `length` is padding already.")
+@task.mistake(
+    "One word too many is seen: the position with the number `length` is padding already."
+)
 def one_too_many(x, memory, lengths, W_query, W_key, W_value):
     mask = (torch.arange(memory.shape[1]) <= lengths[:, None])[:, None]
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
-@mistake(
+@task.mistake(
     "Masked padding should have a weight of exactly 0, but a little is left: the number that you "
     "write over masked scores is not low enough. Use −∞."
 )
@@ -170,14 +189,14 @@ def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-mistake(
+task.mistake(
     "The scores are divided by the root of the wrong number: of the width of `x`, and not of the "
     "width d_k of queries and keys.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), x.shape[-1] ** 0.5
     ),
 )
-mistake(
+task.mistake(
     "The scores are divided by the root of the number of keys. The width d_k belongs there: which "
     "axis of the keys is that?",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
@@ -190,7 +209,7 @@ mistake(
 )
 
 
-mistake(
+task.mistake(
     "The last word of each source is hidden as well. The first `lengths` words may be seen.",
     lambda x, memory, lengths, W_query, W_key, W_value: cross_attention(
         x, memory, lengths - 1, W_query, W_key, W_value
@@ -198,14 +217,14 @@ mistake(
 )
 
 
-@mistake("What is hidden has the score 0, which is a score like any other. It should be −∞.")
+@task.mistake("What is hidden has the score 0, which is a score like any other. It should be −∞.")
 def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
     weights = scores.masked_fill(~_words(memory, lengths), 0.0).softmax(dim=-1)
     return weights @ memory @ W_value, weights
 
 
-@mistake(
+@task.mistake(
     "Words are hidden and padding is seen; a source without padding has nothing left. "
     "`masked_fill` fills where its mask is True."
 )
@@ -213,7 +232,7 @@ def words_hidden(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, ~_words(memory, lengths))
 
 
-mistake(
+task.mistake(
     "The scores are divided by the root of the width of the *values*. d_k is that of queries and "
     "keys.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
@@ -224,7 +243,7 @@ mistake(
         W_value.shape[1] ** 0.5,
     ),
 )
-mistake(
+task.mistake(
     "The scores are multiplied by √d_k. They are divided.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query,
@@ -236,22 +255,23 @@ mistake(
 )
 
 
-@mistake(NOT_SCALED)
+@task.mistake(NOT_SCALED)
 def not_scaled(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), 1.0)
 
 
-@mistake(SCALED_BY_D_K)
+@task.mistake(SCALED_BY_D_K)
 def by_width(x, memory, lengths, W_query, W_key, W_value):
     k = memory @ W_key
     return _attend(x @ W_query, k, memory @ W_value, _words(memory, lengths), k.shape[-1])
 
 
-@mistake("The two results are exchanged: first the contexts, then the weights.")
+@task.mistake("The two results are exchanged: first the contexts, then the weights.")
 def exchanged(x, memory, lengths, W_query, W_key, W_value):
     return cross_attention(x, memory, lengths, W_query, W_key, W_value)[::-1]
 
 
+@task.cases
 def cases(seed):
     """Sizes that all differ; sources of different lengths."""
     generator = torch.Generator().manual_seed(seed)
@@ -275,16 +295,3 @@ def cases(seed):
         note = f"{T_q} words written, sources of {', '.join(map(str, lengths.tolist()))} words"
         found.append(Case((x, memory, lengths, *matrices), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=9, minutes=12),
-    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
-    "three attentions needs",
-    cases=cases,
-    hints=(
-        "Which of the three projections gets `x`, and which get `memory`?",
-        "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis is "
-        "still missing, so that it fits (batch, T_q, T_k)?",
-    ),
-)

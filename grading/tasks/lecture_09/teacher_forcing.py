@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=10,
+    outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
+    "which this was forgotten",
+    hints=(
+        "Write both rows of the example on paper, one below the other. What is asked for under the "
+        "last word?",
+        "Make each sentence ready by itself, one with START and one with END, and fill up only "
+        "then.",
+    ),
+)
 
 PAD, START, END, IGNORE = 0, 1, 2, -100
 
@@ -41,14 +55,14 @@ def _joined(*parts):
     return torch.cat(found)
 
 
-@also_right
+@task.alternative
 def by_padding(sentences):
     """Torch brings them to one length."""
     begun = [_joined(START, s) for s in sentences]
     return _both(begun, [_joined(s, END) for s in sentences])
 
 
-@also_right
+@task.alternative
 def by_lists(sentences):
     """In Python's lists, which become tensors at the end."""
     T = max(map(len, sentences)) + 1
@@ -57,7 +71,7 @@ def by_lists(sentences):
     return torch.tensor(begun), torch.tensor(wanted)
 
 
-@mistake(
+@task.mistake(
     "Both are the same: each position must predict the very word that it reads. The loss would be "
     "wonderful, and the model would have learned to copy."
 )
@@ -66,7 +80,7 @@ def not_shifted(sentences):
     return begun, begun.masked_fill(begun == PAD, IGNORE)
 
 
-@mistake(
+@task.mistake(
     "The end token is never a target. Then the model never learns to stop: after the last word "
     "comes END."
 )
@@ -75,7 +89,7 @@ def no_end(sentences):
     return _both(begun, [_joined(s, IGNORE) for s in sentences])
 
 
-@mistake(
+@task.mistake(
     "What is read begins with the first word. When the model writes, there is no word yet: it "
     "begins with START."
 )
@@ -84,7 +98,7 @@ def no_start(sentences):
     return _both(begun, [_joined(s, END) for s in sentences])
 
 
-@mistake(
+@task.mistake(
     "Padding is a target. Where the sentence is over, the target is −100, so that it does not "
     "count."
 )
@@ -93,7 +107,7 @@ def filler_asked(sentences):
     return _both(begun, [_joined(s, END) for s in sentences], ignore=PAD)
 
 
-@mistake(
+@task.mistake(
     "END comes after the padding of shorter sentences: all were filled up first. A sentence ends "
     "after its own last word."
 )
@@ -103,7 +117,7 @@ def end_behind_filler(sentences):
     return begun, ended.masked_fill(ended == PAD, IGNORE)
 
 
-@mistake(
+@task.mistake(
     "A position is missing: the longest sentence has one word more to be read, START, and one "
     "more to be asked for, END."
 )
@@ -112,7 +126,7 @@ def one_place_less(sentences):
     return begun[:, :-1], wanted[:, :-1]
 
 
-@mistake(
+@task.mistake(
     "What is read is filled with −100. No embedding has such a row: padding that is read is 0."
 )
 def ignored_read(sentences):
@@ -120,7 +134,7 @@ def ignored_read(sentences):
     return _both(begun, [_joined(s, END) for s in sentences], pad=IGNORE)
 
 
-@mistake(
+@task.mistake(
     "In shorter sentences END is among what is read: the last *column* was cut off, and END of a "
     "short sentence is elsewhere. Cut each sentence before filling up."
 )
@@ -130,7 +144,7 @@ def end_is_read(sentences):
     return begun[:, :-1], wanted[:, 1:]
 
 
-@mistake(
+@task.mistake(
     "The first sentence is missing in one, and the last in the other: batch and time were mixed "
     "up. The shift goes along the words, not along the sentences."
 )
@@ -140,13 +154,13 @@ def batch_shifted(sentences):
     return begun[:-1], wanted[1:]
 
 
-@mistake("The two are exchanged: first what is read, then what is asked for.")
+@task.mistake("The two are exchanged: first what is read, then what is asked for.")
 def exchanged(sentences):
     begun, wanted = by_padding(sentences)
     return wanted, begun
 
 
-@mistake("Padding is on the left. It belongs on the right, after the words.")
+@task.mistake("Padding is on the left. It belongs on the right, after the words.")
 def filled_left(sentences):
     T = max(map(len, sentences)) + 1
     begun = [[0] * (T - 1 - len(s)) + [1, *s.tolist()] for s in sentences]
@@ -154,18 +168,19 @@ def filled_left(sentences):
     return torch.tensor(begun), torch.tensor(wanted)
 
 
-@mistake("Time comes first here: the results have the shape (T, batch). You need (batch, T).")
+@task.mistake("Time comes first here: the results have the shape (T, batch). You need (batch, T).")
 def time_first(sentences):
     begun, wanted = by_padding(sentences)
     return begun.T, wanted.T
 
 
-@mistake("START and END are exchanged: 1 begins a sentence, and 2 ends it.")
+@task.mistake("START and END are exchanged: 1 begins a sentence, and 2 ends it.")
 def marks_exchanged(sentences):
     begun = [_joined(END, s) for s in sentences]
     return _both(begun, [_joined(s, START) for s in sentences])
 
 
+@task.cases
 def cases(seed):
     """Two short sentences to check by hand; then others."""
     generator = torch.Generator().manual_seed(seed)
@@ -184,17 +199,3 @@ def cases(seed):
             )
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=8, minutes=10),
-    outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
-    "which this was forgotten",
-    cases=cases,
-    hints=(
-        "Write both rows of the example on paper, one below the other. What is asked for under the "
-        "last word?",
-        "Make each sentence ready by itself, one with START and one with END, and fill up only "
-        "then.",
-    ),
-)

@@ -4,11 +4,29 @@ import functools
 
 import torch
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.positions import RotaryPositions
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=12,
+    minutes=20,
+    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
+    threshold=0.9,
+    rtol=0.0,
+    atol=1.5,
+    hints=(
+        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
+        "Which rows come is for you to draw.",
+        "Task `teacher_forcing` made `begun` and `wanted` of a list of sentences. Here they come "
+        "as one tensor, and the end token comes after the last word of each row.",
+        "A translator without positions reads a bag of words. Give it some.",
+        "The lecture's rate and number of steps are a good beginning.",
+    ),
+)
 
 
 def _trained(source, target, steps, shift=1):
@@ -60,7 +78,7 @@ def train_translator(source, target):
 # %%
 
 
-@mistake(
+@task.mistake(
     "It writes the start token again and again: what is asked for is what is read. Shift one "
     "against the other."
 )
@@ -68,7 +86,7 @@ def not_shifted(source, target):
     return _trained(source, target, 80, shift=0)
 
 
-@mistake("It knows nothing. Has it been trained before it is returned?")
+@task.mistake("It knows nothing. Has it been trained before it is returned?")
 def untrained(source, target):
     from helpers.config import TransformerConfig
     from helpers.data.kannada import ENGLISH, KANNADA
@@ -78,12 +96,13 @@ def untrained(source, target):
     return EncoderDecoder(TransformerConfig(len(KANNADA), 40, 1, 2, source_vocab=len(ENGLISH)))
 
 
-@mistake("It has begun to learn, and most sentences still have a wrong word. More steps?")
+@task.mistake("It has begun to learn, and most sentences still have a wrong word. More steps?")
 def too_short(source, target):
     return _trained(source, target, 100)
 
 
-def drive(answer, source, target, new_source, new_target):
+@task.harness
+def harness(answer, source, target, new_source, new_target):
     """What the trained model writes for sentences that are new to it."""
     import torch
 
@@ -131,40 +150,22 @@ def _sentences(seed):
     return found
 
 
+@task.cases
 def cases(seed):
     """2,000 sentences to learn from, and 200 new ones."""
     return [Case(tuple(tensor.clone() for tensor in _sentences(seed)), kind="ordinary cases")]
 
 
+@task.score
 def score(args, value):
     """The share of new sentences that are right in every word."""
     return value["sentences right, of ten"] / 10
 
 
+@task.diagnostic
 def after_training(args, result):
     """What it reached."""
     return (
         f"Of ten new sentences {result['sentences right, of ten']:.1f} are right, and of ten words "
         f"{result['words right, of ten']:.1f}."
     )
-
-
-TASK = task(
-    plan("train", points=12, minutes=20),
-    outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=0.9,
-    rtol=0.0,
-    atol=1.5,
-    hints=(
-        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "Which rows come is for you to draw.",
-        "Task `teacher_forcing` made `begun` and `wanted` of a list of sentences. Here they come "
-        "as one tensor, and the end token comes after the last word of each row.",
-        "A translator without positions reads a bag of words. Give it some.",
-        "The lecture's rate and number of steps are a good beginning.",
-    ),
-)

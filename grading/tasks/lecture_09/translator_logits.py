@@ -2,7 +2,20 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=12,
+    minutes=15,
+    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
+    "three attentions needs",
+    hints=(
+        "Make the table of the lecture for this code: three attentions, and for each the mask "
+        "that it has and the one that it needs.",
+        "Then follow both texts from their words to the first block, side by side.",
+    ),
+)
 
 
 # %% the cell
@@ -27,7 +40,7 @@ def translator_logits(parts, source, begun):
 # %%
 
 
-@also_right
+@task.alternative
 def with_masks(parts, source, begun):
     """Masks by the helpers, positions in one line."""
     from helpers.masks import causal_mask, padding_mask
@@ -39,7 +52,7 @@ def with_masks(parts, source, begun):
     return parts["lm_head"](y)
 
 
-@also_right
+@task.alternative
 def one_at_a_time(parts, source, begun):
     """Each sentence without its filler, without any mask of it."""
     found = []
@@ -55,29 +68,29 @@ ENCODER = 'memory = parts["encoder"](x, is_word)'
 PLACES = 'y = parts["positions"].embed(y)'
 DECODER = 'y = parts["decoder"](y, memory, None, is_word, causal=True)'
 
-as_given(
+task.as_given(
     "This is the code as given: the logits of a sentence change with the padding after its "
     "source, and this is not all."
 )
-edited(
+task.edit(
     "In a source without padding the early words do not know of the later ones: change its last "
     "word, and the memory of the first stays as it was. That is right for a text that is still "
     "being written. Is the source?",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
 )
-edited(
+task.edit(
     "The translation depends on how much padding comes after the source. Who still looks at it?",
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
-edited(
+task.edit(
     "The decoder's words have no positional encoding: its first block sees the earlier words as a "
     "bag. What does the source have that the target has not?",
     PLACES,
     "y = 1.0 * y",
 )
-edited(
+task.edit(
     "The encoder's mask is right, and there are still two bugs: some part still attends to the "
     "padding of the source, and the target words have no positional encoding.",
     PLACES,
@@ -85,7 +98,7 @@ edited(
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
-edited(
+task.edit(
     "Padding is hidden everywhere now. There are still two bugs, one on each side: who sees the "
     "source only up to itself, and what does the target lack?",
     ENCODER,
@@ -93,7 +106,7 @@ edited(
     PLACES,
     "y = 1.0 * y",
 )
-edited(
+task.edit(
     "The order of both texts is known now. There are still two bugs: a mask that should not be "
     "there, and one that is missing.",
     ENCODER,
@@ -101,37 +114,38 @@ edited(
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
-edited(
+task.edit(
     "Now the decoder sees the words that it has still to write. Its own mask has to stay causal.",
     DECODER,
     'y = parts["decoder"](y, memory, None, is_word)',
 )
-edited(
+task.edit(
     "The mask is inverted: padding is seen, and the words are not. True means “may attend”.",
     "source != 0",
     "source == 0",
 )
-edited(
+task.edit(
     "Positions were added to the *memory*, which has them already from the words of the source. "
     "It is the text being written that has none.",
     PLACES,
     'memory = parts["positions"].embed(memory)',
 )
-edited(
+task.edit(
     "Id 0 is hidden in the text being written, too. There all counts as words, as the statement "
     "says: only the source has padding.",
     DECODER,
     "own = (begun != 0)[:, None, None, :]\n    "
     'y = parts["decoder"](y, memory, own, is_word, causal=True)',
 )
-edited(
+task.edit(
     "The encoder looks at padding now. It needs the mask of its words, and that one only.",
     ENCODER,
     'memory = parts["encoder"](x)',
 )
 
 
-def drive(answer, sizes, seed, source, begun):
+@task.harness
+def harness(answer, sizes, seed, source, begun):
     """The answer with parts of these sizes and random numbers."""
     import torch
     from torch import nn
@@ -159,6 +173,7 @@ def drive(answer, sizes, seed, source, begun):
     return answer(parts.requires_grad_(False).eval(), source, begun)
 
 
+@task.cases
 def cases(seed):
     """Without filler, with filler, and with sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
@@ -179,17 +194,3 @@ def cases(seed):
         sizes = (d_model, n_heads, n_source, n_target)
         found.append(Case((sizes, 1000 * seed + batch, source, begun), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("find the bug", points=12, minutes=15),
-    outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
-    "three attentions needs",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "Make the table of the lecture for this code: three attentions, and for each the mask "
-        "that it has and the one that it needs.",
-        "Then follow both texts from their words to the first block, side by side.",
-    ),
-)

@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=12,
+    outcome="choose a span from two rows of logits, so that the end is never before the start and "
+    "padding is never chosen",
+    hints=(
+        "Two loops are enough: over first words, and over the last words that go with each.",
+        "In the example, write down the sums of all spans that begin at position 2.",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +34,7 @@ def best_span(start, end, n_words, longest):
 # %%
 
 
-@also_right
+@task.alternative
 def by_table(start, end, n_words, longest):
     """A table of all pairs, with illegal ones at −∞."""
     sums = start[:, None] + end[None, :]
@@ -32,14 +44,14 @@ def by_table(start, end, n_words, longest):
     return at // len(start), at % len(start)
 
 
-@also_right
+@task.alternative
 def by_list(start, end, n_words, longest):
     """The largest of a list."""
     pairs = [(i, j) for i in range(1, n_words) for j in range(i, n_words) if j - i < longest]
     return list(max(pairs, key=lambda p: float(start[p[0]] + end[p[1]])))
 
 
-@mistake(
+@task.mistake(
     "Start and end are chosen one by one, so the end may come before the start. Choose the pair "
     "with the largest sum among the legal ones."
 )
@@ -47,7 +59,7 @@ def one_by_one(start, end, n_words, longest):
     return start[1:n_words].argmax().item() + 1, end[1:n_words].argmax().item() + 1
 
 
-@mistake(
+@task.mistake(
     "The best start is chosen first, and then the best end after it. A slightly worse start may "
     "have a much better end."
 )
@@ -57,7 +69,7 @@ def start_first(start, end, n_words, longest):
     return first, first + end[first:stop].argmax().item()
 
 
-@mistake(
+@task.mistake(
     "The best end is chosen first, and then the best start before it. A slightly worse end may "
     "have a much better start."
 )
@@ -67,7 +79,7 @@ def end_first(start, end, n_words, longest):
     return low + start[low : last + 1].argmax().item(), last
 
 
-@mistake(
+@task.mistake(
     "Where the end came before the start, the two were exchanged. A good position to end need not "
     "be a good position to begin. Compare sums of legal spans."
 )
@@ -75,37 +87,37 @@ def exchanged(start, end, n_words, longest):
     return tuple(sorted(one_by_one(start, end, n_words, longest)))
 
 
-edited(
+task.edit(
     "Padding was chosen, or could be: only the first `n_words` positions hold words.",
     "range(1, n_words)",
     "range(1, len(start))",
     "min(first + longest, n_words)",
     "min(first + longest, len(start))",
 )
-edited(
+task.edit(
     "Position 0 is not a word of the text: it is for “no answer” and belongs to no span.",
     "range(1, n_words)",
     "range(n_words)",
 )
-edited(
+task.edit(
     "Spans may have one word more than `longest` here. From position 3 to position 5 there are "
     "three words.",
     "first + longest",
     "first + longest + 1",
 )
-edited(
+task.edit(
     "Spans may have one word less than `longest` here. From position 3 to position 5 there are "
     "three words.",
     "first + longest",
     "first + max(longest - 1, 1)",
 )
-edited(
+task.edit(
     "Spans of `longest` words are never tried: `range` stops before its end. From position 3 to "
     "position 5 there are three words.",
     "first + longest",
     "first + longest - 1",
 )
-edited(
+task.edit(
     "The first position of padding counts as a word. Words are at the positions 1 to `n_words` − "
     "1.",
     "range(1, n_words)",
@@ -113,7 +125,7 @@ edited(
     "min(first + longest, n_words)",
     "min(first + longest, n_words + 1, len(start))",
 )
-edited(
+task.edit(
     "The last word is in no span. Words are at the positions 1 to `n_words` − 1, and `range` "
     "stops before its end.",
     "range(1, n_words)",
@@ -121,14 +133,14 @@ edited(
     "min(first + longest, n_words)",
     "min(first + longest, n_words - 1)",
 )
-edited(
+task.edit(
     "A span is taken only if its sum is above 0. Logits may all be negative: begin with −∞.",
     '-float("inf")',
     "0.0",
 )
 
 
-@mistake(
+@task.mistake(
     "A span may end before it begins here, as long as it is short. The last word is at the first "
     "one's position or after it."
 )
@@ -138,42 +150,43 @@ def either_way(start, end, n_words, longest):
     return max(pairs, key=lambda p: float(start[p[0]] + end[p[1]]))
 
 
-edited(
+task.edit(
     "The length of a span has no limit here. It may have at most `longest` words.",
     "min(first + longest, n_words)",
     "n_words",
 )
-edited(
+task.edit(
     "A span must have two words at least here. Start and end may be one position.",
     "range(first, min",
     "range(first + 1, min",
 )
-edited(
+task.edit(
     "The two logits are multiplied. Logits are logarithms, up to a constant: multiplying "
     "probabilities means adding logits. (Two negative logits have a positive product.)",
     "start[first] + end[last]",
     "start[first] * end[last]",
 )
-mistake(
+task.mistake(
     "The second number is the position *after* the last word. It should be the last word's own.",
     lambda start, end, n_words, longest: (
         (span := by_list(start, end, n_words, longest))[0],
         span[1] + 1,
     ),
 )
-mistake(
+task.mistake(
     "The positions are counted from the first word, as if position 0 were cut off. The first word "
     "is at position 1.",
     lambda start, end, n_words, longest: tuple(
         place - 1 for place in by_list(start, end, n_words, longest)
     ),
 )
-mistake(
+task.mistake(
     "Start and end have changed roles: the second row of logits was taken for the first.",
     lambda start, end, n_words, longest: best_span(end, start, n_words, longest),
 )
 
 
+@task.cases
 def cases(seed):
     """The example; then cases in which each hurried choice leads astray."""
     generator = torch.Generator().manual_seed(seed)
@@ -198,6 +211,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def legal(args, result):
     """Whether the span is one."""
     _, _, n_words, longest = args
@@ -211,16 +225,3 @@ def legal(args, result):
     if last - first + 1 > longest:
         return f"The span has {last - first + 1} words, and {longest} are allowed."
     return None
-
-
-TASK = task(
-    plan("implement", points=8, minutes=12),
-    outcome="choose a span from two rows of logits, so that the end is never before the start and "
-    "padding is never chosen",
-    cases=cases,
-    properties=(legal,),
-    hints=(
-        "Two loops are enough: over first words, and over the last words that go with each.",
-        "In the example, write down the sums of all spans that begin at position 2.",
-    ),
-)

@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=10,
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
+    "own",
+    hints=(
+        "For one threshold: who is told “no answer”, and for whom is that right? Who gets a span?",
+        "In the example, count the right answers for each of the five thresholds.",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +34,7 @@ def best_threshold(margins, span_right, has_answer):
 # %%
 
 
-@also_right
+@task.alternative
 def all_at_once(margins, span_right, has_answer):
     """A table with a row for each threshold."""
     thresholds = margins.sort().values
@@ -32,7 +44,7 @@ def all_at_once(margins, span_right, has_answer):
     return thresholds[counts == counts.max()][0]
 
 
-@also_right
+@task.alternative
 def by_loop(margins, span_right, has_answer):
     """Counted in Python."""
 
@@ -43,55 +55,55 @@ def by_loop(margins, span_right, has_answer):
     return min(margins.tolist(), key=lambda t: (-count(t), t))
 
 
-edited(
+task.edit(
     "“No answer” is said where the margin is *above* the threshold. Here it is said at the "
     "threshold, too.",
     "margins > threshold",
     "margins >= threshold",
 )
-edited(
+task.edit(
     "“No answer” is said where the margin is *below* the threshold here. A large margin speaks for "
     "no answer.",
     "margins > threshold",
     "margins < threshold",
 )
-edited(
+task.edit(
     "A question with an answer counts as right here as soon as a span is given. The span must be "
     "right, too.",
     "span_right & has_answer",
     "has_answer",
 )
-edited(
+task.edit(
     "The smallest margin always wins here: “no answer” costs nothing. It is right only where there "
     "is none, and elsewhere a right span may be lost.",
     "~has_answer, span_right",
     "torch.ones_like(has_answer), span_right",
 )
-edited(
+task.edit(
     "Among equals this takes the largest threshold. Wanted is the smallest.",
     ".item() > best",
     ".item() >= best",
 )
-edited(
+task.edit(
     "Thresholds are tried in the order of the questions, so among equals the first question's is "
     "taken. Wanted is the smallest.",
     "sorted(margins.tolist())",
     "margins.tolist()",
 )
-edited(
+task.edit(
     "Only questions that have an answer are counted here. Those without one are won or lost by the "
     "threshold as well.",
     "torch.where(says_none, ~has_answer, span_right & has_answer)",
     "~says_none & span_right & has_answer",
 )
-mistake(
+task.mistake(
     "The number of right answers came. You need the threshold that reaches it.",
     lambda margins, span_right, has_answer: max(
         torch.where(margins > t, ~has_answer, span_right & has_answer).sum().item()
         for t in margins.tolist()
     ),
 )
-mistake(
+task.mistake(
     "This is the *place* of a threshold, counted from 0, and not the threshold itself.",
     lambda margins, span_right, has_answer: next(
         i
@@ -99,15 +111,16 @@ mistake(
         if m == best_threshold(margins, span_right, has_answer)
     ),
 )
-mistake(
+task.mistake(
     "This is a position in the *sorted* margins. You need the margin that is there.",
     lambda margins, span_right, has_answer: (
         margins.sort().values.tolist().index(best_threshold(margins, span_right, has_answer))
     ),
 )
-mistake("The threshold is always 0 here. It must be chosen.", lambda m, s, h: 0.0)
+task.mistake("The threshold is always 0 here. It must be chosen.", lambda m, s, h: 0.0)
 
 
+@task.cases
 def cases(seed):
     """The example; then random ones, with several best thresholds."""
     generator = torch.Generator().manual_seed(seed)
@@ -129,21 +142,9 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def among(args, result):
     """Whether it is one of the margins."""
     if not any(abs(float(result) - m) < 1e-9 for m in args[0].tolist()):
         return f"{float(result):.3f} is none of the margins."
     return None
-
-
-TASK = task(
-    plan("implement", points=7, minutes=10),
-    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
-    "own",
-    cases=cases,
-    properties=(among,),
-    hints=(
-        "For one threshold: who is told “no answer”, and for whom is that right? Who gets a span?",
-        "In the example, count the right answers for each of the five thresholds.",
-    ),
-)

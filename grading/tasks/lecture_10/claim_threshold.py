@@ -1,6 +1,19 @@
 """A threshold chosen on the questions that are reported, and on others."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Questions without an answer",
+    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
+    "own",
+    hints=(
+        "Ten questions, and ten thresholds to try. By what does one of them win?",
+        "Whatever is chosen by its result has a result that is too good.",
+    ),
+)
 
 # %% the cell
 claim_threshold = ...  # four to six sentences
@@ -24,36 +37,25 @@ claim_threshold = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It reports the share on the questions that chose the threshold.",
     "I would report the larger one, since the threshold belongs to it.",
 )
-mistake(
+task.mistake(
     "It says that the reader is better on one of the two. Reader and questions are of one kind: "
     "only the threshold knows the first ones.",
     "The other questions are harder.",
 )
-mistake(
+task.mistake(
     "It does not say why the difference shrinks: with more questions a threshold can fit fewer of "
     "their accidents.",
     "With more questions everything gets better.",
 )
-mistake(
+task.mistake(
     "It sees no second choice in the table of readers. A rate is chosen, too.",
     "In the table there are only results.",
 )
-mistake(
+task.mistake(
     "It quotes no figure.",
     "The first number is a little larger than the second.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Questions without an answer",
-    outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
-    "own",
-    hints=(
-        "Ten questions, and ten thresholds to try. By what does one of them win?",
-        "Whatever is chosen by its result has a result that is too good.",
-    ),
 )

@@ -1,39 +1,34 @@
 """What an experiment with controls says of the flag, and what it does not say."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_exact_match = ...  # a set of letters
-# BEGIN SOLUTION
-claims_exact_match = {"b", "d", "f"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=4, minutes=5),
+task = TaskFile(
+    "choose",
+    points=4,
+    minutes=5,
     section="What the flag does",
     outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
     "controls",
     reasons={
-        "a": fails(
+        "a": incorrect(
             "The second reader has as many parameters as the first, and one input more than the "
             "third. Compare these three rows."
         ),
-        "b": holds(
+        "b": correct(
             "Then marks on any words would do, and the gain would come from the additional input. "
             "That is what a control is for."
         ),
-        "c": fails(
+        "c": incorrect(
             "Each of the two cues is in two sentences, and one sentence has both. Count the "
             "sentences of a text in which something is marked."
         ),
-        "d": holds(
+        "d": correct(
             "Seed 0 of *no flag* begins in the right sentence in .28, in a value of the right "
             "kind in all, and is exact in .15. The rest ends in a wrong place, or begins inside "
             "the value."
         ),
-        "e": fails("Two rows are of readers without attention. Look at the one with the flag."),
-        "f": holds(
+        "e": incorrect("Two rows are of readers without attention. Look at the one with the flag."),
+        "f": correct(
             "As a cosine, with noise, it does as well: .97 or more from each seed. Both say which "
             "words the two texts share."
         ),
@@ -43,3 +38,10 @@ TASK = task(
         "For (c): take the lecture's first text, and mark the words of its question by hand.",
     ),
 )
+
+# %% the cell
+claims_exact_match = ...  # a set of letters
+# BEGIN SOLUTION
+claims_exact_match = {"b", "d", "f"}
+# END SOLUTION
+# %%

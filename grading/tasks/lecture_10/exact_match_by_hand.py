@@ -1,6 +1,18 @@
 """Exact match and F1 by hand."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=5,
+    minutes=6,
+    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
+    rtol=1e-3,
+    hints=(
+        "Cross out the articles first, in both. Then count the shared words.",
+        "F1 is twice the shared words, divided by all words of both.",
+    ),
+)
 
 # %% the cell
 exact_match_by_hand = ...  # a list of five numbers
@@ -9,58 +21,48 @@ exact_match_by_hand = [1, 0.8, 0, 0.5, 0.575]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The article counts here. Exact match and F1 both leave out *a*, *an* and *the*.",
     [0, 0.8, 0, 0.5, 0.575],
 )
-mistake(
+task.mistake(
     "The second is its precision. F1 is the harmonic mean of precision and recall.",
     [1, 2 / 3, 0, 0.5, 0.541667],
 )
-mistake(
+task.mistake(
     "The second is its precision. F1 is the harmonic mean of precision and recall.",
     [1, 0.667, 0, 0.5, 0.542],
 )
-mistake(
+task.mistake(
     "The second is its recall. F1 is the harmonic mean of precision and recall.",
     [1, 1, 0, 0.5, 0.625],
 )
-mistake(
+task.mistake(
     "The second is the plain mean of precision and recall. F1 is the harmonic one.",
     [1, 5 / 6, 0, 0.5, 0.583333],
 )
-mistake(
+task.mistake(
     "The second is the plain mean of precision and recall. F1 is the harmonic one.",
     [1, 0.833, 0, 0.5, 0.583],
 )
-mistake(
+task.mistake(
     "The third is not empty, and nothing was wanted: no word is shared, so it is 0.",
     [1, 0.8, 1, 0.5, 0.825],
 )
-mistake(
+task.mistake(
     "The fourth is exact match. Half of the words agree, so F1 is more than that.",
     [1, 0.8, 0, 0, 0.45],
 )
-mistake("The last one is the sum. You need the mean over the four.", [1, 0.8, 0, 0.5, 2.3])
-mistake(
+task.mistake("The last one is the sum. You need the mean over the four.", [1, 0.8, 0, 0.5, 2.3])
+task.mistake(
     "The last one leaves out the question without an answer. It counts like every other.",
     [1, 0.8, 0, 0.5, 0.766667],
 )
-mistake(
+task.mistake(
     "The last one leaves out the question without an answer. It counts like every other.",
     [1, 0.8, 0, 0.5, 0.767],
 )
-mistake(
+task.mistake(
     "The last one is the mean exact match. You need the mean F1.",
     [1, 0.8, 0, 0.5, 0.25],
-)
-
-TASK = task(
-    plan("predict", points=5, minutes=6),
-    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
-    rtol=1e-3,
-    hints=(
-        "Cross out the articles first, in both. Then count the shared words.",
-        "F1 is twice the shared words, divided by all words of both.",
-    ),
 )

@@ -2,7 +2,20 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=6,
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    hints=(
+        "Compare each word of the context with each word of the question: a table (batch, T_c, "
+        "T_q). New axes make the two shapes fit.",
+        "Padding equals padding. Is it a word?",
+    ),
+)
 
 
 # %% the cell
@@ -17,27 +30,27 @@ def exact_match_feature(context, question):
 # %%
 
 
-@also_right
+@task.alternative
 def row_by_row(context, question):
     """Torch's search in a set, for each row."""
     rows = [torch.isin(c, q[q != 0]) for c, q in zip(context, question, strict=True)]
     return torch.stack(rows)
 
 
-@also_right
+@task.alternative
 def by_counting(context, question):
     """Products count how often a word stands in the question."""
     same = (context.unsqueeze(2) == question.unsqueeze(1)) & (question != 0).unsqueeze(1)
     return same.sum(dim=2) > 0
 
 
-edited(
+task.edit(
     "Padding of the context counts as a word of the question, because the question has padding, "
     "too.",
     " & (context != 0)",
     "",
 )
-edited(
+task.edit(
     "This says which words of the *question* are in the context: the result has a position for "
     "each word of the question. Which axis has to go?",
     "any(dim=-1) & (context != 0)",
@@ -45,21 +58,21 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "All rows are compared with the question of row 0. Each context has a question of its own."
 )
 def first_question(context, question):
     return torch.isin(context, question[0][question[0] != 0])
 
 
-@mistake(
+@task.mistake(
     "A word counts if it is in *any* question of the batch. Each context has a question of its own."
 )
 def any_question(context, question):
     return torch.isin(context, question[question != 0])
 
 
-@mistake(
+@task.mistake(
     "Words are compared position by position, the first with the first. A word of the question "
     "may occur anywhere in the context."
 )
@@ -70,7 +83,7 @@ def same_place(context, question):
     return found
 
 
-@mistake("Only a word's first position in the context is marked. Mark all of them.")
+@task.mistake("Only a word's first position in the context is marked. Mark all of them.")
 def first_place(context, question):
     found = row_by_row(context, question)
     for b, row in enumerate(context.tolist()):
@@ -80,16 +93,17 @@ def first_place(context, question):
     return found
 
 
-mistake(
+task.mistake(
     "The answer is the wrong way round: True is at words that the question has not.",
     lambda context, question: ~exact_match_feature(context, question) & (context != 0),
 )
-mistake(
+task.mistake(
     "A word must equal *all* words of the question here. One is enough.",
     lambda context, question: (context[:, :, None] == question[:, None, :]).all(dim=-1),
 )
 
 
+@task.cases
 def cases(seed):
     """A pair by hand; filler on one side, on both, on none; equal and different lengths."""
     generator = torch.Generator().manual_seed(seed)
@@ -105,23 +119,10 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def booleans(args, result):
     """One truth value for each word of the context."""
     context = args[0].numpy()
     if result.shape == context.shape and result[context == 0].any():
         return "A position of padding is marked."
     return None
-
-
-TASK = task(
-    plan("implement", points=5, minutes=6),
-    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
-    "controls",
-    cases=cases,
-    properties=(booleans,),
-    hints=(
-        "Compare each word of the context with each word of the question: a table (batch, T_c, "
-        "T_q). New axes make the two shapes fit.",
-        "Padding equals padding. Is it a word?",
-    ),
-)

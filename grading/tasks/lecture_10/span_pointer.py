@@ -4,7 +4,20 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=10,
+    outcome="say which text must make the queries when an answer is pointed at, and what it gains "
+    "by seeing both sides",
+    hints=(
+        "Attention returns a row for each query. Which text do you want rows of?",
+        "Three things can be checked on the result: its shape, which axis sums to 1, and what "
+        "padding has.",
+    ),
+)
 
 
 # %% the cell
@@ -24,7 +37,7 @@ def span_pointer(context, question, is_filler, W):
 # %%
 
 
-@also_right
+@task.alternative
 def renormalised(context, question, is_filler, W):
     """Filler is set to zero after softmax, and the rest is made to sum to 1."""
     weights = (context @ question.mT / context.shape[-1] ** 0.5).softmax(dim=-1)
@@ -32,7 +45,7 @@ def renormalised(context, question, is_filler, W):
     return (p / p.sum(dim=1, keepdim=True)).mT
 
 
-@also_right
+@task.alternative
 def row_by_row(context, question, is_filler, W):
     """One context at a time, without its filler."""
     out = torch.zeros(len(context), 2, context.shape[1], dtype=context.dtype)
@@ -43,19 +56,21 @@ def row_by_row(context, question, is_filler, W):
     return out
 
 
-as_given("This is the code as given. Which text do these positions belong to? Look at the shape.")
-edited(
+task.as_given(
+    "This is the code as given. Which text do these positions belong to? Look at the shape."
+)
+task.edit(
     "The context asks now. But padding still gets a share of the probability, and may be chosen.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
 )
-edited(
+task.edit(
     "The two numbers of each *word* sum to 1 here. It is the positions that compete: each of the "
     "two rows must sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
-edited(
+task.edit(
     "The context asks now, and the rest is as given: padding takes part, and the two numbers of a "
     "word sum to 1 instead of a row.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
@@ -63,29 +78,29 @@ edited(
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
-edited(
+task.edit(
     "Padding gets the logit 0 here, and 0 is an ordinary logit. It has to be −∞.",
     "-torch.inf",
     "0.0",
 )
-edited(
+task.edit(
     "Only padding can be chosen here: the mask is inverted.",
     "(is_filler[:, None]",
     "(~is_filler[:, None]",
 )
-edited(
+task.edit(
     "The padding was set to zero after softmax, so the rest no longer sums to 1. Hide it before.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
     "logits.softmax(dim=-1)",
     "logits.softmax(dim=-1) * ~is_filler[:, None]",
 )
-edited(
+task.edit(
     "The word's own vector is lost: the pointers see only what it found in the question.",
     "(context + found) @ W",
     "found @ W",
 )
-edited(
+task.edit(
     "The context looks at itself here, and the question is not read at all.",
     "(context, question, question)",
     "(context, context, context)",
@@ -96,7 +111,7 @@ def _logits(context, question, W):
     return ((context + F.scaled_dot_product_attention(context, question, question)) @ W).mT
 
 
-mistake(
+task.mistake(
     "Padding is hidden. But softmax lets the two numbers of one word compete, and it is the "
     "positions that should: along which axis?",
     lambda context, question, is_filler, W: (
@@ -106,13 +121,13 @@ mistake(
         .nan_to_num()
     ),
 )
-mistake(
+task.mistake(
     "The words are hidden and the padding is not: `is_filler` is True at padding.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
     ),
 )
-mistake(
+task.mistake(
     "Both rows together sum to 1 here. Each of the two must.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W)
@@ -122,17 +137,17 @@ mistake(
         .unflatten(1, (2, -1))
     ),
 )
-mistake(
+task.mistake(
     "Each position got a sigmoid of its own. The positions compete for one answer: softmax.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W).sigmoid().masked_fill(is_filler[:, None], 0)
     ),
 )
-mistake(
+task.mistake(
     "All is right but the order of the axes: the two rows must come before the positions.",
     lambda context, question, is_filler, W: span_pointer(context, question, is_filler, W).mT,
 )
-mistake(
+task.mistake(
     "The scores of attention are not scaled, or not by √d.",
     lambda context, question, is_filler, W: (
         ((context + (context @ question.mT).softmax(dim=-1) @ question) @ W)
@@ -142,6 +157,7 @@ mistake(
 )
 
 
+@task.cases
 def cases(seed):
     """A context of three words and one of filler; then other sizes, T_q = T_c among them."""
     rng = np.random.default_rng(seed)
@@ -166,6 +182,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def rows_sum_to_one(args, result):
     """Two rows for each context, over its places."""
     batch, T_c = args[2].shape
@@ -177,17 +194,3 @@ def rows_sum_to_one(args, result):
     if not np.allclose(sums, 1):
         return f"A row sums to {sums.flat[np.abs(sums - 1).argmax()]:.3f}, not to 1."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=10),
-    outcome="say which text must make the queries when an answer is pointed at, and what it gains "
-    "by seeing both sides",
-    cases=cases,
-    properties=(rows_sum_to_one,),
-    hints=(
-        "Attention returns a row for each query. Which text do you want rows of?",
-        "Three things can be checked on the result: its shape, which axis sums to 1, and what "
-        "padding has.",
-    ),
-)

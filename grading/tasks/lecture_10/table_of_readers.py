@@ -4,7 +4,24 @@ import random
 from itertools import pairwise
 from statistics import fmean
 
-from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+from grading.author import Case, TaskFile, functions_of
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=18,
+    section="What the flag does",
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    forbidden=functions_of("helpers.results.comparison"),
+    hints=(
+        "For one reader: a dictionary from each rate to the list of its validations, then to their "
+        "mean.",
+        "Write the rates that count as equal in a list, in rising order. Which position do you "
+        "need in a list of one, two, three and four?",
+        "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
+    ),
+)
 
 
 # %% the cell
@@ -29,7 +46,7 @@ def table_of_readers(search, runs, equal):
 # %%
 
 
-@also_right
+@task.alternative
 def by_arrays(search, runs, equal):
     """Means of arrays, in which a rate that failed is NaN."""
     import numpy as np
@@ -51,7 +68,7 @@ def by_arrays(search, runs, equal):
     return sorted(found, key=lambda line: line[2], reverse=True)
 
 
-@also_right
+@task.alternative
 def by_two_dictionaries(search, runs, equal):
     """The rows are sorted into dictionaries first."""
     from collections import defaultdict
@@ -101,19 +118,19 @@ def _likeliest(means):
     return max(means, key=means.get)
 
 
-mistake(
+task.mistake(
     "Rates were chosen by the *test*. Then each reader is reported at what happened to suit these "
     "questions best. The rows of `search` are there to choose with.",
     lambda search, runs, equal: _table(search, runs, equal, on="test"),
 )
-mistake(
+task.mistake(
     "Each reader has the rate with the best *test*: chosen and reported on the same questions, "
     "that is too good by luck. Choose by `validation`, in `search`.",
     lambda search, runs, equal: _table(search, runs, equal, _likeliest, on="test"),
 )
 
 
-@mistake(
+@task.mistake(
     "One rate is shared by all readers here. It suits some of them and not others, so the table "
     "compares rates as much as readers. Each has a rate of its own."
 )
@@ -123,19 +140,19 @@ def one_rate(search, runs, equal):
     return _table(search, runs, equal, lambda means: rate)
 
 
-mistake(
+task.mistake(
     "The single best rate is taken. What lies within `equal` of it may be better by chance only, "
     "so all of these count as equal, and the middle one is asked for.",
     lambda search, runs, equal: _table(search, runs, equal, _likeliest),
 )
 
 
-mistake(
+task.mistake(
     "`equal` was taken as a share of the best mean. It is a difference: .90 − .03 = .87 is the "
     "border, for every reader with a best of .90.",
     lambda search, runs, equal: _table(search, runs, equal, _within_share(equal)),
 )
-mistake(
+task.mistake(
     "A training that failed was counted as 0. The rate may still have the best mean of all, if the "
     "others are bad; it is not chosen at all.",
     lambda search, runs, equal: _table(search, runs, equal, none="as 0"),
@@ -161,25 +178,25 @@ def _good(place):
     return choose_by
 
 
-mistake(
+task.mistake(
     "Of the rates that count as equal this takes the smallest. You need the one in the middle.",
     _good(lambda n: 0),
 )
-mistake(
+task.mistake(
     "Of the rates that count as equal this takes the largest. You need the one in the middle.",
     _good(lambda n: n - 1),
 )
-mistake(
+task.mistake(
     "Of two rates in the middle this takes the larger. You need the smaller one: counted from 0, "
     "the middle of four is position 1.",
     _good(lambda n: n // 2),
 )
-mistake(
+task.mistake(
     "A rate with which one training failed is chosen as if that seed had not been run. A rate that "
     "fails with one seed in three is not safe: leave it out.",
     lambda search, runs, equal: _table(search, runs, equal, none="left out"),
 )
-mistake(
+task.mistake(
     "The mean over *all* rates is reported. You need the one at the reader's own rate: nobody "
     "uses a reader at a rate that does not suit it.",
     lambda search, runs, equal: [
@@ -190,14 +207,14 @@ mistake(
         )
     ],
 )
-mistake(
+task.mistake(
     "The best seed is reported. You need the mean over seeds: who tries again until it is good "
     "reports luck.",
     lambda search, runs, equal: _table(search, runs, equal, report=max),
 )
 
 
-@mistake(
+@task.mistake(
     "What is reported comes from the search, on the questions by which the rates were chosen. That "
     "is too good by what fitted by chance: report `test`."
 )
@@ -213,7 +230,7 @@ def validation_reported(search, runs, equal):
     return sorted(found, key=lambda line: -line[2])
 
 
-@mistake(
+@task.mistake(
     "Of each rate only the last seed's row is left: a dictionary keeps one value for a key. "
     "Collect a list for each rate, and take its mean."
 )
@@ -222,15 +239,17 @@ def last_seed(search, runs, equal):
     return _table(list(last.values()), runs, equal)
 
 
-edited("The lines are right, and the worst reader is first.", "-line[2]", "line[2]")
-edited("The lines are right, and not in order: the best mean comes first.", "-line[2]", "line[0]")
-edited(
+task.edit("The lines are right, and the worst reader is first.", "-line[2]", "line[2]")
+task.edit(
+    "The lines are right, and not in order: the best mean comes first.", "-line[2]", "line[0]"
+)
+task.edit(
     "The rates that count as equal are in the order of the rows, which is any order. Sort them "
     "before you take the one in the middle.",
     "in sorted(tried) if",
     "in tried if",
 )
-mistake(
+task.mistake(
     "Readers are compared with the best of *all* readers when it is said which rates are equal. "
     "`equal` is counted from the reader's own best.",
     lambda search, runs, equal: _common(search, runs, equal),
@@ -327,6 +346,7 @@ def _much_the_best_but_failed(chance):
     return Case((search, runs, EQUAL), note, kind="a training that failed")
 
 
+@task.cases
 def cases(seed):
     """Three readers on paper; then drawn ones, in which each hurried choice gives another order."""
     small = [
@@ -368,6 +388,7 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def lines(args, result):
     """One line for each reader, with one of its rates, and the best first."""
     names = {row["model"] for row in args[1]}
@@ -377,21 +398,3 @@ def lines(args, result):
     if means != sorted(means, reverse=True):
         return "The lines are not in order: the best mean comes first."
     return None
-
-
-TASK = task(
-    plan("implement", points=10, minutes=18),
-    section="What the flag does",
-    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
-    "controls",
-    cases=cases,
-    properties=(lines,),
-    forbidden=functions_of("helpers.results.comparison"),
-    hints=(
-        "For one reader: a dictionary from each rate to the list of its validations, then to their "
-        "mean.",
-        "Write the rates that count as equal in a list, in rising order. Which position do you "
-        "need in a list of one, two, three and four?",
-        "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
-    ),
-)

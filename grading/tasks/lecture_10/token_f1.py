@@ -3,7 +3,18 @@
 import random
 from collections import Counter
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=7,
+    minutes=10,
+    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
+    hints=(
+        'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',
+        "An answer without any word says that there is none. When is that right?",
+    ),
+)
 
 
 # %% the cell
@@ -26,7 +37,7 @@ def token_f1(answer, wanted):
 # %%
 
 
-@also_right
+@task.alternative
 def by_removal(answer, wanted):
     """Each word that is found is used up."""
     keep = [
@@ -47,53 +58,53 @@ def by_removal(answer, wanted):
     return 2 * precision * recall / (precision + recall)
 
 
-as_given(
+task.as_given(
     "This is the code as given. Try *the red key* for *the red key*, *key key* for "
     "*key*; and with two empty lists."
 )
-edited(
+task.edit(
     "Articles still count in the wanted words.",
     "theirs = [word.lower() for word in wanted if word.lower() not in articles]",
     "theirs = [word.lower() for word in wanted]",
 )
-edited(
+task.edit(
     "A word that is said twice counts twice, although it is wanted once.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "sum(word in theirs for word in ours)",
 )
-edited(
+task.edit(
     "A word that is twice in both counts once only. Words are counted as bags, not as sets.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "len(set(ours) & set(theirs))",
 )
-edited(
+task.edit(
     "Two empty answers agree: both say that there is none. That is 1.",
     "return float(ours == theirs)",
     "return 0.0",
 )
-edited(
+task.edit(
     "Only *both* empty is agreement. If one is empty and the other is not, it is 0.",
     "return float(ours == theirs)",
     "return 1.0",
 )
-edited(
+task.edit(
     "This is precision: shared words among those that were said. F1 is the harmonic mean of "
     "precision and recall.",
     "2 * shared / (len(ours) + len(theirs))",
     "shared / len(ours)",
 )
-edited(
+task.edit(
     "This is recall: shared words among those that were wanted. F1 is the harmonic mean of "
     "precision and recall.",
     "2 * shared / (len(ours) + len(theirs))",
     "shared / len(theirs)",
 )
-edited(
+task.edit(
     "This is the plain mean of precision and recall. F1 is the harmonic one.",
     "2 * shared / (len(ours) + len(theirs))",
     "(shared / len(ours) + shared / len(theirs)) / 2",
 )
-edited(
+task.edit(
     "Precision and recall were multiplied. F1 is their harmonic mean.",
     "2 * shared / (len(ours) + len(theirs))",
     "shared / len(ours) * shared / len(theirs)",
@@ -114,7 +125,7 @@ def _left(words):
     return [word.lower() for word in words if word.lower() not in ARTICLES]
 
 
-@mistake(
+@task.mistake(
     "Capitals count where articles are left out: *The* is one, too. Make words small before you "
     "compare them with the articles."
 )
@@ -122,12 +133,12 @@ def capital_articles(answer, wanted):
     return _f1(*([w.lower() for w in words if w not in ARTICLES] for words in (answer, wanted)))
 
 
-@mistake("Capitals matter here: *Key* and *key* are one word.")
+@task.mistake("Capitals matter here: *Key* and *key* are one word.")
 def capitals_matter(answer, wanted):
     return _f1(*([w for w in words if w.lower() not in ARTICLES] for words in (answer, wanted)))
 
 
-@mistake(
+@task.mistake(
     "Whether a side is empty was asked before the articles went. An answer of an article alone has "
     "no word left."
 )
@@ -137,7 +148,7 @@ def empty_too_early(answer, wanted):
     return _f1(_left(answer), _left(wanted))
 
 
-@mistake(
+@task.mistake(
     "Words were removed from a list while a loop ran over it: of two articles in a row the second "
     "one is passed over. Make a new list."
 )
@@ -150,7 +161,7 @@ def removed_in_the_loop(answer, wanted):
     return _f1(*kept)
 
 
-@mistake(
+@task.mistake(
     "The words of each side were made a set, so that lengths are counted without repeats as well. "
     "Words are counted as bags."
 )
@@ -158,12 +169,13 @@ def sets_throughout(answer, wanted):
     return _f1(sorted(set(_left(answer))), sorted(set(_left(wanted))))
 
 
-mistake(
+task.mistake(
     "The words of the answer were made a set: a word said twice is two words of precision.",
     lambda answer, wanted: _f1(sorted(set(_left(answer))), _left(wanted)),
 )
 
 
+@task.cases
 def cases(seed):
     """Worked examples, then words drawn at random, some of them twice."""
     chance = random.Random(seed)
@@ -206,20 +218,9 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def share(args, result):
     """F1 lies between 0 and 1."""
     if not 0 <= float(result) <= 1 + 1e-9:
         return f"F1 is {float(result):.3f}. It cannot lie outside 0 and 1."
     return None
-
-
-TASK = task(
-    plan("find the bug", points=7, minutes=10),
-    outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
-    cases=cases,
-    properties=(share,),
-    hints=(
-        'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',
-        "An answer without any word says that there is none. When is that right?",
-    ),
-)

@@ -4,10 +4,28 @@ import functools
 
 import torch
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.apps import question_answering
 from helpers.data.questions import NAMES
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=10,
+    minutes=20,
+    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
+    "controls",
+    threshold=0.9,
+    rtol=0.0,
+    atol=1.5,
+    hints=(
+        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
+        "It returns a pair and the targets; the pair is handed to the model as two arguments.",
+        "Both readers of `helpers.apps.question_answering` have the flag. "
+        "Which did the lecture find better?",
+        "What did the lecture do with the embeddings of names?",
+    ),
+)
 
 
 # %% the cell
@@ -44,7 +62,7 @@ def _trained(contexts, questions, spans, steps, **how):
     return reader
 
 
-@mistake(
+@task.mistake(
     "It is right in hardly any case. Was the reader trained before it is returned, and with "
     "contexts, questions and spans of the same rows?"
 )
@@ -56,12 +74,12 @@ def untrained(contexts, questions, spans):
     return RecurrentReader(285)
 
 
-@mistake("It answers with the *last* word first: starts and ends are swapped in the targets.")
+@task.mistake("It answers with the *last* word first: starts and ends are swapped in the targets.")
 def exchanged(contexts, questions, spans):
     return _trained(contexts, questions, spans.flip(1), 120)
 
 
-@mistake(
+@task.mistake(
     "It answers with the first word alone: the end was asked to be where the start is. The second "
     "column of the spans is the last word."
 )
@@ -69,14 +87,14 @@ def first_word_twice(contexts, questions, spans):
     return _trained(contexts, questions, spans[:, :1].expand(-1, 2), 300, fixed=NAMES)
 
 
-@mistake(
+@task.mistake(
     "It points one position too far to the left, as if position 0 were the first word of the text."
 )
 def shifted(contexts, questions, spans):
     return _trained(contexts, questions, spans - 1, 200)
 
 
-@mistake(
+@task.mistake(
     "Without the flag it does not learn in this time which words the question names. What did the "
     "lecture add to the words of the context?"
 )
@@ -84,7 +102,8 @@ def no_flag(contexts, questions, spans):
     return _trained(contexts, questions, spans, 120, flag=None)
 
 
-def drive(answer, contexts, questions, spans, new_contexts, new_questions, new_spans):
+@task.harness
+def harness(answer, contexts, questions, spans, new_contexts, new_questions, new_spans):
     """How many of ten new questions are answered exactly, or nearly."""
     import torch
     from torch import nn
@@ -124,40 +143,22 @@ def _questions(seed):
     return *known[0], known[1], *new[0], new[1]
 
 
+@task.cases
 def cases(seed):
     """5,000 questions to learn from, and 400 with names that are not among them."""
     return [Case(tuple(tensor.clone() for tensor in _questions(seed)), kind="ordinary cases")]
 
 
+@task.score
 def score(args, value):
     """The share of right answers."""
     return value["right, of ten"] / 10
 
 
+@task.diagnostic
 def after_training(args, result):
     """What it can do."""
     said = (
         f"Of ten questions with unseen names {result['right, of ten']:.1f} are answered exactly, "
     )
     return said + f"and {result['right start, of ten']:.1f} begin at the right word."
-
-
-TASK = task(
-    plan("train", points=10, minutes=20),
-    outcome='say what a flag "occurs in the question" does for a reader, from an experiment with '
-    "controls",
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=0.9,
-    rtol=0.0,
-    atol=1.5,
-    hints=(
-        "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "It returns a pair and the targets; the pair is handed to the model as two arguments.",
-        "Both readers of `helpers.apps.question_answering` have the flag. "
-        "Which did the lecture find better?",
-        "What did the lecture do with the embeddings of names?",
-    ),
-)

@@ -1,6 +1,18 @@
 """A summary with a high score and a wrong fact, and what one should count instead."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="A high score and a wrong fact",
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    hints=(
+        "How many words of a summary may be wrong before its ROUGE-L falls below 0.85?",
+        "Which words could you add, or exchange, without a change in the set of facts?",
+    ),
+)
 
 # %% the cell
 claim_rouge = ...  # four to six sentences
@@ -25,35 +37,25 @@ claim_rouge = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It brings no summary of its own that is false though the counter finds nothing, or the "
     "counter does find something in it.",
     "ROUGE can be high although a fact is wrong.",
 )
-mistake(
+task.mistake(
     "It says that ROUGE is useless. It counts what is shared, and of that it tells.",
     "ROUGE says nothing about summaries.",
 )
-mistake(
+task.mistake(
     "It does not say why a wrong day costs so little: it is one word of eight, like any other.",
     "ROUGE does not understand days.",
 )
-mistake(
+task.mistake(
     "It trusts the counter as it trusted ROUGE. A bag of facts does not know who did what, nor a "
     "*not*.",
     "With the facts counted, nothing can go wrong any more.",
 )
-mistake(
+task.mistake(
     "Its check needs a person for every text, or none at all.",
     "Somebody should read all summaries.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="A high score and a wrong fact",
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
-    hints=(
-        "How many words of a summary may be wrong before its ROUGE-L falls below 0.85?",
-        "Which words could you add, or exchange, without a change in the set of facts?",
-    ),
 )

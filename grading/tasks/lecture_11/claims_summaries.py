@@ -1,34 +1,29 @@
 """Read a table of scores and facts, seed by seed."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_summaries = ...  # a set of letters
-# BEGIN SOLUTION
-claims_summaries = {"a", "c", "e", "g"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=6, minutes=10),
+task = TaskFile(
+    "choose",
+    points=6,
+    minutes=10,
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     reasons={
-        "a": holds("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
-        "b": fails(
+        "a": correct("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
+        "b": incorrect(
             "A fact that strayed into the copier's one sentence makes it false. In a chosen "
             "sentence it is a true statement about something else."
         ),
-        "c": holds("It can only say what the text says, so that nothing can be invented."),
-        "d": fails(
+        "c": correct("It can only say what the text says, so that nothing can be invented."),
+        "d": incorrect(
             "The name is not in its list. It has no row that training could have changed: more "
             "steps would not help."
         ),
-        "e": holds("Of eight words seven are in common: 7/8 = 0.875, whichever is wrong."),
-        "f": fails(
+        "e": correct("Of eight words seven are in common: 7/8 = 0.875, whichever is wrong."),
+        "f": incorrect(
             "Two seeds name six of ten known people and at most one of ten new ones. All of the "
             "syllables were known."
         ),
-        "g": holds(
+        "g": correct(
             "Names, deeds, things and cities are right in nearly all; the day in about half. So "
             "is the share that is whole."
         ),
@@ -39,3 +34,10 @@ TASK = task(
         "For (g): if four facts are always right, what decides whether a summary is whole?",
     ),
 )
+
+# %% the cell
+claims_summaries = ...  # a set of letters
+# BEGIN SOLUTION
+claims_summaries = {"a", "c", "e", "g"}
+# END SOLUTION
+# %%

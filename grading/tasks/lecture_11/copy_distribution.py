@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+from grading.author import Case, TaskFile, functions_of
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=15,
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    forbidden=functions_of("helpers.apps.summarization"),
+    hints=(
+        "`scatter_add(-1, at, weights)` wants `at` in the shape of `weights`: for each weight, the "
+        "entry to which it is added.",
+        "The words are the same at every step of the summary: `source[:, None]` has an axis for "
+        "the steps, of size 1, and can be expanded.",
+    ),
+)
 
 
 # %% the cell
@@ -18,14 +33,14 @@ def copy_distribution(weights, source, n_words):
 # %%
 
 
-@also_right
+@task.alternative
 def by_product(weights, source, n_words):
     """A product with a matrix of zeros and ones."""
     places = torch.nn.functional.one_hot(source, n_words).to(weights.dtype)
     return weights @ places
 
 
-@also_right
+@task.alternative
 def by_loop(weights, source, n_words):
     """Place by place."""
     found = torch.zeros(weights.shape[0], weights.shape[1], n_words, dtype=weights.dtype)
@@ -35,7 +50,7 @@ def by_loop(weights, source, n_words):
     return found
 
 
-edited(
+task.edit(
     "A word that is there several times has the weight of one of its places only. All its places "
     "count, added up.",
     "empty.scatter_add(-1, at, weights)",
@@ -43,7 +58,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "A word that is there several times has the *mean* of its places. Then a row no longer sums "
     "to 1: add the weights up."
 )
@@ -52,7 +67,7 @@ def averaged(weights, source, n_words):
     return weights @ places / places.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-@mistake(
+@task.mistake(
     "A word that is there several times has the *largest* of its weights. Then a row no longer "
     "sums to 1: add them up."
 )
@@ -62,19 +77,19 @@ def largest(weights, source, n_words):
     return empty.scatter_reduce(-1, at, weights, "amax")
 
 
-@mistake("The first text's words were used for all texts of the batch.")
+@task.mistake("The first text's words were used for all texts of the batch.")
 def first_row(weights, source, n_words):
     places = torch.nn.functional.one_hot(source[0], n_words).to(weights.dtype)
     return weights @ places
 
 
-@mistake("All steps of the summary have the sum of all steps. Keep them apart.")
+@task.mistake("All steps of the summary have the sum of all steps. Keep them apart.")
 def all_steps(weights, source, n_words):
     found = by_product(weights, source, n_words)
     return found.sum(dim=1, keepdim=True).expand_as(found)
 
 
-@mistake(
+@task.mistake(
     "Only the first step of the summary was filled: `scatter_add` goes as far as its index does, "
     "and yours has an axis of size 1. Expand it."
 )
@@ -83,22 +98,25 @@ def first_step_only(weights, source, n_words):
     return empty.scatter_add(-1, source[:, None], weights)
 
 
-@mistake("A second softmax: the weights are probabilities already, and zeros have to stay zeros.")
+@task.mistake(
+    "A second softmax: the weights are probabilities already, and zeros have to stay zeros."
+)
 def softmax_again(weights, source, n_words):
     return by_product(weights, source, n_words).softmax(dim=-1)
 
 
-@mistake("Each word has the share of its places, whatever the attention is.")
+@task.mistake("Each word has the share of its places, whatever the attention is.")
 def counts_only(weights, source, n_words):
     even = torch.full_like(weights, 1 / weights.shape[-1])
     return by_product(even, source, n_words)
 
 
-@mistake("The last two axes are swapped.")
+@task.mistake("The last two axes are swapped.")
 def turned(weights, source, n_words):
     return by_product(weights, source, n_words).transpose(1, 2)
 
 
+@task.cases
 def cases(seed):
     """One text with a word twice; then sizes that all differ, and words behind the list."""
     generator = torch.Generator().manual_seed(seed)
@@ -121,18 +139,3 @@ def rows_sum_to_one(args, result):
     """Whatever the attention is, some word is copied."""
     off = (result.sum(dim=-1) - 1).abs().max().item()
     return None if off < 1e-9 else f"A row sums to 1 ± {off:.2f}."
-
-
-TASK = task(
-    plan("implement", points=8, minutes=15),
-    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its vocabulary does not hold",
-    cases=cases,
-    forbidden=functions_of("helpers.apps.summarization"),
-    hints=(
-        "`scatter_add(-1, at, weights)` wants `at` in the shape of `weights`: for each weight, the "
-        "entry to which it is added.",
-        "The words are the same at every step of the summary: `source[:, None]` has an axis for "
-        "the steps, of size 1, and can be expanded.",
-    ),
-)

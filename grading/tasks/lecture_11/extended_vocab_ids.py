@@ -1,6 +1,18 @@
 """Ids for words that are in no list: behind the list, in the order of the text."""
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=10,
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    hints=(
+        "Keep a dictionary of the unknown words of this text, beside the one that came in.",
+        "How many unknown words have been met so far? That many ids after the list are taken.",
+    ),
+)
 
 
 # %% the cell
@@ -22,14 +34,14 @@ def extended_vocab_ids(words, ids):
 # %%
 
 
-@also_right
+@task.alternative
 def in_two_steps(words, ids):
     """The unknown words first."""
     strange = list(dict.fromkeys(word for word in words if word not in ids))
     return [ids[word] if word in ids else len(ids) + strange.index(word) for word in words]
 
 
-@mistake(
+@task.mistake(
     "An unknown word that is there twice got two ids. It is one word: its copies have to find "
     "each other."
 )
@@ -41,7 +53,7 @@ def each_time_anew(words, ids):
     return found
 
 
-@mistake(
+@task.mistake(
     "All unknown words have the same id, as with a closed list. Then nobody can say which of them "
     "was copied."
 )
@@ -49,12 +61,12 @@ def all_the_same(words, ids):
     return [ids.get(word, len(ids)) for word in words]
 
 
-edited(
+task.edit(
     "The first unknown word got len(ids) + 1. The ids of the list go from 0 to len(ids) - 1.",
     "len(ids) + len(unknown)",
     "len(ids) + len(unknown) + 1",
 )
-edited(
+task.edit(
     "The unknown words are counted from 0, as if there were no list. These ids belong to words of "
     "the list.",
     "len(ids) + len(unknown)",
@@ -62,13 +74,13 @@ edited(
 )
 
 
-@mistake("The unknown words were numbered in the alphabet's order. Number them as they come.")
+@task.mistake("The unknown words were numbered in the alphabet's order. Number them as they come.")
 def by_alphabet(words, ids):
     strange = sorted({word for word in words if word not in ids})
     return [ids[word] if word in ids else len(ids) + strange.index(word) for word in words]
 
 
-@mistake(
+@task.mistake(
     "The number after the list grew with *each* unknown word, also where it was met before. Count "
     "the different ones."
 )
@@ -83,7 +95,7 @@ def grows_each_time(words, ids):
     return found
 
 
-edited(
+task.edit(
     "The first unknown word got the last id of the list, which is another word's. After the list "
     "is len(ids).",
     "len(ids) + len(unknown)",
@@ -91,7 +103,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "The word with the id 0 is taken for unknown: `or`, and `if` of a number, treat 0 as missing. "
     "Ask `word in ids`."
 )
@@ -100,12 +112,12 @@ def zero_is_missing(words, ids):
     return [ids.get(word) or unknown.setdefault(word, len(ids) + len(unknown)) for word in words]
 
 
-@mistake("An unknown word got the number of its place. Count the unknown words only.")
+@task.mistake("An unknown word got the number of its place. Count the unknown words only.")
 def by_place(words, ids):
     return [ids.get(word, len(ids) + words.index(word)) for word in words]
 
 
-@mistake(
+@task.mistake(
     "The unknown words were added to the list that came in. Then they are known in the next text, "
     "which should begin again."
 )
@@ -113,11 +125,12 @@ def list_grows(words, ids):
     return [ids.setdefault(word, len(ids)) for word in words]
 
 
-@mistake("The unknown words were left out. Each word of the text needs an id.")
+@task.mistake("The unknown words were left out. Each word of the text needs an id.")
 def left_out(words, ids):
     return [ids[word] for word in words if word in ids]
 
 
+@task.cases
 def cases(seed):
     """By hand, with a name twice; then drawn texts."""
     import random
@@ -144,15 +157,3 @@ def cases(seed):
             Case((words, {word: i for i, word in enumerate(pool[:known])}), kind="ordinary cases")
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=10),
-    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its vocabulary does not hold",
-    cases=cases,
-    hints=(
-        "Keep a dictionary of the unknown words of this text, beside the one that came in.",
-        "How many unknown words have been met so far? That many ids after the list are taken.",
-    ),
-)

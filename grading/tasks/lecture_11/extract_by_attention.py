@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=8,
+    minutes=15,
+    outcome="test a claim about attention weights, here that they summarize, against controls",
+    hints=(
+        "Compute the sums by hand for the first case. What do they tell about the words?",
+        "Let one sentence be twice as long as the others, and all words receive the same.",
+        "What should come out for a text of two sentences and k = 3?",
+    ),
+)
 
 
 # %% the cell
@@ -24,7 +36,7 @@ def extract_by_attention(weights, sentence, k):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(weights, sentence, k):
     """Sentence by sentence."""
     received = weights.sum(dim=0)
@@ -32,13 +44,13 @@ def by_loop(weights, sentence, k):
     return sorted(sorted(means, key=means.get, reverse=True)[:k])
 
 
-as_given(
+task.as_given(
     "This is the code as given. Its choice is that of the longest sentences, whatever the weights "
     "say."
 )
 
 
-@mistake(
+@task.mistake(
     "No word is more important than another by these sums, whatever the weights are: along which "
     "axis did softmax make them 1? Look at what each word *receives*."
 )
@@ -49,26 +61,26 @@ def wrong_axis(weights, sentence, k):
     return sorted(scores.topk(min(k, n)).indices.tolist())
 
 
-edited(
+task.edit(
     "The attention of a sentence is the sum over its words here, so that long sentences win. You "
     "need the mean for each word.",
     "scores / sentence.bincount(minlength=n)",
     "scores",
 )
-edited(
+task.edit(
     "The sentences come in the order of their scores. In a summary they are in the order of the "
     "text.",
     "sorted(best.tolist())",
     "best.tolist()",
 )
-edited(
+task.edit(
     "All is right where the text has k sentences or more. A shorter text is its own summary.",
     "topk(min(k, n))",
     "topk(k)",
 )
 
 
-@mistake("These are the sentences that receive *least*.")
+@task.mistake("These are the sentences that receive *least*.")
 def smallest(weights, sentence, k):
     n = int(sentence.max()) + 1
     scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=0))
@@ -76,7 +88,7 @@ def smallest(weights, sentence, k):
     return sorted((-scores).topk(min(k, n)).indices.tolist())
 
 
-@mistake(
+@task.mistake(
     "What a sentence gives to its own words was left out. They receive from *all* words, their own "
     "sentence's among them."
 )
@@ -88,7 +100,7 @@ def from_others_only(weights, sentence, k):
     return sorted(scores.topk(min(k, n)).indices.tolist())
 
 
-@mistake(
+@task.mistake(
     "What a word gives to itself was left out. Words receive from *all* words, themselves among "
     "them."
 )
@@ -96,7 +108,7 @@ def without_diagonal(weights, sentence, k):
     return extract_by_attention(weights.clone().fill_diagonal_(0), sentence, k)
 
 
-@mistake(
+@task.mistake(
     "These are the positions of words. Add up what the words of each sentence receive, and return "
     "numbers of sentences."
 )
@@ -105,7 +117,7 @@ def words_not_sentences(weights, sentence, k):
     return sorted(looked.topk(min(k, len(looked))).indices.tolist())
 
 
-@mistake(
+@task.mistake(
     "This takes the sentence of the word that receives most. You need the mean over all words of "
     "a sentence."
 )
@@ -116,13 +128,14 @@ def by_best_word(weights, sentence, k):
     return sorted(sorted(range(n), key=lambda i: -best[i])[:k])
 
 
-@mistake("The two bugs of order and length are fixed, and the sums run along the given axis.")
+@task.mistake("The two bugs of order and length are fixed, and the sums run along the given axis.")
 def only_the_end(weights, sentence, k):
     n = int(sentence.max()) + 1
     scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=1))
     return sorted(scores.topk(min(k, n)).indices.tolist())
 
 
+@task.cases
 def cases(seed):
     """Four sentences of different lengths by hand; drawn ones; fewer sentences than k."""
     generator = torch.Generator().manual_seed(seed)
@@ -168,15 +181,3 @@ def cases(seed):
         kind = "edge cases" if k > len(lengths) else "ordinary cases"
         found.append(Case((scores.softmax(dim=-1), sentence, k), note, kind=kind))
     return found
-
-
-TASK = task(
-    plan("find the bug", points=8, minutes=15),
-    outcome="test a claim about attention weights, here that they summarize, against controls",
-    cases=cases,
-    hints=(
-        "Compute the sums by hand for the first case. What do they tell about the words?",
-        "Let one sentence be twice as long as the others, and all words receive the same.",
-        "What should come out for a text of two sentences and k = 3?",
-    ),
-)

@@ -1,6 +1,17 @@
 """Facts kept, lost, strayed and invented, from three lists of words."""
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=8,
+    outcome="count which facts of a text a summary keeps, loses and makes up",
+    hints=(
+        "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
+        "Every word said is kept, strayed or invented, and just one of these.",
+    ),
+)
 
 NAMES = ("mara", "zora", "ben", "ida", "noah", "cleo")
 CITIES = ("oslo", "lima", "rome", "cairo", "quito")
@@ -23,7 +34,7 @@ def fact_counts(said, right, told):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(said, right, told):
     """Word by word."""
     counts = [0, 0, 0, 0]
@@ -38,7 +49,7 @@ def by_loop(said, right, told):
     return counts
 
 
-@mistake("A fact that is said twice was counted twice. Say it ten times: it is one fact.")
+@task.mistake("A fact that is said twice was counted twice. Say it ten times: it is one fact.")
 def with_repeats(said, right, told):
     return [
         sum(word in right for word in said),
@@ -48,41 +59,41 @@ def with_repeats(said, right, told):
     ]
 
 
-edited(
+task.edit(
     "Facts that were kept are among those that strayed here. A fact of the news has not strayed.",
     "said & (told - right)",
     "said & told",
 )
-edited(
+task.edit(
     "Words that the text does not hold are among those that strayed. They are invented, and only "
     "that.",
     "said & (told - right)",
     "said - right",
 )
-edited(
+task.edit(
     "Whatever is not a fact of the news was called invented. What the text holds elsewhere has "
     "strayed, and only what it does not hold at all is invented.",
     "said - told",
     "said - right",
 )
-edited(
+task.edit(
     "What is lost was taken from all facts of the text. Only the facts of the news can be lost.",
     "len(right - said)",
     "len(told - said)",
 )
-edited(
+task.edit(
     "The numbers of words were subtracted. A summary that says five wrong things has lost five "
     "facts all the same.",
     "len(right - said)",
     "max(0, len(right) - len(said))",
 )
-edited(
+task.edit(
     "Strayed are all other words of the text here, said or not. A word that is not said has gone "
     "nowhere.",
     "len(said & (told - right))",
     "len(told - right)",
 )
-mistake(
+task.mistake(
     "What is lost was found by subtracting from the length of a *list*, in which a fact may stand "
     "twice. Count different words.",
     lambda said, right, told: [
@@ -91,7 +102,7 @@ mistake(
         *fact_counts(said, right, told)[2:],
     ],
 )
-mistake(
+task.mistake(
     "What has strayed was found by subtracting from the length of a *list*, in which a word may be "
     "said twice. Count different words.",
     lambda said, right, told: [
@@ -100,23 +111,24 @@ mistake(
         *fact_counts(said, right, told)[3:],
     ],
 )
-edited(
+task.edit(
     "The four numbers are right, and strayed and invented are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [kept, lost, invented, strayed]",
 )
-edited(
+task.edit(
     "The four numbers are right, and kept and lost are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [lost, kept, strayed, invented]",
 )
-edited(
+task.edit(
     "Kept are all words of the text that were said here. A fact is kept if it is one of the news.",
     "len(said & right)",
     "len(said & told)",
 )
 
 
+@task.cases
 def cases(seed):
     """One by hand with all four; then drawn, with repeats and other sizes."""
     import random
@@ -148,14 +160,3 @@ def cases(seed):
         note = f"{len(said)} words with repeats" if n else "a summary without facts"
         found.append(Case((said, right, told), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=8),
-    outcome="count which facts of a text a summary keeps, loses and makes up",
-    cases=cases,
-    hints=(
-        "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
-        "Every word said is kept, strayed or invented, and just one of these.",
-    ),
-)

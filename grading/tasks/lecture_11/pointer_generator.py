@@ -3,7 +3,20 @@
 import torch
 from torch.nn.functional import pad
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=7,
+    minutes=12,
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    hints=(
+        "Sum each row of the result in the first case. Then look at entry 3: where does it come "
+        "from, if the list has three words?",
+        "What would a gate of 1 mean, in the words of the docstring?",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +34,7 @@ def pointer_generator(logits, gate, copied):
 # %%
 
 
-@also_right
+@task.alternative
 def by_minus_infinity(logits, gate, copied):
     """What is not in the list cannot be written."""
     extra = copied.shape[-1] - logits.shape[-1]
@@ -29,13 +42,13 @@ def by_minus_infinity(logits, gate, copied):
     return copied + gate * (written - copied)
 
 
-as_given(
+task.as_given(
     "This is the code as given. In the first case a row of the result does not sum to 1, and "
     "words after the list are *written*."
 )
 
 
-@mistake(
+@task.mistake(
     "The rows sum to 1 now. But the gate is turned round: it says how much is *written*, and the "
     "rest is copied."
 )
@@ -44,35 +57,35 @@ def gate_turned(logits, gate, copied):
     return (1 - gate) * pad(logits.softmax(dim=-1), (0, extra)) + gate * copied
 
 
-edited(
+task.edit(
     "The words after the list are written: a logit of 0 is not a probability of 0. Softmax first, "
     "then the new positions.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra)).softmax(dim=-1)",
 )
-edited(
+task.edit(
     "The new positions come before the list, so that every word's probability has moved to "
     "another id. They belong after it.",
     "(0, extra)",
     "(extra, 0)",
 )
-edited(
+task.edit(
     "Softmax goes over the steps of the summary here. At each step the probabilities of the "
     "*words* sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
-edited(
+task.edit(
     "Softmax goes over the texts here. At each step the probabilities of the *words* sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=0)",
 )
-edited(
+task.edit(
     "Writing and copying are added without the gate on copying: a row sums to more than 1.",
     "(1 - gate) * copied",
     "copied",
 )
-edited(
+task.edit(
     "What is written keeps all its probability: a row sums to more than 1. The gate belongs to "
     "both parts.",
     "gate * written + (1",
@@ -80,7 +93,7 @@ edited(
 )
 
 
-edited(
+task.edit(
     "Words after the list have a small probability of being written: the logit that was put there "
     "is low, and not −∞.",
     "pad(logits.softmax(dim=-1), (0, extra))",
@@ -88,33 +101,34 @@ edited(
 )
 
 
-edited(
+task.edit(
     "Logits were mixed with probabilities. Softmax makes probabilities of them first.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra))",
 )
 
 
-@mistake("After the list all of `copied` is, and not its share 1 − gate.")
+@task.mistake("After the list all of `copied` is, and not its share 1 − gate.")
 def whole_behind(logits, gate, copied):
     found = pointer_generator(logits, gate, copied)
     n = logits.shape[-1]
     return torch.cat([found[..., :n], copied[..., n:]], dim=-1)
 
 
-@mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
+@task.mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
 def softmax_of_all(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
     return (gate * pad(logits, (0, extra)) + (1 - gate) * copied).softmax(dim=-1)
 
 
-@mistake("The gate went through a sigmoid once more. What comes in is a number from 0 to 1.")
+@task.mistake("The gate went through a sigmoid once more. What comes in is a number from 0 to 1.")
 def sigmoid_again(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
     g = gate.sigmoid()
     return g * pad(logits.softmax(dim=-1), (0, extra)) + (1 - g) * copied
 
 
+@task.cases
 def cases(seed):
     """Two steps by hand; then sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
@@ -133,16 +147,3 @@ def cases(seed):
             Case((logits, gate, copied), f"{extra} words behind the list", kind="ordinary cases")
         )
     return found
-
-
-TASK = task(
-    plan("find the bug", points=7, minutes=12),
-    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its vocabulary does not hold",
-    cases=cases,
-    hints=(
-        "Sum each row of the result in the first case. Then look at entry 3: where does it come "
-        "from, if the list has three words?",
-        "What would a gate of 1 mean, in the words of the docstring?",
-    ),
-)

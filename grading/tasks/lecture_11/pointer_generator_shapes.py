@@ -1,6 +1,18 @@
 """Shapes in a summarizer that copies."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=6,
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    hints=(
+        "Which sequence asks, and which is looked at?",
+        "Follow the axes of `gate * written + (1 - gate) * copied` through broadcasting.",
+    ),
+)
 
 # %% the cell
 pointer_generator_shapes = ...  # a list of five tuples
@@ -9,46 +21,36 @@ pointer_generator_shapes = [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first has its last two axes swapped: queries are the words of the summary.",
     [(8, 2, 48, 10), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
 )
-mistake(
+task.mistake(
     "The first is right. The mean over heads removes the axis of the heads, and no other.",
     [(8, 2, 10, 48), (8, 2, 10), (8, 10, 1), (8, 10, 115), (8, 10, 118)],
 )
-mistake(
+task.mistake(
     "The first two are right. The gate is one number for each *step of the summary*, not one for "
     "each text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 1), (8, 10, 115), (8, 10, 118)],
 )
-mistake(
+task.mistake(
     "The first two are right. The gate belongs to the steps of the summary, not to the positions "
     "of the text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 48, 1), (8, 10, 115), (8, 10, 118)],
 )
-mistake(
+task.mistake(
     "The first three are right. The output layer has a column for each word of the list. What is "
     "after the list cannot be written.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 118), (8, 10, 118)],
 )
-mistake(
+task.mistake(
     "The first four are right. In the mixture there are also positions for the unknown words of a "
     "text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 115)],
 )
-mistake(
+task.mistake(
     "The first four are right. The mixture has an entry for each *word*, not one for each "
     "position of the text besides.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 163)],
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=6),
-    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its vocabulary does not hold",
-    hints=(
-        "Which sequence asks, and which is looked at?",
-        "Follow the axes of `gate * written + (1 - gate) * copied` through broadcasting.",
-    ),
 )

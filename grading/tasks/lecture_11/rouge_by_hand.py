@@ -1,6 +1,19 @@
 """Precision, recall and F1 by hand."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=5,
+    minutes=8,
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    hints=(
+        "For the second summary: the reference has one *a* and one *ship*. How many words can the "
+        "two have in common?",
+        "For the third: strike out as few words as possible until what remains is in both, in the "
+        "same order.",
+    ),
+)
 
 # %% the cell
 rouge_by_hand = ...  # a list of six numbers
@@ -9,49 +22,38 @@ rouge_by_hand = [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 7]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first two are the other way around: recall is the share of the *reference* that was "
     "found.",
     [6 / 6, 6 / 8, 6 / 7, 2 / 6, 2 / 8, 4 / 7],
 )
-mistake(
+task.mistake(
     "The first two are right. F1 is not their plain mean: it is 2 · precision · recall divided by "
     "their sum.",
     [6 / 8, 6 / 6, 7 / 8, 2 / 6, 2 / 8, 4 / 7],
 )
-mistake(
+task.mistake(
     "The first three are right. Of the second summary each word was counted that occurs in the "
     "reference. A word counts there as often as the reference has it, and not more.",
     [6 / 8, 6 / 6, 6 / 7, 6 / 6, 2 / 8, 4 / 7],
 )
-mistake(
+task.mistake(
     "The first three are right. Of the second summary each word was counted that occurs in the "
     "reference, for precision and for recall. A word counts as often as the reference has it.",
     [6 / 8, 6 / 6, 6 / 7, 6 / 6, 6 / 8, 4 / 7],
 )
-mistake(
+task.mistake(
     "The first five are right. The last is ROUGE-1 of the third summary. ROUGE-L asks for the "
     "longest run in the same order, and *on monday* is at the wrong end.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 6 / 7],
 )
-mistake(
+task.mistake(
     "The first five are right. The longest run has four words; of how many in the summary, and of "
     "how many in the reference?",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 8],
 )
-mistake(
+task.mistake(
     "The first five are right. The longest run has four words, and this is its share of the "
     "summary. F1 takes the share of the reference as well.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 6],
-)
-
-TASK = task(
-    plan("predict", points=5, minutes=8),
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
-    hints=(
-        "For the second summary: the reference has one *a* and one *ship*. How many words can the "
-        "two have in common?",
-        "For the third: strike out as few words as possible until what remains is in both, in the "
-        "same order.",
-    ),
 )

@@ -2,7 +2,20 @@
 
 import random
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=9,
+    minutes=20,
+    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
+    hints=(
+        "Let L[i][j] be the longest run of the first i words of the summary and the first j of "
+        "the reference. How does L[i + 1][j + 1] follow from its neighbours?",
+        "If the two new words are equal, the run of both shorter beginnings grows by one. If not, "
+        "one of the two words is of no use.",
+    ),
+)
 
 
 # %% the cell
@@ -40,13 +53,13 @@ def _f1(n, summary, reference):
     return 2 * n / (len(summary) + len(reference)) if n else 0.0
 
 
-@also_right
+@task.alternative
 def in_one_line(summary, reference):
     """F1 is twice the run by both lengths together."""
     return _f1(_run(summary, reference), summary, reference)
 
 
-@also_right
+@task.alternative
 def recursive(summary, reference):
     """By recursion, each pair of places once."""
     from functools import cache
@@ -62,7 +75,9 @@ def recursive(summary, reference):
     return _f1(run(0, 0), summary, reference)
 
 
-@mistake("Gaps are allowed: the words of the run need not be neighbours. This takes neighbours.")
+@task.mistake(
+    "Gaps are allowed: the words of the run need not be neighbours. This takes neighbours."
+)
 def neighbours(summary, reference):
     best = 0
     for i in range(len(summary)):
@@ -74,34 +89,34 @@ def neighbours(summary, reference):
     return _f1(best, summary, reference)
 
 
-@mistake("The order does not count here: this is ROUGE-1.")
+@task.mistake("The order does not count here: this is ROUGE-1.")
 def any_order(summary, reference):
     n = sum(min(summary.count(word), reference.count(word)) for word in set(summary))
     return _f1(n, summary, reference)
 
 
-@mistake("This is the recall: the share of the reference. F1 takes both shares.")
+@task.mistake("This is the recall: the share of the reference. F1 takes both shares.")
 def recall_only(summary, reference):
     return _run(summary, reference) / len(reference)
 
 
-@mistake("This is the precision: the share of the summary. F1 takes both shares.")
+@task.mistake("This is the precision: the share of the summary. F1 takes both shares.")
 def precision_only(summary, reference):
     return _run(summary, reference) / len(summary) if summary else 0.0
 
 
-@mistake("This is the plain mean of precision and recall. F1 is 2 · p · r / (p + r).")
+@task.mistake("This is the plain mean of precision and recall. F1 is 2 · p · r / (p + r).")
 def plain_mean(summary, reference):
     n = _run(summary, reference)
     return (n / len(summary) + n / len(reference)) / 2 if n else 0.0
 
 
-@mistake("This is the length of the run, not a score. Make precision, recall and F1 of it.")
+@task.mistake("This is the length of the run, not a score. Make precision, recall and F1 of it.")
 def length_only(summary, reference):
     return float(_run(summary, reference))
 
 
-@mistake(
+@task.mistake(
     "Each word was looked for after the last one found, the first fitting position taken at once. "
     "A word taken too late can cost several others: leaving it out may give a longer run."
 )
@@ -114,7 +129,7 @@ def greedy(summary, reference):
     return _f1(n, summary, reference)
 
 
-@mistake(
+@task.mistake(
     "A word was used several times in the run. Each position of the reference serves once. (Or "
     "are all rows of your table one and the same list, as in `[[0] * m] * n`?)"
 )
@@ -126,7 +141,7 @@ def reused(summary, reference):
     return _f1(row[-1], summary, reference)
 
 
-@mistake(
+@task.mistake(
     "Where two words are equal, the run grew from a neighbour in the table. It grows from both "
     "*shorter* beginnings, up and left: else one of the two words is used twice."
 )
@@ -138,7 +153,7 @@ def from_a_neighbour(summary, reference):
     return _f1(table[-1][-1], summary, reference)
 
 
-@mistake(
+@task.mistake(
     "A word at an end is never compared: the table begins or stops one too early. It has a row and "
     "a column more than there are words."
 )
@@ -146,7 +161,7 @@ def first_words_missing(summary, reference):
     return _f1(_run(summary[1:], reference[1:]), summary, reference)
 
 
-@mistake(
+@task.mistake(
     "The length of the run was divided by that of the longer list. F1 comes from precision and "
     "recall, each with a length of its own."
 )
@@ -154,7 +169,7 @@ def by_the_longer(summary, reference):
     return _run(summary, reference) / max(len(summary), len(reference))
 
 
-@mistake(
+@task.mistake(
     "`difflib` looks for the longest block of *neighbours* first, and then on both sides of it. "
     "That need not be the longest run."
 )
@@ -164,6 +179,7 @@ def by_difflib(summary, reference):
     return difflib.SequenceMatcher(None, summary, reference, autojunk=False).ratio()
 
 
+@task.cases
 def cases(seed):
     """One by hand; then words drawn with repeats, and nothing in common."""
     draw = random.Random(seed)
@@ -189,16 +205,3 @@ def cases(seed):
     found.append(Case((["ben"], ["ida", "sold"]), "nothing in common", kind="ordinary cases"))
     found.append(Case(([], ["ida", "sold"]), "an empty summary", kind="edge cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=9, minutes=20),
-    outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
-    cases=cases,
-    hints=(
-        "Let L[i][j] be the longest run of the first i words of the summary and the first j of "
-        "the reference. How does L[i + 1][j + 1] follow from its neighbours?",
-        "If the two new words are equal, the run of both shorter beginnings grows by one. If not, "
-        "one of the two words is of no use.",
-    ),
-)

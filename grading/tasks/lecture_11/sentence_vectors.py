@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, functions_of, mistake, plan, task
+from grading.author import Case, TaskFile, functions_of
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=12,
+    outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
+    "reach",
+    forbidden=functions_of("helpers.apps.summarization"),
+    hints=(
+        "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
+        "sentence. Compare the numbers with `torch.arange(n)[:, None]`.",
+        "A sentence without words has the sum 0. By what may it be divided?",
+    ),
+)
 
 
 # %% the cell
@@ -19,7 +33,7 @@ def sentence_vectors(x, sentence, n):
 # %%
 
 
-@also_right
+@task.alternative
 def by_loop(x, sentence, n):
     """Text by text, sentence by sentence."""
     found = torch.zeros(len(x), n, x.shape[-1], dtype=x.dtype)
@@ -31,31 +45,31 @@ def by_loop(x, sentence, n):
     return found
 
 
-edited(
+task.edit(
     "These are the sums. Divide each by the number of words in the sentence.",
     "here @ x / sizes.clamp(min=1)",
     "here @ x",
 )
-edited(
+task.edit(
     "Each sum was divided by the length of the text. Divide by the number of words in *this* "
     "sentence.",
     "here @ x / sizes.clamp(min=1)",
     "here @ x / x.shape[1]",
 )
-edited(
+task.edit(
     "A sentence that a text does not have is 0 divided by 0. It should be zeros.",
     "sizes.clamp(min=1)",
     "sizes",
 )
 
 
-edited(
+task.edit(
     "The number of words has become one larger everywhere. Only an empty sentence must not be "
     "divided by 0.",
     "sizes.clamp(min=1)",
     "(sizes + 1)",
 )
-edited(
+task.edit(
     "A small number was added to the number of words, so that all means are a little too small. "
     "Only an empty sentence must not be divided by 0.",
     "sizes.clamp(min=1)",
@@ -63,17 +77,17 @@ edited(
 )
 
 
-@mistake("Padding was counted as a part of sentence 0.")
+@task.mistake("Padding was counted as a part of sentence 0.")
 def filler_in_first(x, sentence, n):
     return sentence_vectors(x, sentence.clamp(min=0), n)
 
 
-@mistake("Padding was counted as a part of the last sentence: an index of −1 is the last one.")
+@task.mistake("Padding was counted as a part of the last sentence: an index of −1 is the last one.")
 def filler_in_last(x, sentence, n):
     return sentence_vectors(x, sentence % n, n)
 
 
-@mistake("The mean goes over all texts of the batch. Each text has sentences of its own.")
+@task.mistake("The mean goes over all texts of the batch. Each text has sentences of its own.")
 def over_the_batch(x, sentence, n):
     found = x.new_zeros(len(x), n, x.shape[-1])
     for i in range(n):
@@ -82,25 +96,26 @@ def over_the_batch(x, sentence, n):
     return found
 
 
-@mistake("The numbers of the first text's sentences were used for all texts.")
+@task.mistake("The numbers of the first text's sentences were used for all texts.")
 def first_text(x, sentence, n):
     return sentence_vectors(x, sentence[:1].expand_as(sentence), n)
 
 
-@mistake("Each sentence has its largest entries. You need the mean.")
+@task.mistake("Each sentence has its largest entries. You need the mean.")
 def largest(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None])[..., None]
     top = x[:, None].masked_fill(~here, -torch.inf).amax(dim=2)
     return torch.where(here.any(dim=2), top, 0.0)
 
 
-@mistake("This is the first word of each sentence. You need the mean over its words.")
+@task.mistake("This is the first word of each sentence. You need the mean over its words.")
 def first_word(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None]).to(x.dtype)
     first = here * (here.cumsum(dim=-1) == 1)
     return first @ x
 
 
+@task.cases
 def cases(seed):
     """Two sentences by hand; then other sizes, filler, and texts with fewer sentences."""
     generator = torch.Generator().manual_seed(seed)
@@ -121,17 +136,3 @@ def cases(seed):
             Case((x, rows, n), f"{batch} texts, the first with padding", kind="ordinary cases")
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=7, minutes=12),
-    outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
-    "reach",
-    cases=cases,
-    forbidden=functions_of("helpers.apps.summarization"),
-    hints=(
-        "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
-        "sentence. Compare the numbers with `torch.arange(n)[:, None]`.",
-        "A sentence without words has the sum 0. By what may it be divided?",
-    ),
-)

@@ -4,10 +4,26 @@ import functools
 
 import torch
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.apps.summarization import NEWS_WORDS, CopyingSummarizer, some_rows
 from helpers.positions import RotaryPositions
 from helpers.training import set_seed, train
+
+task = TaskFile(
+    "train",
+    points=10,
+    minutes=20,
+    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
+    "that its vocabulary does not hold",
+    threshold=0.8,
+    rtol=0.0,
+    atol=1.0,
+    hints=(
+        "Let `data` be the pair of what is read and what is asked. Then "
+        "`lambda: some_rows(data, 32, generator)` is a `make_batch`.",
+        "The lecture's model learned within 300 batches. At which rate?",
+    ),
+)
 
 SIZES = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
 
@@ -43,23 +59,26 @@ NOTHING = (
 )
 
 
-@mistake(NOTHING)
+@task.mistake(NOTHING)
 def untrained(source, target, asked):
     set_seed(0)
     return CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
 
 
-@mistake(NOTHING)
+@task.mistake(NOTHING)
 def not_shifted(source, target, asked):
     return _trained(source, target, target, 60)
 
 
-@mistake("It has begun to learn the grammar, and its facts are guesses. More steps, another rate?")
+@task.mistake(
+    "It has begun to learn the grammar, and its facts are guesses. More steps, another rate?"
+)
 def too_short(source, target, asked):
     return _trained(source, target, asked, 25)
 
 
-def drive(answer, source, target, asked, seed):
+@task.harness
+def harness(answer, source, target, asked, seed):
     """Facts kept by the trained summarizer in texts with new people."""
     import torch
 
@@ -99,6 +118,7 @@ def _texts(seed):
     return source, target, asked
 
 
+@task.cases
 def cases(seed):
     """3,000 texts to learn from; the last number is the seed of 200 texts about new people."""
     return [
@@ -106,33 +126,16 @@ def cases(seed):
     ]
 
 
+@task.score
 def score(args, value):
     """The share of the facts that is kept."""
     return value["facts kept, of five"] / 5
 
 
+@task.diagnostic
 def after_training(args, result):
     """Facts and people."""
     return (
         f"Of five facts {result['facts kept, of five']:.1f} are kept, and of five people "
         f"{result['right people, of five']:.1f} are called by their names."
     )
-
-
-TASK = task(
-    plan("train", points=10, minutes=20),
-    outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
-    "that its vocabulary does not hold",
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=0.8,
-    rtol=0.0,
-    atol=1.0,
-    hints=(
-        "Let `data` be the pair of what is read and what is asked. Then "
-        "`lambda: some_rows(data, 32, generator)` is a `make_batch`.",
-        "The lecture's model learned within 300 batches. At which rate?",
-    ),
-)

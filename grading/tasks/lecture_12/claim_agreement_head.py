@@ -1,6 +1,18 @@
 """What zeros, a mean and another sentence claim, and what may be said of “the agreement head”."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=5,
+    minutes=13,
+    section="Ablation: which heads are needed",
+    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
+    hints=(
+        "What of a head is left when its mean is put in, and what when zeros are?",
+        "A sentence that holds for one model and one kind of sentence has to say so.",
+    ),
+)
 
 # %% the cell
 claim_agreement_head = ...  # four to six sentences
@@ -30,36 +42,26 @@ claim_agreement_head = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "It takes the three ways for one. Zeros take away a constant as well; a mean leaves it; "
     "another sentence brings something that is wrong.",
     "Without the head verbs go wrong, however it is ablated.",
 )
-mistake(
+task.mistake(
     "It passes over the head that zeros and the mean judge differently.",
     "Two heads are needed for agreement.",
 )
-mistake(
+task.mistake(
     "It names no control: a head that costs more loss and no verb.",
     "The other heads do something else.",
 )
-mistake(
+task.mistake(
     "It says “the agreement head” of all models, or of all sentences. One model was opened, on "
     "sentences of one kind.",
     "Head 3 of layer 1 is where transformers do agreement.",
 )
-mistake(
+task.mistake(
     "It concludes from what is not needed that it is not used. What is in two positions is needed "
     "in neither.",
     "All other heads have nothing to do with agreement.",
-)
-
-TASK = task(
-    plan("written", points=5, minutes=13),
-    section="Ablation: which heads are needed",
-    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
-    hints=(
-        "What of a head is left when its mean is put in, and what when zeros are?",
-        "A sentence that holds for one model and one kind of sentence has to say so.",
-    ),
 )

@@ -2,7 +2,24 @@
 
 import torch
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=20,
+    section="Other weights, the same output",
+    outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
+    "say what an attention map does prove",
+    hints=(
+        "A change of the weights that keeps the context is orthogonal to each column of the "
+        "values. What must it be orthogonal to, to keep the sum?",
+        "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
+        "M.shape[1] on.",
+        "Follow such a row until the first weight is 0. If none has moved by .01 then, go the "
+        "other way, or along another row.",
+    ),
+)
 
 
 # %% the cell
@@ -25,7 +42,7 @@ def equivalent_weights(weights, values):
 # %%
 
 
-@also_right
+@task.alternative
 def by_other_end(weights, values):
     """The last row alone, half of the way."""
     rows = torch.cat([values, torch.ones_like(values[:, :1])], dim=1).T
@@ -34,13 +51,13 @@ def by_other_end(weights, values):
     return weights + 0.5 * (weights[falls] / -direction[falls]).min() * direction
 
 
-mistake(
+task.mistake(
     "No weight has moved by 0.01: these are the same weights, or nearly. Others are asked for.",
     lambda weights, values: weights.clone(),
 )
 
 
-@mistake(
+@task.mistake(
     "The context is another one: the change must be orthogonal to each column of the values. (Of "
     "the rows of `Vt` only those *after* the number of columns are, and only if none is cut off.)"
 )
@@ -48,14 +65,14 @@ def in_other_order(weights, values):
     return weights.roll(1)
 
 
-@mistake(
+@task.mistake(
     "Some weights are negative. Softmax never gives such: stop before the first falls below 0."
 )
 def too_far(weights, values):
     return weights + 3 * (equivalent_weights(weights, values) - weights)
 
 
-@mistake("The weights do not sum to 1: a direction must keep the sum, too.")
+@task.mistake("The weights do not sum to 1: a direction must keep the sum, too.")
 def any_sum(weights, values):
     direction = torch.linalg.svd(values.T)[2][-1]
     direction = direction * direction.sum().sign()
@@ -64,12 +81,12 @@ def any_sum(weights, values):
     return weights + step * direction
 
 
-@mistake("This is a direction and no row of weights: add it to those that came, with a step.")
+@task.mistake("This is a direction and no row of weights: add it to those that came, with a step.")
 def direction_only(weights, values):
     return equivalent_weights(weights, values) - weights
 
 
-@mistake(
+@task.mistake(
     "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal "
     "to the values and to a column of ones; such rows of `Vt` come after as many as there are "
     "columns, and only if none was cut off. And nothing must be multiplied afterwards."
@@ -84,7 +101,8 @@ def _least(weights, values):
     return torch.linalg.lstsq(kept.T, weights @ kept).solution
 
 
-def drive(answer, weights, values):
+@task.harness
+def harness(answer, weights, values):
     """What the new weights give, and whether they are weights, and others."""
     import torch
 
@@ -103,6 +121,7 @@ def drive(answer, weights, values):
     }
 
 
+@task.cases
 def cases(seed):
     """Four words with one number each; then more."""
     generator = torch.Generator().manual_seed(seed)
@@ -118,21 +137,3 @@ def cases(seed):
                 Case((weights, values), f"{T} words, values of width {d_v}", kind="ordinary cases")
             )
     return found
-
-
-TASK = task(
-    plan("implement", points=10, minutes=20),
-    section="Other weights, the same output",
-    outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
-    "say what an attention map does prove",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "A change of the weights that keeps the context is orthogonal to each column of the "
-        "values. What must it be orthogonal to, to keep the sum?",
-        "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
-        "M.shape[1] on.",
-        "Follow such a row until the first weight is 0. If none has moved by .01 then, go the "
-        "other way, or along another row.",
-    ),
-)

@@ -3,7 +3,17 @@
 import torch
 import torch.nn.functional as F
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=5,
+    section="What today's models changed",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),
+)
 
 
 # %% the cell
@@ -18,7 +28,7 @@ def gated_feed_forward(x, gate, up, down):
 # %%
 
 
-@also_right
+@task.alternative
 def by_linear(x, gate, up, down):
     """With a sigmoid written out."""
     gated = F.linear(x, gate)
@@ -26,43 +36,44 @@ def by_linear(x, gate, up, down):
 
 
 INSIDE = "F.silu(x @ gate.T) * (x @ up.T)"
-edited(
+task.edit(
     "SiLU is at the wrong one of the two: it belongs to the gate.",
     INSIDE,
     "(x @ gate.T) * F.silu(x @ up.T)",
 )
-edited(
+task.edit(
     "The gate is a sigmoid alone. SiLU is z times the sigmoid of z.",
     INSIDE,
     "torch.sigmoid(x @ gate.T) * (x @ up.T)",
 )
-edited("The gate has a ReLU. SiLU is asked for.", INSIDE, "F.relu(x @ gate.T) * (x @ up.T)")
-edited("The gate has a GELU. SiLU is asked for.", INSIDE, "F.gelu(x @ gate.T) * (x @ up.T)")
-edited("SiLU was taken of the product.", INSIDE, "F.silu((x @ gate.T) * (x @ up.T))")
-edited("The two were added. A gate multiplies.", INSIDE, "F.silu(x @ gate.T) + (x @ up.T)")
-edited("Nothing bends here: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
-edited("SiLU is applied to both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
-edited("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
-edited("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
+task.edit("The gate has a ReLU. SiLU is asked for.", INSIDE, "F.relu(x @ gate.T) * (x @ up.T)")
+task.edit("The gate has a GELU. SiLU is asked for.", INSIDE, "F.gelu(x @ gate.T) * (x @ up.T)")
+task.edit("SiLU was taken of the product.", INSIDE, "F.silu((x @ gate.T) * (x @ up.T))")
+task.edit("The two were added. A gate multiplies.", INSIDE, "F.silu(x @ gate.T) + (x @ up.T)")
+task.edit("Nothing bends here: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
+task.edit("SiLU is applied to both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
+task.edit("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
+task.edit("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
 
 
-edited(
+task.edit(
     "`down` is not turned. All three matrices have a row for each output: x @ W.T.",
     "inside @ down.T",
     "inside @ down",
 )
 
 
-@mistake("The matrices are used as they are. They have a row for each output: x @ W.T.")
+@task.mistake("The matrices are used as they are. They have a row for each output: x @ W.T.")
 def not_turned(x, gate, up, down):
     return (F.silu(x @ gate) * (x @ up)) @ down
 
 
-@mistake("x was added. The residual connection is outside.")
+@task.mistake("x was added. The residual connection is outside.")
 def with_residual(x, gate, up, down):
     return x + gated_feed_forward(x, gate, up, down)
 
 
+@task.cases
 def cases(seed):
     """One number; then random ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -76,13 +87,3 @@ def cases(seed):
             Case((draw(T, d), draw(d_ff, d), draw(d_ff, d), draw(d, d_ff)), kind="ordinary cases")
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=5),
-    section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    cases=cases,
-    hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),
-)

@@ -4,9 +4,23 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.feedback.messages import NOT_SCALED, SCALED_BY_D_K
 from helpers.masks import causal_mask
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=15,
+    section="What today's models changed",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    forbidden=("torch.nn.functional.scaled_dot_product_attention",),
+    hints=(
+        "Give each head of queries its own copy of keys and values. The rest is as before.",
+        "`repeat_interleave` and `repeat` order copies differently. Print both of [0, 1].",
+    ),
+)
 
 
 # %% the cell
@@ -25,7 +39,7 @@ def grouped_heads(q, k, v):
 # %%
 
 
-@also_right
+@task.alternative
 def one_by_one(q, k, v):
     """Head by head."""
     contexts = []
@@ -37,7 +51,7 @@ def one_by_one(q, k, v):
     return torch.stack(contexts)
 
 
-@also_right
+@task.alternative
 def in_groups(q, k, v):
     """An axis more, and nothing repeated."""
     q = q.unflatten(0, (len(k), -1))  # (n_kv_heads, group, T_q, d)
@@ -47,7 +61,7 @@ def in_groups(q, k, v):
 
 
 KEYS, VALUES = "k.repeat_interleave(group, dim=0)", "v.repeat_interleave(group, dim=0)"
-edited(
+task.edit(
     "The shared heads are dealt out in turn. Neighbours share: with four heads and two of keys, "
     "heads 0 and 1 read head 0, heads 2 and 3 read head 1.",
     KEYS,
@@ -55,82 +69,82 @@ edited(
     VALUES,
     "v.repeat(group, 1, 1)",
 )
-edited(
+task.edit(
     "The keys are dealt out in turn, and the values go to neighbours. A head reads keys and "
     "values of the same shared head.",
     KEYS,
     "k.repeat(group, 1, 1)",
 )
-edited(
+task.edit(
     "The values are dealt out in turn, and the keys go to neighbours. A head reads keys and "
     "values of the same shared head.",
     VALUES,
     "v.repeat(group, 1, 1)",
 )
-edited(
+task.edit(
     "All heads read the first head of keys and values.",
     KEYS,
     "k[:1].expand(len(q), -1, -1)",
     VALUES,
     "v[:1].expand(len(q), -1, -1)",
 )
-edited(
+task.edit(
     "All heads read one mean of the shared keys and values.",
     KEYS,
     "k.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
     VALUES,
     "v.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
 )
-edited(
+task.edit(
     "The triangle of the mask begins at the first key. The queries are the *last* ones, so the "
     "last row sees everything.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril().bool()",
 )
-edited(
+task.edit(
     "Later words are seen. Where is the causal mask?",
     "scores.masked_fill(hidden, -torch.inf)",
     "scores",
 )
-edited(NOT_SCALED, " / math.sqrt(q.shape[-1])", "")
-edited(SCALED_BY_D_K, "math.sqrt(q.shape[-1])", "q.shape[-1]")
-edited(
+task.edit(NOT_SCALED, " / math.sqrt(q.shape[-1])", "")
+task.edit(SCALED_BY_D_K, "math.sqrt(q.shape[-1])", "q.shape[-1]")
+task.edit(
     "Divided by the root of the number of heads. The width of a head belongs there.",
     "math.sqrt(q.shape[-1])",
     "math.sqrt(len(q))",
 )
 
 
-edited(
+task.edit(
     "The mask lets each query see one word too many: the one after it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] + 1).bool()",
 )
-edited(
+task.edit(
     "The mask hides each query's own word. It may look at itself, and at all before it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] - 1).bool()",
 )
-edited(
+task.edit(
     "Divided by the root of the width of all heads together. Each head has its own width d.",
     "math.sqrt(q.shape[-1])",
     "math.sqrt(len(q) * q.shape[-1])",
 )
 
 
-edited(
+task.edit(
     "The mask is inverted: each query sees only its own word and those after it.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).triu(k.shape[1] - q.shape[1]).bool()",
 )
-edited(
+task.edit(
     "Later words are hidden after softmax, so the rows no longer sum to 1. Hide scores before.",
     "scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)",
     "(scores.softmax(dim=-1) * ~hidden)",
 )
 
 
-@mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+@task.mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
 def softmax_down(q, k, v):
     group = len(q) // len(k)
     keys, values = (t.repeat_interleave(group, dim=0) for t in (k, v))
@@ -139,7 +153,7 @@ def softmax_down(q, k, v):
     return scores.masked_fill(hidden, -1e30).softmax(dim=-2) @ values
 
 
-@mistake(
+@task.mistake(
     "The number of the shared head is the head's number by the number of *shared heads*. It is by "
     "the size of a group: how many heads share one?"
 )
@@ -148,11 +162,12 @@ def by_number_of_shared(q, k, v):
     return grouped_heads(q, k[own], v[own])
 
 
-@mistake("One context for each shared head came back: the heads of a group were averaged.")
+@task.mistake("One context for each shared head came back: the heads of a group were averaged.")
 def averaged(q, k, v):
     return grouped_heads(q, k, v).unflatten(0, (len(k), -1)).mean(dim=1)
 
 
+@task.cases
 def cases(seed):
     """Four heads, two of keys; then other groups, and fewer queries than keys."""
     generator = torch.Generator().manual_seed(seed)
@@ -177,17 +192,3 @@ def cases(seed):
             )
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=10, minutes=15),
-    section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    cases=cases,
-    forbidden=("torch.nn.functional.scaled_dot_product_attention",),
-    hints=(
-        "Give each head of queries its own copy of keys and values. The rest is as before.",
-        "`repeat_interleave` and `repeat` order copies differently. Print both of [0, 1].",
-    ),
-)

@@ -2,7 +2,20 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=10,
+    section="Induction heads: copying what came before",
+    outcome="recognise an {term}`induction head`, score it, and explain how two layers copy",
+    hints=(
+        "Write the positions 0 to 5 in a row for n = 3. Which word came after the earlier self of "
+        "the word at 4?",
+        "For the word at position i, look at key i − n + 1.",
+    ),
+)
 
 
 # %% the cell
@@ -17,13 +30,13 @@ def induction_score(weights, n):
 # %%
 
 
-@also_right
+@task.alternative
 def word_by_word(weights, n):
     """Each place of the second half."""
     return sum(weights[:, at, at - n + 1] for at in range(n, 2 * n)) / n
 
 
-@also_right
+@task.alternative
 def by_index(weights, n):
     """All places at once."""
     at = torch.arange(n, 2 * n)
@@ -38,62 +51,63 @@ def _at(shift):
     return answer
 
 
-mistake(
+task.mistake(
     "These are the weights on the *same* word one segment before. The word that came after it is "
     "asked for.",
     _at(0),
 )
-mistake("These are the weights on the word *before* the same one.", _at(-1))
-mistake("These are the weights on the word two positions after the same one.", _at(2))
-mistake(
+task.mistake("These are the weights on the word *before* the same one.", _at(-1))
+task.mistake("These are the weights on the word two positions after the same one.", _at(2))
+task.mistake(
     "These are the weights on the word just before: a previous-token head has the highest score.",
     lambda weights, n: weights.diagonal(-1, dim1=-2, dim2=-1)[:, -n:].mean(dim=-1),
 )
-edited(
+task.edit(
     "The last word of the first copy is counted, too. It has not seen its segment before.",
     "after[:, -n:]",
     "after",
 )
-edited("The weights were added up. Take their mean.", ".mean(dim=-1)", ".sum(dim=-1)")
-edited(
+task.edit("The weights were added up. Take their mean.", ".mean(dim=-1)", ".sum(dim=-1)")
+task.edit(
     "One number came back for all heads together. Each head has its own.",
     ".mean(dim=-1)",
     ".mean()",
 )
-edited(
+task.edit(
     "Query and key are swapped: axis -2 is who looks, axis -1 what is looked at.",
     "1 - n",
     "n - 1",
 )
-mistake(
+task.mistake(
     "Divided by all positions. Only those of the second copy are asked.",
     lambda weights, n: induction_score(weights, n) / 2,
 )
 
 
-mistake(
+task.mistake(
     "The mean goes over the heads, so that a number came back for each word. Each *head* has one.",
     lambda weights, n: weights[:, torch.arange(n, 2 * n), torch.arange(1, n + 1)].mean(dim=0),
 )
-mistake(
+task.mistake(
     "This is the mean of a whole block of weights. Each word has *one* key that counts: take one "
     "weight of each row.",
     lambda weights, n: weights[:, n:, 1 : n + 1].mean(dim=(1, 2)),
 )
 
 
-@mistake("The first word of the second copy was left out. All n count.")
+@task.mistake("The first word of the second copy was left out. All n count.")
 def without_first(weights, n):
     at = torch.arange(n + 1, 2 * n)
     return weights[:, at, at - n + 1].mean(dim=1)
 
 
-@mistake("The last word was left out. After its earlier self is the second copy: count it.")
+@task.mistake("The last word was left out. After its earlier self is the second copy: count it.")
 def without_last(weights, n):
     at = torch.arange(n, 2 * n - 1) if n > 1 else torch.arange(n, 2 * n)
     return weights[:, at, at - n + 1].mean(dim=1)
 
 
+@task.cases
 def cases(seed):
     """Two heads; then more, and longer segments."""
     generator = torch.Generator().manual_seed(seed)
@@ -106,16 +120,3 @@ def cases(seed):
             Case((weights, n), f"{heads} heads, segments of {n} words", kind="ordinary cases")
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=8, minutes=10),
-    section="Induction heads: copying what came before",
-    outcome="recognise an {term}`induction head`, score it, and explain how two layers copy",
-    cases=cases,
-    hints=(
-        "Write the positions 0 to 5 in a row for n = 3. Which word came after the earlier self of "
-        "the word at 4?",
-        "For the word at position i, look at key i − n + 1.",
-    ),
-)

@@ -1,6 +1,19 @@
 """Count a grouped model and its cache."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=6,
+    minutes=10,
+    section="What today's models changed",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    hints=(
+        "`W_query` is 64 × 64. How many rows has `W_key`, with two heads of width 8?",
+        "A word leaves a key and a value, in each layer, for each head of keys and values.",
+    ),
+)
 
 # %% the cell
 llama_sizes = ...  # a list of five whole numbers
@@ -9,54 +22,43 @@ llama_sizes = [10_240, 12_288, 256, 102_400, 4_096]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "The first counts eight heads of keys and values. There are two.",
     [16_384, 12_288, 256, 102_400, 4_096],
 )
-mistake(
+task.mistake(
     "The first leaves out `W_out`, which has as many numbers as `W_query`.",
     [6_144, 12_288, 256, 102_400, 4_096],
 )
-mistake(
+task.mistake(
     "The second counts two matrices. A gated network has three.",
     [10_240, 8_192, 256, 102_400, 4_096],
 )
-mistake(
+task.mistake(
     "The third counts one layer. Each layer has a cache of its own.",
     [10_240, 12_288, 64, 102_400, 4_096],
 )
-mistake(
+task.mistake(
     "The third leaves out keys or values. Both are kept.", [10_240, 12_288, 128, 102_400, 4_096]
 )
-mistake(
+task.mistake(
     "The last three count numbers. Each of them takes two bytes.",
     [10_240, 12_288, 128, 51_200, 2_048],
 )
-mistake(
+task.mistake(
     "The third has a cache for each head of queries. Groups share one.",
     [10_240, 12_288, 1_024, 102_400, 4_096],
 )
-mistake(
+task.mistake(
     "The fourth still has two heads of keys and values. There it is eight.",
     [10_240, 12_288, 256, 25_600, 4_096],
 )
-mistake(
+task.mistake(
     "The last one keeps all hundred words. Nobody looks at more than sixteen.",
     [10_240, 12_288, 256, 102_400, 25_600],
 )
-mistake(
+task.mistake(
     "The last one has eight heads of keys and values. The window is added to the model of the "
     "statement, which has two.",
     [10_240, 12_288, 256, 102_400, 16_384],
-)
-
-TASK = task(
-    plan("predict", points=6, minutes=10),
-    section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    hints=(
-        "`W_query` is 64 × 64. How many rows has `W_key`, with two heads of width 8?",
-        "A word leaves a key and a value, in each layer, for each head of keys and values.",
-    ),
 )

@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=10,
+    minutes=15,
+    section="What today's models changed",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    hints=(
+        "Write down for each line the shape that comes and the shape that is needed. Where the two "
+        "are square, the shape says nothing.",
+        "In which order do queries, keys and values stand, and what comes before attention?",
+    ),
+)
 
 
 # %% the cell
@@ -37,7 +51,7 @@ def load_gpt2(theirs, n_layers):
 # %%
 
 
-@also_right
+@task.alternative
 def by_table(theirs, n_layers):
     """A table of names; matrices of projections are turned."""
     ours = {
@@ -68,21 +82,23 @@ def by_table(theirs, n_layers):
     return ours
 
 
-as_given(
+task.as_given(
     "This is the code as given, or does the same: every shape fits, and the model says something "
     "else than it should."
 )
 OUT = 'theirs[f"{from_}attn.c_proj.{kind}"].t()'
 PIECES = '("query", "key", "value")'
-edited("Keys and values are swapped.", PIECES, '("query", "value", "key")')
-edited("Queries and keys are swapped.", PIECES, '("key", "query", "value")')
-edited(
+task.edit("Keys and values are swapped.", PIECES, '("query", "value", "key")')
+task.edit("Queries and keys are swapped.", PIECES, '("key", "query", "value")')
+task.edit(
     "Queries, keys and values are not turned. GPT-2 stores W of x @ W, nn.Linear its transpose.",
     "piece.t() for",
     "piece for",
 )
-edited("`W_out` is not turned. It is square, so nothing complains.", OUT, OUT.removesuffix(".t()"))
-edited(
+task.edit(
+    "`W_out` is not turned. It is square, so nothing complains.", OUT, OUT.removesuffix(".t()")
+)
+task.edit(
     "Neither `W_out` nor queries, keys and values are turned. They are square, so nothing "
     "complains.",
     "piece.t() for",
@@ -92,7 +108,7 @@ edited(
 )
 
 
-@mistake("The two norms of each block are swapped: `ln_1` comes before attention.")
+@task.mistake("The two norms of each block are swapped: `ln_1` comes before attention.")
 def norms_swapped(theirs, n_layers):
     return _swapped_norms(load_gpt2(theirs, n_layers))
 
@@ -122,18 +138,21 @@ def _turned(ours, names):
     }
 
 
-@mistake("The matrices are turned as they should be. The names of two pairs are still mixed up.")
+@task.mistake(
+    "The matrices are turned as they should be. The names of two pairs are still mixed up."
+)
 def names_left(theirs, n_layers):
     return _keys_for_values(_swapped_norms(load_gpt2(theirs, n_layers)))
 
 
-@mistake("The norms stand where they should. Something else does not.")
+@task.mistake("The norms stand where they should. Something else does not.")
 def norms_mended(theirs, n_layers):
     square = ("W_query", "W_key", "W_value", "W_out")
     return _turned(_keys_for_values(load_gpt2(theirs, n_layers)), square)
 
 
-def drive(answer, sizes, theirs, tokens):
+@task.harness
+def harness(answer, sizes, theirs, tokens):
     """Give a model of the course what the answer returns, and run it."""
     import torch
 
@@ -160,6 +179,7 @@ def drive(answer, sizes, theirs, tokens):
         return {"arrays": {name: p.data for name, p in want.items()}, "logits": model(tokens)}
 
 
+@task.cases
 def cases(seed):
     """One layer; then two, with other sizes."""
     generator = torch.Generator().manual_seed(seed)
@@ -195,24 +215,9 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def which_are_wrong(args, result):
     """The names under which something else stands than should."""
     want, found = load_gpt2(args[1], args[0]["n_layers"]), result["arrays"]
     odd = [n for n, t in want.items() if abs(found[n] - t.numpy()).max() > 1e-6]
     return f"Other numbers are expected in {len(odd)} of {len(want)} arrays." if odd else None
-
-
-TASK = task(
-    plan("find the bug", points=10, minutes=15),
-    section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    cases=cases,
-    properties=(which_are_wrong,),
-    drive=drive,
-    hints=(
-        "Write down for each line the shape that comes and the shape that is needed. Where the two "
-        "are square, the shape says nothing.",
-        "In which order do queries, keys and values stand, and what comes before attention?",
-    ),
-)

@@ -2,10 +2,26 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_12.gated_feed_forward import gated_feed_forward
 from grading.tasks.lecture_12.grouped_heads import grouped_heads
 from grading.tasks.lecture_12.rms_norm import rms_norm
+
+task = TaskFile(
+    "implement",
+    points=16,
+    minutes=40,
+    section="GPT-2 in your own modules",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    forbidden=("helpers.pretrained.llama",),
+    hints=(
+        "Begin with no layer at all: embedding, last norm, output layer. Then attention, then the "
+        "rest.",
+        "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
+        "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
+    ),
+)
 
 
 # %% given
@@ -59,7 +75,7 @@ def load_llama(weights, config, tokens):
 # %%
 
 
-@also_right
+@task.alternative
 def through_the_course(weights, config, tokens):
     """In the modules of the course, the rotation's pairs put side by side."""
     from helpers.config import TransformerConfig
@@ -113,90 +129,90 @@ def through_the_course(weights, config, tokens):
         return model(tokens[None])[0]
 
 
-edited(
+task.edit(
     "The last norm is missing, the one between the last block and the output layer.",
     'rms_norm(x, weights["norm.weight"], eps) @',
     "x @",
 )
-edited(
+task.edit(
     "Attention reads the residual stream without its norm.",
     'rms_norm(x, get("input_layernorm"), eps)',
     "x",
 )
-edited(
+task.edit(
     "The feed-forward network reads the residual stream without its norm.",
     'rms_norm(x, get("post_attention_layernorm"), eps)',
     "x",
 )
-edited(
+task.edit(
     "The residual connection around attention is missing.",
     'x = x + joined @ get("self_attn.o_proj").T',
     'x = joined @ get("self_attn.o_proj").T',
 )
-edited(
+task.edit(
     "The residual connection around the feed-forward network is missing.",
     "x = x + gated_feed_forward(",
     "x = gated_feed_forward(",
 )
-edited(
+task.edit(
     "`gate_proj` and `up_proj` are swapped. Their shapes are the same.",
     'get("mlp.gate_proj"), get("mlp.up_proj")',
     'get("mlp.up_proj"), get("mlp.gate_proj")',
 )
-edited(
+task.edit(
     "The output layer is the embedding. In this file the two are not tied.",
     'weights["lm_head.weight"]',
     'weights["embed_tokens.weight"]',
 )
-edited(
+task.edit(
     "Nothing is turned: only the mask tells the model of the order of the words.",
     'turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)',
     'project(h, "q", heads[0]), project(h, "k", heads[1])',
 )
-edited(
+task.edit(
     "The keys are not turned. Queries and keys both are.",
     'turned(project(h, "k", heads[1]), base)',
     'project(h, "k", heads[1])',
 )
-edited(
+task.edit(
     "The values are turned, too. Positions decide who looks at whom, not what is passed on.",
     'grouped_heads(q, k, project(h, "v", heads[1]))',
     'grouped_heads(q, k, turned(project(h, "v", heads[1]), base))',
 )
-edited(
+task.edit(
     "The rotation has a base of its own. It is in the config.",
     'config["rope_theta"]',
     "10_000.0",
 )
-edited("eps is in the config, too.", 'config["rms_norm_eps"]', "1e-12")
-edited(
+task.edit("eps is in the config, too.", 'config["rms_norm_eps"]', "1e-12")
+task.edit(
     "The contexts of the heads were joined in the wrong order: for each word, head after head.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.permute(1, 2, 0).flatten(1)",
 )
-edited(
+task.edit(
     "The heads were joined without exchanging their axis with that of the words: what is in a row "
     "belongs to several words.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.reshape(len(tokens), -1)",
 )
-edited(
+task.edit(
     "The heads were cut out in the wrong way: `view` and `reshape` do not exchange axes. Split the "
     "last axis first, then exchange.",
     "out.unflatten(-1, (n, -1)).transpose(0, 1)",
     "out.reshape(n, len(tokens), -1)",
 )
-edited(
+task.edit(
     "The residual connection adds to what the *norm* gave. The stream itself goes around.",
     'x = x + joined @ get("self_attn.o_proj").T',
     'x = h + joined @ get("self_attn.o_proj").T',
 )
-edited(
+task.edit(
     "Both norms of a layer are `input_layernorm` here. The network has one of its own.",
     'get("post_attention_layernorm")',
     'get("input_layernorm")',
 )
-edited(
+task.edit(
     "The shared keys and values are dealt out in turn. Neighbours share, as in the task before.",
     "contexts = grouped_heads(q, k,",
     "k = k.repeat(heads[0] // heads[1], 1, 1)\n        contexts = grouped_heads(q, k,",
@@ -205,7 +221,7 @@ edited(
 )
 
 
-edited(
+task.edit(
     "The norm before attention and the one before the feed-forward network are swapped.",
     "input_layernorm",
     "post_attention_layernorm_",
@@ -214,24 +230,25 @@ edited(
     "post_attention_layernorm_",
     "post_attention_layernorm",
 )
-edited(
+task.edit(
     "The √d of lecture 8 was multiplied in. This model does not have it.",
     'weights["embed_tokens.weight"][tokens]',
     'weights["embed_tokens.weight"][tokens] * weights["norm.weight"].shape[0] ** 0.5',
 )
-edited(
+task.edit(
     "All layers got the arrays of the first one.",
     'f"layers.{layer}.{name}.weight"',
     'f"layers.0.{name}.weight"',
 )
 
 
-@mistake("Only the logits after the last word came back. All positions are asked for.")
+@task.mistake("Only the logits after the last word came back. All positions are asked for.")
 def last_only(weights, config, tokens):
     return load_llama(weights, config, tokens)[-1:]
 
 
-def drive(answer, weights, config, tokens):
+@task.harness
+def harness(answer, weights, config, tokens):
     """The logits, and what the model writes when it takes the likeliest word five times."""
     import torch
 
@@ -245,6 +262,7 @@ def drive(answer, weights, config, tokens):
     return {"logits": logits, "written": written}
 
 
+@task.cases
 def cases(seed):
     """One layer, one word; then several, in groups."""
     generator = torch.Generator().manual_seed(seed)
@@ -286,20 +304,3 @@ def cases(seed):
         note = f"{layers} layers, {n_heads} heads, {n_kv} of keys, {T} words"
         found.append(Case((weights, config, tokens), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=16, minutes=40),
-    section="GPT-2 in your own modules",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    cases=cases,
-    drive=drive,
-    forbidden=("helpers.pretrained.llama",),
-    hints=(
-        "Begin with no layer at all: embedding, last norm, output layer. Then attention, then the "
-        "rest.",
-        "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
-        "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
-    ),
-)

@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=10,
+    section="Ablation: which heads are needed",
+    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
+    hints=(
+        "Head 1 of heads with d_v numbers has the entries from d_v up to 2 · d_v.",
+        "Change a copy: `found` is the caller's.",
+    ),
+)
 
 
 # %% the cell
@@ -20,7 +32,7 @@ def mean_ablation(found, W_out, n_heads, head):
 # %%
 
 
-@also_right
+@task.alternative
 def by_heads(found, W_out, n_heads, head):
     """With an axis for heads."""
     context = found.unflatten(-1, (n_heads, -1)).clone()
@@ -28,7 +40,7 @@ def by_heads(found, W_out, n_heads, head):
     return context.flatten(2) @ W_out.T
 
 
-@also_right
+@task.alternative
 def by_difference(found, W_out, n_heads, head):
     """The head's deviation from its mean, taken away."""
     d_v = found.shape[-1] // n_heads
@@ -37,63 +49,63 @@ def by_difference(found, W_out, n_heads, head):
 
 
 MEAN = "found[..., own].mean(dim=0)"
-edited("The head was replaced by zeros. Its mean is asked for.", MEAN, "0.0")
-edited(
+task.edit("The head was replaced by zeros. Its mean is asked for.", MEAN, "0.0")
+task.edit(
     "The mean goes over sentences and positions. Each position has its own mean.",
     MEAN,
     "found[..., own].mean(dim=(0, 1))",
 )
-edited(
+task.edit(
     "The mean goes over the positions of each sentence. Take it over sentences, position by "
     "position.",
     MEAN,
     "found[..., own].mean(dim=1, keepdim=True)",
 )
-edited(
+task.edit(
     "The mean goes over the numbers of the head, too. A mean vector is asked for.",
     MEAN,
     "found[..., own].mean(dim=(0, 2), keepdim=True)[0]",
 )
-edited(
+task.edit(
     "The mean goes over the numbers of the head: one number for each word. The mean over sentences "
     "is a vector.",
     MEAN,
     "found[..., own].mean(dim=-1, keepdim=True)",
 )
-edited(
+task.edit(
     "The mean goes over the heads. It is one head's own mean, over sentences.",
     MEAN,
     "found.unflatten(-1, (n_heads, -1)).mean(dim=2)",
 )
-edited(
+task.edit(
     "The head has the values of the next sentence: that is resampling. The mean is asked for.",
     MEAN,
     "found[..., own].roll(1, 0)",
 )
-edited(
+task.edit(
     "The head counts from 0 here.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(max(head - 1, 0) * d_v, max(head, 1) * d_v)",
 )
-edited(
+task.edit(
     "The heads are taken for interleaved. Each has its numbers in one piece.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(head, None, n_heads)",
 )
-edited(
+task.edit(
     "All heads were replaced.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(None)",
 )
-edited("Nothing was replaced.", MEAN, "found[..., own]")
-edited(
+task.edit("Nothing was replaced.", MEAN, "found[..., own]")
+task.edit(
     "`W_out` was transposed once too often or not at all: nn.Linear computes x @ W.T.",
     "context @ W_out.T",
     "context @ W_out",
 )
 
 
-edited(
+task.edit(
     "The head's width and the number of heads have changed roles: a head has as many numbers as "
     "the width divided by `n_heads`.",
     "slice(head * d_v, (head + 1) * d_v)",
@@ -101,7 +113,7 @@ edited(
 )
 
 
-@mistake(
+@task.mistake(
     "Numbers of the *output* were replaced. After `W_out` each number is a sum over all heads: "
     "replace before."
 )
@@ -113,7 +125,7 @@ def behind_the_projection(found, W_out, n_heads, head):
     return added
 
 
-@mistake("All heads but this one were replaced.")
+@task.mistake("All heads but this one were replaced.")
 def the_others(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads
     own = slice(head * d_v, (head + 1) * d_v)
@@ -122,13 +134,14 @@ def the_others(found, W_out, n_heads, head):
     return context @ W_out.T
 
 
-@mistake("This is what the head alone adds, and not the sum with the others.")
+@task.mistake("This is what the head alone adds, and not the sum with the others.")
 def alone(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads
     own = slice(head * d_v, (head + 1) * d_v)
     return found[..., own].mean(dim=0, keepdim=True).expand(len(found), -1, -1) @ W_out[:, own].T
 
 
+@task.cases
 def cases(seed):
     """Two heads in two sentences; then more."""
     generator = torch.Generator().manual_seed(seed)
@@ -148,15 +161,3 @@ def cases(seed):
             )
         )
     return found
-
-
-TASK = task(
-    plan("implement", points=8, minutes=10),
-    section="Ablation: which heads are needed",
-    outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
-    cases=cases,
-    hints=(
-        "Head 1 of heads with d_v numbers has the entries from d_v up to 2 · d_v.",
-        "Change a copy: `found` is the caller's.",
-    ),
-)

@@ -2,7 +2,18 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=6,
+    section="What today's models changed",
+    outcome="load GPT-2 into the modules of this course, and prove without a download that "
+    "the loader is right",
+    forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
+    hints=("`keepdim=True` keeps an axis of size 1, so that each vector is divided by its own.",),
+)
 
 
 # %% the cell
@@ -17,7 +28,7 @@ def rms_norm(x, weight, eps):
 # %%
 
 
-@also_right
+@task.alternative
 def by_length(x, weight, eps):
     """By the squared length of each vector."""
     d = x.shape[-1]
@@ -25,49 +36,51 @@ def by_length(x, weight, eps):
 
 
 SQUARES, ROOT = "(x * x).mean(dim=-1, keepdim=True)", "torch.sqrt(mean_square + eps)"
-edited(
+task.edit(
     "The mean was taken away first, as in a layer norm. Here nothing is subtracted.",
     "mean_square = (x * x)",
     "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
 )
-edited(
+task.edit(
     "The squares were added up. A *mean* of squares does not grow with the width.",
     SQUARES,
     "(x * x).sum(dim=-1, keepdim=True)",
 )
-edited("Divided by the mean square itself. Its root is missing.", ROOT, "(mean_square + eps)")
-edited("eps was added to the root. It belongs under it.", ROOT, "(torch.sqrt(mean_square) + eps)")
-edited("eps was left out.", ROOT, "torch.sqrt(mean_square)")
-edited(
+task.edit("Divided by the mean square itself. Its root is missing.", ROOT, "(mean_square + eps)")
+task.edit(
+    "eps was added to the root. It belongs under it.", ROOT, "(torch.sqrt(mean_square) + eps)"
+)
+task.edit("eps was left out.", ROOT, "torch.sqrt(mean_square)")
+task.edit(
     "The mean goes over all vectors together. Each vector is normed for itself.",
     SQUARES,
     "(x * x).mean()",
 )
-edited(
+task.edit(
     "The mean goes along the first axis. Each vector, along the last axis, is normed for itself.",
     SQUARES,
     "(x * x).mean(dim=0, keepdim=True)",
 )
-edited("The weight was left out.", " * weight", "")
-edited("1 was added to the weight. It is used as it comes.", " * weight", " * (1 + weight)")
-edited("Divided by the weight, instead of multiplied.", " * weight", " / weight")
+task.edit("The weight was left out.", " * weight", "")
+task.edit("1 was added to the weight. It is used as it comes.", " * weight", " * (1 + weight)")
+task.edit("Divided by the weight, instead of multiplied.", " * weight", " / weight")
 
 
-edited(
+task.edit(
     "A variance was taken: the mean is subtracted inside it. Here nothing is subtracted.",
     SQUARES,
     "x.var(dim=-1, keepdim=True, unbiased=False)",
 )
-edited(
+task.edit(
     "An axis was counted from the front. Vectors lie along the *last* one, whatever comes before.",
     SQUARES,
     "(x * x).mean(dim=min(1, x.dim() - 1), keepdim=True)",
 )
-edited("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_square + eps**2)")
+task.edit("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_square + eps**2)")
 
 
-edited("Multiplied by the root, instead of divided.", "x / torch", "x * torch")
-edited(
+task.edit("Multiplied by the root, instead of divided.", "x / torch", "x * torch")
+task.edit(
     "The mean lost its axis, so that it is broadcast along the wrong one, or does not fit. Keep "
     "it: `keepdim=True`.",
     SQUARES,
@@ -75,16 +88,17 @@ edited(
 )
 
 
-@mistake("The mean of the absolute values is taken, and not the root of the mean square.")
+@task.mistake("The mean of the absolute values is taken, and not the root of the mean square.")
 def absolute(x, weight, eps):
     return x / (x.abs().mean(dim=-1, keepdim=True) + eps) * weight
 
 
-@mistake("The *length* of each vector became 1. Its mean square should.")
+@task.mistake("The *length* of each vector became 1. Its mean square should.")
 def length_one(x, weight, eps):
     return torch.nn.functional.normalize(x, dim=-1) * weight
 
 
+@task.cases
 def cases(seed):
     """Two vectors to check by hand; then random ones, also in a batch."""
     generator = torch.Generator().manual_seed(seed)
@@ -103,14 +117,3 @@ def cases(seed):
     for shape, eps in (((3, 5), 0.5), ((2, 4, 6), 1e-2), ((5,), 2.0)):
         found.append(Case((draw(*shape) + 1, draw(shape[-1]) + 2, eps), kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=6),
-    section="What today's models changed",
-    outcome="load GPT-2 into the modules of this course, and prove without a download that "
-    "the loader is right",
-    cases=cases,
-    forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
-    hints=("`keepdim=True` keeps an axis of size 1, so that each vector is divided by its own.",),
-)

@@ -3,7 +3,22 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=16,
+    section="Low-rank adapters",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    forbidden=("helpers.adapters.LowRankAdapter",),
+    hints=(
+        "`module.requires_grad_(False)` freezes all parameters of a module.",
+        "A maps d_in numbers to a few, and B the few to d_out: for rows x, `x @ A.T @ B.T`.",
+        "`forward` and `merged_weight` must agree: put x through both and compare.",
+    ),
+)
 
 
 # %% the cell
@@ -37,7 +52,7 @@ class Adapter(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class ByFunctional(nn.Module):
     """With the merged weight in every pass."""
 
@@ -58,56 +73,56 @@ class ByFunctional(nn.Module):
         return torch.addmm(self.frozen.weight, self.B, self.A, alpha=self.factor)
 
 
-edited(
+task.edit(
     "The layer's own weights are still trained. Only A and B should be.",
     "linear.requires_grad_(False)",
     "linear",
 )
-edited(
+task.edit(
     "B does not begin with zeros, so a new adapter changes the model before it has learned "
     "anything.",
     "torch.zeros(d_out, rank, dtype",
     "torch.randn(d_out, rank, dtype",
 )
-edited(
+task.edit(
     "A and B both begin with zeros. Then the gradient of each is zero, and nothing is ever "
     "learned.",
     "torch.randn(rank, d_in, dtype=linear.weight.dtype) / d_in**0.5",
     "torch.zeros(rank, d_in, dtype=linear.weight.dtype)",
 )
-edited(
+task.edit(
     "The update is not scaled by alpha / rank.",
     "self.scale = alpha / rank",
     "self.scale = 1.0",
 )
-edited(
+task.edit(
     "The update is scaled by alpha. Divide by the rank, so that another rank needs no other "
     "learning rate.",
     "self.scale = alpha / rank",
     "self.scale = alpha",
 )
-edited(
+task.edit(
     "The update took the place of the layer. It is *added* to the layer's output.",
     "self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)",
     "self.scale * (x @ self.A.T @ self.B.T)",
 )
-edited(
+task.edit(
     "The update is computed from the layer's output. It must be computed from the layer's input, "
     "x.",
     "(x @ self.A.T @ self.B.T)",
     "(self.linear(x) @ self.A.T @ self.B.T)",
 )
-edited(
+task.edit(
     "`merged_weight` holds the update alone. Add it to the layer's weight.",
     "self.linear.weight + self.scale * self.B @ self.A",
     "self.scale * self.B @ self.A",
 )
-edited(
+task.edit(
     "`merged_weight` lacks the scale: it computes something else than `forward`.",
     "self.linear.weight + self.scale * self.B @ self.A",
     "self.linear.weight + self.B @ self.A",
 )
-edited(
+task.edit(
     "The merged update is transposed. `nn.Linear` keeps a row for each output, so the update is "
     "B A.",
     "self.scale * self.B @ self.A",
@@ -115,7 +130,8 @@ edited(
 )
 
 
-def drive(answer, weight, bias, A, B, alpha, x):
+@task.harness
+def harness(answer, weight, bias, A, B, alpha, x):
     """A fresh adapter, what it trains, and what it computes with given A and B."""
     import torch
     from torch import nn
@@ -146,6 +162,7 @@ def drive(answer, weight, bias, A, B, alpha, x):
     }
 
 
+@task.cases
 def cases(seed):
     """Two numbers in, two out, rank 1; then other sizes."""
     generator = torch.Generator().manual_seed(seed)
@@ -163,24 +180,8 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def what_is_trained(args, result):
     """Which parameters are trained."""
     came = result["what is trained"]
     return None if came == ["A", "B"] else f"{came} are trained; A and B alone should be."
-
-
-TASK = task(
-    plan("implement", points=10, minutes=16),
-    section="Low-rank adapters",
-    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
-    "are right",
-    cases=cases,
-    properties=(what_is_trained,),
-    drive=drive,
-    forbidden=("helpers.adapters.LowRankAdapter",),
-    hints=(
-        "`module.requires_grad_(False)` freezes all parameters of a module.",
-        "A maps d_in numbers to a few, and B the few to d_out: for rows x, `x @ A.T @ B.T`.",
-        "`forward` and `merged_weight` must agree: put x through both and compare.",
-    ),
-)

@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=15,
+    section="Ask it",
+    outcome="test a language model for agreement with minimal pairs, with controls",
+    hints=(
+        "`logits[rows, columns]` with two index tensors of one length takes one position from "
+        "each sentence.",
+        "The difference of two logits has the sign of the difference of their probabilities, so "
+        "you need no softmax.",
+        "A boolean tensor picks the rows of a group: `right[opposing]`.",
+    ),
+)
 
 
 # %% the cell
@@ -21,7 +36,7 @@ def agreement_rates(logits, lengths, plural, opposing, pairs):
 # %%
 
 
-@also_right
+@task.alternative
 def one_by_one(logits, lengths, plural, opposing, pairs):
     """Sentence by sentence, by probabilities within each pair."""
     rates = torch.zeros(len(pairs), 2, dtype=torch.float64)
@@ -35,79 +50,79 @@ def one_by_one(logits, lengths, plural, opposing, pairs):
     return rates
 
 
-edited(
+task.edit(
     "The last column of `logits` was read. In a shorter sentence it belongs to padding; the last "
     "token of sentence i is at `lengths[i] - 1`.",
     "logits[sentence, lengths - 1]",
     "logits[:, -1]",
 )
-edited(
+task.edit(
     "One token too far: positions are counted from 0, so position `lengths[i]` comes after the "
     "sentence.",
     "logits[sentence, lengths - 1]",
     "logits[sentence, lengths.clamp(max=logits.shape[1] - 1)]",
 )
-edited(
+task.edit(
     "One token too early: the logits at the last token predict the verb, not those before it.",
     "logits[sentence, lengths - 1]",
     "logits[sentence, lengths - 2]",
 )
-edited(
+task.edit(
     "The logits were averaged over all positions. Only the last token of a sentence predicts its "
     "verb.",
     "logits[sentence, lengths - 1]",
     "logits.mean(dim=1)",
 )
-edited(
+task.edit(
     "Singular and plural have changed places: `pairs[:, 0]` is the singular verb.",
     "(margins > 0)",
     "(margins < 0)",
 )
-edited(
+task.edit(
     "This counts plural verbs and not right ones. After a singular subject the singular verb is "
     "right.",
     "(margins > 0) == plural[:, None]",
     "margins > 0",
 )
-edited(
+task.edit(
     "The columns have changed places: first the control (nouns of the same number), then the "
     "opposing sentences.",
     "(~opposing, opposing)",
     "(opposing, ~opposing)",
 )
-edited(
+task.edit(
     "These are counts. Divide by the number of sentences in the group.",
     ".double().mean(dim=0)",
     ".double().sum(dim=0)",
 )
-edited(
+task.edit(
     "Each count was divided by the number of *all* sentences. A group has its own number.",
     "right[group].double().mean(dim=0)",
     "right[group].double().sum(dim=0) / len(logits)",
 )
-edited(
+task.edit(
     "Both columns hold the rate over all sentences, so there is no control to compare with.",
     "right[group].double()",
     "right.double()",
 )
-edited(
+task.edit(
     "Rows and columns have changed places: one row for each pair of verbs.",
     "torch.stack(rates, dim=1)",
     "torch.stack(rates, dim=0)",
 )
-edited(
+task.edit(
     "All pairs of verbs were averaged into one rate. Each pair has a row of its own.",
     "double().mean(dim=0)",
     "double().mean().expand(len(pairs))",
 )
-edited(
+task.edit(
     "These are mean margins. A rate is the share of sentences with the right verb ahead.",
     "right = (margins > 0) == plural[:, None]",
     "right = margins * (2 * plural[:, None].double() - 1)",
 )
 
 
-@mistake(
+@task.mistake(
     "The right verb was asked to be the likeliest of *all* tokens. A minimal pair compares two "
     "tokens and ignores the rest."
 )
@@ -118,7 +133,7 @@ def of_all_tokens(logits, lengths, plural, opposing, pairs):
     return torch.stack([right[g].double().mean(dim=0) for g in (~opposing, opposing)], dim=1)
 
 
-@mistake(
+@task.mistake(
     "A probability above one half was asked for, among all tokens. Other tokens take most of the "
     "probability; compare the two verbs with each other."
 )
@@ -129,6 +144,7 @@ def above_one_half(logits, lengths, plural, opposing, pairs):
     return torch.stack([right[g].double().mean(dim=0) for g in (~opposing, opposing)], dim=1)
 
 
+@task.cases
 def cases(seed):
     """Four sentences to check by hand; then more, and some with padding."""
     generator = torch.Generator().manual_seed(seed)
@@ -163,18 +179,3 @@ def cases(seed):
         Case(draw(45, 7, 11, 2, 3), "sentences of different lengths", kind="padding"),
         Case(draw(60, 9, 14, 3, 2), "short and long sentences", kind="padding"),
     ]
-
-
-TASK = task(
-    plan("implement", points=10, minutes=15),
-    section="Ask it",
-    outcome="test a language model for agreement with minimal pairs, with controls",
-    cases=cases,
-    hints=(
-        "`logits[rows, columns]` with two index tensors of one length takes one position from "
-        "each sentence.",
-        "The difference of two logits has the sign of the difference of their probabilities, so "
-        "you need no softmax.",
-        "A boolean tensor picks the rows of a group: `right[opposing]`.",
-    ),
-)

@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="Look inside",
+    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
+    "depends on by attribution patching",
+    hints=(
+        "Work out the example by hand. Which sign should head 1 get, whose twin is smaller where "
+        "the gradient is positive?",
+        "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
+        "ways to unflatten give?",
+    ),
+)
 
 
 # %% the cell
@@ -23,7 +38,7 @@ def attribution_patching(contexts, twins, gradients, n_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def head_by_head(contexts, twins, gradients, n_heads):
     """One head after the other."""
     d_v = contexts.shape[-1] // n_heads
@@ -35,55 +50,55 @@ def head_by_head(contexts, twins, gradients, n_heads):
     return found
 
 
-as_given(
+task.as_given(
     "This is the code as given: in the statement's example head 0 should get 10, and does not. "
     "There are two bugs."
 )
-edited(
+task.edit(
     "The heads are cut correctly now. But the sign is still turned round: how does the score "
     "change if the *twin's* context comes in?",
     "twins - contexts",
     "contexts - twins",
 )
-edited(
+task.edit(
     "The sign is right now. But each head still collects numbers from all over the row: the d_v "
     "numbers of one head are next to each other.",
     "each.unflatten(-1, (n_heads, -1)).sum(dim=-1)",
     "each.unflatten(-1, (-1, n_heads)).sum(dim=-2)",
 )
-edited(
+task.edit(
     "Both bugs are mended. But the tokens are averaged, and a patch replaces a head at all tokens "
     "together: their contributions add up.",
     "(moved * gradients).sum(dim=2)",
     "(moved * gradients).mean(dim=2)",
 )
-edited(
+task.edit(
     "Both bugs are mended. But the sentences are added up, where their mean was right.",
     "heads.mean(dim=1)",
     "heads.sum(dim=1)",
 )
-edited(
+task.edit(
     "Both bugs are mended. But the numbers of a head are averaged, where their sum was right.",
     ".sum(dim=-1)",
     ".mean(dim=-1)",
 )
-edited(
+task.edit(
     "The signs are lost: an estimate may be negative, and contributions may cancel.",
     "(moved * gradients).sum(dim=2)",
     "(moved * gradients).abs().sum(dim=2)",
 )
-edited(
+task.edit(
     "The context itself was subtracted, as if it were replaced by zeros. Here the twin's context "
     "takes its place.",
     "twins - contexts",
     "-contexts",
 )
-edited(
+task.edit(
     "The twin's context was put in whole. What matters is how far it is from the one it replaces.",
     "twins - contexts",
     "twins",
 )
-edited(
+task.edit(
     "The gradient is missing: this is how far the contexts move, and not what that does to the "
     "score.",
     "(moved * gradients)",
@@ -91,12 +106,13 @@ edited(
 )
 
 
-@mistake("Only the last token was patched. A patch replaces a head at all tokens.")
+@task.mistake("Only the last token was patched. A patch replaces a head at all tokens.")
 def last_token(contexts, twins, gradients, n_heads):
     each = ((twins - contexts) * gradients)[:, :, -1]
     return each.unflatten(-1, (n_heads, -1)).sum(dim=-1).mean(dim=1)
 
 
+@task.cases
 def cases(seed):
     """Two heads of two numbers to check by hand; then random ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -122,18 +138,3 @@ def cases(seed):
             )
         )
     return found
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="Look inside",
-    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
-    "depends on by attribution patching",
-    cases=cases,
-    hints=(
-        "Work out the example by hand. Which sign should head 1 get, whose twin is smaller where "
-        "the gradient is positive?",
-        "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
-        "ways to unflatten give?",
-    ),
-)

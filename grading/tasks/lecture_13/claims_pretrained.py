@@ -1,39 +1,34 @@
 """What measurements on a pretrained model allow us to say."""
 
-from grading.author import fails, holds, plan, task
+from grading.author import TaskFile, correct, incorrect
 
-# %% the cell
-claims_pretrained = ...  # a set of letters
-# BEGIN SOLUTION
-claims_pretrained = {"b", "d", "f"}
-# END SOLUTION
-# %%
-
-TASK = task(
-    plan("choose", points=6, minutes=9),
+task = TaskFile(
+    "choose",
+    points=6,
+    minutes=9,
     section="What it learned without being asked",
     outcome="measure what a model has learned without being asked to, with a control",
     reasons={
-        "a": fails(
+        "a": incorrect(
             "We measured the model and neither the texts nor the world. A model may exaggerate "
             "what its texts say."
         ),
-        "b": holds(
+        "b": correct(
             "Words that say nothing about gender are the control: they are near zero, so the "
             "measure does not simply favour one pronoun."
         ),
-        "c": fails(
+        "c": incorrect(
             "The four beginnings differ, for some occupations even in sign. Another use of the "
             "model may show something else."
         ),
-        "d": holds(
+        "d": correct(
             "With a name, the sign followed the name for all 24 occupations, in these sentences."
         ),
-        "e": fails(
+        "e": incorrect(
             "On this task, which the small reader was trained for. It can read no other text, and "
             "a better prompt for SmolLM2 may exist."
         ),
-        "f": holds(
+        "f": correct(
             "The control with nouns of the same number decides: where errors are as frequent "
             "there, the other number is not their cause."
         ),
@@ -43,3 +38,10 @@ TASK = task(
         "Three of the six go further than the measurements do.",
     ),
 )
+
+# %% the cell
+claims_pretrained = ...  # a set of letters
+# BEGIN SOLUTION
+claims_pretrained = {"b", "d", "f"}
+# END SOLUTION
+# %%

@@ -2,7 +2,23 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=13,
+    section="Four bits by hand",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    hints=(
+        "A byte holds two numbers: `byte & 15` keeps its low four bits, `byte >> 4` moves the "
+        "high four down.",
+        "`x.view(torch.float16)` reads the same bytes as another type; the bytes must lie side "
+        "by side: `.contiguous()`.",
+        "Bytes cannot be negative. Turn the numbers into float before you subtract.",
+    ),
+)
 
 
 # %% the cell
@@ -19,7 +35,7 @@ def dequantize_q4_0(blocks):
 # %%
 
 
-@also_right
+@task.alternative
 def byte_by_byte(blocks):
     """With divisions, one weight after the other."""
     weights = torch.zeros(len(blocks), 32)
@@ -31,38 +47,38 @@ def byte_by_byte(blocks):
     return weights
 
 
-edited(
+task.edit(
     "The 8 is missing: a number from 0 to 15 stands for a weight from −8 to 7 steps.",
     "(numbers - 8)",
     "numbers",
 )
-edited(
+task.edit(
     "Here 7.5 was subtracted, so no weight can be 0. The format subtracts 8.",
     "(numbers - 8)",
     "(numbers - 7.5)",
 )
-edited(
+task.edit(
     "The halves of the bytes have changed places: the low four bits are the first 16 weights.",
     "[low, high]",
     "[high, low]",
 )
-edited(
+task.edit(
     "The two numbers of a byte became neighbours. In this format all low halves come first, then "
     "all high ones.",
     "torch.cat([low, high], dim=1)",
     "torch.stack([low, high], dim=2).flatten(1)",
 )
-edited(
+task.edit(
     "Only the low halves were read, twice. `byte >> 4` gives the high half.",
     "blocks[:, 2:] >> 4",
     "blocks[:, 2:] & 15",
 )
-edited(
+task.edit(
     "The high half was not shifted down: it still counts in sixteens.",
     "blocks[:, 2:] >> 4",
     "blocks[:, 2:] & 240",
 )
-edited(
+task.edit(
     "The 8 was subtracted from the bytes, before they were cut in two: a byte has no numbers "
     "below 0.",
     "blocks[:, 2:] & 15, blocks[:, 2:] >> 4",
@@ -70,31 +86,32 @@ edited(
     "(numbers - 8)",
     "numbers",
 )
-edited(
+task.edit(
     "The scale's two bytes were read as two numbers. Together they are one float16: "
     "`.view(torch.float16)`.",
     "blocks[:, :2].contiguous().view(torch.float16).float()",
     "blocks[:, :1].float()",
 )
-edited(
+task.edit(
     "The scale's two bytes were read as a whole number. They are the bytes of a float16.",
     "view(torch.float16)",
     "view(torch.int16)",
 )
-edited(
+task.edit(
     "This is the number of steps; it was not multiplied by the scale.",
     "return scale * (numbers - 8)",
     "return numbers - 8",
 )
 
 
-@mistake("The scale of the first block was used for all. Each block has its own.")
+@task.mistake("The scale of the first block was used for all. Each block has its own.")
 def first_scale(blocks):
     scale = blocks[:1, :2].clone().view(torch.float16).float()
     numbers = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1).float()
     return scale * (numbers - 8)
 
 
+@task.cases
 def cases(seed):
     """A block to check by hand; then random ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -113,19 +130,3 @@ def cases(seed):
         Case((draw(3),), "three blocks", kind="batches"),
         Case((draw(8),), "eight blocks", kind="batches"),
     ]
-
-
-TASK = task(
-    plan("implement", points=8, minutes=13),
-    section="Four bits by hand",
-    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
-    "are right",
-    cases=cases,
-    hints=(
-        "A byte holds two numbers: `byte & 15` keeps its low four bits, `byte >> 4` moves the "
-        "high four down.",
-        "`x.view(torch.float16)` reads the same bytes as another type; the bytes must lie side "
-        "by side: `.contiguous()`.",
-        "Bytes cannot be negative. Turn the numbers into float before you subtract.",
-    ),
-)

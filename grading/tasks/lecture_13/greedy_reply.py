@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=11,
+    section="A chat is a text",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    hints=(
+        "Three things end the loop. Which of them is found before a token is added, and which "
+        "after?",
+        "What should be returned if the prompt alone fills the context?",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +36,7 @@ def greedy_reply(next_logits, prompt, ends, context, most):
 # %%
 
 
-@also_right
+@task.alternative
 def by_for(next_logits, prompt, ends, context, most):
     """With the number of steps known before."""
     text = list(prompt)
@@ -33,77 +47,78 @@ def by_for(next_logits, prompt, ends, context, most):
     return text[len(prompt) :], "length"
 
 
-edited(
+task.edit(
     "The end token is part of the reply. It says that the reply is over, and nobody should see it.",
     '        if newest in ends:\n            return reply, "stop"\n        reply.append(newest)\n',
     '        reply.append(newest)\n        if newest in ends:\n            return reply, "stop"\n',
 )
-edited(
+task.edit(
     "The reply goes on behind the end token. Nothing after it belongs to the reply.",
     'return reply, "stop"',
     "continue",
     "while len(reply) < most and len(prompt) + len(reply) < context:",
     "for _ in range(min(most, context - len(prompt))):",
 )
-edited(
+task.edit(
     "The context was not minded: prompt and reply together may have `context` tokens.",
     " and len(prompt) + len(reply) < context",
     "",
 )
-edited(
+task.edit(
     "The prompt was forgotten when the context was counted. It takes up room too.",
     "len(prompt) + len(reply) < context",
     "len(reply) < context",
 )
-edited(
+task.edit(
     "The last place of the context stays empty. Prompt and reply may have `context` tokens "
     "together.",
     "len(reply) < context",
     "len(reply) + 1 < context",
 )
-edited(
+task.edit(
     "The reply has one token more than `most`.",
     "len(reply) < most",
     "len(reply) <= most",
 )
-edited(
+task.edit(
     "The prompt is counted into `most`. It limits the reply alone.",
     "len(reply) < most",
     "len(prompt + reply) < most",
 )
-edited(
+task.edit(
     "The prompt is in the result. Only the reply is wanted.",
     'return reply, "stop"',
     'return prompt + reply, "stop"',
     'return reply, "length"',
     'return prompt + reply, "length"',
 )
-edited(
+task.edit(
     "The model was asked about the reply without its prompt, or about the prompt again and again. "
     "It must read both.",
     "prompt + reply)",
     "prompt)",
 )
-edited(
+task.edit(
     'The reasons have changed places: an end token is "stop", a limit is "length".',
     'return reply, "stop"',
     'return reply, "length"',
     'reply.append(newest)\n    return reply, "length"',
     'reply.append(newest)\n    return reply, "stop"',
 )
-edited(
+task.edit(
     "Only the first of the end tokens was minded. A model may have several.",
     "newest in ends",
     "newest == ends[0]",
 )
 
 
-@mistake("The least likely token was taken. Greedy means: the largest logit.")
+@task.mistake("The least likely token was taken. Greedy means: the largest logit.")
 def least(next_logits, prompt, ends, context, most):
     return greedy_reply(lambda tokens: -next_logits(tokens), prompt, ends, context, most)
 
 
-def drive(answer, table, prompt, ends, context, most):
+@task.harness
+def harness(answer, table, prompt, ends, context, most):
     """The answer with a model that is a table: the last two tokens decide about the next."""
 
     def next_logits(tokens):
@@ -114,6 +129,7 @@ def drive(answer, table, prompt, ends, context, most):
     return answer(next_logits, prompt, ends, context, most)
 
 
+@task.cases
 def cases(seed):
     """A model that counts up to check by hand; then random ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -138,18 +154,3 @@ def cases(seed):
         note = f"a random model of {vocab} tokens, {ends} end tokens"
         found.append(Case((table, prompt, stops, 30, 15), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=7, minutes=11),
-    section="A chat is a text",
-    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
-    "are right",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "Three things end the loop. Which of them is found before a token is added, and which "
-        "after?",
-        "What should be returned if the prompt alone fills the context?",
-    ),
-)

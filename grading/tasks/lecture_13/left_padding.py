@@ -2,7 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=13,
+    section="Ask it",
+    outcome="test a language model for agreement with minimal pairs, with controls",
+    hints=(
+        "Which position does the first token of the short text have if it is read alone?",
+        "In `mask[i, query, key]`, which of the two axes must `real` be spread along, so that "
+        "nobody attends to a pad token?",
+        "`real.cumsum(dim=1)` counts the real tokens up to each place.",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +36,7 @@ def left_padding(tokens, pad_id):
 # %%
 
 
-@also_right
+@task.alternative
 def text_by_text(tokens, pad_id):
     """One text after the other."""
     batch, T = tokens.shape
@@ -36,50 +50,50 @@ def text_by_text(tokens, pad_id):
     return positions, mask
 
 
-as_given(
+task.as_given(
     "This is the code as given: in the statement's example the first token of the text should "
     "have position 0, and has 2. There are two bugs."
 )
-edited(
+task.edit(
     "The mask is right now. But positions are still counted from the first pad token, so a text "
     "is read at other positions than alone.",
     "(real.cumsum(dim=1) - 1).clamp(min=0)",
     "torch.arange(T).expand_as(tokens)",
 )
-edited(
+task.edit(
     "The positions are right now. But the mask still hides the *queries* of pad tokens. The keys "
     "must be hidden, so that no token attends to padding.",
     "real[:, None, :]",
     "real[:, :, None]",
 )
-edited(
+task.edit(
     "The first token of a text got position 1. Positions are counted from 0.",
     "(real.cumsum(dim=1) - 1).clamp(min=0)",
     "real.cumsum(dim=1)",
 )
-edited(
+task.edit(
     "A pad token has position −1, which no table of positions has. It should be 0.",
     ".clamp(min=0)",
     "",
 )
-edited(
+task.edit(
     "Both bugs are mended. But the mask is no longer causal: a token may see those after it.",
     "causal & real[:, None, :]",
     "real[:, None, :].expand(-1, T, -1)",
 )
-edited(
+task.edit(
     "The mask hides what may be seen, and shows the rest. True means *may attend*.",
     "causal & real[:, None, :]",
     "~(causal & real[:, None, :])",
 )
-edited(
+task.edit(
     "The pad tokens of the whole batch were counted together. Each text has its own.",
     "(real.cumsum(dim=1) - 1)",
     "(real.flatten().cumsum(dim=0).view_as(tokens) - 1)",
 )
 
 
-@mistake("The positions run backwards, from the end of each text.")
+@task.mistake("The positions run backwards, from the end of each text.")
 def backwards(tokens, pad_id):
     real = tokens != pad_id
     _, mask = left_padding(tokens, pad_id)
@@ -87,6 +101,7 @@ def backwards(tokens, pad_id):
     return (last - left_padding(tokens, pad_id)[0]) * real, mask
 
 
+@task.cases
 def cases(seed):
     """Two texts to check by hand; then longer batches, and one without padding."""
     generator = torch.Generator().manual_seed(seed)
@@ -105,17 +120,3 @@ def cases(seed):
         Case((draw(5, 9, 2), 2), "the pad token has id 2", kind="ordinary cases"),
         Case((alone, 0), "no padding", kind="edge cases"),
     ]
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=13),
-    section="Ask it",
-    outcome="test a language model for agreement with minimal pairs, with controls",
-    cases=cases,
-    hints=(
-        "Which position does the first token of the short text have if it is read alone?",
-        "In `mask[i, query, key]`, which of the two axes must `real` be spread along, so that "
-        "nobody attends to a pad token?",
-        "`real.cumsum(dim=1)` counts the real tokens up to each place.",
-    ),
-)

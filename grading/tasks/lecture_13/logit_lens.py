@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=10,
+    minutes=15,
+    section="Look inside",
+    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
+    "depends on by attribution patching",
+    hints=(
+        "Three steps, the same for every layer: the last norm, the output layer, a difference.",
+        "`nn.Linear` keeps W_out with a row for each output, so its logits are `x @ W_out.T`.",
+        "`logits[:, text, right]` with `text = torch.arange(batch)` takes one token from each "
+        "text.",
+    ),
+)
 
 
 # %% the cell
@@ -22,7 +37,7 @@ def logit_lens(stream, weight, eps, W_out, right, wrong):
 # %%
 
 
-@also_right
+@task.alternative
 def by_log_probabilities(stream, weight, eps, W_out, right, wrong):
     """Log-probabilities differ by as much as logits do."""
     x = stream[:, :, -1] * weight
@@ -34,78 +49,78 @@ def by_log_probabilities(stream, weight, eps, W_out, right, wrong):
 
 
 NORM = "x / torch.sqrt(mean_square + eps) * weight"
-edited(
+task.edit(
     "The last norm is missing. The output layer was trained on normalized vectors.",
     NORM,
     "x",
 )
-edited("The scale `weight` of the norm was left out.", NORM, "x / torch.sqrt(mean_square + eps)")
-edited(
+task.edit("The scale `weight` of the norm was left out.", NORM, "x / torch.sqrt(mean_square + eps)")
+task.edit(
     "The mean was subtracted, as in a layer norm. An RMSNorm subtracts nothing.",
     "mean_square = (x * x)",
     "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
 )
-edited("`eps` was left out. It is added to the mean square.", "mean_square + eps", "mean_square")
-edited(
+task.edit("`eps` was left out. It is added to the mean square.", "mean_square + eps", "mean_square")
+task.edit(
     "One mean square was taken over all layers and texts. Each vector has its own.",
     "(x * x).mean(dim=-1, keepdim=True)",
     "(x * x).mean()",
 )
-edited(
+task.edit(
     "The squares were added up. RMSNorm divides by the root of their *mean*.",
     "(x * x).mean(",
     "(x * x).sum(",
 )
-edited(
+task.edit(
     "The first token was read. The verb is predicted at the last one.",
     "stream[:, :, -1]",
     "stream[:, :, 0]",
 )
-edited(
+task.edit(
     "The stream was averaged over the tokens. The verb is predicted at the last one.",
     "stream[:, :, -1]",
     "stream.mean(dim=2)",
 )
-edited(
+task.edit(
     "The sign is turned round: a margin is the right token minus the wrong one.",
     "logits[:, text, right] - logits[:, text, wrong]",
     "logits[:, text, wrong] - logits[:, text, right]",
 )
-edited(
+task.edit(
     "The margins were added up. The mean over the texts is asked for.",
     "margins.mean(dim=1)",
     "margins.sum(dim=1)",
 )
-edited(
+task.edit(
     "The mean went over the layers. It goes over the texts: one number for each layer.",
     "margins.mean(dim=1)",
     "margins.mean(dim=0)",
 )
-edited(
+task.edit(
     "Each text was read with the tokens of all texts. Text i has `right[i]` and `wrong[i]`.",
     "logits[:, text, right] - logits[:, text, wrong]",
     "(logits[:, :, right] - logits[:, :, wrong]).mean(dim=2)",
 )
-edited(
+task.edit(
     "These are probabilities. A margin is a difference of logits.",
     "x @ W_out.T",
     "(x @ W_out.T).softmax(dim=-1)",
 )
-edited(
+task.edit(
     "This is the share of texts in which the right token leads. The mean margin is asked for.",
     "margins.mean(dim=1)",
     "(margins > 0).double().mean(dim=1)",
 )
 
 
-@mistake("Only the wrong token was left out: this is the mean logit of the right one.")
+@task.mistake("Only the wrong token was left out: this is the mean logit of the right one.")
 def right_alone(stream, weight, eps, W_out, right, wrong):
     x = stream[:, :, -1]
     x = x * (x.square().mean(dim=-1, keepdim=True) + eps).rsqrt() * weight
     return (x @ W_out.T)[:, torch.arange(len(right)), right].mean(dim=1)
 
 
-@mistake(
+@task.mistake(
     "This is what each layer *adds* to the margin. The lens reads the whole stream after each "
     "layer."
 )
@@ -114,6 +129,7 @@ def differences(stream, weight, eps, W_out, right, wrong):
     return torch.cat([found[:1], found[1:] - found[:-1]])
 
 
+@task.cases
 def cases(seed):
     """Two layers and one text of two numbers to check by hand; then random ones."""
     generator = torch.Generator().manual_seed(seed)
@@ -134,18 +150,3 @@ def cases(seed):
         note = f"{layers} layers, {batch} texts"
         found.append(Case((stream, scale, 0.4, W_out, right, wrong), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=10, minutes=15),
-    section="Look inside",
-    outcome="read a decision off the residual stream layer by layer, and find the heads that it "
-    "depends on by attribution patching",
-    cases=cases,
-    hints=(
-        "Three steps, the same for every layer: the last norm, the output layer, a difference.",
-        "`nn.Linear` keeps W_out with a row for each output, so its logits are `x @ W_out.T`.",
-        "`logits[:, text, right]` with `text = torch.arange(batch)` takes one token from each "
-        "text.",
-    ),
-)

@@ -2,7 +2,23 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=14,
+    section="Four bits by hand",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    hints=(
+        "Sixteen numbers, the smallest for the least weight and the largest for the greatest: how "
+        "many steps lie between?",
+        "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
+        "What is the range of a block whose weights are all equal, and what happens if you divide "
+        "by it?",
+    ),
+)
 
 
 # %% the cell
@@ -20,7 +36,7 @@ def quantize_4bit(weights):
 # %%
 
 
-@also_right
+@task.alternative
 def by_nearest(weights):
     """The nearest of the sixteen values of each block."""
     least = weights.min(dim=1).values
@@ -29,77 +45,77 @@ def by_nearest(weights):
     return scale, least, (weights[:, :, None] - values[:, None]).abs().argmin(dim=-1)
 
 
-edited(
+task.edit(
     "The numbers were cut off instead of rounded: a weight just below a step falls to the step "
     "before.",
     ".round()",
     ".floor()",
 )
-edited(
+task.edit(
     "The range was divided by 16. From 0 to 15 there are 15 steps.",
     "(most - least) / 15",
     "(most - least) / 16",
 )
-edited(
+task.edit(
     "The least weight was not subtracted, so the numbers do not begin at 0.",
     "(weights - least[:, None])",
     "weights",
 )
-edited(
+task.edit(
     "One smallest and one largest weight were taken for all blocks. Each block has its own.",
     "weights.amin(dim=1), weights.amax(dim=1)",
     "weights.min().expand(len(weights)), weights.max().expand(len(weights))",
 )
-edited(
+task.edit(
     "A block of equal weights has the scale 0, and 0 / 0 is NaN. Its numbers should be 0.",
     "torch.where(scale > 0, scale, 1.0)",
     "scale",
 )
-edited(
+task.edit(
     "Nothing was rounded. Four bits hold whole numbers only.",
     ".round()",
     "",
 )
-edited(
+task.edit(
     "These are the weights after rounding. The numbers from 0 to 15 are asked for.",
     ".round()",
     ".round() * scale[:, None] + least[:, None]",
 )
-edited(
+task.edit(
     "Scale and least have changed places.",
     "return scale, least, numbers",
     "return least, scale, numbers",
 )
-edited(
+task.edit(
     "The third result is not rounded to steps of the block: the numbers were divided by the "
     "largest weight, not by the scale.",
     "/ step[:, None]",
     "/ most[:, None]",
 )
-edited(
+task.edit(
     "The scale is the whole range of the block. One step is a fifteenth of it.",
     "scale = (most - least) / 15  # (n,)",
     "scale = most - least",
 )
-edited(
+task.edit(
     "The numbers run backwards: 0 stands for the *least* weight.",
     "(weights - least[:, None])",
     "(most[:, None] - weights)",
 )
-edited(
+task.edit(
     "The least weight was taken without its sign.",
     "weights.amin(dim=1), weights",
     "weights.abs().amin(dim=1), weights",
 )
 
 
-@mistake("The numbers run from −8 to 7. In this format they run from 0 to 15.")
+@task.mistake("The numbers run from −8 to 7. In this format they run from 0 to 15.")
 def symmetric(weights):
     scale, least, numbers = quantize_4bit(weights)
     return scale, least, numbers - 8
 
 
-@mistake(
+@task.mistake(
     "Rows and columns have changed places: a block is a row of 32 weights, and each has a scale "
     "of its own."
 )
@@ -110,6 +126,7 @@ def by_columns(weights):
     return scale, least, ((weights - least) / step).round()
 
 
+@task.cases
 def cases(seed):
     """One block to check by hand; then random ones, and a block of equal weights."""
     generator = torch.Generator().manual_seed(seed)
@@ -129,19 +146,3 @@ def cases(seed):
         Case((draw(5, 3.0),), "weights above zero", kind="ordinary cases"),
         Case((equal,), "a block of equal weights", kind="equal weights"),
     ]
-
-
-TASK = task(
-    plan("implement", points=8, minutes=14),
-    section="Four bits by hand",
-    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
-    "are right",
-    cases=cases,
-    hints=(
-        "Sixteen numbers, the smallest for the least weight and the largest for the greatest: how "
-        "many steps lie between?",
-        "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
-        "What is the range of a block whose weights are all equal, and what happens if you divide "
-        "by it?",
-    ),
-)

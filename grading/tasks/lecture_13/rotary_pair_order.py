@@ -2,7 +2,22 @@
 
 import torch
 
-from grading.author import Case, also_right, as_given, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "find the bug",
+    points=9,
+    minutes=14,
+    section="Build it",
+    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
+    "are right",
+    hints=(
+        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows rotate together in the file, "
+        "and where must they be afterwards?",
+        "With 64 heads of queries and 8 of keys the second bug stays invisible. With 32 and 4 it "
+        "does not. Why?",
+    ),
+)
 
 
 # %% the cell
@@ -25,7 +40,7 @@ def rotary_pair_order(W_query, W_key, n_heads, n_kv_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def row_by_row(W_query, W_key, n_heads, n_kv_heads):
     """One row after the other."""
     found = []
@@ -39,50 +54,50 @@ def row_by_row(W_query, W_key, n_heads, n_kv_heads):
     return tuple(found)
 
 
-as_given(
+task.as_given(
     "This is the code as given: in the statement's example the rows should be 0, 2, 1, 3, and are "
     "not. There are two bugs."
 )
-edited(
+task.edit(
     "The pairs are right now. But the keys are still cut into the wrong number of heads: how many "
     "heads of keys are there?",
     "reorder(W_key, n_kv_heads)",
     "reorder(W_key, n_heads // n_kv_heads)",
 )
-edited(
+task.edit(
     "The heads are right now. But the rows go the wrong way: this is the step from the course's "
     "order to the file's.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.unflatten(0, (heads, -1, 2))",
 )
-edited(
+task.edit(
     "The keys were cut into as many heads as the queries have. With grouped queries they have "
     "fewer.",
     "reorder(W_key, n_kv_heads)",
     "reorder(W_key, n_heads)",
 )
-edited(
+task.edit(
     "The keys were left as they are. A query and its key must rotate the same features together.",
     "reorder(W_key, n_kv_heads)",
     "W_key",
 )
-edited(
+task.edit(
     "The queries were left as they are. A query and its key must rotate the same features "
     "together.",
     "reorder(W_query, n_heads)",
     "W_query",
 )
-edited(
+task.edit(
     "The rows of all heads were put into one order, as if there were a single head.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.unflatten(0, (1, 2, -1))",
 )
-edited(
+task.edit(
     "Nothing was moved: without the transposition, flattening gives back the rows as they were.",
     "pairs.transpose(1, 2).flatten(0, 2)",
     "pairs.flatten(0, 2)",
 )
-edited(
+task.edit(
     "The columns were reordered. A head's features are *rows* of W, as `nn.Linear` keeps it.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.T.unflatten(0, (heads, 2, -1))",
@@ -91,11 +106,12 @@ edited(
 )
 
 
-@mistake("Both bugs are mended, but queries and keys have changed places in the result.")
+@task.mistake("Both bugs are mended, but queries and keys have changed places in the result.")
 def swapped(W_query, W_key, n_heads, n_kv_heads):
     return rotary_pair_order(W_query, W_key, n_heads, n_kv_heads)[::-1]
 
 
+@task.cases
 def cases(seed):
     """A head of four rows to check by hand; then grouped queries."""
     generator = torch.Generator().manual_seed(seed)
@@ -117,18 +133,3 @@ def cases(seed):
         args = draw(n_heads * d_k, d_model), draw(n_kv_heads * d_k, d_model), n_heads, n_kv_heads
         found.append(Case(args, note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("find the bug", points=9, minutes=14),
-    section="Build it",
-    outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
-    "are right",
-    cases=cases,
-    hints=(
-        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows rotate together in the file, "
-        "and where must they be afterwards?",
-        "With 64 heads of queries and 8 of keys the second bug stays invisible. With 32 and 4 it "
-        "does not. Why?",
-    ),
-)

@@ -3,10 +3,21 @@
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.blocks import TransformerBlock, TransformerStack
 from helpers.config import TransformerConfig
 from helpers.positions import LearnedPositions
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=30,
+    outcome="put a model together from the parts of this course",
+    hints=(
+        "`LearnedPositions(…).embed(x)` adds the vectors of the positions to x.",
+        "`TransformerStack` is told `causal=True` when it is called, and `return_weights=True`.",
+    ),
+)
 
 
 # %% the cell
@@ -39,7 +50,7 @@ class Adder(nn.Module):
 # %%
 
 
-@also_right
+@task.alternative
 class ByMask(Adder):
     """With a mask, and the blocks one by one."""
 
@@ -73,7 +84,7 @@ class _With(Adder):
         return (logits, weights) if return_weights else logits
 
 
-@mistake(
+@task.mistake(
     "Later tokens change the logits of earlier positions: nothing keeps the model from reading "
     "the answer that it is asked for. In training the loss would fall to 0, and writing would "
     "fail."
@@ -82,7 +93,7 @@ class NotCausal(_With):
     causal = False
 
 
-@mistake(
+@task.mistake(
     "The mask is the wrong way round: each position sees what comes *after* it. True means: may "
     "attend."
 )
@@ -94,7 +105,7 @@ class WrongWay(_With):
         return torch.ones(T, T, dtype=torch.bool).triu()
 
 
-@mistake(
+@task.mistake(
     "The positions do not count: with two digits exchanged, what is written after `=` stays the "
     "same. 12 + 34 and 21 + 34 would have one answer."
 )
@@ -102,7 +113,7 @@ class NoPositions(_With):
     places = False
 
 
-@mistake(
+@task.mistake(
     "The vectors of the tokens are multiplied before the positions are added. Here both tables "
     "start alike, so that a position is as loud as a token: add them as they are."
 )
@@ -110,7 +121,7 @@ class Louder(_With):
     scale = 3.0
 
 
-@mistake(
+@task.mistake(
     "There are other parameters than in the parts named: is every part there, and only once? An "
     "embedding of 12, a table of 3n + 2 positions, the stack, an output layer to 12."
 )
@@ -121,7 +132,7 @@ class TooLong(_With):
         nn.init.normal_(self.positions.table.weight, std=0.3)
 
 
-@mistake(
+@task.mistake(
     "All layers are one and the same block: what one learns, all have learned. `TransformerStack` "
     "makes a block for each layer."
 )
@@ -132,7 +143,7 @@ class OneBlock(_With):
         self.stack.blocks = nn.ModuleList([block] * n_layers)
 
 
-@mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
+@task.mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
 class Probabilities(_With):
     def forward(self, tokens, return_weights=False):
         """Probabilities."""
@@ -140,7 +151,7 @@ class Probabilities(_With):
         return (logits.softmax(dim=-1), weights) if return_weights else logits.softmax(dim=-1)
 
 
-@mistake(
+@task.mistake(
     "Only the logits of the last position come back. In training every position of the answer is "
     "asked."
 )
@@ -151,7 +162,7 @@ class LastOnly(_With):
         return (logits[:, -1:], weights) if return_weights else logits[:, -1:]
 
 
-@mistake(
+@task.mistake(
     "`return_weights` gives the weights of one block only. Give a list, with those of each block."
 )
 class OneMap(_With):
@@ -161,7 +172,7 @@ class OneMap(_With):
         return (logits, weights[-1:]) if return_weights else logits
 
 
-@mistake(
+@task.mistake(
     "The two tables do not start alike: PyTorch begins with tokens of size 1, and the course with "
     "positions of size 0.02, so that order is hardly heard at first. Let both start at 0.3."
 )
@@ -172,13 +183,14 @@ class UsualStart(_With):
         nn.init.normal_(self.positions.table.weight, std=0.02)
 
 
-@mistake("The number of heads is not that which was asked for.")
+@task.mistake("The number of heads is not that which was asked for.")
 class OneHead(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
         super().__init__(n, d_model, n_layers, 1)
 
 
-def drive(answer, n, d_model, n_layers, n_heads, tokens):
+@task.harness
+def harness(answer, n, d_model, n_layers, n_heads, tokens):
     """What the model's logits depend on, its size, and its maps."""
     import torch
 
@@ -236,15 +248,17 @@ def drive(answer, n, d_model, n_layers, n_heads, tokens):
     return facts
 
 
+@task.diagnostic
 def first_fact(args, result):
     """The first fact that is not as it should be, in words."""
-    right = drive(Adder, *args)
+    right = harness(Adder, *args)
     for fact, want in right.items():
         if fact in result and result[fact] != want:
             return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
     return None
 
 
+@task.cases
 def cases(seed):
     """A small model, and others; the first two digits of a question always differ."""
     generator = torch.Generator().manual_seed(seed)
@@ -260,16 +274,3 @@ def cases(seed):
         note = f"n = {n}, {n_layers} layers of width {d_model} with {n_heads} heads"
         found.append(Case((n, d_model, n_layers, n_heads, tokens), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=7, minutes=30),
-    outcome="put a model together from the parts of this course",
-    cases=cases,
-    properties=(first_fact,),
-    drive=drive,
-    hints=(
-        "`LearnedPositions(…).embed(x)` adds the vectors of the positions to x.",
-        "`TransformerStack` is told `causal=True` when it is called, and `return_weights=True`.",
-    ),
-)

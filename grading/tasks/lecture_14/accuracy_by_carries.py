@@ -2,7 +2,18 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=20,
+    outcome="let a model write, and measure what it writes",
+    hints=(
+        "Go from the units to the left and keep, for each sum, whether something is carried.",
+        "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … occur in x.",
+    ),
+)
 
 
 # %% the cell
@@ -23,7 +34,7 @@ def accuracy_by_carries(a, b, answers, n):
 # %%
 
 
-@also_right
+@task.alternative
 def by_digit_sums(a, b, answers, n):
     """Each carry takes 9 from the sum of the digits."""
 
@@ -37,56 +48,59 @@ def by_digit_sums(a, b, answers, n):
     return table
 
 
-edited(
+task.edit(
     "A carry that comes from a carry is missed: in 95 + 5 the tens carry only because the units "
     "did.",
     " + carry) // 10",
     ") // 10",
 )
-edited(
+task.edit(
     "Counted is how many numbers come *into* a position, so that the carry out of the last one is "
     "missing.",
     "range(n)",
     "range(n - 1)",
 )
-edited(
+task.edit(
     "The digits are taken from the left, and carries run from the right.",
     "10**place",
     "10 ** (n - 1 - place)",
 )
-edited(
+task.edit(
     "Counted is whether there was any carry, not how many.",
     "carries = carries + carry",
     "carries = torch.maximum(carries, carry)",
 )
-edited(
+task.edit(
     "The second column holds the wrong answers. It is for all of them.",
     "(carries[right], carries)",
     "(carries[right], carries[~right])",
 )
-edited(
+task.edit(
     "The columns are in the other order: right ones first.",
     "(carries[right], carries)",
     "(carries, carries[right])",
 )
-edited(
+task.edit(
     "All were counted as right: the answers were not looked at.",
     "right = answers == a + b",
     "right = answers == answers",
 )
-edited(
+task.edit(
     "Rows at the end are missing where no sum has so many carries. There are always n + 1 rows.",
     "minlength=n + 1",
     "minlength=int(carries.max()) + 1",
 )
 
 
-@mistake("These are shares. Counts are wanted: a share does not say how many it was measured on.")
+@task.mistake(
+    "These are shares. Counts are wanted: a share does not say how many it was measured on."
+)
 def shares(a, b, answers, n):
     table = accuracy_by_carries(a, b, answers, n).double()
     return torch.stack([table[:, 0] / table[:, 1].clamp(min=1), table[:, 1]], dim=1)
 
 
+@task.cases
 def cases(seed):
     """Three digits; other numbers of digits; no carries at all."""
     generator = torch.Generator().manual_seed(seed)
@@ -108,14 +122,3 @@ def cases(seed):
     answers = a + b + torch.tensor([0, 0, 1 + seed % 2])
     found.append(Case((a, b, answers, 3), "three sums, no carry in any", kind="edge cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=20),
-    outcome="let a model write, and measure what it writes",
-    cases=cases,
-    hints=(
-        "Go from the units to the left and keep, for each sum, whether something is carried.",
-        "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … occur in x.",
-    ),
-)

@@ -4,7 +4,19 @@ import math
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=25,
+    outcome="compare fairly: each at its own rate, chosen on separate data",
+    hints=(
+        "For one model: a list of mean validations, one for each rate; the position of the "
+        "largest.",
+        "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
+    ),
+)
 
 
 # %% the cell
@@ -28,7 +40,7 @@ def fair_comparison(trial, models, rates, search_seeds, seeds):
 # %%
 
 
-@also_right
+@task.alternative
 def by_max(trial, models, rates, search_seeds, seeds):
     """All searches first, then all tests."""
 
@@ -45,31 +57,31 @@ def by_max(trial, models, rates, search_seeds, seeds):
     }
 
 
-edited(
+task.edit(
     "The rate was chosen by the test results. What is reported must not have been chosen by "
     "itself: choose by the validation, the first number.",
     "[trial(model, rate, seed)[0]",
     "[trial(model, rate, seed)[1]",
 )
-edited(
+task.edit(
     "Reported are validation results. They were chosen for being high: report the tests.",
     "tests = [trial(model, chosen, seed)[1]",
     "tests = [trial(model, chosen, seed)[0]",
 )
-edited(
+task.edit(
     "The rate was searched from the seeds of the comparison, so the results are those that were "
     "chosen for being good.",
     "for seed in search_seeds]",
     "for seed in seeds]",
 )
-edited(
+task.edit(
     "Reported are the seeds of the search. The comparison has seeds of its own.",
     "for seed in seeds]",
     "for seed in search_seeds]",
 )
 
 
-@mistake(
+@task.mistake(
     "All models were compared at one rate, the best of the first. Each has a right to its own."
 )
 def one_rate(trial, models, rates, search_seeds, seeds):
@@ -80,7 +92,7 @@ def one_rate(trial, models, rates, search_seeds, seeds):
     }
 
 
-@mistake(
+@task.mistake(
     "All models were compared at one rate, the one that is best for their mean. Each has a right "
     "to its own."
 )
@@ -96,31 +108,31 @@ def best_on_average(trial, models, rates, search_seeds, seeds):
     }
 
 
-edited(
+task.edit(
     "The rate with the *smallest* validation was taken. It is an accuracy of the answers.",
     "-math.inf, None",
     "math.inf, None",
     "if mean > best:",
     "if mean < best:",
 )
-edited(
+task.edit(
     "Only one search seed decides. Take the mean over all of them.",
     "mean = sum(tried) / len(tried)",
     "mean = tried[0]",
 )
-edited(
+task.edit(
     "The best single training decides. Take the mean over the search seeds.",
     "mean = sum(tried) / len(tried)",
     "mean = max(tried)",
 )
-edited(
+task.edit(
     "Of equally good rates the largest was taken. Take the first.",
     "if mean > best:",
     "if mean >= best:",
 )
 
 
-edited(
+task.edit(
     "A training that failed (NaN) won: NaN is neither larger nor smaller than anything, so it "
     "passes a comparison written the other way around.",
     "if mean > best:",
@@ -128,7 +140,7 @@ edited(
 )
 
 
-@mistake("Every seed is reported, not only their mean.")
+@task.mistake("Every seed is reported, not only their mean.")
 def mean_only(trial, models, rates, search_seeds, seeds):
     found = fair_comparison(trial, models, rates, search_seeds, seeds)
     for row in found.values():
@@ -136,7 +148,7 @@ def mean_only(trial, models, rates, search_seeds, seeds):
     return found
 
 
-@mistake("The best of all seeds is there instead of each.")
+@task.mistake("The best of all seeds is there instead of each.")
 def best_seed(trial, models, rates, search_seeds, seeds):
     found = fair_comparison(trial, models, rates, search_seeds, seeds)
     for row in found.values():
@@ -144,7 +156,8 @@ def best_seed(trial, models, rates, search_seeds, seeds):
     return found
 
 
-def drive(answer, models, rates, search_seeds, seeds, validation, test):
+@task.harness
+def harness(answer, models, rates, search_seeds, seeds, validation, test):
     """Trials from a table; what was chosen and reported, and how many trials were made."""
     every = list(search_seeds) + list(seeds)
     made = []
@@ -181,6 +194,7 @@ def _tells(validation, test):
     return all((way.argmax(dim=-1) != own).any() for way in ways)
 
 
+@task.cases
 def cases(seed):
     """Two models whose best rates differ; three; ties; a training that failed."""
     generator = torch.Generator().manual_seed(seed)
@@ -208,16 +222,3 @@ def cases(seed):
                 break
         found.append(Case(args, note, kind=kind))
     return found
-
-
-TASK = task(
-    plan("implement", points=7, minutes=25),
-    outcome="compare fairly: each at its own rate, chosen on separate data",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "For one model: a list of mean validations, one for each rate; the position of the "
-        "largest.",
-        "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
-    ),
-)

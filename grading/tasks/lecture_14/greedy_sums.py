@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=6,
+    minutes=20,
+    outcome="let a model write, and measure what it writes",
+    forbidden=("helpers.generation.generate",),
+    hints=(
+        "`model(tokens)[:, -1]` are the logits for the next token of each row, (batch, vocab).",
+        "`model.training` says in which mode it came; `model.train(was)` brings it back.",
+    ),
+)
 
 
 # %% the cell
@@ -24,7 +36,7 @@ def greedy_sums(model, questions, n):
 # %%
 
 
-@also_right
+@task.alternative
 def into_a_table(model, questions, n):
     """With room made beforehand."""
     before = model.training
@@ -38,7 +50,7 @@ def into_a_table(model, questions, n):
     return tokens
 
 
-@mistake(
+@task.mistake(
     "`argmax` went over the batch: it says which *row* has the largest logit. The vocabulary is "
     "the last axis."
 )
@@ -53,53 +65,53 @@ def over_the_batch(model, questions, n):
     return tokens
 
 
-edited(
+task.edit(
     "All digits are read off after the question alone: what was written is not read before the "
     "next digit is chosen.",
     "newest = model(tokens)[:, -1]",
     "newest = model(questions)[:, -1]",
 )
-edited(
+task.edit(
     "The logits of the first place were taken. The last position predicts the next token.",
     "[:, -1]",
     "[:, 0]",
 )
-edited("An answer has n + 1 digits. Here it has n.", "range(n + 1)", "range(n)")
-edited("An answer has n + 1 digits. Here there is one more.", "range(n + 1)", "range(n + 2)")
-edited(
+task.edit("An answer has n + 1 digits. Here it has n.", "range(n + 1)", "range(n)")
+task.edit("An answer has n + 1 digits. Here there is one more.", "range(n + 1)", "range(n + 2)")
+task.edit(
     "The model wrote in training mode: with dropout the same question has other answers each time.",
     "    model.eval()\n",
     "    model.train()\n",
 )
-edited(
+task.edit(
     "The model is not put back into the mode in which it came.",
     "    model.train(was_training)\n",
     "",
 )
-edited(
+task.edit(
     "A graph for gradients is built at each step. `torch.no_grad()` is missing.",
     "with torch.no_grad():",
     "with torch.enable_grad():",
 )
-edited(
+task.edit(
     "The answers alone come back. The question belongs in front of them.",
     "return tokens",
     "return tokens[:, 2 * n + 2 :]",
 )
-edited(
+task.edit(
     "The new digit was put in front. It belongs after the text.",
     "[tokens, newest[:, None]]",
     "[newest[:, None], tokens]",
 )
 
 
-@mistake("Only the first question of the batch is answered.")
+@task.mistake("Only the first question of the batch is answered.")
 def first_only(model, questions, n):
     tokens = greedy_sums(model, questions[:1], n)
     return torch.cat([questions, tokens[:, 2 * n + 2 :].expand(len(questions), -1)], dim=1)
 
 
-@mistake("The digits were drawn by chance. Greedy writing takes the most probable.")
+@task.mistake("The digits were drawn by chance. Greedy writing takes the most probable.")
 def drawn(model, questions, n):
     model.eval()
     tokens = questions
@@ -112,7 +124,8 @@ def drawn(model, questions, n):
     return tokens
 
 
-def drive(answer, mixing, training, questions, n):
+@task.harness
+def harness(answer, mixing, training, questions, n):
     """A model whose logits depend on all that was read; what is written, and the modes."""
     import torch
 
@@ -140,6 +153,7 @@ def drive(answer, mixing, training, questions, n):
     }
 
 
+@task.cases
 def cases(seed):
     """One digit and three; a model that comes in training mode, and one that does not."""
     generator = torch.Generator().manual_seed(seed)
@@ -157,16 +171,3 @@ def cases(seed):
         note = f"{batch} questions of n = {n}, the model in {mode}"
         found.append(Case((3 * mixing, training, questions, n), note, kind=kind))
     return found
-
-
-TASK = task(
-    plan("implement", points=6, minutes=20),
-    outcome="let a model write, and measure what it writes",
-    cases=cases,
-    drive=drive,
-    forbidden=("helpers.generation.generate",),
-    hints=(
-        "`model(tokens)[:, -1]` are the logits for the next token of each row, (batch, vocab).",
-        "`model.training` says in which mode it came; `model.train(was)` brings it back.",
-    ),
-)

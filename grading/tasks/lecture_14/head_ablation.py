@@ -2,8 +2,20 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from helpers.interp.ablation import ablated
+
+task = TaskFile(
+    "implement",
+    points=6,
+    minutes=25,
+    outcome="say which heads a trained model needs, with a control",
+    hints=(
+        "Write a function that measures the accuracy of the digits at each position of the "
+        "answer. Call it once as the model is, and once for each head within `with ablated(…)`.",
+        "Logits at position i predict token i + 1. Which positions predict the last n + 1 tokens?",
+    ),
+)
 
 
 # %% the cell
@@ -30,7 +42,7 @@ def head_ablation(model, tokens, n, n_layers, n_heads):
 # %%
 
 
-@also_right
+@task.alternative
 def by_lists(model, tokens, n, n_layers, n_heads):
     """Row by row, with the targets cut out first."""
     asked = tokens[:, 2 * n + 2 :]
@@ -45,56 +57,56 @@ def by_lists(model, tokens, n, n_layers, n_heads):
     return torch.stack([torch.stack(row) for row in rows])
 
 
-edited(
+task.edit(
     "These are the shares that are left, not how much was lost.",
     "= whole - shares()",
     "= shares()",
 )
-edited(
+task.edit(
     "The sign: a head that is needed must have a drop above 0.",
     "= whole - shares()",
     "= shares() - whole",
 )
-edited(
+task.edit(
     "The heads were replaced by zeros. The mean is asked for: zeros also take away what is the "
     "same in all sums.",
     '"mean"',
     '"zero"',
 )
-edited(
+task.edit(
     "All heads of the layer were ablated at once.",
     "[(layer, head)]",
     "[(layer, h) for h in range(n_heads)]",
 )
-edited(
+task.edit(
     "Nothing is ablated while the shares are measured: the measurement must stand within the "
     "block of `with`.",
     "                drops[layer, head] = whole - shares()",
     "                pass\n            drops[layer, head] = whole - shares()",
 )
-edited(
+task.edit(
     "The head is ablated in the first layer, whichever layer is meant.",
     "[(layer, head)]",
     "[(0, head)]",
 )
-edited(
+task.edit(
     "A digit is counted as right only where all of the answer is. Keep the digits apart.",
     "return right.double().mean(dim=0)",
     "return right.all(dim=1, keepdim=True).expand_as(right).double().mean(dim=0)",
 )
-edited(
+task.edit(
     "All digits together have one number. Each position of the answer has its own.",
     "return right.double().mean(dim=0)",
     "return right.double().mean().expand(n + 1)",
 )
-edited(
+task.edit(
     "Each position is compared with the token that it *reads*. What it says is about the next one.",
     "== tokens[:, -(n + 1) :]",
     "== tokens[:, -(n + 2) : -1]",
 )
 
 
-@mistake("Without each head the others are missing: all were ablated but one.")
+@task.mistake("Without each head the others are missing: all were ablated but one.")
 def the_others(model, tokens, n, n_layers, n_heads):
     every = [(i, h) for i in range(n_layers) for h in range(n_heads)]
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
@@ -109,7 +121,8 @@ def the_others(model, tokens, n, n_layers, n_heads):
     return drops
 
 
-def drive(answer, n, n_layers, n_heads, seed, tokens):
+@task.harness
+def harness(answer, n, n_layers, n_heads, seed, tokens):
     """A model that nobody trained; the answers in `tokens` are mostly what it says."""
     import torch
 
@@ -129,7 +142,7 @@ def drive(answer, n, n_layers, n_heads, seed, tokens):
 
 
 def _sayings(n, n_layers, n_heads, seed, generator):
-    """Sums whose answers are what the model of `drive` says, but for some digits."""
+    """Sums whose answers are what the model of `harness` says, but for some digits."""
     tokens = torch.randint(10, (60, 3 * n + 3), generator=generator)
     tokens[:, n], tokens[:, 2 * n + 1] = 10, 11
 
@@ -139,13 +152,14 @@ def _sayings(n, n_layers, n_heads, seed, generator):
                 tokens[:, place] = model(tokens[:, :place])[:, -1].argmax(-1)
         return 0
 
-    drive(write, n, n_layers, n_heads, seed, tokens)
+    harness(write, n, n_layers, n_heads, seed, tokens)
     wrong = torch.rand(60, n + 1, generator=generator) < 0.2
     digits = torch.randint(10, (60, n + 1), generator=generator)
     tokens[:, -(n + 1) :] = torch.where(wrong, digits, tokens[:, -(n + 1) :])
     return tokens
 
 
+@task.cases
 def cases(seed):
     """Two layers; one; other numbers of heads and digits."""
     generator = torch.Generator().manual_seed(seed)
@@ -155,16 +169,3 @@ def cases(seed):
         note = f"{n_layers} layers with {n_heads} heads, n = {n}"
         found.append(Case((n, n_layers, n_heads, 10 + seed, tokens), note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=6, minutes=25),
-    outcome="say which heads a trained model needs, with a control",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "Write a function that measures the accuracy of the digits at each position of the "
-        "answer. Call it once as the model is, and once for each head within `with ablated(…)`.",
-        "Logits at position i predict token i + 1. Which positions predict the last n + 1 tokens?",
-    ),
-)

@@ -2,9 +2,21 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
 from helpers.tokens import IGNORE_INDEX
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=20,
+    outcome="say at each place what is read and what is asked",
+    hints=(
+        "Write the tokens of one sum in a row, with their places, and below each the token that "
+        "comes next. Which of these belong to the answer?",
+        "`tokens[:, 1:]` is a view of the caller's tensor: `clone()` it before you write into it.",
+    ),
+)
 
 
 # %% the cell
@@ -21,14 +33,14 @@ def inputs_and_targets(tokens, n):
 # %%
 
 
-@also_right
+@task.alternative
 def by_mask(tokens, n):
     """With a mask of places."""
     asked = torch.arange(tokens.shape[1] - 1) > 2 * n
     return tokens[:, :-1], torch.where(asked, tokens[:, 1:], -100)
 
 
-@mistake(
+@task.mistake(
     "Each position must predict the token that it reads: there is no shift. A model that copies "
     "would have no loss."
 )
@@ -39,43 +51,43 @@ def not_shifted(tokens, n):
     return inputs, targets
 
 
-edited(
+task.edit(
     "The question is asked for as well. Its digits are sampled at random: nobody can learn them, "
     "and the loss would mostly be about them.",
     "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
     "    targets[:, :0] = IGNORE_INDEX",
 )
-edited(
+task.edit(
     "The answer's first digit is not asked for. It is the target at the position of `=`, 2n + 1.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n + 2] = IGNORE_INDEX",
 )
-edited(
+task.edit(
     "One position too many is asked: the token after b's last digit is always `=`, and not a part "
     "of the answer.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n] = IGNORE_INDEX",
 )
-edited(
+task.edit(
     "Positions that do not count are marked by 0, which is a digit. `IGNORE_INDEX` is the mark.",
     "= IGNORE_INDEX",
     "= 0",
 )
-edited(
+task.edit(
     "The answer is ignored, and the question asked for: the wrong way round.",
     ": 2 * n + 1] = IGNORE_INDEX",
     "2 * n + 1 :] = IGNORE_INDEX",
 )
 
 
-@mistake("The shift goes the wrong way: each position must predict the token before it.")
+@task.mistake("The shift goes the wrong way: each position must predict the token before it.")
 def shifted_back(tokens, n):
     targets = tokens[:, :-1].clone()
     targets[:, : 2 * n + 1] = IGNORE_INDEX
     return tokens[:, 1:], targets
 
 
-@mistake(
+@task.mistake(
     "`roll` moves in a circle, and the last token is read, too: the position after the answer "
     "must predict the first digit of the question. Leave the last token out of the inputs."
 )
@@ -85,14 +97,15 @@ def rolled(tokens, n):
     return tokens, targets
 
 
-@mistake("The positions that are asked are right for three digits only. They depend on n.")
+@task.mistake("The positions that are asked are right for three digits only. They depend on n.")
 def for_three(tokens, n):
     targets = tokens[:, 1:].clone()
     targets[:, :7] = IGNORE_INDEX
     return tokens[:, :-1], targets
 
 
-def drive(answer, tokens, n):
+@task.harness
+def harness(answer, tokens, n):
     """Inputs, and targets as they come."""
     import torch
 
@@ -105,6 +118,7 @@ def drive(answer, tokens, n):
     return {"inputs": inputs, "targets": targets}
 
 
+@task.cases
 def cases(seed):
     """One sum, several, and other numbers of digits."""
     generator = torch.Generator().manual_seed(seed)
@@ -119,16 +133,3 @@ def cases(seed):
         tokens = sum_tokens(a, b, n, True)
         found.append(Case((tokens, n), f"{batch} of n = {n} digits", kind=kind))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=20),
-    outcome="say at each place what is read and what is asked",
-    cases=cases,
-    drive=drive,
-    hints=(
-        "Write the tokens of one sum in a row, with their places, and below each the token that "
-        "comes next. Which of these belong to the answer?",
-        "`tokens[:, 1:]` is a view of the caller's tensor: `clone()` it before you write into it.",
-    ),
-)

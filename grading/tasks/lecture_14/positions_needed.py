@@ -1,6 +1,19 @@
 """How many places decide each digit of the answer, before any map is drawn."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "predict",
+    points=4,
+    minutes=20,
+    outcome="say what a model must read before you look at what it reads",
+    hints=(
+        "The carry from the units: if the answer's digit of the units is smaller than a's, there "
+        "was one. Is there any doubt if they are equal?",
+        "The carry from the tens: find two sums with the same digit of a and the same digit of the "
+        "answer there, one with a carry and one without.",
+    ),
+)
 
 # %% the cell
 positions_needed = ...  # a list of four whole numbers
@@ -9,45 +22,34 @@ positions_needed = [2, 4, 5, 3]
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "This is what the question alone needs. What has been written may be read, too: the digit of "
     "the tens in the answer already tells about the carry from below.",
     [2, 4, 6, 6],
     [2, 4, 6, 7],
 )
-mistake(
+task.mistake(
     "No carry was thought of: 5 + 5 and 5 + 4 differ in the digit before them.",
     [2, 2, 2, 0],
     [2, 2, 2, 1],
     [2, 2, 2, 2],
 )
-mistake(
+task.mistake(
     "A carry from the tens is not always known from two positions. If a has a 4 there, and the "
     "answer has a 4, too: was there a carry?",
     [2, 4, 4, 2],
 )
-mistake(
+task.mistake(
     "A carry was counted as one position. It is not written anywhere: the model has to compute it "
     "from digits.",
     [2, 3, 3, 1],
 )
-mistake(
+task.mistake(
     "This is the order of plain answers, thousands first. Here the units come first.",
     [3, 5, 4, 2],
     [6, 6, 4, 2],
 )
-mistake(
+task.mistake(
     "`=` was counted, at which the first digit is written. It says nothing about the digits.",
     [3, 5, 6, 4],
-)
-
-TASK = task(
-    plan("predict", points=4, minutes=20),
-    outcome="say what a model must read before you look at what it reads",
-    hints=(
-        "The carry from the units: if the answer's digit of the units is smaller than a's, there "
-        "was one. Is there any doubt if they are equal?",
-        "The carry from the tens: find two sums with the same digit of a and the same digit of the "
-        "answer there, one with a carry and one without.",
-    ),
 )

@@ -1,6 +1,19 @@
 """Half a page on what was found, what the control shows, and what was not shown."""
 
-from grading.author import mistake, plan, task
+from grading.author import TaskFile
+
+task = TaskFile(
+    "written",
+    points=9,
+    minutes=45,
+    outcome="report what was found, with a control, and what was not shown",
+    hints=(
+        "Begin with the table of your comparison, and write the claim last.",
+        "What else is different when the answer is reversed, besides the way of the carry? Think "
+        "of how far a digit of the answer is from the digits that it needs, and of sums in which "
+        "nothing is carried.",
+    ),
+)
 
 # %% the cell
 project_report = ...  # 150 to 300 words
@@ -35,40 +48,29 @@ project_report = (
 # END SOLUTION
 # %%
 
-mistake(
+task.mistake(
     "Figures are missing, or only a mean is given: every seed belongs there.",
     "The reversed model is much better than the plain one.",
 )
-mistake(
+task.mistake(
     "It does not say what was equal in both, and how each rate was chosen.",
     "We trained both models and compared their accuracy.",
 )
-mistake(
+task.mistake(
     "It claims more than the range that was tried: plain order *cannot* be learned, or all models "
     "add better in reversed order.",
     "Transformers cannot add in plain order.",
 )
-mistake(
+task.mistake(
     "The control is not one: it is the same under both explanations, or it is only another seed.",
     "As a control, more seeds could be trained.",
 )
-mistake(
+task.mistake(
     "What a head is needed for is read off its map. A map shows where it looks, not whether "
     "anything is used.",
     "Head 2 looks at the units, so it computes the carry.",
 )
-mistake(
+task.mistake(
     "It does not say what was not shown, or names only that more could be done.",
     "Future work could use larger models.",
-)
-
-TASK = task(
-    plan("written", points=9, minutes=45),
-    outcome="report what was found, with a control, and what was not shown",
-    hints=(
-        "Begin with the table of your comparison, and write the claim last.",
-        "What else is different when the answer is reversed, besides the way of the carry? Think "
-        "of how far a digit of the answer is from the digits that it needs, and of sums in which "
-        "nothing is carried.",
-    ),
 )

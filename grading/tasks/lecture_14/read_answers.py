@@ -2,8 +2,16 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
+
+task = TaskFile(
+    "implement",
+    points=3,
+    minutes=15,
+    outcome="turn a task of your own into tokens",
+    hints=("The answer begins at position 2n + 2. What is its first digit worth in each order?",),
+)
 
 
 # %% the cell
@@ -22,7 +30,7 @@ def read_answers(tokens, n, reverse):
 # %%
 
 
-@also_right
+@task.alternative
 def by_text(tokens, n, reverse):
     """Through text."""
     found = []
@@ -33,26 +41,26 @@ def by_text(tokens, n, reverse):
     return torch.tensor(found)
 
 
-edited("The order is the same whatever `reverse` says.", "if reverse:", "if False:")
-edited("The two orders are swapped.", "if reverse:", "if not reverse:")
-edited(
+task.edit("The order is the same whatever `reverse` says.", "if reverse:", "if False:")
+task.edit("The two orders are swapped.", "if reverse:", "if not reverse:")
+task.edit(
     "The whole rows were turned round, and then the question was read. Cut first.",
     "tokens[:, 2 * n + 2 :]",
     "(tokens.flip(1) if reverse else tokens)[:, 2 * n + 2 :]",
     "if reverse:",
     "if False:",
 )
-edited(
+task.edit(
     "A `+` or `=` in the answer was read as 10 or 11. Such an answer is not a number: −1.",
     "number.masked_fill((answer > 9).any(dim=1), -1)",
     "number",
 )
-edited(
+task.edit(
     "Only rows in which *every* sign is no digit give −1. One is enough.",
     "(answer > 9).any(dim=1)",
     "(answer > 9).all(dim=1)",
 )
-edited(
+task.edit(
     "A sign of the question was read as a part of the answer, so that nothing is a number: `=` is "
     "at position 2n + 1, and the answer after it.",
     "2 * n + 2 :]",
@@ -60,13 +68,14 @@ edited(
 )
 
 
-@mistake("The first digit of the answer is left out. A sum of n digits may have n + 1.")
+@task.mistake("The first digit of the answer is left out. A sum of n digits may have n + 1.")
 def one_too_few(tokens, n, reverse):
     tokens = tokens.clone()
     tokens[:, 3 * n + 2 if reverse else 2 * n + 2] = 0
     return read_answers(tokens, n, reverse)
 
 
+@task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; answers that are no numbers."""
     generator = torch.Generator().manual_seed(seed)
@@ -84,11 +93,3 @@ def cases(seed):
     tokens[0, 9], tokens[1, 8], tokens[3, -4:] = 11, 10, 11
     found.append(Case((tokens, 3, True), "answers with a + or = in them", kind="edge cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=3, minutes=15),
-    outcome="turn a task of your own into tokens",
-    cases=cases,
-    hints=("The answer begins at position 2n + 2. What is its first digit worth in each order?",),
-)

@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=7,
+    minutes=35,
+    outcome="set data aside so that a test tests",
+    hints=(
+        "`torch.combinations(torch.arange(size), with_replacement=True)` holds each question once.",
+        "`torch.randperm(n, generator=generator)` draws an order. Cut it in three, and only then "
+        "add each question turned round.",
+    ),
+)
 
 
 # %% the cell
@@ -24,7 +36,7 @@ def split_pairs(size, n_validation, n_test, generator):
 # %%
 
 
-@also_right
+@task.alternative
 def by_labels(size, n_validation, n_test, generator):
     """A table of labels, the same on both sides of its diagonal."""
     rows, columns = torch.triu_indices(size, size)
@@ -36,7 +48,7 @@ def by_labels(size, n_validation, n_test, generator):
     return [(table == part).nonzero() for part in range(3)]
 
 
-@mistake(
+@task.mistake(
     "Pairs were drawn one by one, so 3 + 5 can be in the training data and 5 + 3 in the test: the "
     "model may know the answer by heart. Draw *questions*, and give both orders to one part."
 )
@@ -47,47 +59,47 @@ def leaks(size, n_validation, n_test, generator):
     return pairs[n_validation + n_test :], pairs[:n_validation], pairs[n_validation:][:n_test]
 
 
-edited(
+task.edit(
     "Each question is in one order only, the smaller number first. Then the model never sees a "
     "sum such as 9 + 2.",
     "parts.append(torch.cat([part, turned]))",
     "parts.append(part)",
 )
-edited(
+task.edit(
     "7 + 7 turned round is 7 + 7 again: such pairs are there twice.",
     "part[part[:, 0] != part[:, 1]].flip(1)",
     "part.flip(1)",
 )
-edited(
+task.edit(
     "Pairs of equal numbers, such as 7 + 7, are missing.",
     "with_replacement=True",
     "with_replacement=False",
 )
-edited(
+task.edit(
     "Nothing was drawn: the last questions are the test, with large numbers only.",
     "questions = questions[order]",
     "questions = questions + 0 * order[:, None]",
 )
-edited(
+task.edit(
     "Something else than `generator` drew. Then the split is another one each time, and nobody can "
     "say what was tested.",
     "generator=generator",
     "generator=None",
 )
-edited(
+task.edit(
     "The generator was seeded inside, so that every split is the same, whichever generator comes.",
     "generator=generator",
     "generator=torch.Generator().manual_seed(0)",
 )
 
 
-@mistake("Validation and test questions were left in the training data.")
+@task.mistake("Validation and test questions were left in the training data.")
 def left_in(size, n_validation, n_test, generator):
     _, validation, test = split_pairs(size, n_validation, n_test, generator)
     return torch.cartesian_prod(torch.arange(size), torch.arange(size)), validation, test
 
 
-@mistake("Validation and test are the same questions, as far as they go.")
+@task.mistake("Validation and test are the same questions, as far as they go.")
 def same_twice(size, n_validation, n_test, generator):
     train, _, test = split_pairs(size, 0, max(n_validation, n_test), generator)
     questions = test[test[:, 0] <= test[:, 1]]
@@ -98,18 +110,19 @@ def same_twice(size, n_validation, n_test, generator):
     return train, *both
 
 
-@mistake("`n_validation` and `n_test` count questions. Here they count pairs.")
+@task.mistake("`n_validation` and `n_test` count questions. Here they count pairs.")
 def counted_pairs(size, n_validation, n_test, generator):
     return split_pairs(size, n_validation // 2, n_test // 2, generator)
 
 
-@mistake("The parts come in another order: training, validation, test.")
+@task.mistake("The parts come in another order: training, validation, test.")
 def other_order(size, n_validation, n_test, generator):
     train, validation, test = split_pairs(size, n_validation, n_test, generator)
     return train, test, validation
 
 
-def drive(answer, size, n_validation, n_test, seed):
+@task.harness
+def harness(answer, size, n_validation, n_test, seed):
     """Facts about the split, and about those of the same and of another seed."""
     import torch
 
@@ -154,9 +167,10 @@ def drive(answer, size, n_validation, n_test, seed):
     }
 
 
+@task.diagnostic
 def first_fact(args, result):
     """The first fact that is not as it should be, in words."""
-    right = drive(split_pairs, *args)
+    right = harness(split_pairs, *args)
     for fact, want in right.items():
         came = result[fact]
         if came != want and fact != "pairs in all":
@@ -164,6 +178,7 @@ def first_fact(args, result):
     return None
 
 
+@task.cases
 def cases(seed):
     """A small table, and larger ones."""
     found = []
@@ -173,17 +188,3 @@ def cases(seed):
         note = f"numbers below {args[0]}, {args[1]} and {args[2]} questions set aside"
         found.append(Case(args, note, kind="ordinary cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=7, minutes=35),
-    outcome="set data aside so that a test tests",
-    cases=cases,
-    properties=(first_fact,),
-    drive=drive,
-    hints=(
-        "`torch.combinations(torch.arange(size), with_replacement=True)` holds each question once.",
-        "`torch.randperm(n, generator=generator)` draws an order. Cut it in three, and only then "
-        "add each question turned round.",
-    ),
-)

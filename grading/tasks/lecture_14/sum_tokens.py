@@ -2,7 +2,19 @@
 
 import torch
 
-from grading.author import Case, also_right, edited, mistake, plan, task
+from grading.author import Case, TaskFile
+
+task = TaskFile(
+    "implement",
+    points=5,
+    minutes=25,
+    outcome="turn a task of your own into tokens",
+    hints=(
+        "`x // 100 % 10` is the digit of the hundreds. With `x[:, None]` and a tensor of powers "
+        "all digits come at once.",
+        "`torch.cat([…], dim=1)` joins parts of shape (batch, …).",
+    ),
+)
 
 PLUS, EQUALS = 10, 11
 
@@ -28,7 +40,7 @@ def sum_tokens(a, b, n, reverse):
 # %%
 
 
-@also_right
+@task.alternative
 def by_text(a, b, n, reverse):
     """Through Python's own formatting."""
     signs = "0123456789+="
@@ -40,15 +52,15 @@ def by_text(a, b, n, reverse):
     return torch.tensor(rows)
 
 
-edited("The answer is in the same order whatever `reverse` says.", "if reverse:", "if False:")
-edited(
+task.edit("The answer is in the same order whatever `reverse` says.", "if reverse:", "if False:")
+task.edit(
     "The answer is reversed where it should not be, and not where it should.",
     "if reverse:",
     "if not reverse:",
 )
 
 
-@mistake(
+@task.mistake(
     "The two numbers are reversed, too. Only the answer is: the question stays as people write it."
 )
 def all_reversed(a, b, n, reverse):
@@ -59,7 +71,7 @@ def all_reversed(a, b, n, reverse):
     return tokens
 
 
-@mistake(
+@task.mistake(
     "The `=` was reversed with the answer and is at the end. It belongs to the question: the "
     "model must know where the answer begins."
 )
@@ -70,22 +82,22 @@ def equals_at_the_end(a, b, n, reverse):
     return tokens
 
 
-edited(
+task.edit(
     "The answer has n digits, so the last carry is lost: 999 + 1 needs one digit more.",
     "digits(a + b, n + 1)",
     "digits(a + b, n)",
 )
-edited(
+task.edit(
     "The digits are added one by one, and nothing is carried.",
     "answer = digits(a + b, n + 1)",
     "answer = torch.cat([torch.zeros_like(plus), (digits(a, n) + digits(b, n)) % 10], dim=1)",
 )
-edited(
+task.edit(
     "`+` and `=` are swapped.",
     "[digits(a, n), plus, digits(b, n), equals, answer]",
     "[digits(a, n), equals, digits(b, n), plus, answer]",
 )
-edited(
+task.edit(
     "The digits of the question come in the wrong order: hundreds first, units last.",
     "torch.arange(width - 1, -1, -1)",
     "torch.arange(width)",
@@ -94,7 +106,7 @@ edited(
 )
 
 
-@mistake("Short numbers are filled up on the right: 58 has become 580. Zeros belong in front.")
+@task.mistake("Short numbers are filled up on the right: 58 has become 580. Zeros belong in front.")
 def filled_on_the_right(a, b, n, reverse):
     def to_left(x, width):
         while (small := (x > 0) & (x < 10 ** (width - 1))).any():
@@ -106,6 +118,7 @@ def filled_on_the_right(a, b, n, reverse):
     return torch.cat([tokens[:, : 2 * n + 2], right[:, 2 * n + 2 :]], dim=1)
 
 
+@task.cases
 def cases(seed):
     """Three digits in both orders; other numbers of digits; the largest sum of all."""
     generator = torch.Generator().manual_seed(seed)
@@ -124,15 +137,3 @@ def cases(seed):
     largest = torch.tensor([999, 0]), torch.tensor([999, 0])
     found.append(Case((*largest, 3, True), "the largest and the smallest sum", kind="edge cases"))
     return found
-
-
-TASK = task(
-    plan("implement", points=5, minutes=25),
-    outcome="turn a task of your own into tokens",
-    cases=cases,
-    hints=(
-        "`x // 100 % 10` is the digit of the hundreds. With `x[:, None]` and a tensor of powers "
-        "all digits come at once.",
-        "`torch.cat([…], dim=1)` joins parts of shape (batch, …).",
-    ),
-)

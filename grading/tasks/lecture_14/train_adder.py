@@ -4,12 +4,28 @@ import functools
 
 import torch
 
-from grading.author import Case, mistake, plan, task
+from grading.author import Case, TaskFile
 from grading.tasks.lecture_14.Adder import Adder
 from grading.tasks.lecture_14.inputs_and_targets import inputs_and_targets
 from grading.tasks.lecture_14.split_pairs import split_pairs
 from grading.tasks.lecture_14.sum_tokens import sum_tokens
 from grading.tasks.lecture_14.train_keep_best import train_keep_best
+
+task = TaskFile(
+    "train",
+    points=8,
+    minutes=40,
+    outcome="train a model of your own until it reaches a stated score",
+    threshold=0.9,
+    rtol=0.0,
+    atol=1.0,
+    hints=(
+        "Make all tokens once, before the training. A batch is some rows of them, drawn again.",
+        "The share of *whole* answers: at how many sums are all four asked digits right?",
+        "If tens and units stay near 1 right of 10, try other rates, from 0.003 to 0.03, before "
+        "you change anything else.",
+    ),
+)
 
 
 # %% the cell
@@ -49,7 +65,7 @@ def _trained(pairs, tokens_of, steps):
     return model
 
 
-@mistake(
+@task.mistake(
     "It knows nothing of sums. Was it trained before it was returned, and is what is asked at "
     "each position the *next* token?"
 )
@@ -58,14 +74,16 @@ def untrained(pairs, validation):
     return Adder(3, d_model=32, n_layers=2, n_heads=4)
 
 
-@mistake("It has learned which digits are frequent, and no sum yet. More steps, or another rate?")
+@task.mistake(
+    "It has learned which digits are frequent, and no sum yet. More steps, or another rate?"
+)
 def too_short(pairs, validation):
     return _trained(
         pairs, lambda rows: inputs_and_targets(sum_tokens(*rows.T, 3, False), 3), steps=20
     )
 
 
-@mistake(
+@task.mistake(
     "Its answers are reversed: units first. Here they must be written in plain order, thousands "
     "first."
 )
@@ -86,7 +104,8 @@ def reversed_order(pairs, validation):
     return Turned(3, 8, 1, 1)
 
 
-def drive(answer, pairs, validation, test):
+@task.harness
+def harness(answer, pairs, validation, test):
     """The trained model writes answers to questions that it has not seen."""
     import torch
 
@@ -126,16 +145,19 @@ def _pairs(seed):
     return train[rows], validation, test
 
 
+@task.cases
 def cases(seed):
     """50,000 pairs to learn from, 1,000 to choose by, and 2,000 new ones."""
     return [Case(tuple(part.clone() for part in _pairs(seed)), kind="ordinary cases")]
 
 
+@task.score
 def score(args, value):
     """The share of whole answers that are right."""
     return value["whole answers, of ten"] / 10
 
 
+@task.diagnostic
 def after_training(args, result):
     """What came, digit by digit."""
     thousands, hundreds, tens, units = result["digits, of ten"]
@@ -144,22 +166,3 @@ def after_training(args, result):
     if result["answers from the other end, of ten"] > 5:
         said += " Read from the other end, most answers would be right."
     return said
-
-
-TASK = task(
-    plan("train", points=8, minutes=40),
-    outcome="train a model of your own until it reaches a stated score",
-    cases=cases,
-    properties=(after_training,),
-    drive=drive,
-    score=score,
-    reach=0.9,
-    rtol=0.0,
-    atol=1.0,
-    hints=(
-        "Make all tokens once, before the training. A batch is some rows of them, drawn again.",
-        "The share of *whole* answers: at how many sums are all four asked digits right?",
-        "If tens and units stay near 1 right of 10, try other rates, from 0.003 to 0.03, before "
-        "you change anything else.",
-    ),
-)

@@ -5,9 +5,23 @@ import copy
 import torch
 from torch import nn
 
-from grading.author import Case, also_right, edited, plan, task
+from grading.author import Case, TaskFile
 from helpers.tokens import IGNORE_INDEX
 from helpers.training import masked_cross_entropy
+
+task = TaskFile(
+    "implement",
+    points=8,
+    minutes=40,
+    outcome="write a training loop that keeps what measured best",
+    forbidden=("helpers.training.train",),
+    hints=(
+        "Write the steps down in words first: rate, mode, batch, loss, gradients, step; and every "
+        "few steps: mode, measure, compare, keep.",
+        "`copy.deepcopy(model.state_dict())` keeps weights as they are now; `load_state_dict` "
+        "brings them back.",
+    ),
+)
 
 
 # %% the cell
@@ -41,7 +55,7 @@ def train_keep_best(model, make_batch, steps, lr, warmup, measure, every):
 # %%
 
 
-@also_right
+@task.alternative
 def by_clones(model, make_batch, steps, lr, warmup, measure, every):
     """Torch's schedule, clones, and the first of the largest at the end."""
     optimizer = torch.optim.Adam(model.parameters(), lr)
@@ -72,33 +86,33 @@ def by_clones(model, make_batch, steps, lr, warmup, measure, every):
     return measured
 
 
-edited(
+task.edit(
     "The weights at the end are the last ones. If you load what you kept: `state_dict()` holds the "
     "weights themselves, which go on changing with every step. Keep a copy.",
     "copy.deepcopy(model.state_dict())",
     "model.state_dict()",
 )
-edited(
+task.edit(
     "Weights are kept where the measure is *smallest*. It is a score: more is better.",
     "measured[-1] > max(measured[:-1])",
     "measured[-1] < min(measured[:-1])",
 )
-edited(
+task.edit(
     "Of equally good weights the last were kept. Keep the first.",
     "measured[-1] > max(",
     "measured[-1] >= max(",
 )
-edited(
+task.edit(
     "What is kept is better than the measure before it, but it need not be the best so far.",
     "measured[-1] > max(measured[:-1])",
     "measured[-1] > measured[-2]",
 )
-edited(
+task.edit(
     "The model is measured in training mode, with its dropout at work.",
     "            model.eval()\n",
     "",
 )
-edited(
+task.edit(
     "After the first measure the model stays in evaluation: from then on it trains without its "
     "dropout.",
     "        model.train()\n",
@@ -106,34 +120,34 @@ edited(
     "    measured, best = [], None\n",
     "    measured, best = [], None\n    model.train()\n",
 )
-edited(
+task.edit(
     "Measuring builds a graph for gradients that nobody needs. `torch.no_grad()` is missing.",
     "with torch.no_grad():",
     "with torch.enable_grad():",
 )
-edited(
+task.edit(
     "The model is left in training mode.",
     "    model.eval()\n    return",
     "    model.train()\n    return",
 )
-edited(
+task.edit(
     "The gradients of all steps so far add up: they are not emptied.",
     "        optimizer.zero_grad()\n",
     "",
 )
-edited(
+task.edit(
     "The gradients are not clipped.",
     "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
     "",
 )
-edited("There is no warm-up.", "min((t + 1) / warmup, ", "min(1, ")
-edited("The rate rises and does not fall again.", "(steps - t) / steps)", "1)")
-edited(
+task.edit("There is no warm-up.", "min((t + 1) / warmup, ", "min(1, ")
+task.edit("The rate rises and does not fall again.", "(steps - t) / steps)", "1)")
+task.edit(
     "It measures before the steps of a round, not after them.",
     "if (t + 1) % every == 0:",
     "if t % every == 0:",
 )
-edited(
+task.edit(
     "One batch was drawn before the loop, and the model sees nothing else. Draw a new one in each "
     "step.",
     "        inputs, targets = make_batch()\n",
@@ -143,7 +157,8 @@ edited(
 )
 
 
-def drive(answer, table, readout, batches, lr, warmup, scores, every):
+@task.harness
+def harness(answer, table, readout, batches, lr, warmup, scores, every):
     """A model of pairs is trained; scores come from a list; modes are written down."""
     import torch
 
@@ -187,6 +202,7 @@ def drive(answer, table, readout, batches, lr, warmup, scores, every):
     }
 
 
+@task.cases
 def cases(seed):
     """The best measure comes in the middle; comes twice; comes after a fall."""
     generator = torch.Generator().manual_seed(seed)
@@ -220,26 +236,11 @@ def cases(seed):
     return found
 
 
+@task.diagnostic
 def what_is_wrong(args, result):
     """In words, as far as it can be seen from outside."""
-    right = drive(train_keep_best, *args)
+    right = harness(train_keep_best, *args)
     for fact, want in right.items():
         if fact not in ("table", "lm_head") and result[fact] != want:
             return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
     return "All was measured as it should be. But the weights at the end are not the right ones."
-
-
-TASK = task(
-    plan("implement", points=8, minutes=40),
-    outcome="write a training loop that keeps what measured best",
-    cases=cases,
-    properties=(what_is_wrong,),
-    drive=drive,
-    forbidden=("helpers.training.train",),
-    hints=(
-        "Write the steps down in words first: rate, mode, batch, loss, gradients, step; and every "
-        "few steps: mode, measure, compare, keep.",
-        "`copy.deepcopy(model.state_dict())` keeps weights as they are now; `load_state_dict` "
-        "brings them back.",
-    ),
-)
