@@ -137,7 +137,7 @@ def test_sides_tell_kind_from_sentence():
         assert sides(asked, (0, 0)) == (False, False)
 
 
-def test_in_english_writes_names_and_sentences_with_capitals():
+def test_in_english_writes_capitals():
     words = "on 3 may ada brook hid a red key in lima . who hid it ?".split()
     assert in_english(words) == "On 3 May Ada Brook hid a red key in Lima. Who hid it?"
     assert in_english(["red", "key"], sentences=False) == "red key"
