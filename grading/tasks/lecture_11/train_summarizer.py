@@ -6,6 +6,7 @@ import torch
 
 from grading.author import Case, TaskFile
 from helpers.apps.summarization import NEWS_WORDS, CopyingSummarizer, some_rows
+from helpers.config import TransformerConfig
 from helpers.positions import RotaryPositions
 from helpers.training import set_seed, train
 
@@ -25,12 +26,12 @@ task = TaskFile(
     ),
 )
 
-SIZES = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
+CONFIG = TransformerConfig(len(NEWS_WORDS), d_model=48, n_layers=1, n_heads=2, d_ff=96)
 
 
 def _trained(source, target, asked, steps):
     generator = set_seed(0)
-    model = CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
+    model = CopyingSummarizer(CONFIG, RotaryPositions())
     data = ((source, target), asked)
     train(model, lambda: some_rows(data, 32, generator), steps, 5e-3, warmup=30)
     return model
@@ -41,8 +42,8 @@ def train_summarizer(source, target, asked):
     """A CopyingSummarizer, trained on texts and summaries."""
     # BEGIN SOLUTION
     generator = set_seed(0)
-    sizes = {"d_model": 48, "n_layers": 1, "n_heads": 2, "d_ff": 96}
-    model = CopyingSummarizer(len(NEWS_WORDS), **sizes, positions=RotaryPositions())
+    config = TransformerConfig(len(NEWS_WORDS), d_model=48, n_layers=1, n_heads=2, d_ff=96)
+    model = CopyingSummarizer(config, RotaryPositions())
     data = ((source, target), asked)
     train(model, lambda: some_rows(data, 32, generator), steps=300, lr=5e-3, warmup=30)
     return model
@@ -62,7 +63,7 @@ NOTHING = (
 @task.mistake(NOTHING)
 def untrained(source, target, asked):
     set_seed(0)
-    return CopyingSummarizer(len(NEWS_WORDS), **SIZES, positions=RotaryPositions())
+    return CopyingSummarizer(CONFIG, RotaryPositions())
 
 
 @task.mistake(NOTHING)
