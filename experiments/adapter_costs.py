@@ -110,6 +110,8 @@ def main() -> None:
     for way in WAYS:
         line = [sys.executable, "-m", "experiments.adapter_costs", way]
         found[way] = json.loads(subprocess.run(line, capture_output=True, check=True).stdout)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found["cpu_seconds"] = round(used.ru_utime + used.ru_stime)
     TABLE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

@@ -108,6 +108,6 @@ def test_the_lecture_runs_without_the_model(tmp_path):
 def test_sheet_falls_back_to_a_random_model(tmp_path):
     said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
     assert "a random model: 4 blocks" in said
-    assert "5 of 5 tasks" in said
+    assert "10 of 10 tasks" in said
     assert "a random model: head" in said
     assert "a random model: at most 0.50 of a step" in said

@@ -64,7 +64,7 @@ def test_same_figure_same_text(name):
 def test_same_text_in_another_process():
     """Neither the order of sets nor a date nor a random salt gets in."""
     code = (
-        "import sys; sys.path[:0] = ['tests', '.']; import test_plotting_quiz as t;"
+        "import sys; sys.path.insert(0, '.'); import tests.helpers.viz.test_plotting_quiz as t;"
         "t.plotting.use_style(); sys.stdout.write(t.plotting.to_html(t.line_figure(), t.ALT))"
     )
     result = subprocess.run(
