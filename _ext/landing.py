@@ -7,8 +7,9 @@
     One line of what you will be able to do.
     ```
 
-shows the sentence with its two buttons, *Start* and *What you need*. A click draws the arc to the
-subject and asks the stored model (`open_model.py`), whose script is loaded only then.
+shows the sentence with its two buttons, *Start*, *What you need* and *Search*, for which this page
+has no sidebar. A click draws the arc to the subject and asks the stored model (`open_model.py`),
+whose script is loaded only then.
 
     ```{lecture-cards}
     lectures/04_masks: What a token may see decides what a model learns.
@@ -57,7 +58,7 @@ would fill the gap here, too.</p></details></noscript>
 <div class="promise">
 <p>{promise}</p>
 <p class="starts"><a class="start" href="{start}">Start</a> <a class="need" href="{need}">What you
-need</a></p>
+need</a> <a class="need" href="search.html">Search</a></p>
 </div>
 </div>
 <script>

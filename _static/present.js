@@ -1,16 +1,20 @@
 /* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
-   section and what there is to see. Arrow keys or a clicker turn, Space opens what is folded and then
-   turns, Escape leads back. What is too tall is drawn smaller. */
+   section and what there is to see; a cell with the tag `no-slide` is left out. Arrow keys or a clicker
+   turn, Space opens what is folded and then turns, B shows nothing, N opens the speaker's notes in a
+   second window (`_ext/notes.js`), Escape leads back. What is too tall is drawn smaller. */
 
 (() => {
-  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.35;
+  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.3;
+  const FOR_READERS = /^(What you will be able to do|Limits)$/, SUMMARY = "What we showed";
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
     return element;
   };
-  let stage = null, slides = [], at = 0, moved = [], button = null;
+  const titleOf = (section) => section.querySelector("h1, h2, h3").firstChild.textContent.trim();
+  const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .toctree-wrapper";
+  let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null;
 
   /* A copy of a paragraph up to the end of its first sentence. */
   const firstSentence = (paragraph) => {
@@ -37,11 +41,11 @@
   };
 
   /* What of a section is shown, in order; each entry is one block, taken from the page. */
-  const blocks = (nodes, lead) => {
+  const blocks = (section, lead) => {
     const found = [];
     let said = false;
-    for (const node of nodes) {
-      if (node.matches("section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print")) continue;
+    for (const node of [...section.children]) {
+      if (node.matches(OTHER) || (titleOf(section) === SUMMARY && node.querySelector("table"))) continue;
       if (node.matches("p")) {
         if (node.querySelector("img") || /^Time:/.test(node.textContent)) continue;
         if (!said) found.push(lead ? take(node) : firstSentence(node));
@@ -65,6 +69,7 @@
   const add = (section) => {
     const body = make("div", { className: "slide-body bd-article" }, heading(section));
     const slide = make("section", { className: "slide bd-content" }, body);
+    slide.dataset.section = section.querySelector("h1") ? "Opening" : titleOf(section);
     stage.append(slide);
     slides.push(slide);
     return body;
@@ -72,7 +77,8 @@
 
   /* One or more slides of a section: a block that no longer fits begins the next one. */
   const build = (section, lead) => {
-    const parts = blocks([...section.children], lead);
+    if (FOR_READERS.test(titleOf(section))) return true;
+    const parts = blocks(section, lead);
     const inner = [...section.children].filter((node) => node.matches("section"));
     let body = parts.length ? add(section) : null;
     for (const part of parts) {
@@ -85,7 +91,7 @@
       body.alone = part.alone;
     }
     for (const other of inner) {
-      if (other.querySelector("h2, h3")?.firstChild.textContent.trim() === "Deeper") return false;
+      if (titleOf(other) === "Deeper") return false;
       if (build(other) === false) return false;
     }
     return true;
@@ -118,8 +124,22 @@
     at = Math.max(0, Math.min(slides.length - 1, number));
     slides.forEach((slide, n) => slide.classList.toggle("on", n === at));
     stage.querySelector(".count").textContent = `${at + 1} / ${slides.length}`;
+    stage.classList.remove("blank");
     fit();
     address();
+    tell?.();
+  };
+
+  /* The window opens at once, since browsers allow that only in answer to a key or a click. */
+  const openNotes = () => {
+    if (notes && !notes.closed) return notes.focus();
+    notes = open("", "lamplight-notes", "popup,width=900,height=700");
+    if (!notes) return;
+    notes.addEventListener("keydown", onKey);
+    const fill = () => { tell = window.lamplightNotes(notes, { slides, at: () => at, show, fit }); };
+    if (window.lamplightNotes) return fill();
+    const root = document.documentElement.dataset.content_root ?? "../";
+    document.head.append(make("script", { src: `${root}_static/sessions.js`, onload: fill }));
   };
 
   const start = (number = 0) => {
@@ -130,7 +150,8 @@
     build(top, true);
     const turn = (text, label, step) => make("button", { type: "button", textContent: text, ariaLabel: label, onclick: () => show(at + step) });
     stage.append(make("nav", { ariaLabel: "Slides" }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
-      turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Close", onclick: stop })));
+      turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
+      make("button", { type: "button", textContent: "Close", onclick: stop })));
     stage.addEventListener("toggle", () => fit(), true);
     scale();
     show(number);
@@ -142,13 +163,14 @@
     moved = [];
     slides = [];
     stage.remove();
-    stage = null;
+    stage = tell = null;
+    notes?.close();
     document.documentElement.classList.remove("presenting");
     address();
     button.focus();
   };
 
-  addEventListener("keydown", (event) => {
+  const onKey = (event) => {
     if (!stage || event.ctrlKey || event.metaKey || event.altKey) return;
     const own = event.target.closest("input, select, textarea, [role=slider]");
     const pressed = event.target.closest("button, a, summary, label");
@@ -162,9 +184,12 @@
       else show(at + 1);
     } else if (event.key === "Home" && !own) show(0);
     else if (event.key === "End" && !own) show(slides.length - 1);
+    else if (/^[b.]$/i.test(event.key) && !own) stage.classList.toggle("blank");
+    else if (/^n$/i.test(event.key) && !own) openNotes();
     else return;
     event.preventDefault();
-  });
+  };
+  addEventListener("keydown", onKey);
   let from = null;
   addEventListener("touchstart", (event) => {
     const { clientX, clientY } = event.touches[0];

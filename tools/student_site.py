@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = ROOT / "_build" / "student"
 LEFT_OUT = {"solutions", "grading", "classroom", "tests", "experiments", "tools"}
-TEACHERS = ("grading", "grading_situations", "grading_reference", "teaching", "examination")
+TEACHERS = ("grading", "grading_situations", "grading_reference")
+TEACHERS += ("teaching", "sessions", "examination")
 LEFT_OUT |= {f"pages/{page}.md" for page in TEACHERS}
 IMPORT = '"from grading import check, progress\\n"'
 README = """# Lamplight, for students

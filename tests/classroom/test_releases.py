@@ -29,7 +29,7 @@ def test_student_site_has_no_model_answers(tmp_path):
         for page in [*tmp_path.glob("pages/*.md"), tmp_path / "index.md"]
     )
     grading = ("grading", "grading_situations", "grading_reference")
-    for page in (*grading, "teaching", "examination"):
+    for page in (*grading, "teaching", "sessions", "examination"):
         assert page not in toc and not (tmp_path / "pages" / f"{page}.md").exists()
         assert f"{page}.md" not in pages
     assert "A good answer" not in pages

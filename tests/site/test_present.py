@@ -1,11 +1,17 @@
 """Present: a lecture's core as slides, made from the built page; nothing is cut off."""
 
+import re
+
 import pytest
 
 from tests.conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
-LECTURES = sorted((HTML / "lectures").glob("0[48]_*.html"))
+EVERY = sorted((HTML / "lectures").glob("*.html"))
+LECTURES = [path for path in EVERY if path.name[:2] in ("04", "08", "12")]
+MOST = 25
+
+SLIDE = ".present > .slide"
 
 ON_SLIDE = """() => {
   const slide = document.querySelector(".slide.on"), body = slide.firstChild;
@@ -36,12 +42,23 @@ def present(browser):
         page.close()
 
 
+@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
+def test_a_core_takes_twenty_to_25_slides(path, present):
+    """Those of the quiz come on top; what is for readers is left out."""
+    page = present(path)
+    titles = page.locator(SLIDE).evaluate_all("all => all.map(slide => slide.dataset.section)")
+    core = [title for title in titles if title != "Check yourself"]
+    assert 18 <= len(core) <= MOST, core
+    assert not {"What you will be able to do", "Limits", "Deeper"} & set(titles)
+    assert titles[:1] == ["Opening"] and "What we showed" in titles
+    assert page.locator(".slide .tag_no-slide").count() == 0
+
+
 @pytest.mark.parametrize("size", [(1280, 720), (1024, 768)], ids=str)
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
 def test_nothing_overflows(path, size, present):
     page = present(path, *size)
-    n_slides = page.locator(".slide").count()
-    assert 10 <= n_slides <= 60
+    n_slides = page.locator(SLIDE).count()
     headings = []
     for _ in range(n_slides):
         page.keyboard.press("ArrowRight")
@@ -57,7 +74,7 @@ def test_nothing_overflows(path, size, present):
 def test_keys_turn_open_and_lead_back(present):
     page = present(LECTURES[0])
     shown = page.locator(".present .count")
-    n_slides = page.locator(".slide").count()
+    n_slides = page.locator(SLIDE).count()
     page.keyboard.press("PageDown")
     assert shown.inner_text() == f"2 / {n_slides}"
     page.keyboard.press("ArrowLeft")
@@ -85,3 +102,74 @@ def test_the_page_is_as_it_was_afterwards(present):
     after = page.locator("article.bd-article").inner_text()
     page.goto(LECTURES[0].as_uri())
     assert page.locator("article.bd-article").inner_text() == after
+
+
+def test_an_overflow_is_noticed(present):
+    """The rule that the slides above pass."""
+    page = present(LECTURES[0])
+    page.keyboard.press("ArrowRight")
+    page.evaluate("document.querySelector('.slide.on').firstChild.style.zoom = 3")
+    slide = page.evaluate(ON_SLIDE)
+    assert slide["cut"] or slide["below"] > 1
+
+
+def test_a_finger_turns_slides(browser):
+    context = browser.new_context(has_touch=True, viewport={"width": 1024, "height": 768})
+    page = context.new_page()
+    page.goto(f"{LECTURES[0].as_uri()}?present")
+    page.wait_for_selector(".slide.on")
+    devtools = context.new_cdp_session(page)
+
+    def swipe(start, end):
+        for kind, x in (("touchStart", start), ("touchMove", end), ("touchEnd", None)):
+            points = [] if x is None else [{"x": x, "y": 60}]
+            devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    swipe(700, 300)
+    page.wait_for_function("document.querySelector('.count').textContent.startsWith('2 ')")
+    swipe(300, 700)
+    page.wait_for_function("document.querySelector('.count').textContent.startsWith('1 ')")
+    context.close()
+
+
+def test_a_handout_has_a_page_for_each_slide(present):
+    page = present(LECTURES[0])
+    n_slides = page.locator(SLIDE).count()
+    pages = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
+    assert len(pages) == n_slides
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_notes_show_the_plan_of_each_slide(path, present):
+    """In a window of their own, from files; its keys turn the slides, and it closes with them."""
+    page = present(path)
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    notes = opened.value
+    notes.wait_for_selector("main h1")
+    assert notes.locator("main h1").first.inner_text().startswith("0–")
+    n_slides, seen = page.locator(SLIDE).count(), set()
+    for number in range(n_slides):
+        seen |= set(notes.locator("main h1").all_inner_texts())
+        assert notes.locator("main .heard").first.inner_text()
+        assert f"slide {number + 1} of {n_slides}" in notes.locator("header").inner_text()
+        assert notes.locator(".next .present > .slide").count() == (number + 1 < n_slides)
+        notes.keyboard.press("PageDown")
+    plan = page.evaluate("name => window.lamplightSessions[name]", f"lectures/{path.stem}")
+    times = {"–".join(map(str, step["minutes"])) for step in plan["steps"]}
+    assert {title.partition(" · ")[0] for title in seen} == times
+    assert plan["cut"] in notes.locator("footer").inner_text()
+    with notes.expect_event("close"):
+        page.keyboard.press("Escape")
+
+
+def test_a_clicker_can_show_nothing(present):
+    page = present(LECTURES[0])
+    heading = page.locator(".slide.on h2")
+    page.keyboard.press("b")
+    assert not heading.is_visible()
+    page.keyboard.press("b")
+    assert heading.is_visible()
+    page.keyboard.press(".")
+    page.keyboard.press("PageDown")
+    assert page.locator(".slide.on h2").is_visible()

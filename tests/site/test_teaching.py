@@ -2,7 +2,6 @@
 
 import re
 import sys
-from itertools import pairwise
 
 import nbformat
 import pytest
@@ -11,6 +10,7 @@ from tests.conftest import ROOT
 from tools import times
 
 sys.path.insert(0, str(ROOT / "_ext"))
+import sessions
 import teaching
 
 LECTURES = teaching.lectures_of(ROOT)
@@ -165,11 +165,69 @@ def test_an_outcome_is_found_in_nearly_the_same_words(tmp_path):
     assert [task.number for task in found[""]] == [3]
 
 
-def test_the_first_session_takes_ninety_minutes():
-    table = PLANS.partition("### Minute by minute")[2].partition("### ")[0]
-    spans = [tuple(map(int, s)) for s in re.findall(r"^\| (\d+)–(\d+) \|", table, re.MULTILINE)]
-    assert spans[0][0] == 0 and spans[-1][1] == 90
-    assert all(before[1] == after[0] for before, after in pairwise(spans))
+SESSIONS = re.findall(
+    r"^```\{session\} (\d+)\n(.*?)^```",
+    (ROOT / "pages" / "sessions.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def test_every_lecture_has_a_session_plan():
+    assert [int(number) for number, _ in SESSIONS] == [0, *NUMBERS]
+
+
+@pytest.mark.parametrize(("number", "text"), SESSIONS, ids=[number for number, _ in SESSIONS])
+def test_a_session_plan_fits_its_lecture(number, text):
+    """Ninety minutes without a gap; headings, votes, explorables and tasks that exist."""
+    plan, lecture = sessions.plan_of(text.splitlines()), sessions.known(ROOT, int(number))
+    assert sessions.faults(plan, lecture) == []
+    assert all(step.text and step.heard for step in plan.steps)
+    shown = {place.kind for step in plan.steps for place in step.places}
+    assert {"heading", "vote", "explorable"} <= shown
+    assert "task" in shown or not lecture.tasks
+    assert sum(place.kind == "vote" for step in plan.steps for place in step.places) >= 4
+
+
+MASKS = """0–45 The causal mask; vote "How many outputs"
+Vote.
+> *Twelve.*
+
+45–90 Check yourself; task masked_row
+Work.
+> *Done.*
+
+cut: Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("Vote.", "Vote!", ""),
+        ("45–90", "50–90", "50–90 does not follow minute 45"),
+        ("45–90", "45–80", "ends at minute 80, not 90"),
+        ("45–90", "45–45", "45–45 does not follow minute 45"),
+        ("The causal mask", "The casual mask", "has no heading 'The casual mask'"),
+        ("How many outputs", "How many inputs", "has no vote 'How many inputs'"),
+        ("task masked_row", "task masked_rows", "has no task 'masked_rows'"),
+        ("task masked_row", "explorable masked_row", "has no explorable 'masked_row'"),
+        ("0–45 The", "0–86 The", "86–90: its tasks take 5 minutes"),
+    ],
+)
+def test_faults_of_a_session_plan_are_named(old, new, complaint):
+    text = MASKS.replace(old, new)
+    if "86" in new:
+        text = text.replace("45–90", "86–90")
+    found = sessions.faults(sessions.plan_of(text.splitlines()), sessions.known(ROOT, 4))
+    assert any(complaint in fault for fault in found) if complaint else found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [(MASKS.replace("0–45", "from 0"), "needed minutes"), (MASKS.replace("cut:", "or"), "minutes")],
+)
+def test_a_part_without_minutes_is_refused(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        sessions.plan_of(text.splitlines())
 
 
 def test_a_session_takes_ninety_minutes():

@@ -1,0 +1,80 @@
+/* Speaker's notes: what `present.js` shows in a second window. The part of the session's plan for the
+   slide on the projector, the next slide, and a clock that counts from when the window was opened. */
+
+window.lamplightNotes = (view, { slides, at, show, fit }) => {
+  const { document: page } = view;
+  const name = location.pathname.match(/lectures\/[^/]+(?=\.html)/)?.[0];
+  const plan = window.lamplightSessions[name] ?? { steps: [], cut: "" };
+  const make = (tag, properties = {}, ...children) => {
+    const element = Object.assign(page.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  const flat = (text) => text.replace(/\s+/g, " ");
+
+  /* The steps of a slide: those that ask its question, else those of its section. */
+  const stepsOf = (slide) => {
+    const text = flat(slide.textContent);
+    const asked = plan.steps.filter(({ votes }) => votes.some((vote) => text.includes(vote)));
+    return asked.length ? asked : plan.steps.filter(({ headings }) => headings.includes(slide.dataset.section));
+  };
+  /* A section that the plan leaves out belongs to what came before it. */
+  const current = () => {
+    for (let number = at(); number >= 0; number--) {
+      const found = stepsOf(slides[number]);
+      if (found.length) return found;
+    }
+    return plan.steps.slice(0, 1);
+  };
+
+  page.title = `Notes: ${document.title}`;
+  page.documentElement.lang = "en";
+  page.documentElement.dataset.theme = document.documentElement.dataset.theme;
+  page.head.replaceChildren(
+    make("link", { rel: "stylesheet", href: document.querySelector('link[href$="course.css"]').href }),
+    make("style", { textContent: `
+      body { display: block; font: 1.2rem/1.45 system-ui, sans-serif; margin: 1rem 1.5rem; }
+      header, footer { align-items: center; display: flex; flex-wrap: wrap; font-size: 1rem; gap: 0.8rem; }
+      header output { font-size: 1.6rem; font-variant-numeric: tabular-nums; }
+      h1 { font-size: 1.3rem; margin: 1rem 0 0.3rem; }
+      .heard { border-left: 3px solid var(--lamplight); padding-left: 0.8rem; }
+      .next { height: 259px; overflow: hidden; position: relative; width: 460px; border: 1px solid; }
+      .next .present { position: static; }
+      .next .present .slide.bd-content { display: block; left: 0; position: absolute; top: 0; transform: scale(0.36); transform-origin: 0 0; }
+    ` }));
+  const clock = make("output"), minute = make("output"), count = make("span"), now = make("main");
+  const following = make("div", { className: "next", inert: true, ariaHidden: "true" });
+  const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });
+  let start = Date.now();
+  const tick = () => {
+    clock.textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    minute.textContent = `minute ${Math.floor((Date.now() - start) / 60000)}`;
+  };
+  page.body.replaceChildren(
+    make("header", {}, clock, minute, button("Restart the clock", () => { start = Date.now(); tick(); }), count,
+      button("← Previous", () => show(at() - 1)), button("Next →", () => show(at() + 1))),
+    now, make("h1", { textContent: "Next slide" }), following,
+    make("footer", {}, make("p", { textContent: plan.cut && `When time runs short: ${plan.cut}` })));
+  tick();
+  view.setInterval(tick, 1000);
+
+  const update = () => {
+    count.textContent = `slide ${at() + 1} of ${slides.length}`;
+    const steps = current();
+    now.replaceChildren(...steps.flatMap(({ minutes, headings, tasks, text, heard }) => [
+      make("h1", { textContent: `${minutes.join("–")} · ${[...headings, ...tasks].join(" · ") || "Open the model"}` }),
+      make("p", { textContent: text }),
+      make("p", { className: "heard", textContent: heard }),
+    ]));
+    if (!steps.length) now.append(make("p", { textContent: "This site holds no plan for the session." }));
+    const next = slides[at() + 1];
+    following.replaceChildren();
+    if (!next) return;
+    next.classList.add("on");
+    fit(next);
+    next.classList.remove("on");
+    following.append(make("div", { className: "present" }, page.importNode(next, true)));
+  };
+  update();
+  return update;
+};
