@@ -7,7 +7,8 @@
   const fold = (text) => text.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, "");
   const stem = (word) => {
     const short = word.replace(/(?:ations?|ings?|ies|es|ed|s)$/, "");
-    return short.length >= 4 ? short : word.length > 3 ? word.replace(/s$/, "") : word;
+    const least = /ings?$/.test(word) ? 5 : 4; // or "grading" would find gradients
+    return short.length >= least ? short : word.length > 3 ? word.replace(/s$/, "") : word;
   };
   const quote = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   /* Words that begin so: "-" and "_" are parts of words, and "√" is one. */
@@ -63,7 +64,7 @@
           if (before) { before.points += hit.points; before.finders.push(...hit.finders); }
           else found.set(hit.entry, hit);
         }
-    return [...found.values()].sort((a, b) => b.points - a.points);
+    return [...found.values()].sort((a, b) => b.points - a.points || b.entry.weight - a.entry.weight);
   };
 
   /* A part of the text around the first word that was found, the words marked. */
