@@ -125,7 +125,7 @@ autograder: sheet-named .venv/full.stamp ## make Gradescope's zip: LECTURE=2 [PO
 student-site: .venv/book.stamp ## build the site without the model answers, into _build/student/_build/html
 	@$(BIN)/python tools/student_site.py
 
-audit: book ## measure the site with Lighthouse, which needs node and npm (PAGE=index.html for one)
+audit: book ## measure all pages with Lighthouse (node, npm; half an hour) [PAGE=index.html, or quick]
 	@$(BIN)/python tools/audit.py $(PAGE)
 
 address: .venv/full.stamp ## write the repository's address and the version into every notebook
