@@ -104,13 +104,20 @@ def site(tmp_path):
     return tmp_path
 
 
+def heed_interrupts():
+    """Undo what a shell does to commands in the background: these ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @needs_make
 def test_a_build_that_was_stopped_is_begun_anew(site):
     assert make(site, "book")[0] == 0 and make(site, "book")[0] == 0
     assert (site / "_build" / "log").read_text().split() == ["built", "built"]
     (site / "wait").touch()
     command = ["make", "--no-print-directory", "book"]
-    process = subprocess.Popen(command, cwd=site, start_new_session=True)
+    process = subprocess.Popen(
+        command, cwd=site, start_new_session=True, preexec_fn=heed_interrupts
+    )
     log = site / "_build" / "log"
     until = time.monotonic() + 60
     while log.read_text().count("built") < 3 and time.monotonic() < until:
