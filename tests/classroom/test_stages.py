@@ -1,4 +1,4 @@
-"""The parts of the grader's stages, one by one; `test_class.py` grades whole classes with them."""
+"""The parts of the grader's stages, one by one; `test_class.py` grades a whole class with them."""
 
 import json
 from dataclasses import replace

@@ -1,0 +1,76 @@
+"""Results and packages for Gradescope."""
+
+import json
+import zipfile
+
+import pytest
+
+from classroom.options import Summary
+from classroom.sheets import sheets
+from tests.classroom.class_runs import graded, policy_of
+from tests.classroom.fake_class import FULL, LATER, RIGHT, put, sheet
+from tools import autograder
+
+pytestmark = pytest.mark.grader
+
+
+def test_results_json_fits_gradescope(tmp_path):
+    put(tmp_path / "in" / "any name.ipynb", sheet(RIGHT), LATER)
+    policy = policy_of(tmp_path, "[feedback]\ngradescope = 'after_due_date'")
+    graded(tmp_path / "in", tmp_path / "out", told={"student": "one"}, policy=policy)
+    document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert document["score"] == FULL
+    assert {test["visibility"] for test in document["tests"]} == {"after_due_date"}
+    numbers = [str(item.number) for item in sheets()[2].items if item.task in RIGHT]
+    assert [test["number"] for test in document["tests"]] == numbers
+
+
+def test_gradescope_says_what_is_wrong_with_a_file(tmp_path):
+    put(tmp_path / "in" / "sheet.py", b"x = 1", LATER)
+    graded(tmp_path / "in", tmp_path / "out", told={"student": "one"})
+    document = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert document["score"] == 0 and "notebook" in document["output"]
+
+
+def test_gradescope_zip_has_no_private_files(tmp_path):
+    longer = "[sheets.2.extensions]\n'ada@x' = 2026-11-09"  # a student's address stays here
+    for line in ('roster = "class.csv"', 'private = "own"', '[late]\ntimes = "x.csv"', longer):
+        (tmp_path / "class.toml").write_text(line, encoding="utf-8")
+        with pytest.raises(ValueError, match="make a copy of the policy without them"):
+            autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
+    (tmp_path / "class.toml").write_text('[late]\ntimes = "files"', encoding="utf-8")
+    autograder.make(tmp_path / "x.zip", 2, 7, tmp_path / "class.toml")
+    assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "x.zip").namelist()
+
+
+def test_gradescope_policy_follows_the_page(tmp_path, monkeypatch):
+    """A deadline may stay in it, without times: those are Gradescope's."""
+    from classroom import cli
+
+    path, asked = tmp_path / "class.toml", []
+    path.write_text(
+        "[late]\npercent_per_day = 10\n[sheets.2]\ndue = 2026-11-02\n", encoding="utf-8"
+    )
+    words = ["2", "--policy", str(path), "--out", str(tmp_path / "a.zip"), "--seed", "7"]
+    monkeypatch.setattr("sys.argv", ["autograder.py", *words])
+    autograder.main()
+    assert "gradescope/class.toml" in zipfile.ZipFile(tmp_path / "a.zip").namelist()
+    done = Summary()
+    monkeypatch.setattr(cli, "grade_class", lambda *_, **more: asked.append(more) or done)
+    words = [str(tmp_path), "--out", str(tmp_path / "out"), "--policy", str(path)]
+    assert cli.main([*words, "--student", "submission"]) == 0
+    assert cli.main(words) == 2 and len(asked) == 1
+
+
+def test_grader_error_writes_no_gradescope_results(tmp_path):
+    from classroom.sandbox.examiner import GraderError
+
+    def fails(*_):
+        raise GraderError("a package is missing")
+
+    put(tmp_path / "in" / "x.ipynb", sheet(RIGHT), LATER)
+    done = graded(tmp_path / "in", tmp_path / "out", told={"student": "one"}, examiner=fails)
+    assert done.failures == 1
+    assert not (tmp_path / "out" / "results.json").exists()
+    graded(tmp_path / "in", tmp_path / "out", told={"student": "one"})
+    assert (tmp_path / "out" / "results.json").exists()
