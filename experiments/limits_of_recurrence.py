@@ -84,7 +84,13 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
         "LSTM, bias 3",
         "attention, 1 layer",
     ),
-    ("first symbol", 100, 300): ("LSTM", "LSTM, bias 3", "attention, 1 layer"),
+    ("first symbol", 100, 300): (
+        "RNN",
+        "RNN, identity",
+        "LSTM",
+        "LSTM, bias 3",
+        "attention, 1 layer",
+    ),
     ("pairs", 2, 400): ("LSTM", "LSTM, bias 3", "attention, 2 layers"),
     ("pairs", 4, 400): (
         *RECURRENT[1:],

@@ -613,6 +613,47 @@ def test_fading_state_is_accessible_and_fits(play, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_lstm_drawing_has_the_numbers_of_the_worked_step():
+    """Lecture 1: the second word, with the weights of its cell, in NumPy."""
+
+    def sigmoid(z):
+        return 1 / (1 + np.exp(-z))
+
+    h = c = 0.0
+    for plural in (1.0, 0.0):
+        previous = c
+        i, f, g, o = np.array([8.0, -8.0, 6.0, 0.0]) * plural + np.array([-4.0, 4.0, -3.0, 2.0])
+        i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+        c = f * previous + i * g
+        h = o * np.tanh(c)
+    expected = {
+        "forget": [previous, f, f * previous],
+        "write": [i, g, i * g, c],
+        "show": [np.tanh(c), o, h],
+    }
+    svg = (drawings.FOLDER / "lstm_cell.svg").read_text(encoding="utf-8")
+    for part, numbers in expected.items():
+        group = re.search(rf'<g data-part="{part}">(.*?)</g>', svg, re.DOTALL)[1]
+        shown = re.findall(r'class="small value"[^>]*>([^<]+)<', group)
+        assert shown == [f"{number:.2f}".replace("-", "−") for number in numbers]
+
+
+def test_lstm_drawing_grows_stage_by_stage(play):
+    """After the lit stage all is pale and without numbers."""
+    page = play(
+        drawings.to_html("lstm_cell", alt="Four words and more.", caption="", highlight="write")
+    )
+    visible = page.locator(".value").evaluate_all(
+        "all => all.filter(v => getComputedStyle(v).display != 'none').map(v => v.textContent)"
+    )
+    assert "0.96" in visible
+    assert "0.94" in visible
+    assert "0.65" not in visible
+    opacity = "g => getComputedStyle(g).opacity"
+    assert page.locator("g[data-part=forget]").evaluate(opacity) == "1"
+    assert page.locator("g[data-part=show]").evaluate(opacity) == "0.3"
+
+
 def draws(seed):
     """The normal numbers of `kit.js` for a seed, one after the other."""
     state, most = seed, 2**32 - 1
