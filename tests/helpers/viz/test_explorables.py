@@ -457,8 +457,8 @@ def test_cut_heads_is_accessible_and_fits(play, width):
 
 # ---- Lecture 6: order -----------------------------------------------------------------------
 
-ORDER = {
-    "words": [["dog", 1.2, 0.4], ["bites", -0.3, 1.1], ["man", 0.9, -0.8]],
+BAG = [["dog", 1.2, 0.4], ["bites", -0.3, 1.1], ["man", 0.9, -0.8]]
+DIALS = {
     "q": [1, 0, 0, 1, 1, 0, 1, 0],
     "k": [1, 0, 1, 0, 1, 0, 1, 0],
     "i": 12,
@@ -466,13 +466,17 @@ ORDER = {
     "longest": 40,
     "bases": [2, 100, 10_000],
     "base": 2,
-    "slope": 2,
 }
 
 
-def order():
+def rotary_dials():
     table = (["i", "j", "score"], [[12, 8, 1.0]])
-    return explorables.to_html("order", ORDER, table=table, caption="Slide.")
+    return explorables.to_html("rotary_dials", DIALS, table=table, caption="Slide.")
+
+
+def shuffle_words():
+    table = (["word", "vector"], [[w, x] for w, x, _ in BAG])
+    return explorables.to_html("shuffle_words", {"words": BAG}, table=table, caption="Shuffle.")
 
 
 def rotated(vector, t, base):
@@ -488,28 +492,34 @@ def status_numbers(page):
     return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", said)]
 
 
-def test_order_agrees_with_numpy(play):
-    page = play(order())
+def test_rotary_dials_agree_with_numpy(play):
+    page = play(rotary_dials())
 
-    def agrees(i, j, base, slope):
-        score = rotated(ORDER["q"], i, base) @ rotated(ORDER["k"], j, base)
-        expected = [i, j, i - j, score, np.exp(-(2.0**-slope) * abs(i - j))]
-        np.testing.assert_allclose(status_numbers(page), expected, atol=6e-3)
+    def agrees(i, j, base):
+        score = rotated(DIALS["q"], i, base) @ rotated(DIALS["k"], j, base)
+        np.testing.assert_allclose(status_numbers(page), [i, j, i - j, score], atol=6e-3)
         return score
 
-    before = agrees(12, 8, 10_000, 2)
+    before = agrees(12, 8, 10_000)
     page.get_by_role("button", name="Move both").click()
-    assert agrees(22, 18, 10_000, 2) == pytest.approx(before)
+    assert agrees(22, 18, 10_000) == pytest.approx(before)
     page.get_by_role("slider", name="query at i").fill("3")
-    agrees(3, 18, 10_000, 2)
+    agrees(3, 18, 10_000)
     page.get_by_role("slider", name="base").press("ArrowLeft")
-    agrees(3, 18, 100, 2)
-    page.get_by_role("slider", name="slope").press("ArrowRight")
-    agrees(3, 18, 100, 3)
+    agrees(3, 18, 100)
 
 
-def test_order_shuffles_a_bag_of_words(play):
-    page = play(order())
+def test_rotary_dials_tell_left_from_right(play):
+    page = play(rotary_dials())
+    page.get_by_role("slider", name="query at i").fill("8")
+    page.get_by_role("slider", name="key at j").fill("12")
+    assert status_numbers(page)[-1] != pytest.approx(
+        rotated(DIALS["q"], 12, 10_000) @ rotated(DIALS["k"], 8, 10_000), abs=0.1
+    )
+
+
+def test_shuffle_words_shows_a_bag_of_words(play):
+    page = play(shuffle_words())
 
     def shown():
         rows = page.locator(".stage tbody tr").all_inner_texts()
@@ -517,7 +527,7 @@ def test_order_shuffles_a_bag_of_words(play):
         return [row.split()[0] for row in rows], np.array(numbers, dtype=float)
 
     def outputs(words, positions):
-        x = np.array([{w[0]: w[1:] for w in ORDER["words"]}[word] for word in words])
+        x = np.array([{w[0]: w[1:] for w in BAG}[word] for word in words])
         t = np.arange(3)
         x = x + np.stack([np.sin(t), np.cos(t)], axis=1) if positions else x
         return np.stack([attention(x, query)[1] for query in range(3)])
@@ -536,8 +546,9 @@ def test_order_shuffles_a_bag_of_words(play):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_order_is_accessible_and_fits(play, width):
-    page = play(order(), width=width)
+@pytest.mark.parametrize("make", [shuffle_words, rotary_dials])
+def test_order_is_accessible_and_fits(play, make, width):
+    page = play(make(), width=width)
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
