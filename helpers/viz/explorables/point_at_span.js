@@ -49,23 +49,25 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
   };
 
   /* Margins of the questions: those with an answer upwards, those without downwards. */
-  const W = 340, LOW = -24, HIGH = 20;
+  const W = 340, LOW = -24, HIGH = 20, BLUE = "#0072b2", ORANGE = "#e09020";
   const at = (m) => ((m - LOW) / (HIGH - LOW)) * W;
   const line = svg("line", { y1: 0, y2: 96, stroke: "currentColor", "stroke-width": 2 });
-  const picture = svg("svg", { viewBox: `0 0 ${W} 98`, style: `width:${W}px`, role: "img",
-    "aria-label": "Histogram of margins: questions with an answer above, those without below; a line at the threshold." });
+  const picture = svg("svg", { viewBox: `0 -18 ${W} 134`, style: `width:${W}px`, role: "img",
+    "aria-label": "Margins: questions with an answer upwards, others downwards; a line marks the threshold." });
   for (let bin = LOW; bin < HIGH; bin += 2) for (const has of [1, 0]) {
     const n = margins.filter((m, i) => +answerable[i] === has
       && 2 * Math.floor(Math.max(LOW, Math.min(HIGH - 1, m / 10)) / 2) === bin).length;
     const height = Math.min(46, (460 * n) / margins.length);
     picture.append(svg("rect", { x: at(bin), width: at(LOW + 2) - 1, height, y: has ? 48 - height : 48,
-      fill: has ? "#0072b2" : "#e09020" }));
+      fill: has ? BLUE : ORANGE }));
   }
-  picture.append(line, svg("text", { x: W, y: 14, "text-anchor": "end" }, "has an answer"), svg("text", { x: 0, y: 90 }, "has none"));
-  const limit = slider("answer up to a margin of", { min: LOW, max: HIGH, step: 0.5, value: 0, format: (v) => number(v, 1) },
+  picture.append(line, svg("text", { y: -5 }, "blue: has an answer"),
+    svg("text", { x: W, y: 112, "text-anchor": "end" }, "orange: has none"));
+  const limit = slider("threshold", { min: LOW, max: HIGH, step: 0.5, value: 0, format: (v) => number(v, 1) },
     (v) => { threshold = v; draw(); });
   const scores = html("p", { style: "margin:.3rem 0" }), said = status();
-  stage.append(name.element, passage, button("Show the reader’s span", () => { [first, last] = best(); draw(); }),
+  stage.append(name.element, passage, html("div", {}, ...[["var(--lamp)", " start "], [BLUE, " end"]].flatMap(
+    ([background, what]) => [html("i", { class: "bar", style: `width:1em;background:${background}` }), what])), button("Show the reader’s span", () => { [first, last] = best(); draw(); }),
     html("div", { style: "margin:.8rem 0 .3rem" }, picture), limit.element, scores, said);
 
   const exact = (has) => {
@@ -85,11 +87,11 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
     const says = margin > threshold ? "says “no answer”" : `answers “${text(a, b)}”`;
     const wanted = bare(text(...one.span));
     set(line, { x1: at(threshold), x2: at(threshold) });
-    scores.textContent = `Exact match of the reader on ${margins.length} questions: ${exact()} `
+    scores.textContent = `Exact match on ${margins.length} questions: ${exact()} `
       + `(with an answer ${exact(1)}, without ${exact(0)}).`;
     const reader = `The reader’s best span scores ${number(sum(a, b), 1)}, “no answer” ${number(none, 1)}: `
       + `margin ${number(margin, 1)}, so it ${says}.`;
-    if (illegal) said.textContent = "That span is illegal: it would end before it starts.";
+    if (illegal) said.textContent = "Illegal: it ends before it starts.";
     else if (first === null) said.textContent = `Click the first word of the answer. ${reader}`;
     else if (last === null) said.textContent = `Starts at “${words[first]}” (${number(one.start[first], 1)}); now click its last word.`;
     else {

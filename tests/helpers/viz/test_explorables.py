@@ -1120,7 +1120,7 @@ def test_point_at_span_scores_legal_spans_only(play):
         "false",
     ]
     word.nth(1).click(force=True)
-    assert "illegal" in said.inner_text()
+    assert "Illegal" in said.inner_text()
     word.nth(7).click()
     assert said.inner_text().startswith("“key in lima” scores 2.5 + 1.0 = 3.5; exact match 0")
     assert f"F1 {f1_score('key in lima', 'red key'):.2f}" in said.inner_text()
