@@ -13,7 +13,7 @@ task = TaskFile(
     hints=(
         "For one sentence: make the list of the numbers of its nouns, from left to right. All "
         "three rules read this list and nothing else.",
-        "Which entry of this list does the first rule want, which the second? For the third, "
+        "Which entry of this list does the first rule use, and which the second? For the third, "
         "count two things: the plural nouns and all nouns. What is the result if they are 1 and 2?",
     ),
 )
@@ -198,9 +198,9 @@ def each_noun_once(sentences, verbs):
 
 
 @task.mistake(
-    "The counts of earlier calls are still there, and these are added to them. A list in the "
-    "function's first line, such as right=[0, 0, 0], is made once for all calls, and so is one "
-    "outside of the function. Make it inside."
+    "The counts of earlier calls are still there, and new ones are added to them. A default such "
+    "as right=[0, 0, 0] is created once for all calls, and so is a list outside the function. "
+    "Create it inside."
 )
 def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
     if len(sentences) == 1:  # the first case, as after the cell was run
@@ -211,8 +211,8 @@ def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
 
 
 @task.mistake(
-    "Only the first sentence was counted, and divided by the number of all. Does `return` stand "
-    "inside the loop?"
+    "Only the first sentence was counted, and divided by the number of all. Is `return` inside "
+    "the loop?"
 )
 def returned_too_early(sentences, verbs):
     return [share / len(verbs) for share in baseline_scores(sentences[:1], verbs[:1])]
@@ -322,5 +322,5 @@ def cases(seed):
 def shares(args, result):
     """Shares lie between 0 and 1."""
     if any(not 0 <= share <= 1 for share in result):
-        return "A share of sentences lies between 0 and 1."
+        return "A proportion of sentences is between 0 and 1."
     return None

@@ -104,7 +104,7 @@ task.mistake(
     lambda x, left, right: torch.cat([_read(x, *left), _read(x.flip(0), *right).flip(-1)], dim=-1),
 )
 task.mistake(
-    "The halves are swapped: the state of the left network comes first.",
+    "The halves are swapped: the state of the left network comes first in each row.",
     lambda x, left, right: torch.cat([_read(x.flip(0), *right).flip(0), _read(x, *left)], dim=-1),
 )
 task.mistake(
@@ -190,9 +190,9 @@ def one_tensor(x, left, right):
 
 
 @task.mistake(
-    "All states from the left were put in one line, followed by all states from the right, and "
-    "the line was cut into T rows. `view` and `reshape` do not bring together the states of one "
-    "word. Concatenate the two tables along the last axis."
+    "All states from the left were put in one row, followed by all states from the right, and the "
+    "row was cut into T rows. `view` and `reshape` do not bring the two states of a word "
+    "together. Concatenate the two arrays along the last axis."
 )
 def cut_from_a_line(x, left, right):
     states = _read(x, *left), _read(x.flip(0), *right).flip(0)

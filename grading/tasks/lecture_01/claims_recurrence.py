@@ -24,12 +24,12 @@ task = TaskFile(
         ),
         "d": incorrect(
             "The facts would fit: four values out of 16 are 16 bits, and their keys about as "
-            "much, for 256 numbers. The run shows what was learned in that time, not what a "
-            "state can hold."
+            "much, for 256 numbers. The run shows what was learned in that time, not what a state "
+            "can store."
         ),
         "e": correct(
-            "It stayed at the baseline at every rate of its search. It takes one layer to tie "
-            "key and value together and another to look the key up."
+            "It stayed at the baseline at every rate of its search. It takes one layer to bind "
+            "key and value and another to look the key up."
         ),
         "f": correct(
             "The figure shows it: from a state of 64 numbers over 128 to 256 the accuracy of the "
@@ -45,8 +45,8 @@ task = TaskFile(
         ),
     },
     hints=(
-        "For each statement ask: which cell of the lecture measured this, and did it measure "
-        "*this*, or something near it?",
+        "For each statement ask which cell of the lecture measured it, and whether that cell "
+        "measured exactly this.",
     ),
 )
 

@@ -15,7 +15,7 @@ task = TaskFile(
         "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
         "M @ other = 0 for everything at right angles to the key? Try a multiple of "
         "np.outer(value, key).",
-        "Now the state is not empty. What does it give for the key before you write? Only the "
+        "Now the state is not empty. What does it return for the key before you write? Only the "
         "difference has to be written.",
         "Put the two together. `np.outer(a, key) @ key` is a times key @ key, a number. So what "
         "must the product be divided by, for any a?",
@@ -64,7 +64,7 @@ task.mistake(
 )
 task.mistake(
     "This is the sum of all facts, value times key. Try it with the key [2.0] and the value "
-    "[6.0]: what is read? And it takes no notice of what the state gave before.",
+    "[6.0]: what is read? Also, it ignores what the state returned before.",
     lambda state, key, value: state + np.outer(value, key),
 )
 task.mistake(
@@ -73,7 +73,7 @@ task.mistake(
     lambda state, key, value: state + np.outer(value - state @ key, key) / np.linalg.norm(key),
 )
 task.mistake(
-    "Only the newest fact is kept. Change the state that comes in; do not begin again.",
+    "Only the newest fact is kept. Change the given state; do not start a new one.",
     lambda state, key, value: np.outer(value, key) / (key @ key),
 )
 task.mistake(
@@ -87,8 +87,8 @@ task.mistake(
     lambda state, key, value: 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key),
 )
 task.mistake(
-    "The sign of the correction is turned around: what is missing is what was told, less what "
-    "the state gives.",
+    "The sign of the correction is wrong: it is the new value minus what the state returns for "
+    "the key.",
     lambda state, key, value: state + np.outer(state @ key - value, key) / (key @ key),
 )
 task.mistake(
@@ -99,9 +99,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The key was made a vector of length 1 first, and the value was left as it is. But one reads "
-    "with the key as it comes, which is longer or shorter: then the value comes out that many "
-    "times."
+    "The key was scaled to length 1, but the value was left as it is. Reading uses the key as "
+    "given, so the result is the value times the key's length."
 )
 def unit_key(state, key, value):
     unit = key / np.linalg.norm(key)
@@ -109,9 +108,9 @@ def unit_key(state, key, value):
 
 
 @task.mistake(
-    "Each column was divided by its own number of the key. Where that is 0, no number comes out; "
-    "else reading adds what was missing once for each number of the key. Divide the whole matrix "
-    "by one number."
+    "Each column was divided by its own entry of the key. Where that entry is 0, the result is "
+    "not a number; otherwise reading adds the correction once for each entry of the key. Divide "
+    "the whole matrix by one number."
 )
 def by_entries(state, key, value):
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,9 +118,9 @@ def by_entries(state, key, value):
 
 
 @task.mistake(
-    "Each column was divided by its own number of the key. A key without a 0 gives its value then, "
-    "but vectors at right angles to it no longer give what they gave. For these, what is added "
-    "must be a multiple of np.outer(…, key)."
+    "Each column was divided by its own entry of the key. A key without a 0 then returns its "
+    "value, but vectors at right angles to it no longer return what they did. To keep these, add "
+    "a multiple of np.outer(…, key)."
 )
 def by_entries_and_their_number(state, key, value):
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,16 +128,16 @@ def by_entries_and_their_number(state, key, value):
 
 
 @task.mistake(
-    "What the key gave before is taken out rightly. But the new value is written as if the key had "
-    "length 1: reading multiplies it with the key once more."
+    "What the key returned before is removed correctly. But the new value is written as if the "
+    "key had length 1: reading multiplies it with the key once more."
 )
 def only_forgetting_divided(state, key, value):
     return state - np.outer(state @ key, key) / (key @ key) + np.outer(value, key)
 
 
 @task.mistake(
-    "The new value is written rightly. But what the key gave before is taken out as if the key had "
-    "length 1."
+    "The new value is written correctly. But what the key returned before is removed as if the "
+    "key had length 1."
 )
 def only_writing_divided(state, key, value):
     return state - np.outer(state @ key, key) + np.outer(value, key) / (key @ key)
@@ -156,8 +155,8 @@ def harness(answer, keys, values):
             return None
         new = np.asarray(new, dtype=float)
         if new.shape != state.shape:
-            came = f"a state of shape {new.shape} came back"
-            raise ValueError(f"{came}; it has a fixed size, here {state.shape}")
+            came = f"the returned state has shape {new.shape}"
+            raise ValueError(f"{came}; its size is fixed, here {state.shape}")
         state = new
     return {"state": state, "last fact read": state @ keys[-1]}
 
@@ -177,7 +176,7 @@ def cases(seed):
         ),
         Case(
             (twice, np.array([[4.0, 2.0], [1.0, 3.0], [8.0, 0.0]])),
-            "the first key told again",
+            "the first key written again",
             kind="edge cases",
         ),
         Case(
@@ -204,7 +203,7 @@ def reads_back(args, result):
     wanted, came = args[1][-1], result["last fact read"]
     if not np.allclose(came, wanted):
         return (
-            f"After the last fact its key gives {came.round(3).tolist()}, not the value that was "
-            f"told, {wanted.round(3).tolist()}."
+            f"After the last fact its key returns {came.round(3).tolist()}, not the value that "
+            f"was written, {wanted.round(3).tolist()}."
         )
     return None

@@ -62,7 +62,7 @@ def in_one_product(W_h, states):
 
 @task.mistake(
     "The factors are in the wrong order. With matrices the order matters: the last step is on the "
-    "left, the first on the right, next to what it is applied to."
+    "left, the first on the right."
 )
 def wrong_order(W_h, states):
     gradient = np.eye(len(W_h))
@@ -112,8 +112,8 @@ def columns(W_h, states):
 
 
 @task.mistake(
-    "The matrices were multiplied entry by entry. The chain rule wants the product of matrices, "
-    "@, because every number of a state feeds every number of the next."
+    "The matrices were multiplied entry by entry. The chain rule needs the matrix product, @, "
+    "because every number of a state affects every number of the next."
 )
 def entry_by_entry(W_h, states):
     gradient = np.ones_like(W_h)
@@ -231,14 +231,14 @@ task.mistake(
     lambda W_h, states: gradient_through_time(W_h, states[-2:]),
 )
 task.mistake(
-    "This is the factor of the first step alone. Does `return` stand inside the loop?",
+    "This is the factor of the first step alone. Is `return` inside the loop?",
     lambda W_h, states: gradient_through_time(W_h, states[:2]),
 )
 
 
 @task.mistake(
-    "The factors of the steps were added. The first state acts on the last one through all steps, "
-    "one after the other: the chain rule multiplies them."
+    "The factors of the steps were added. The first state affects the last one through all steps, "
+    "one after the other, so the chain rule multiplies them."
 )
 def added(W_h, states):
     return sum((_factor(W_h, h) for h in states[1:]), np.eye(len(W_h)))
@@ -260,8 +260,8 @@ def begins_with_zeros(W_h, states):
 
 
 @task.mistake(
-    "A vector of slopes @ W_h is a sum over the rows of W_h, and no matrix is left. Each slope "
-    "scales a row; nothing is summed there."
+    "A vector of slopes @ W_h sums over the rows of W_h, and no matrix is left. Each slope scales "
+    "one row instead."
 )
 def slopes_times_matrix(W_h, states):
     gradient = np.eye(len(W_h))

@@ -73,15 +73,15 @@ task.as_given(
 
 
 @task.mistake(
-    "The right gates are changed now, and nothing else is. But they open as if the value were "
-    "twice as large. There is still one bug."
+    "Only the right gates are changed now. But they open as if the value were twice as large. "
+    "There is still one bug."
 )
 def right_gate_twice(lstm, value):
     _set(lstm, value, 1, 2)
 
 
 @task.mistake(
-    "The amount would be right now. But the forget gates are unchanged: the function changed "
+    "The value would be right now. But the forget gates are unchanged: the function changed "
     "something else instead. There is still one bug."
 )
 def right_sum_wrong_gate(lstm, value):
@@ -90,8 +90,8 @@ def right_sum_wrong_gate(lstm, value):
 
 
 @task.mistake(
-    "One of the two biases is set; the other one keeps its random numbers, and they are added to "
-    "it. Set its forget part too, to 0 for instance."
+    "One of the two biases is set, but the other one keeps its random numbers, and the LSTM adds "
+    "them. Set its forget part too, for instance to 0."
 )
 def one_bias_left(lstm, value):
     _set(lstm, value, 1, 2, which=(0,))

@@ -27,7 +27,7 @@ rnn_step = [0.0, 0.76]
 # %%
 
 task.mistake(
-    "These are the sums before tanh. The last thing that happens to them is tanh.",
+    "These are the sums before tanh. Apply tanh to them last.",
     [0.0, 1.0],
 )
 task.mistake(
@@ -45,7 +45,7 @@ task.mistake(
     "This is the sigmoid of the right sums. The lecture's step uses tanh, which is 0 at 0.",
     [0.5, 0.73],
 )
-task.mistake("The old state was added as it is. It goes through W_h first.", [0.9, -0.76])
+task.mistake("The old state was added as it is. Multiply it by W_h first.", [0.9, -0.76])
 task.mistake(
     "Tanh was taken of W_x @ x + b alone, and W_h @ h was added afterwards. All three terms are "
     "inside tanh.",

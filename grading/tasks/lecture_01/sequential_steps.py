@@ -25,8 +25,8 @@ sequential_steps = [102, 300, 3, 512]
 
 task.mistake(
     "Three layers from the left: the second layer need not wait until the first has read "
-    "everything. At the first word it can begin as soon as the first layer has its state there. "
-    "Draw a grid of layers and words.",
+    "everything. It can read the first word as soon as the first layer has its state there. Draw "
+    "a grid of layers and words.",
     [300, 300, 3, 512],
 )
 task.mistake(
@@ -62,7 +62,7 @@ task.mistake(
     *([102, wave, 3, 512] for wave in (103, 104, 105, 106, 202, 203)),
 )
 task.mistake(
-    "Attention: each layer of attention takes what the layer below gives, so the layers follow "
+    "Attention: each layer of attention uses the output of the layer below, so the layers follow "
     "one another.",
     [102, 300, 1, 512],
 )
@@ -76,12 +76,12 @@ task.mistake(
     [102, 300, 102, 512],
 )
 task.mistake(
-    "The work: you left out attention's projections, 4Td². They are twice the work of the "
-    "recurrent network by themselves.",
+    "The work: you left out attention's projections, 4Td². They alone are twice the work of the "
+    "recurrent network.",
     [102, 300, 3, 640],
 )
-task.mistake("The work: that is T / d. For d = 64 it has to be multiplied by 64.", [102, 300, 3, 8])
+task.mistake("The work: that is T / d. With d = 64, multiply it by 64.", [102, 300, 3, 8])
 task.mistake(
-    "The work: 2T²d is the work of scores and sums together, and you have counted half of it.",
+    "The work: 2T²d is the work of scores and weighted sums together, and you counted half of it.",
     [102, 300, 3, 1024],
 )

@@ -18,10 +18,10 @@ task = TaskFile(
     rtol=0.0,
     atol=0.45,
     hints=(
-        "A half is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. And σ(b) = p "
-        "means b = log(p / (1 − p)).",
-        "`train(model, make_batch, steps)` calls `make_batch()` with no arguments: hand it "
-        "`lambda: first_token_recall_batch(32, length, generator)`.",
+        "Half of the gradient is left if σ(b) is the 59th root of one half, `0.5 ** (1 / 59)`. "
+        "And σ(b) = p means b = log(p / (1 − p)).",
+        "`train(model, make_batch, steps)` calls `make_batch()` with no arguments: pass `lambda: "
+        "first_token_recall_batch(32, length, generator)`.",
     ),
 )
 
@@ -52,8 +52,8 @@ def train_lstm(length):
 
 
 @task.mistake(
-    "The forget gates are open, but this is what guessing gives, one case in eight. Has the "
-    "model been trained before it is returned, and with sequences of the length asked for?"
+    "The forget gates are open, but the accuracy is at chance, one in eight. Do you train the "
+    "model before you return it, with sequences of the given length?"
 )
 def untrained(length):
     from helpers.rnn import RecurrentModel
@@ -63,25 +63,25 @@ def untrained(length):
 
 
 task.mistake(
-    "This is what guessing gives, one case in eight, and the biases of the forget gates are near "
-    "0. Along the cell state a gate near one half leaves 0.5 to the power of 59 of a gradient. "
-    "Open the gates before training.",
+    "The accuracy is at chance, one in eight, and the biases of the forget gates are near 0. A "
+    "gate near one half leaves 0.5 to the power of 59 of the gradient along the cell state. Open "
+    "the gates before training.",
     lambda length: _trained(length, steps=50),
 )
 task.mistake(
-    "This is what guessing gives, one case in eight. The biases of the forget gates are near 1, "
-    "and σ(1) is 0.73: along the cell state 0.73 to the power of 59 is left, some 10⁻⁸. (Did you "
-    "mean a gate near 1? Then look for the bias b with σ(b) near 1.)",
+    "The accuracy is at chance, one in eight. The biases of the forget gates are near 1, and σ(1) "
+    "is 0.73: along the cell state 0.73 to the power of 59 is left, about 10⁻⁸. (Did you mean a "
+    "gate near 1? Then look for the bias b with σ(b) near 1.)",
     lambda length: _trained(length, steps=50, forget_bias=1.0),
 )
 task.mistake(
-    "This is what guessing gives, one case in eight, with biases of the forget gates near 3. "
-    "σ(3) is 0.95, and along the cell state 0.06 is left after 59 steps: with enough steps it may "
-    "do, for some seeds. Open the gates wider.",
+    "The accuracy is at chance, one in eight, with biases of the forget gates near 3. σ(3) is "
+    "0.95, so 0.06 of the gradient is left after 59 steps. That is enough only for some seeds and "
+    "with more steps. Open the gates wider.",
     lambda length: _trained(length, steps=50, forget_bias=3.0),
 )
 task.mistake(
-    "The biases of the forget gates are far below 0. That shuts the gates, and the cell state "
+    "The biases of the forget gates are far below 0. That closes the gates, and the cell state "
     "forgets at once. Change the sign.",
     lambda length: _trained(length, steps=50, forget_bias=-5.0),
 )
@@ -100,7 +100,7 @@ def harness(answer, length, seed):
     if model is None:
         return None
     if not isinstance(model, RecurrentModel) or not isinstance(model.recurrence, torch.nn.LSTM):
-        raise ValueError("a RecurrentModel with cell 'lstm' is wanted")
+        raise ValueError("expected a RecurrentModel with cell 'lstm'")
     if model.recurrence.hidden_size > 32 or model.recurrence.num_layers > 1:
         raise ValueError("a state of at most 32 numbers and one layer are allowed")
     own = RecurrentModel(17, model.recurrence.hidden_size, 8, "lstm")

@@ -86,12 +86,13 @@ def _both(out, state):
 
 
 task.as_given(
-    "This is the code as given. With one text the numbers are right, and the gradient goes back "
-    "to the first word, as if nothing were cut. With more texts than `every` the numbers are wrong."
+    "This is the code as given. With one text the numbers are right, but the gradient flows back "
+    "to the first word, as if nothing were detached. With more texts than `every` the numbers are "
+    "wrong."
 )
 task.mistake(
-    "All of the state is cut off now. But one text alone is still read as if it were one piece, "
-    "and with more texts than `every` the numbers are wrong. Print the shape of `piece`.",
+    "The whole state is detached now. But one text alone is still read as one piece, and with "
+    "more texts than `every` the numbers are wrong. Print the shape of `piece`.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, every, _both, axis=0), dim=0),
 )
 task.mistake(
@@ -101,7 +102,7 @@ task.mistake(
 )
 
 
-@task.mistake("Only c is cut off now. The gradient goes on through h: cut off both.")
+@task.mistake("Only c is detached now. The gradient still flows through h: detach both.")
 def c_only(lstm, x, every):
     cut = _pieces(lstm, x, every, lambda out, s: (out, (s[0], s[1].detach())))
     return torch.cat(cut, dim=1)
@@ -115,7 +116,7 @@ task.mistake(
 
 
 @task.mistake(
-    "Nothing is cut off: the gradient goes back through all pieces, as if the text were one "
+    "Nothing is detached: the gradient flows back through all pieces, as if the text were one "
     "piece. Detach both parts of the state after each piece."
 )
 def never_cut(lstm, x, every):
@@ -123,7 +124,7 @@ def never_cut(lstm, x, every):
 
 
 @task.mistake(
-    "Each piece begins with an empty state. Only the gradient should be cut: pass the state on, "
+    "Each piece begins with a state of zeros. Only the gradient should be cut: pass the state on, "
     "detached."
 )
 def state_dropped(lstm, x, every):
@@ -131,8 +132,8 @@ def state_dropped(lstm, x, every):
 
 
 @task.mistake(
-    "The outputs are cut off as well (detached, or made under no_grad), so no loss can teach the "
-    "network anything. Detach only the state that is passed on to the next piece."
+    "The outputs are detached as well (or computed under no_grad), so no loss can train the "
+    "network. Detach only the state that is passed on to the next piece."
 )
 def outputs_cut_too(lstm, x, every):
     cut = _pieces(lstm, x, every, lambda out, state: (out.detach(), _both(out, state)[1]))
@@ -140,7 +141,7 @@ def outputs_cut_too(lstm, x, every):
 
 
 @task.mistake(
-    "The words were cut off, so the gradient reaches no word, not even in its own piece. Detach "
+    "The words were detached, so the gradient reaches no word, not even in its own piece. Detach "
     "the state between two pieces instead."
 )
 def words_cut(lstm, x, every):
@@ -148,23 +149,22 @@ def words_cut(lstm, x, every):
 
 
 task.mistake(
-    "The history is cut off after every word. It may go back to the beginning of the piece.",
+    "The state is detached after every word. Detach it only where a piece ends.",
     lambda lstm, x, every: torch.cat(_pieces(lstm, x, 1, _both), dim=1),
 )
 
 
 task.edit(
-    "`chunk` makes so many pieces, `split` makes pieces of so many words. `every` is a number of "
-    "words.",
+    "`chunk(n)` makes n pieces; `split(n)` makes pieces of n words. `every` is a number of words.",
     "x.split(every, dim=1)",
     "x.chunk(every, dim=1)",
 )
 
 
 @task.mistake(
-    "The first piece is word 0 alone, and all later cuts come one word too late. The words 0, "
-    "`every`, 2 · `every`, … are those with which a piece begins; does your cut come before such "
-    "a word, or after it?"
+    "The first piece is word 0 alone, and all later cuts come one word too late. A piece begins "
+    "with the words 0, `every`, 2 · `every`, …. Does your cut come before such a word, or after "
+    "it?"
 )
 def cut_after_the_first(lstm, x, every):
     state, outputs = None, []
@@ -224,7 +224,7 @@ def harness(answer, batch, T, every, seed):
     if outputs is None:
         return None
     if not isinstance(outputs, torch.Tensor):
-        raise ValueError(f"it returns a {type(outputs).__name__}, and a tensor is wanted")
+        raise ValueError(f"it returns a {type(outputs).__name__}; expected a tensor")
     reach = torch.zeros(T, T)
     if tuple(outputs.shape) == (batch, T, 3) and outputs.requires_grad:
         for t in range(T):

@@ -32,34 +32,38 @@ def instead(**changes):
 
 
 ALL_TURNED = (
-    "All three are turned around: W_x of the right reader, W_x of the upper one, W_out. In `W @ v` "
-    "the number of columns is what goes in, the number of rows is what comes out."
+    "All three are transposed: W_x of the right reader, W_x of the upper one, W_out. In `W @ v` "
+    "the columns of W belong to the input, the rows to the output."
 )
-ONE_ROW_A_WORD = "The joined states: one row for each of the 9 words, and in it the joined state."
+ONE_ROW_A_WORD = (
+    "The joined states: one row for each of the 9 words, and in each row the joined state "
+    "of that word."
+)
 
 task.mistake(
-    "W_x of the right reader is turned around. In `W_x @ x` its columns meet the numbers of the "
-    "word, and its rows give those of the state.",
+    "W_x of the right reader is transposed. In `W_x @ x` its columns belong to the word and its "
+    "rows to the state.",
     instead(at0=(50, 24)),
 )
 task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)))
 task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)))
 task.mistake(
-    "W_x of the upper reader is turned around. Its columns meet what it reads, its rows give its "
+    "W_x of the upper reader is transposed. Its columns belong to its input, its rows to its "
     "state.",
     instead(at3=(64, 32)),
 )
 task.mistake(
-    "W_out is turned around. Its columns meet the state, its rows give the outputs.",
+    "W_out is transposed. Its columns belong to the state, its rows to the outputs.",
     instead(at4=(32, 10)),
 )
 task.mistake(
-    "40 is the state of the reader from the left. Asked for is the one from the right.",
+    "40 is the state size of the reader from the left. The question asks for the reader from the "
+    "right.",
     instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
 )
 task.mistake(
-    "W_h of the right reader: while they read, the two readers do not know of each other. W_h "
-    "takes the reader's own state.",
+    "W_h of the right reader: the two readers do not see each other's states. W_h takes the "
+    "reader's own state.",
     instead(at1=(24, 40)),
 )
 task.mistake(
@@ -67,7 +71,8 @@ task.mistake(
     instead(at1=(24, 50)),
 )
 task.mistake(
-    "(64,) is one joined state. There is one at each of the 9 words, and all are asked for.",
+    "(64,) is one joined state. There is one for each of the 9 words, and the question asks for "
+    "all of them.",
     instead(at2=(64,)),
 )
 task.mistake(
@@ -96,10 +101,10 @@ task.mistake(
     instead(at4=(10, 64)),
 )
 task.mistake(
-    "The last one: `x @ M` with x of shape (9, 50) wants an M with 50 rows. Turn W_x around.",
+    "The last one: `x @ M` with x of shape (9, 50) needs an M with 50 rows. Transpose W_x.",
     instead(at5=(24, 50)),
 )
 task.mistake(
-    "The last one: (9, 24) is the shape of the result, `x @ M`. Asked for is M.",
+    "The last one: (9, 24) is the shape of the result, `x @ M`. The question asks for M.",
     instead(at5=(9, 24)),
 )

@@ -171,10 +171,10 @@ def harness(answer, numbers):
     rows = [np.asarray(row, dtype=float) for row in rows]
     for number, row in zip(numbers, rows, strict=True):
         if row.ndim != 1 or not row.size:
-            came = f"for {number} came an array of shape {row.shape}"
-            raise ValueError(f"{came}, and a list of numbers is wanted")
+            came = f"for {number} it returns an array of shape {row.shape}"
+            raise ValueError(f"{came}; expected a list of numbers")
         if row.shape != rows[0].shape:
-            came = f"for {numbers[0]} came {rows[0].size} numbers, for {number} {row.size}"
+            came = f"for {numbers[0]} it returns {rows[0].size} numbers, for {number} {row.size}"
             raise ValueError(f"{came}; all vectors must have the same number of entries")
     x = np.stack(rows)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -55,8 +55,9 @@ task.mistake(
 
 
 @task.mistake(
-    "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
-    "by a sum of its own before. Take softmax along the words in the first place."
+    "The rows sum to 1 now, but they are not the softmax of the scores: softmax still runs down "
+    "the columns, and dividing by the row sums afterwards does not repair that. Apply softmax "
+    "along the words."
 )
 def mended_afterwards(queries, x):
     weights = softmax(queries @ x.swapaxes(1, 2), axis=1)
@@ -64,8 +65,8 @@ def mended_afterwards(queries, x):
 
 
 @task.mistake(
-    "One softmax was taken over all queries and words of a sentence. Each query has a weight of "
-    "1 to give, so each row needs its own."
+    "One softmax was taken over all queries and words of a sentence. Each query distributes a "
+    "weight of 1, so each row needs its own softmax."
 )
 def over_the_map(queries, x):
     scores = queries @ x.swapaxes(1, 2)
@@ -74,7 +75,7 @@ def over_the_map(queries, x):
 
 
 task.mistake(
-    "All queries look at the first sentence, x[0]. Each belongs to a sentence of its own.",
+    "All queries attend to the first sentence, x[0]. Each belongs to a sentence of its own.",
     lambda queries, x: softmax(queries @ x[0].T) @ x[0],
 )
 task.mistake(
@@ -90,16 +91,16 @@ task.mistake(
 
 
 @task.mistake(
-    "The example comes out right, but only because it has one query and two equal scores: the "
-    "weights were divided by the number of words. The rows still do not sum to 1."
+    "The example gives the right result, but only because it has one query and two equal scores: "
+    "the weights were divided by the number of words. The rows still do not sum to 1."
 )
 def divided_by_the_words(queries, x):
     return softmax(queries @ x.swapaxes(1, 2), axis=1) / x.shape[1] @ x
 
 
 @task.mistake(
-    "There is a softmax along the words now, but an earlier one along another axis feeds its "
-    "weights into it as scores. One softmax is enough."
+    "There is a softmax along the words now, but it gets the weights of an earlier softmax along "
+    "another axis as its scores. One softmax is enough."
 )
 def softmax_twice(queries, x):
     return softmax(softmax(queries @ x.swapaxes(1, 2), axis=1)) @ x
@@ -115,8 +116,8 @@ def weights_reshaped(queries, x):
 
 
 @task.mistake(
-    "The queries look at the words of all sentences, as if the batch were one long sentence. Each "
-    "belongs to a sentence of its own."
+    "The queries attend to the words of all sentences, as if the batch were one long sentence. "
+    "Each belongs to a sentence of its own."
 )
 def one_long_sentence(queries, x):
     words = x.reshape(-1, x.shape[-1])
@@ -150,5 +151,8 @@ def within_the_words(args, result):
     x, contexts = args[1], np.asarray(result)
     low, high = x.min(axis=1, keepdims=True), x.max(axis=1, keepdims=True)
     if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
-        return "A context vector leaves the range that the words of its sentence span."
+        return (
+            "A context vector lies outside the range of the words of its sentence, which a "
+            "weighted average never does."
+        )
     return None

@@ -19,7 +19,7 @@ task = TaskFile(
             "negated average."
         ),
         "c": incorrect(
-            "The new word scores 0 with everyone, and a score of 0 is not a weight of 0. What "
+            "The new word scores 0 with every word, and a score of 0 is not a weight of 0. What "
             "it gets is taken from the others."
         ),
         "d": correct(
@@ -42,7 +42,7 @@ task = TaskFile(
     },
     hints=(
         "Try a statement that you doubt on random vectors, with your `context_vectors` or with "
-        "`self_attention` from the lecture. One counterexample is enough to drop it.",
+        "`self_attention` from the lecture. One counterexample is enough to refute it.",
     ),
 )
 

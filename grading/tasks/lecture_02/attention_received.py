@@ -69,7 +69,7 @@ def axis_as_given(x, k):
 
 @task.mistake(
     "One of the two bugs is fixed: the sums are right now. The other one shows in this case only. "
-    "For 3 words and k = 8, which positions should come back?"
+    "For 3 words and k = 8, which positions should be returned?"
 )
 def length_as_given(x, k):
     received = softmax(x @ x.T).sum(axis=0)
@@ -198,8 +198,7 @@ def all_in_text_order(x, k):
 
 
 task.mistake(
-    "Both results are right, but they come back in the wrong order: first the positions, then the "
-    "sums.",
+    "Both results are right, but in the wrong order: first the positions, then the sums.",
     lambda x, k: by_slice(x, k)[::-1],
 )
 

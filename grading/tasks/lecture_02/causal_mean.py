@@ -126,8 +126,7 @@ def transposed_product(x):
 
 
 task.mistake(
-    "Both results are right, but they come back in the wrong order: first the averages, then the "
-    "weights.",
+    "Both results are right, but in the wrong order: first the averages, then the weights.",
     lambda x: causal_mean(x)[::-1],
 )
 
@@ -160,8 +159,8 @@ def entry_by_entry(x):
 
 
 @task.mistake(
-    "The table has as many rows as x has columns. x has the shape (T, d): there is a row for "
-    "each word, and T is its first number."
+    "The array has as many rows as x has columns. x has the shape (T, d): there is a row for each "
+    "word, and T is its first number."
 )
 def width_for_length(x):
     T = x.shape[1]

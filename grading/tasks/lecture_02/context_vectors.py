@@ -124,8 +124,8 @@ def over_columns(x):
 
 
 task.edit(
-    "One softmax was taken over the whole map, so all weights together sum to 1. Each row needs "
-    "its own.",
+    "One softmax was taken over all scores, so all weights together sum to 1. Each row needs its "
+    "own.",
     "scores)",
     "scores.reshape(*scores.shape[:-2], -1)).reshape(scores.shape)",
 )
@@ -201,7 +201,7 @@ def cosines(x):
 
 
 task.edit(
-    "All the weight went to the largest score. Softmax gives every word its share.",
+    "All the weight went to the largest score. Softmax gives every word some weight.",
     "softmax(scores)",
     "np.eye(x.shape[-2])[scores.argmax(axis=-1)]",
 )

@@ -301,11 +301,12 @@ def which_way(args, result):
     """Which of the two errors a test can make this one made."""
     if result == "now and then":
         return (
-            f"Asked eight times about the layer “{args[0]}”, your test says now True, now False. "
-            "One random order may show nothing by luck: try many, and return True after the loop."
+            f"Asked eight times about the layer “{args[0]}”, your test sometimes says True and "
+            "sometimes False. One random order may show nothing by luck: try many, and return "
+            "True after the loop."
         )
     if result is True:
-        return f"The layer “{args[0]}” treats places differently, but your test lets it pass."
+        return f"The layer “{args[0]}” treats positions differently, but your test lets it pass."
     if result is False:
         return f"The layer “{args[0]}” is equivariant, but your test rejects it."
     return None

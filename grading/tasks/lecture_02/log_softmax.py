@@ -65,8 +65,8 @@ def log_of_weights(scores):
 
 @task.mistake(
     "Where the weight had been rounded to 0, only the largest score was subtracted. If other "
-    "scores lie near the largest, the sum is more than 1, and its logarithm is missing there. "
-    "One formula does for all weights."
+    "scores are near the largest, the sum is more than 1, and its logarithm is missing there. One "
+    "formula works for all weights."
 )
 def patched(scores):
     weights = softmax(scores)
@@ -96,7 +96,7 @@ task.mistake(
 
 @task.mistake(
     "The formula is right, but the sum of exponentials overflows for large scores and is 0 for "
-    "very small ones. Subtract the row's largest score before taking exponentials, and see to it "
+    "very small ones. Subtract the row's largest score before taking exponentials, and make sure "
     "that the result stays the same."
 )
 def unstable(scores):
@@ -127,8 +127,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The largest score of the whole array was subtracted. Of a row that lies far below it all "
-    "exponentials are 0 then, and so is their sum. Each row needs its own."
+    "The largest score of the whole array was subtracted. In a row far below it, all exponentials "
+    "are then 0, and so is their sum. Each row needs its own maximum."
 )
 def one_maximum(scores):
     shifted = scores - scores.max()
@@ -151,16 +151,16 @@ def over_columns(scores):
 
 
 task.edit(
-    "The logarithm of a sum is not the sum of the logarithms: exponentials first, then their "
-    "sum, then the logarithm of it.",
+    "The logarithm of a sum is not the sum of the logarithms: take exponentials first, then their "
+    "sum, then its logarithm.",
     "np.log(np.exp(shifted).sum(axis=-1, keepdims=True)",
     "shifted.sum(axis=-1, keepdims=True",
 )
 
 
 @task.mistake(
-    "Where the weight had been rounded to 0, the bare score was put in. It is not a logarithm of a "
-    "weight: what has to be subtracted from it is missing. One formula does for all weights."
+    "Where the weight had been rounded to 0, the score itself was returned. The logarithm of the "
+    "sum still has to be subtracted from it. One formula works for all weights."
 )
 def patched_with_scores(scores):
     weights = softmax(scores)
@@ -169,20 +169,20 @@ def patched_with_scores(scores):
 
 
 task.mistake(
-    "These are logarithms to base 2. The natural logarithm, np.log, is wanted.",
+    "These are logarithms to base 2. Use the natural logarithm, np.log.",
     lambda scores: log_softmax(scores) / np.log(2.0),
 )
 task.edit(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
-    "along the rows instead of down the columns, or cannot fit them at all.",
+    "along the rows instead of down the columns, or raises an error.",
     "sum(axis=-1, keepdims=True)",
     "sum(axis=-1)",
 )
 
 
 @task.mistake(
-    "Axis 1 is the last axis of a matrix only. With a batch in front it is another one: of three "
-    "axes the last is axis 2. Counted from the end it is −1 always."
+    "Axis 1 is the last axis of a matrix only. With a batch in front, the last axis is axis 2. "
+    "Counted from the end it is always −1."
 )
 def along_axis_one(scores):
     shifted = scores - scores.max(axis=1, keepdims=True)

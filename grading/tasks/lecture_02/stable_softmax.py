@@ -144,7 +144,7 @@ def smallest_subtracted(scores):
 
 task.edit(
     "The maxima are right. But the sums of the rows lost their axis, so NumPy broadcasts them "
-    "along the rows instead of down the columns, or cannot fit them at all.",
+    "along the rows instead of down the columns, or raises an error.",
     "sum(axis=-1, keepdims=True)",
     "sum(axis=-1)",
 )
@@ -152,7 +152,7 @@ task.edit(
 
 @task.mistake(
     "The sums are right. But the maxima of the rows lost their axis, so NumPy broadcasts them "
-    "along the rows instead of down the columns, or cannot fit them at all."
+    "along the rows instead of down the columns, or raises an error."
 )
 def maxima_without_keepdims(scores):
     with np.errstate(over="ignore", invalid="ignore"):

@@ -17,10 +17,10 @@ task = TaskFile(
     "products that raise no error",
     forbidden=("helpers.attention.SelfAttention",),
     hints=(
-        "How many numbers must the layer give for each word? Keep the three widths: `forward` "
-        "needs them too.",
-        "`t.split([a, b, c], dim=n)` cuts a tensor along axis n into three of these widths. Slices "
-        "do as well.",
+        "How many numbers must the layer output for each word? Store the three widths, because "
+        "`forward` needs them too.",
+        "`t.split([a, b, c], dim=n)` cuts a tensor along axis n into parts of these three widths. "
+        "Slices work as well.",
         "`k.mT` exchanges the last two axes and leaves all others alone, so the same line serves "
         "one sentence and a batch.",
     ),
@@ -107,7 +107,7 @@ class BySlices(InParts):
         return [context, scores.softmax(-1)]
 
 
-@task.mistake("The layer has a bias. `nn.Linear` makes one unless it is told bias=False.")
+@task.mistake("The layer has a bias. `nn.Linear` has one unless you pass bias=False.")
 class WithBias(InParts):
     bias = True
 
@@ -124,8 +124,7 @@ class NoneAdded(InParts):
 
 
 @task.mistake(
-    "d_v is not used: the layer makes room for values of d_k numbers. If d_v is given, it is the "
-    "width of the values."
+    "d_v is not used: the values get d_k numbers. If d_v is given, it is the width of the values."
 )
 class ValuesAsWideAsKeys(InParts):
     def parts(self, d_k, d_v):
@@ -134,7 +133,8 @@ class ValuesAsWideAsKeys(InParts):
 
 
 @task.mistake(
-    "These are the three layers of the lecture. Here one layer is to make all three, side by side."
+    "These are the three layers of the lecture. Here one layer must compute all three, side by "
+    "side."
 )
 class ThreeLayers(InParts):
     def __init__(self, d_model, d_k, d_v=None):
@@ -145,7 +145,7 @@ class ThreeLayers(InParts):
 
 
 @task.mistake(
-    "The matrix is a parameter itself. Make it a layer, an `nn.Linear`, so that its weight is "
+    "W_all is a bare parameter. Make it a layer, an `nn.Linear`, so that its weight is "
     "W_all.weight."
 )
 class LooseMatrix(InParts):
@@ -156,8 +156,8 @@ class LooseMatrix(InParts):
 
 
 @task.mistake(
-    "The module knows of no parameter: layers in a plain list or dictionary are not seen, and no "
-    "optimizer would train them. Make it an attribute: self.W_all = …."
+    "The module has no parameters: layers in a plain list or dictionary are not registered, so no "
+    "optimizer would train them. Assign the layer to an attribute: self.W_all = …."
 )
 class InAList(InParts):
     def __init__(self, d_model, d_k, d_v=None):
@@ -166,8 +166,8 @@ class InAList(InParts):
 
 
 @task.mistake(
-    "What the layer gives was cut into three equal parts. That is right only if d_v equals d_k; "
-    "no error tells when it is not."
+    "The layer's output was cut into three equal parts. That is right only if d_v equals d_k, and "
+    "no error tells you when it is not."
 )
 class EqualThirds(InParts):
     def project(self, x):
@@ -176,7 +176,7 @@ class EqualThirds(InParts):
 
 
 @task.mistake(
-    "The first part was taken for the keys, the second for the queries. The order is query, key, "
+    "The first part was used as the keys, the second as the queries. The order is query, key, "
     "value."
 )
 class KeysFirst(InParts):
@@ -186,7 +186,7 @@ class KeysFirst(InParts):
         return q, k, v
 
 
-@task.mistake("The first part was taken for the values. The order is query, key, value.")
+@task.mistake("The first part was used as the values. The order is query, key, value.")
 class ValuesFirst(InParts):
     def project(self, x):
         """Queries, keys and values."""
@@ -196,8 +196,8 @@ class ValuesFirst(InParts):
 
 
 @task.mistake(
-    "It was cut along the first axis, as `split` does if it is not told which. The three parts "
-    "lie side by side along the last axis."
+    "The output was cut along the first axis, the default of `split`. The three parts lie side by "
+    "side along the last axis: dim=-1."
 )
 class AlongTheBatch(InParts):
     def project(self, x):
@@ -215,10 +215,7 @@ class ByRootOfEmbedding(InParts):
         return math.sqrt(x.shape[-1])
 
 
-@task.mistake(
-    "The scores are divided by the embedding size. It is the root of d_k that they must be "
-    "divided by."
-)
+@task.mistake("The scores are divided by the embedding size. Divide by √d_k.")
 class ByEmbedding(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
@@ -226,8 +223,8 @@ class ByEmbedding(InParts):
 
 
 @task.mistake(
-    "The scores are divided by the root of the width of all three parts together. A score is a "
-    "sum of d_k products: take the width of the queries."
+    "The scores are divided by the square root of the width of all three parts together. A score "
+    "is a sum of d_k products: take the width of the queries."
 )
 class ByRootOfAll(InParts):
     def divisor(self, x, q):
@@ -243,8 +240,8 @@ class NotDivided(InParts):
 
 
 @task.mistake(
-    "softmax(dim=1) is right for one sentence. After a batch axis, axis 1 holds the queries. "
-    "Count from the end."
+    "softmax(dim=1) is right for one sentence. With a batch axis in front, axis 1 holds the "
+    "queries. Count from the end."
 )
 class AlongDimOne(InParts):
     def weights(self, scores):
@@ -252,10 +249,7 @@ class AlongDimOne(InParts):
         return scores.softmax(dim=1)
 
 
-@task.mistake(
-    "All axes of k were reversed, also those of the batch. Only the last two are to change "
-    "positions."
-)
+@task.mistake("All axes of k were reversed, also those of the batch. Exchange only the last two.")
 class AllAxesTurned(InParts):
     def scores(self, x, q, k):
         """The divided scores."""
@@ -283,7 +277,7 @@ class Untrainable(InParts):
 
 
 @task.mistake(
-    "The weights are returned although return_weights is false. Return them only if it is true."
+    "The weights are returned even if return_weights is false. Return them only if it is true."
 )
 class AlwaysBoth(InParts):
     def forward(self, x, return_weights=False):
@@ -292,8 +286,8 @@ class AlwaysBoth(InParts):
 
 
 @task.mistake(
-    "The context vectors are right. But what comes back as weights are the scores: return what "
-    "softmax gave."
+    "The context vectors are right. But the second result holds the scores: return the output of "
+    "softmax."
 )
 class ScoresReturned(InParts):
     def forward(self, x, return_weights=False):
@@ -312,8 +306,8 @@ class WeightsFirst(InParts):
 
 
 task.edit(
-    "Axes 1 and 2 are the last two only if there is one axis in front of them. Count from the "
-    "end: −2 and −1.",
+    "Axes 1 and 2 are the last two only if there is exactly one leading axis. Count from the end: "
+    "−2 and −1.",
     "k.mT",
     "k.transpose(1, 2)",
 )
@@ -357,8 +351,8 @@ class ValuesOverlap(InParts):
 
 
 @task.mistake(
-    "The scores are divided by the root of the width of the values, which take no part in them. "
-    "Take the width of the queries."
+    "The scores are divided by the square root of the width of the values, which take no part in "
+    "them. Take the width of the queries."
 )
 class ByRootOfValues(InParts):
     def divisor(self, x, q):
@@ -374,8 +368,8 @@ class ByKeys(InParts):
 
 
 @task.mistake(
-    "Softmax runs along axis −2, the queries. Each of them has a row, so the weights along the "
-    "last axis must sum to 1."
+    "Softmax runs along axis −2, the queries. Each query has a row, so the weights must sum to 1 "
+    "along the last axis."
 )
 class DownTheColumns(InParts):
     def weights(self, scores):
@@ -402,7 +396,7 @@ def harness(answer, sizes, x, matrix, probe):
         head = answer(*sizes)
     except TypeError as error:
         if len(sizes) == 2 and "NoneType" in str(error):
-            wanted = "without a d_v the values are as wide as the keys"
+            wanted = "without d_v the values are as wide as the keys"
             raise ValueError(f"Head{sizes} has d_v None; {wanted}") from None
         raise
     has = sorted(head.state_dict())
@@ -410,19 +404,19 @@ def harness(answer, sizes, x, matrix, probe):
         raise NotImplementedError
     if has != ["W_all.weight"]:
         listed = ", ".join(has) or "none"
-        raise ValueError(f"its parameters are {listed}; W_all.weight alone is wanted")
+        raise ValueError(f"its parameters are {listed}; expected W_all.weight alone")
     shape = tuple(head.W_all.weight.shape)
     if shape != tuple(matrix.T.shape):
         came = f"W_all.weight has shape {shape}"
-        raise ValueError(f"{came}; wanted is {tuple(matrix.T.shape)} for Head{sizes}")
+        raise ValueError(f"{came}; expected {tuple(matrix.T.shape)} for Head{sizes}")
     head.load_state_dict({"W_all.weight": matrix.T})
     head.double()
     alone = head(x)
     if alone is None:
-        raise ValueError("head(x) returns None: is there a return in forward?")
+        raise ValueError("head(x) returns None: is there a return statement in forward?")
     if not isinstance(alone, torch.Tensor):
         came = f"head(x) returns a {type(alone).__name__}"
-        raise ValueError(f"{came}; without return_weights a tensor is wanted")
+        raise ValueError(f"{came}; without return_weights it should be a tensor")
     both = head(x, return_weights=True)
     if alone.shape == probe.shape and alone.requires_grad:
         (alone * probe).sum().backward()
@@ -468,5 +462,5 @@ def as_wide_as_values(args, result):
     wanted, came = args[3].shape[-1], result["1 context"].shape[-1]
     if came != wanted:
         where = "where was the output of the layer cut?"
-        return f"A context vector has {came} numbers, and the values shall have {wanted}: {where}"
+        return f"A context vector has {came} numbers, but the values should have {wanted}: {where}"
     return None

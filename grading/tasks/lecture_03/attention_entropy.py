@@ -12,10 +12,10 @@ task = TaskFile(
     section="Why scores are divided by √d_k",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     hints=(
-        "All three are read off two tables, the divided scores and the weights, both of shape "
-        "(T_q, T_k).",
-        "`np.where(weights > 0, weights, 1.0)` has the weights, and 1 instead of each 0. What is "
-        "its logarithm there?",
+        "All three numbers are computed from two arrays, the divided scores and the weights, both "
+        "of shape (T_q, T_k).",
+        "`np.where(weights > 0, weights, 1.0)` replaces each weight of 0 by 1. What is the "
+        "logarithm of 1?",
     ),
 )
 
@@ -93,23 +93,23 @@ def negative(q, k, divisor):
 
 
 @task.mistake(
-    "For the entropy of a row the terms −w log w are summed over the keys. Only then comes the "
-    "mean, over the queries."
+    "The entropy of a row is the sum of −w log w over the keys. Take the mean over the queries "
+    "only after that."
 )
 def averaged_twice(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).mean())
 
 
-@task.mistake("The entropies of all rows were added up. Return the mean over the queries.")
+@task.mistake("The entropies of all rows were added up. Return their mean over the queries.")
 def summed(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
     return _measure(scores, weights, lambda w: _entr(w).sum())
 
 
 @task.mistake(
-    "The rows were averaged first, and the entropy taken of that. Take the entropy of each row, "
-    "then the mean: rows that are sharp at different positions have a soft mean."
+    "The rows were averaged first, and the entropy was taken of the average. Take the entropy of "
+    "each row, then the mean: the average of rows that are sharp at different positions is flat."
 )
 def of_the_mean_row(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
@@ -117,7 +117,8 @@ def of_the_mean_row(q, k, divisor):
 
 
 @task.mistake(
-    "Softmax ran along the queries. Each query shares out 1 among the keys, along the last axis."
+    "Softmax ran along the queries. The weights of each query must sum to 1 over the keys, along "
+    "the last axis."
 )
 def down_the_columns(q, k, divisor):
     scores = q @ k.T / divisor
@@ -127,8 +128,8 @@ def down_the_columns(q, k, divisor):
 
 task.mistake("The divisor was not used.", lambda q, k, divisor: attention_entropy(q, k, 1.0))
 task.mistake(
-    "The scores were divided by the root of the divisor. `divisor` is what they are divided by, "
-    "as it is: anyone who calls the function has taken the root.",
+    "The scores were divided by the square root of `divisor`. Divide by `divisor` itself: the "
+    "caller has already taken the root.",
     lambda q, k, divisor: attention_entropy(q, k, np.sqrt(divisor)),
 )
 
@@ -157,8 +158,8 @@ def variance_by_row(q, k, divisor):
 
 
 @task.mistake(
-    "The variance was divided by the number of scores less one, as torch's var() does. NumPy's "
-    "var() divides by their number."
+    "The variance was divided by the number of scores minus one, as torch's var() does. NumPy's "
+    "var() divides by the number of scores."
 )
 def of_a_sample(q, k, divisor):
     _, entropy, top = attention_entropy(q, k, divisor)
@@ -166,8 +167,8 @@ def of_a_sample(q, k, divisor):
 
 
 @task.mistake(
-    "The third number is the largest weight of the whole map. Take the largest of each row, then "
-    "the mean."
+    "The third number is the largest weight of all rows. Take the largest weight of each row, "
+    "then the mean."
 )
 def top_of_all(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
@@ -231,8 +232,8 @@ def top_second(q, k, divisor):
 
 
 @task.mistake(
-    "The terms −log w were summed as they are. In the entropy each counts with its weight: −w log"
-    " w."
+    "The terms −log w were summed without their weights. In the entropy each is multiplied by its "
+    "weight: −w log w."
 )
 def logs_alone(q, k, divisor):
     scores, weights = _weights(q, k, divisor)
@@ -241,8 +242,8 @@ def logs_alone(q, k, divisor):
 
 
 @task.mistake(
-    "Softmax ran over the whole table at once. Each query shares out 1 among the keys, along the "
-    "last axis."
+    "Softmax ran over the whole array at once. The weights of each query must sum to 1 over the "
+    "keys, along the last axis."
 )
 def over_the_table(q, k, divisor):
     scores = q @ k.T / divisor
@@ -251,12 +252,12 @@ def over_the_table(q, k, divisor):
 
 
 task.mistake(
-    "The scores were divided by √d_k, whatever `divisor` is. Anyone who calls the function says "
-    "what they are divided by.",
+    "The scores were divided by √d_k, whatever `divisor` is. The caller decides what they are "
+    "divided by.",
     lambda q, k, divisor: attention_entropy(q, k, np.sqrt(q.shape[-1])),
 )
 task.mistake(
-    "The scores were divided by √d_k as well. `divisor` is all that they are divided by.",
+    "The scores were divided by √d_k as well. Divide by `divisor` only.",
     lambda q, k, divisor: attention_entropy(q, k, divisor * np.sqrt(q.shape[-1])),
 )
 task.mistake(
@@ -275,7 +276,7 @@ def variance_by_column(q, k, divisor):
 
 
 @task.mistake(
-    "This entropy has the logarithm to base 10. Take the natural one, as the lecture does."
+    "This entropy uses the logarithm to base 10. Take the natural logarithm, as the lecture does."
 )
 def base_ten(q, k, divisor):
     variance, entropy, top = attention_entropy(q, k, divisor)

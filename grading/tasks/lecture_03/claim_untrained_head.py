@@ -10,8 +10,9 @@ task = TaskFile(
     outcome="write one head as a module, check it against others, and read what a trained "
     "one has learned",
     hints=(
-        "What does the head get of the word *and*?",
-        "How could *meal* be given what *and* has?",
+        "What does the head receive of the word *and*? Print `chef_vectors()` beside "
+        "`CHEF_TOKENS`.",
+        "Which single change would give *meal* exactly what *and* has now?",
     ),
 )
 
@@ -50,7 +51,7 @@ task.mistake(
     "I would take another sentence with other seeds and count again.",
 )
 task.mistake(
-    "It does not say what comes out in either case.",
+    "It does not say which result it expects if the word is the cause, and which if the vector is.",
     "I would exchange the vectors and look.",
 )
 task.mistake(

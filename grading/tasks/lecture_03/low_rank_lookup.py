@@ -17,8 +17,8 @@ task = TaskFile(
         "Queries and keys are points in the plane. For a query, the key with the largest dot "
         "product is the one that reaches farthest in the query's direction. How must n points lie "
         "so that each of them reaches farthest in some direction?",
-        "In *Deeper*, the lecture draws the keys of a head with d_k = 2, and says which ones are "
-        "never found. It also says how they would have to lie.",
+        "In *Deeper*, the lecture draws the keys of a head with d_k = 2 and says which ones are "
+        "never found. It also says how they would have to be placed.",
         "On a circle, the scores of the right key and of its neighbour differ by the query's "
         "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
         "query be for a lead of 20?",
@@ -73,32 +73,32 @@ def half_circle(n):
 
 
 task.mistake(
-    "The directions are right, but everybody collects a mixture: the scores of neighbours differ "
-    "too little. Make the queries longer.",
+    "The directions are right, but every gardener collects a mixture, because the scores of "
+    "neighbours differ too little. Make the queries longer.",
     lambda n: _matrices(_circle(n), _circle(n)),
 )
 
 
 @task.mistake(
-    "The directions are right, and a factor of 20 is enough for few labels. With 32 on a circle "
-    "the cosine of two neighbours is 0.98, so their scores differ by a seventieth of the query's "
-    "length only. Make the queries much longer."
+    "The directions are right, and a factor of 20 is enough for a few labels. With 32 labels on a "
+    "circle, the cosine of two neighbours is 0.98, so their scores differ by only a seventieth of "
+    "the query's length. Make the queries much longer."
 )
 def twenty(n):
     return _matrices(20 * _circle(n), _circle(n))
 
 
 task.mistake(
-    "The directions are right, and the queries are long enough for few labels. With 32 on a "
-    "circle the scores of two neighbours differ by a seventieth of the query's length only. "
+    "The directions are right, and the queries are long enough for a few labels. With 32 labels "
+    "on a circle, the scores of two neighbours differ by only a seventieth of the query's length. "
     "Make the queries much longer.",
     lambda n: _matrices(100 * _circle(n), _circle(n)),
 )
 
 
 @task.mistake(
-    "The first and the last label have the same place on the circle: an angle of 2π is an angle "
-    "of 0. Take 2π · i / n for i from 0 to n − 1."
+    "The first and the last label have the same position on the circle: an angle of 2π is an "
+    "angle of 0. Take 2π · i / n for i from 0 to n − 1."
 )
 def ends_meet(n):
     points = _circle(n, np.linspace(0, 2 * np.pi, n))
@@ -106,8 +106,8 @@ def ends_meet(n):
 
 
 task.mistake(
-    "The angles are 360 · i / n, in degrees, and np.cos wants them in radians: a whole turn is 2π. "
-    "So the points do not follow each other around the circle, and some come to lie side by side.",
+    "The angles are 360 · i / n, in degrees, but np.cos expects radians: a full turn is 2π. So "
+    "the points do not follow each other around the circle, and some end up next to each other.",
     lambda n: _matrices(
         10_000 * _circle(n, 360 * np.arange(n) / n), _circle(n, 360 * np.arange(n) / n)
     ),
@@ -115,9 +115,9 @@ task.mistake(
 
 
 @task.mistake(
-    "The keys lie on a straight line. (A number that is the same in all keys does not help: it "
-    "adds the same to every score of a row.) In any direction one of the two ends of a line "
-    "reaches farthest, so the labels in between are never found. Bend it."
+    "The keys lie on a straight line. In any direction one of the two ends of a line reaches "
+    "farthest, so the labels in between are never found. Place the keys on a curve. (A number "
+    "that is the same in all keys does not help: it adds the same to every score of a row.)"
 )
 def on_a_line(n):
     points = np.stack([np.arange(n), np.zeros(n)], axis=1)
@@ -125,8 +125,8 @@ def on_a_line(n):
 
 
 @task.mistake(
-    "The keys of larger labels are longer, and a long key is loud for everybody near its "
-    "direction. Give all keys the same length."
+    "The keys of larger labels are longer, and a long key gets a high score from every query near "
+    "its direction. Give all keys the same length."
 )
 def spiral(n):
     points = _circle(n) * np.arange(1, n + 1)[:, None]
@@ -134,8 +134,8 @@ def spiral(n):
 
 
 @task.mistake(
-    "Everybody collects from the own jar: the query is made from the label. It is the wish that "
-    "asks, in the rows n to 2n − 1 of W_query."
+    "Every gardener collects from her own jar: the query is computed from the label. Compute it "
+    "from the wish, in the rows n to 2n − 1 of W_query."
 )
 def own_jar(n):
     W_query, W_key, W_value = low_rank_lookup(n)
@@ -143,8 +143,8 @@ def own_jar(n):
 
 
 @task.mistake(
-    "Here the label asks, and the wish is asked: everybody looks for those who wish for the own "
-    "jar. It is the other way around."
+    "The query is computed from the label and the key from the wish, so everyone finds those who "
+    "wish for her own jar. Exchange the two."
 )
 def who_wants_mine(n):
     W_query, W_key, W_value = low_rank_lookup(n)
@@ -152,15 +152,15 @@ def who_wants_mine(n):
 
 
 task.mistake(
-    "All wishes were turned into the same query. Row n + i of W_query is the query of anyone who "
-    "wishes for label i.",
+    "All wishes give the same query. Row n + i of W_query is the query of anyone who wishes for "
+    "label i.",
     lambda n: _matrices(np.ones((n, 2)) * 10_000, _circle(n)),
 )
 
 
 @task.mistake(
-    "W_value does not collect the number. It is in the last position of x, so only the last row "
-    "of W_value is not 0."
+    "W_value does not read the number of seeds. It is in the last position of x, so only the last "
+    "row of W_value is not 0."
 )
 def label_collected(n):
     W_query, W_key, W_value = low_rank_lookup(n)
@@ -174,8 +174,8 @@ task.mistake(
 
 
 @task.mistake(
-    "With an axis for each label this would be easy. But queries and keys may have two numbers "
-    "only: place the labels in the plane."
+    "With one axis for each label this would be easy. But queries and keys have only two numbers: "
+    "place the labels in the plane."
 )
 def one_hot(n):
     W_query, W_key = np.zeros((2, 2 * n + 1, n))
@@ -185,15 +185,15 @@ def one_hot(n):
 
 task.mistake(
     "The directions are right, and a query of this length would give a lead of 20 if neighbours "
-    "were at a right angle. On a circle they stand closer, the more labels the closer, and the "
-    "lead shrinks with the angle. Make the queries much longer.",
+    "were at a right angle. On a circle with many labels, neighbours are closer, and the lead "
+    "shrinks with the angle. Make the queries much longer.",
     lambda n: _matrices(20 * np.sqrt(2) * _circle(n), _circle(n)),
 )
 
 
 @task.mistake(
-    "The matrices hold whole numbers, so everything after the decimal point was dropped: of the "
-    "cosines and sines only −1, 0 and 1 are left. Fill arrays of floating-point numbers."
+    "The matrices hold whole numbers, so everything after the decimal point was dropped: only −1, "
+    "0 and 1 are left of the cosines and sines. Fill arrays of floating-point numbers."
 )
 def whole_numbers(n):
     W_query, W_key, W_value = low_rank_lookup(n)
@@ -201,8 +201,8 @@ def whole_numbers(n):
 
 
 @task.mistake(
-    "Everybody collects two seeds too many. W_value also adds up the ones that stand for label "
-    "and wish: only the last row, that of the number, may be other than 0."
+    "Every gardener collects two seeds too many. W_value also adds the ones that encode label and "
+    "wish: only its last row, that of the number, may be nonzero."
 )
 def ones_collected(n):
     W_query, W_key, W_value = low_rank_lookup(n)
@@ -218,13 +218,13 @@ def harness(answer, n, labels, wishes, numbers):
     if matrices is None:
         return None
     if not isinstance(matrices, tuple | list) or len(matrices) != 3:
-        raise ValueError("three matrices are wanted: W_query, W_key, W_value")
+        raise ValueError("expected three matrices: W_query, W_key, W_value")
     matrices = [np.asarray(matrix, dtype=float) for matrix in matrices]
     names = ("W_query", "W_key", "W_value")
     for name, matrix, width in zip(names, matrices, (2, 2, 1), strict=True):
         if matrix.shape != (2 * n + 1, width):
             came = f"for n = {n}, {name} has shape {matrix.shape}"
-            raise ValueError(f"{came}; wanted is {(2 * n + 1, width)}")
+            raise ValueError(f"{came}; expected {(2 * n + 1, width)}")
     x = np.zeros((len(labels), 2 * n + 1))
     x[np.arange(len(labels)), labels] = 1
     x[np.arange(len(labels)), n + wishes] = 1
@@ -233,7 +233,7 @@ def harness(answer, n, labels, wishes, numbers):
     with np.errstate(over="ignore", invalid="ignore"):
         scores = q @ k.T / np.sqrt(2)
     if not np.isfinite(scores).all():
-        raise ValueError("the scores are too large for float64: take shorter queries")
+        raise ValueError("the scores are too large for float64: make the queries shorter")
     exp = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exp / exp.sum(axis=-1, keepdims=True)
     wanted = weights[wishes[:, None] == labels]
@@ -280,13 +280,14 @@ def right_number(args, result):
         if not abs(came - held[wish]) <= 0.01:
             share = result["weight on the wanted jar"][i]
             said = (
-                f"The gardener with label {label} wishes for {wish}, gives that jar {share:.3f} of "
-                f"her weight, and collects {came:.4g}; it holds {held[wish]}."
+                f"The gardener with label {label} wishes for {wish}, gives that jar {share:.3f} "
+                f"of her weight, and collects {came:.4g}; the jar holds {held[wish]}."
             )
             near = (
-                " She looks at the right jar, and too much still goes to others: the lead of its "
+                " She attends to the right jar, but too much weight still goes to others: the "
+                "lead of its "
             )
-            near += "score is too small. The more labels there are, the smaller is that lead."
+            near += "score is too small. The more labels there are, the smaller the lead."
             # From 0.9999 on, the others cannot make an error of 0.01: no jar holds more than 100.
             return said + near if 0.51 < share < 0.9999 else said
     return None

@@ -19,8 +19,8 @@ task = TaskFile(
         "helpers.numpy_attention.scaled_dot_product_attention_numpy",
     ),
     hints=(
-        "Three products come first, one with each matrix. After them it is the attention of "
-        "Lecture 2, but for one divisor.",
+        "First come three products, one with each matrix. After that, it is the attention of "
+        "Lecture 2 with one division added.",
         "`x.T` reverses all axes, also those of the batch. `np.swapaxes(k, -2, -1)` exchanges the "
         "last two and leaves the others alone.",
     ),
@@ -66,19 +66,20 @@ def _with(x, W_query, W_key, W_value, divisor=None, axis=-1):
 
 
 task.mistake(
-    "The scores are not divided. Before softmax they are divided by √d_k, the root of the width "
-    "of queries and keys.",
+    "The scores are not divided. Before softmax they are divided by √d_k, the square root of the "
+    "width of queries and keys.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=1),
 )
 task.mistake(
-    "The scores were divided by d_k. It is the root, √d_k, that brings their variance back to 1.",
+    "The scores were divided by d_k. Dividing by its square root, √d_k, brings their variance "
+    "back to 1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=W_key.shape[1]),
 )
 
 
 @task.mistake(
-    "The scores were divided by √d_model, the root of the width of the words. A score is a sum "
-    "of d_k products: take the width of queries and keys."
+    "The scores were divided by √d_model, the square root of the width of the words. A score is a "
+    "sum of d_k products: take the width of queries and keys."
 )
 def by_root_d_model(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-1]))
@@ -86,7 +87,7 @@ def by_root_d_model(x, W_query, W_key, W_value):
 
 task.mistake(
     "The scores were divided by the width of the words. A score is a sum of d_k products, so the "
-    "divisor is the root of the width of queries and keys.",
+    "divisor is the square root of the width of queries and keys.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=x.shape[-1]),
 )
 
@@ -100,8 +101,8 @@ def by_root_d_v(x, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "The scores were divided by the root of the number of words. Did you take the shape at the "
-    "wrong place? The divisor is the root of the last axis of q."
+    "The scores were divided by the square root of the number of words. Did you read the wrong "
+    "axis of the shape? The divisor is the square root of the last axis of q."
 )
 def by_root_T(x, W_query, W_key, W_value):
     return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-2]))
@@ -113,24 +114,25 @@ def multiplied(x, W_query, W_key, W_value):
 
 
 task.mistake(
-    "Softmax ran along axis −2, the queries. Each of them has a row, so the weights along the "
-    "last axis must sum to 1.",
+    "Softmax ran along axis −2, the queries. Each query has a row, so the weights must sum to 1 "
+    "along the last axis.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=-2),
 )
 task.mistake(
-    "axis=1 is right for one sentence. After a batch axis, axis 1 is that of the queries, or "
-    "another one of the batch. Count from the end: axis −1.",
+    "axis=1 is right for one sentence. With a batch axis in front, axis 1 holds the queries or is "
+    "a second batch axis. Count from the end: axis −1.",
     lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=1),
 )
 task.mistake(
     "x was multiplied by the transposed matrices. They have the shape (d_model, d_k), so the "
-    "product is x @ W_query. (nn.Linear is what stores its weight transposed.)",
+    "product is x @ W_query. (Only nn.Linear stores its weight transposed.)",
     lambda x, W_query, W_key, W_value: one_head(x, W_query.T, W_key.T, W_value.T),
 )
 
 
 @task.mistake(
-    "The weights are right, but their columns were used as recipes. Each row is one: weights @ v."
+    "The weights are right, but the sum runs over their columns. Each row holds the weights of "
+    "one query: weights @ v."
 )
 def weights_turned(x, W_query, W_key, W_value):
     _, weights = one_head(x, W_query, W_key, W_value)
@@ -138,7 +140,7 @@ def weights_turned(x, W_query, W_key, W_value):
 
 
 task.mistake(
-    "Queries and keys are swapped: the row belongs to the query, with W_query.",
+    "Queries and keys are swapped: a row of the scores belongs to a query, so W_query comes first.",
     lambda x, W_query, W_key, W_value: _with(x, W_key, W_query, W_value),
 )
 task.mistake(
@@ -193,16 +195,16 @@ task.mistake(
 
 
 task.edit(
-    "The scores were divided by the root of the wrong number: with x of more than two axes, axis "
-    "1 counts the words. d_k is the last axis.",
+    "The scores were divided by the square root of the wrong number: if x has more than two axes, "
+    "axis 1 counts the words. d_k is the last axis.",
     "q.shape[-1]",
     "q.shape[1]",
 )
 
 
 @task.mistake(
-    "The results have exactly one axis in front of the words, whatever x has. It may have none or "
-    "several: if you go through the sentences one by one, bring the axes of x back at the end."
+    "The results always have exactly one axis before the words. x may have none or several: if "
+    "you loop over the sentences, restore the leading axes of x at the end."
 )
 def flattened(x, W_query, W_key, W_value):
     sentences = x.reshape(-1, *x.shape[-2:])
@@ -211,7 +213,7 @@ def flattened(x, W_query, W_key, W_value):
 
 @task.mistake(
     "np.dot pairs each word of a batch with the words of *all* sentences, and so do np.inner and "
-    "np.tensordot. @ leaves the axes in front alone and takes sentence by sentence."
+    "np.tensordot. @ treats each sentence separately."
 )
 def by_dot(x, W_query, W_key, W_value):
     q, k, v = np.dot(x, W_query), np.dot(x, W_key), np.dot(x, W_value)
@@ -220,8 +222,8 @@ def by_dot(x, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "The scores have too many axes after a batch axis: a query was paired with the keys of all "
-    "sentences, as np.dot, np.inner and np.tensordot do. @ takes sentence by sentence."
+    "The scores have too many axes for a batch: a query was paired with the keys of all "
+    "sentences, as np.dot, np.inner and np.tensordot do. @ treats each sentence separately."
 )
 def scores_by_dot(x, W_query, W_key, W_value):
     q, k, v = x @ W_query, x @ W_key, x @ W_value
@@ -259,7 +261,7 @@ def cases(seed):
         Case(hand, "two words, d_k = 4", kind="ordinary cases"),
         Case(drawn((), 5, 3, 2, 4), "one sentence", kind="ordinary cases"),
         Case(drawn((2,), 4, 6, 3, 5), "a batch of two", kind="batches"),
-        Case(drawn((3, 2), 2, 5, 4, 1), "two axes in front", kind="batches"),
+        Case(drawn((3, 2), 2, 5, 4, 1), "two leading axes", kind="batches"),
     ]
 
 

@@ -13,9 +13,9 @@ task = TaskFile(
     section="Shapes, and products that look right",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     hints=(
-        "Which of the four arguments is never used?",
-        "Write the shape beside each line, with d_model, d_k and d_v. What is x.shape[-1]? What is "
-        "axis 1 of the scores?",
+        "Which of the four arguments are never used?",
+        "Write the shape next to each line, with d_model, d_k and d_v. What is x.shape[-1]? What "
+        "is axis 1 of the scores?",
     ),
 )
 
@@ -59,22 +59,22 @@ def _head(x, W_query, W_key, W_value, divisor, dim=-1):
 
 
 task.as_given(
-    "This is the code as given. Its result stays the same whatever W_key and W_value are, the "
-    "scores change if the words get more zeros at their end, and the rows of the weights do not "
-    "sum to 1."
+    "This is the code as given. Its result stays the same whatever W_key and W_value are. The "
+    "scores change if you append zeros to the word vectors. The rows of the weights do not sum to "
+    "1."
 )
 task.mistake(
-    "Projections and axis are right. There is still one bug: the weights change if the words get "
-    "more zeros at their end, though no product does.",
+    "Projections and axis are right. There is still one bug: the weights change if you append "
+    "zeros to the word vectors, although q and k stay the same.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1]),
 )
 task.mistake(
-    "Projections and axis are right, and the root is there. But it is the root of the embedding "
-    "size. A score is a sum of d_k products: take the width of the queries.",
+    "Projections and axis are right, and there is a square root. But it is the square root of the "
+    "embedding size. A score is a sum of d_k products: take the width of the queries.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, math.sqrt(x.shape[-1])),
 )
 task.mistake(
-    "Projections and axis are right, and d_k is the right width. But the root is missing.",
+    "Projections and axis are right, and d_k is the right width. But the square root is missing.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, W_key.shape[-1]),
 )
 
@@ -116,7 +116,7 @@ def values_asked(x, W_query, W_key, W_value):
 
 task.mistake(
     "The projections are right. There are still two bugs: the rows of the weights do not sum to "
-    "1, and the scores change if the words get more zeros at their end.",
+    "1, and the scores change if you append zeros to the word vectors.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1], dim=1),
 )
 task.mistake(
@@ -124,23 +124,23 @@ task.mistake(
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, 1),
 )
 task.mistake(
-    "Projections and axis are right. But the divisor is the root of the number of words. Take "
-    "the width of the queries.",
+    "Projections and axis are right. But the divisor is the square root of the number of words. "
+    "Take the width of the queries.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, math.sqrt(x.shape[1])),
 )
 
 
 @task.mistake(
-    "Projections and axis are right. But the divisor is the root of the width of the values, "
-    "which take no part in the scores. Take the width of the queries."
+    "Projections and axis are right. But the divisor is the square root of the width of the "
+    "values, which take no part in the scores. Take the width of the queries."
 )
 def by_root_d_v(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_value.shape[1]))
 
 
 @task.mistake(
-    "The projections are right, and there is a root now. But the rows of the weights do not sum "
-    "to 1, and the scores still change if the words get more zeros at their end."
+    "The projections are right, and there is a square root now. But the rows of the weights do "
+    "not sum to 1, and the scores still change if you append zeros to the word vectors."
 )
 def root_only_and_axis_left(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(x.shape[-1]), dim=1)
@@ -156,24 +156,23 @@ def only_divisor(x, W_query, W_key, W_value):
 
 task.mistake(
     "The rows of the weights sum to 1 now. There are still two bugs: the result stays the same "
-    "whatever W_key and W_value are, and the scores change if the words get more zeros at their "
-    "end.",
+    "whatever W_key and W_value are, and the scores change if you append zeros to the word "
+    "vectors.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_query, W_query, x.shape[-1]),
 )
 
 
 @task.mistake(
-    "Softmax runs along the batch now: one sentence's weights depend on the other sentences. It "
-    "runs along the keys, the last axis."
+    "Softmax now runs along the batch: the weights of one sentence depend on the other sentences. "
+    "It must run along the keys, the last axis."
 )
 def along_the_batch(x, W_query, W_key, W_value):
     return _head(x, W_query, W_key, W_value, math.sqrt(W_key.shape[-1]), dim=0)
 
 
 @task.mistake(
-    "The softmax is written by hand, and the sums of its rows have lost their axis, so they are "
-    "broadcast along the rows instead of down the columns, or do not fit at all. Write "
-    "keepdim=True."
+    "Softmax is written by hand, and the row sums have lost their axis. So they are broadcast "
+    "along the rows instead of down the columns, or raise an error. Write keepdim=True."
 )
 def sums_without_axis(x, W_query, W_key, W_value):
     scores = (x @ W_query) @ (x @ W_key).mT / math.sqrt(W_key.shape[-1])
@@ -203,7 +202,7 @@ def cases(seed):
     return [
         Case(hand, "one sentence of two words, d_k = 4", kind="ordinary cases"),
         Case(drawn(2, 3, 5, 2, 4), "a batch of 2, d_model = 5, d_k = 2", kind="batches"),
-        Case(drawn(3, 5, 4, 6, 2), "d_k above d_model", kind="edge cases"),
+        Case(drawn(3, 5, 4, 6, 2), "d_k larger than d_model", kind="edge cases"),
         Case(drawn(4, 2, 7, 3, 3), "d_v equal to d_k", kind="ordinary cases"),
     ]
 
@@ -212,5 +211,7 @@ def cases(seed):
 def as_wide_as_values(args, result):
     """The width of the context vectors tells which projection made the values."""
     if result.ndim == 3 and result.shape[-1] != args[3].shape[1]:
-        return f"A context vector has {result.shape[-1]} numbers, a value {args[3].shape[1]}."
+        return (
+            f"A context vector has {result.shape[-1]} numbers, but a value has {args[3].shape[1]}."
+        )
     return None

@@ -29,8 +29,8 @@ def instead(**changes):
 
 
 task.mistake(
-    "256 is the width of the words. A projection brings it to 32 for queries and keys, and to 48 "
-    "for values.",
+    "256 is the size of a word vector. The projections map it to 32 for queries and keys, and to "
+    "48 for values.",
     instead(at0=(5, 8, 256), at1=(5, 8, 256), at4=(5, 8, 256)),
 )
 task.mistake(
@@ -71,7 +71,7 @@ task.mistake(
     instead(at5=(256, 32)),
 )
 task.mistake(
-    "This is right for one sentence. The batch of 5 stays in front of everything but the weight "
-    "of the layer.",
+    "This is right for one sentence. The batch of 5 is the first axis of everything except the "
+    "layer's weight.",
     [shape[1:] if len(shape) == 3 else shape for shape in projection_shapes],
 )

@@ -19,34 +19,34 @@ task = TaskFile(
         ),
         "c": correct(
             "Its query need not resemble its own key, so another word can fit better. With the "
-            "words themselves, all of one length, everybody's best match was itself. (One shared "
-            "matrix could do this for some words, and never for all of a sentence.)"
+            "word vectors themselves, all of one length, every word matched itself best. (One "
+            "shared matrix could do this for some words, but never for all words of a sentence.)"
         ),
         "d": incorrect(
-            "A query is made from the word's own vector and from nothing else. What the others "
-            "say enters with the weighted sum."
+            "A query is computed from the word's own vector and nothing else. The other words "
+            "enter only through the weighted sum."
         ),
         "e": correct(
             "The scores are X (W_Q W_Kᵀ) Xᵀ. A pair of matrices with the same product gives the "
             "same scores for every X."
         ),
         "f": incorrect(
-            "Softmax makes each row sum to 1, whatever the keys are. At the seed swap everyone "
+            "Softmax makes each row sum to 1, whatever the keys are. In the seed swap, everyone "
             "goes home with a full bag."
         ),
         "g": correct(
-            "Each word is projected on its own, by the same matrices. If two words have the "
-            "same vector, they have the same query, and so the same row."
+            "Each word is projected on its own, by the same matrices. Two words with the same "
+            "vector have the same query, and therefore the same row."
         ),
         "h": incorrect(
-            "They were random: all queries pointed almost the same way, and every word attended "
-            "most to *meal*. Over a thousand seeds *it* did so less often than a uniformly random "
-            "choice would."
+            "The projections were random: almost all queries pointed in the same direction, and "
+            "every word attended most to *meal*. Over a thousand seeds, *it* did so less often "
+            "than a uniformly random choice would."
         ),
     },
     hints=(
-        "Write what word i gives word j as a score with x[i], x[j], W_query and W_key. Which of "
-        "the statements can be read off it?",
+        "Write the score of query i and key j with x[i], x[j], W_query and W_key. Which of the "
+        "statements follow from this formula?",
     ),
 )
 

@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
     rtol=5e-3,
     hints=(
-        "One product of a query's number and a key's number has the variance 1 × 9. How many of "
-        "them are added?",
+        "The product of one entry of a query and one entry of a key has the variance 1 × 9. How "
+        "many of these products are added?",
         "Divide a list of numbers by 10, and see what its variance does.",
     ),
 )
@@ -36,11 +36,12 @@ task.mistake(
     [324.0, 54.0, 27.0, 9.0],
 )
 task.mistake(
-    "The variance of the keys is 9 already; it was squared. That of the product is 1 × 9.",
+    "The variance of the keys is already 9, but it was squared. The variance of a product is 1 × "
+    "9.",
     [2916.0, 81.0, 20.25, 2.25],
 )
 task.mistake(
-    "The keys count with 3 here, their standard deviation. For a product of independent numbers "
+    "Here the keys enter with 3, their standard deviation. For a product of independent numbers, "
     "the variances are multiplied: 1 × 9.",
     [108.0, 3.0, 0.75, 0.08333],
 )
@@ -59,13 +60,13 @@ task.mistake(
     [360.0, 10.0, 2.5, 0.2778],
 )
 task.mistake(
-    "The second: √d_k takes away what comes from adding 36 products. The variance of one product "
-    "is left, and here that is not 1.",
+    "The second: dividing by √d_k undoes the growth from adding 36 products. What remains is the "
+    "variance of one product, and here that is not 1.",
     [324.0, 1.0, 2.25, 0.25],
 )
 
 task.mistake(
-    "Of a sum of n independent numbers the variance is n times that of one. Here it grew with n².",
+    "The variance of a sum of n independent numbers is n times that of one. Here it grew with n².",
     [11664.0, 324.0, 81.0, 9.0],
 )
 task.mistake(
@@ -73,6 +74,6 @@ task.mistake(
     [324.0, 9.0, 2.25, 9.0],
 )
 task.mistake(
-    "The third was divided by d_model, and its root was wanted.",
+    "In the third, the scores were divided by d_model. The question asks for √d_model.",
     [324.0, 9.0, 0.015625, 0.25],
 )

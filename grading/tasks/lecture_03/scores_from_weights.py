@@ -11,8 +11,8 @@ task = TaskFile(
     rtol=0.0,
     atol=0.06,
     hints=(
-        "The ratio of two weights is e to the power of the difference of their scores, and these "
-        "are scores after the division.",
+        "The ratio of two weights is e to the power of the difference of their scores. These are "
+        "the scores after the division.",
         "Compare each of the two with the word whose score is known. Is its weight larger or "
         "smaller?",
     ),
@@ -36,11 +36,11 @@ task.mistake(
     [-0.17, 0.2, 12.0, 24.0],
 )
 task.mistake(
-    "The scores were multiplied by d_k. What they had been divided by is its root.",
+    "The scores were multiplied by d_k. They had been divided by its square root, √d_k.",
     [-88.7, 103.0, 12.0, 24.0],
 )
 task.mistake(
-    "The first two were multiplied by √256. The divisor is the root of d_k, the width of queries "
+    "The first two were multiplied by √256. The divisor is √d_k, and d_k is the width of queries "
     "and keys, not of the words.",
     [-22.2, 25.8, 12.0, 24.0],
 )
@@ -50,8 +50,8 @@ task.mistake(
     [-4.8, 5.6, 12.0, 24.0],
 )
 task.mistake(
-    "The first two come from the ratios of the weights. A ratio of weights is e to the "
-    "difference of the scores: take the logarithm of it.",
+    "The first two come from the ratios of the weights. A ratio of weights is e to the power of "
+    "the difference of the scores, so take its logarithm.",
     [2.0, 40.0, 12.0, 24.0],
 )
 task.mistake(
@@ -60,8 +60,8 @@ task.mistake(
     [11.1, 12.9, 12.0, 24.0],
 )
 task.mistake(
-    "These are leads over the first word, as if it had the dot product 0. It is the second word "
-    "that has 0.",
+    "These are differences from the first word, as if its dot product were 0. The word with the "
+    "dot product 0 is the second one.",
     [11.1, 24.0, 12.0, 24.0],
 )
 task.mistake(
@@ -70,12 +70,12 @@ task.mistake(
     [0.0, 24.0, 12.0, 24.0],
 )
 task.mistake(
-    "The second number is the lead of the third word over the first. Asked for is the dot "
-    "product itself, and it is the second word that has 0.",
+    "The second number is the difference between the third word and the first. We want the dot "
+    "product itself, and the word with 0 is the second one.",
     [-11.1, 24.0, 12.0, 24.0],
 )
 task.mistake(
-    "The first two are right to whole numbers. One decimal is asked for.",
+    "The first two are rounded to whole numbers. Give them to one decimal.",
     *([*first_two, 12.0, 24.0] for first_two in ((-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))),
 )
 task.mistake(
@@ -84,16 +84,16 @@ task.mistake(
     [11.1, -12.9, 12.0, 24.0],
 )
 task.mistake(
-    "The last two are the plain average of the three values. Each value counts as much as its "
-    "weight says.",
+    "The last two are the plain average of the three values. Multiply each value by its weight "
+    "instead.",
     [-11.1, 12.9, 36.7, 23.3],
 )
 task.mistake(
-    "The last two are the value of the third word. It has most of the weight, and the others "
-    "still add their part.",
+    "The last two are the value of the third word. It has most of the weight, but the other two "
+    "words contribute as well.",
     [-11.1, 12.9, 10.0, 20.0],
 )
 task.mistake(
-    "The last two are the sum of the values. Multiply each by its weight first.",
+    "The last two are the plain sum of the values. Multiply each by its weight first.",
     [-11.1, 12.9, 110.0, 70.0],
 )

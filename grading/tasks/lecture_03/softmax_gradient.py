@@ -19,8 +19,9 @@ task = TaskFile(
         "to 1. For 0.75 and 0.25, what does that make of 4 · w + 0 · (1 − w)? The second score "
         "does the opposite.",
         "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
-        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) Each of "
-        "these changes counts with its `wanted`. Write the sum down and look what its terms share.",
+        "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) "
+        "Multiply each of these changes by its `wanted` and add them up. Which factor do all "
+        "terms share?",
     ),
 )
 
@@ -68,8 +69,8 @@ def by_small_steps(scores, wanted):
 
 
 @task.mistake(
-    "w (1 − w) is how a weight changes with its own score. But a score also takes from all other "
-    "weights of its row, and their part is missing."
+    "w (1 − w) is how a weight changes with its own score. But a larger score also lowers all "
+    "other weights of its row, and that part is missing."
 )
 def each_alone(scores, wanted):
     weights = softmax(scores)
@@ -77,17 +78,17 @@ def each_alone(scores, wanted):
 
 
 task.mistake(
-    "w · wanted is the first half. A larger score also makes the sum below larger, which lowers "
-    "all weights of the row: that part is missing.",
+    "w · wanted is the first half. A larger score also increases the denominator, which lowers "
+    "all weights of the row, and that part is missing.",
     lambda scores, wanted: softmax(scores) * wanted,
 )
 task.mistake(
-    "This is the gradient at the weights, as it came in. Take it through the softmax.",
+    "This is the gradient with respect to the weights. Take it back through the softmax.",
     lambda scores, wanted: wanted.copy(),
 )
 task.mistake(
-    "The plain mean of `wanted` was taken off. It is the mean with the weights, (weights * "
-    "wanted).sum.",
+    "The plain mean of `wanted` was subtracted. Subtract the weighted mean, the sum of weights * "
+    "wanted over the row.",
     lambda scores, wanted: softmax(scores) * (wanted - wanted.mean(axis=-1, keepdims=True)),
 )
 
@@ -108,7 +109,7 @@ def down_the_columns(scores, wanted):
 
 
 @task.mistake(
-    "The weights are right, but the sum runs down the columns. It belongs to one row: axis=-1."
+    "The weights are right, but the sum runs down the columns. Take it over each row: axis=-1."
 )
 def sum_along_columns(scores, wanted):
     weights = softmax(scores)
@@ -116,8 +117,8 @@ def sum_along_columns(scores, wanted):
 
 
 @task.mistake(
-    "The sums of the rows have lost their axis, so NumPy broadcasts them along the rows instead "
-    "of down the columns, or cannot fit them at all. Write keepdims=True."
+    "The row sums have lost their axis, so NumPy broadcasts them along the rows instead of down "
+    "the columns, or raises an error. Write keepdims=True."
 )
 def without_keepdims(scores, wanted):
     weights = softmax(scores)
@@ -125,14 +126,16 @@ def without_keepdims(scores, wanted):
 
 
 task.mistake(
-    "The sign is wrong. Loss is the sum of weights times wanted, so where `wanted` is above the "
-    "row's mean, a larger score makes it larger.",
+    "The sign is wrong. The total is the sum of weights times `wanted`. Where `wanted` is above "
+    "the weighted mean of its row, a larger score makes the total larger, so that entry is "
+    "positive.",
     lambda scores, wanted: -softmax_gradient(scores, wanted),
 )
 
 
 @task.mistake(
-    "The weight in front is missing. It is what makes the gradient vanish where a weight is near 0."
+    "The factor of the weight itself is missing. It makes the gradient vanish where a weight is "
+    "near 0."
 )
 def weight_forgotten(scores, wanted):
     weights = softmax(scores)
@@ -146,16 +149,16 @@ task.mistake(
 
 
 task.edit(
-    "This is softmax minus what is wanted, the gradient of cross-entropy. Here the loss is "
-    "another: the sum of softmax times `wanted`.",
+    "This is softmax minus `wanted`, the gradient of cross-entropy. Here another quantity is "
+    "differentiated: the sum of softmax times `wanted`.",
     "return weights * (wanted - mean)",
     "return weights - wanted",
 )
 
 
 @task.mistake(
-    "The part of the other weights was added. But if a score grows, the other weights of its row "
-    "fall, so their part has a minus sign."
+    "The effect on the other weights was added. But if a score grows, the other weights of its "
+    "row fall, so this part has a minus sign."
 )
 def others_added(scores, wanted):
     weights = softmax(scores)
@@ -166,7 +169,8 @@ def others_added(scores, wanted):
 
 task.mistake(
     "Weights times wanted were averaged by mean(), which divides by the number of keys. The "
-    "weights sum to 1 already: their mean of `wanted` is the plain sum of these products.",
+    "weights already sum to 1, so the weighted mean of `wanted` is the plain sum of these "
+    "products.",
     lambda scores, wanted: (
         softmax(scores) * (wanted - (softmax(scores) * wanted).mean(axis=-1, keepdims=True))
     ),
@@ -183,8 +187,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The own part is right. Of the others each weight w_j falls by w_i w_j; w_j · wanted_j was "
-    "taken off without w_i, the weight of the score that grows."
+    "The score's own part is right. If score i grows, each other weight w_j falls by w_i w_j, but "
+    "w_j · wanted_j was subtracted without the factor w_i."
 )
 def others_without_own_weight(scores, wanted):
     weights = softmax(scores)
@@ -193,8 +197,8 @@ def others_without_own_weight(scores, wanted):
 
 
 @task.mistake(
-    "The own part is right. Of the others each weight w_j falls by w_i w_j, so its `wanted` counts "
-    "with w_j as well."
+    "The score's own part is right. If score i grows, each other weight w_j falls by w_i w_j, so "
+    "its `wanted` is multiplied by w_j as well."
 )
 def others_without_their_weights(scores, wanted):
     weights = softmax(scores)
@@ -203,8 +207,8 @@ def others_without_their_weights(scores, wanted):
 
 
 @task.mistake(
-    "What a score takes from its own weight was taken off twice: in w (1 − w), and once more in "
-    "the sum over all weights. That sum holds the own one, too."
+    "The effect of a score on its own weight was subtracted twice: in w (1 − w), and again in the "
+    "sum over all weights, which includes its own."
 )
 def own_taken_twice(scores, wanted):
     weights = softmax(scores)
@@ -223,27 +227,27 @@ def others_alone(scores, wanted):
 
 
 task.mistake(
-    "The sum of `wanted` was taken off, and its mean with the weights belongs there.",
+    "The plain sum of `wanted` was subtracted. Subtract its weighted mean.",
     lambda scores, wanted: softmax(scores) * (wanted - wanted.sum(axis=-1, keepdims=True)),
 )
 task.mistake(
-    "`wanted` does not matter: w (1 − w) is how a weight changes with its own score. The loss "
-    "counts each weight with its `wanted`, and a score changes all weights of its row.",
+    "`wanted` has no effect: w (1 − w) is how a weight changes with its own score. Multiply each "
+    "weight's change by its `wanted`, and remember that a score changes all weights of its row.",
     lambda scores, wanted: softmax(scores) * (1 - softmax(scores)),
 )
 task.mistake(
-    "There is a factor 1 − w too many. Once the mean with the weights is taken off, the whole row "
-    "is in it already.",
+    "There is one factor 1 − w too many. Subtracting the weighted mean already covers the whole "
+    "row.",
     lambda scores, wanted: softmax_gradient(scores, wanted) * (1 - softmax(scores)),
 )
 task.mistake(
-    "The gradient was divided by the number of rows. The loss is a sum over all rows, not a mean.",
+    "The gradient was divided by the number of rows. The total is a sum over all rows, not a mean.",
     lambda scores, wanted: softmax_gradient(scores, wanted) / len(scores),
 )
 
 
 @task.mistake(
-    "The mean with the weights was added. A score that grows takes from the others: take it off."
+    "The weighted mean was added. A larger score lowers the other weights, so subtract it."
 )
 def mean_added(scores, wanted):
     weights = softmax(scores)
@@ -267,7 +271,11 @@ def cases(seed):
             "more queries than keys",
             kind="other shapes",
         ),
-        Case((hard, rng.normal(size=(3, 3))), "one row with a lead of 37", kind="edge cases"),
+        Case(
+            (hard, rng.normal(size=(3, 3))),
+            "one row whose largest score leads by 37",
+            kind="edge cases",
+        ),
     ]
 
 
@@ -278,7 +286,7 @@ def rows_sum_to_zero(args, result):
     if not np.allclose(sums, 0, atol=1e-6):
         worst = sums[abs(sums).argmax()]
         return (
-            f"A row of the gradient sums to {worst:.3g}, not to 0: but adding the same number to "
-            "all scores of a row changes no weight."
+            f"A row of the gradient sums to {worst:.3g}, not to 0. It must be 0, because adding "
+            "the same number to all scores of a row changes no weight."
         )
     return None

@@ -20,11 +20,12 @@ task = TaskFile(
     hints=(
         "`torch.rand(batch, 32, generator=g).argsort(dim=1)` holds a random order of all labels "
         "for each swap. The first 16 are brought. Where do you find labels that nobody brought?",
-        "Draw both, a wish that is on offer and one that is not, and choose between them with "
-        "`torch.where`. Choose between the seeds and 8 by the same condition.",
-        "The model of the lecture is a head followed by an `nn.Linear`, the output layer. It needs "
-        "one change: its output layer has nine answers. And `make_batch` is a function without "
-        "arguments: `lambda: …`, as in the lecture.",
+        "Sample two wishes for each gardener, one that is on offer and one that is not, and "
+        "choose between them with `torch.where`. Choose between the seeds and 8 by the same "
+        "condition.",
+        "The lecture's model is a head followed by an `nn.Linear`, the output layer. It needs one "
+        "change: its output layer has nine answers. `make_batch` is a function without arguments: "
+        "`lambda: …`, as in the lecture.",
     ),
 )
 
@@ -119,32 +120,31 @@ def train_head(table):
 
 
 task.mistake(
-    "Wishes that are on offer are found, and “not on offer” is never said. Nothing taught it: in "
-    "your training swaps, do a part of the gardeners wish for a label that nobody brought, and "
-    "is 8 the right answer there?",
+    "Wishes that are on offer are answered, but “not on offer” is never predicted. In your "
+    "training swaps, do some gardeners wish for a label that nobody brought, with 8 as the target?",
     lambda table: _trained(table, absent=0.0),
 )
 task.mistake(
-    "It says “not on offer” to everybody. That is what a model does that learned which answer is "
-    "the most frequent one, and nothing else. Does it look at the other gardeners, by a head "
-    "with its projections? Is the learning rate near 0.01?",
+    "The model predicts “not on offer” for everybody: it has only learned which answer is the "
+    "most frequent. Does it attend to the other gardeners, by a head with projections? Is the "
+    "learning rate near 0.01?",
     lambda table: _trained(table, lr=0.1),
 )
 task.mistake(
-    "Where the wish is on offer, all name the seeds in their *own* jar. So that was the right "
-    "answer in your training swaps: take the seeds at the position of the wanted jar, "
-    "`seeds.gather(1, where)`.",
+    "For wishes that are on offer, the model names the seeds in the gardener's *own* jar. So "
+    "these were the target in your training swaps. Take the seeds at the position of the wanted "
+    "jar: `seeds.gather(1, where)`.",
     lambda table: _trained(table, own=True),
 )
 task.mistake(
-    "It finds what is on offer, and says even there with a chance of about one in seven that it "
-    "is not. So that happened in your training swaps: some wishes with the answer 8 were for a "
-    "label that somebody had brought. Take a few of your swaps and look.",
+    "The model finds what is on offer, but gives answer 8 a probability of about one in seven "
+    "even there. So some wishes with the target 8 in your training swaps were for a label that "
+    "somebody had brought. Print a few of your swaps and check.",
     lambda table: _trained(table, out_of=16),
 )
 task.mistake(
-    "It is often unsure. Under *Deeper* in the lecture this was the picture with d_k = 2: the keys "
-    "of 32 labels crowd. Give queries and keys more room.",
+    "The model is often unsure. In the lecture (*Deeper*), a head with d_k = 2 did this: it had "
+    "too little capacity to separate 32 labels. Give queries and keys more dimensions.",
     lambda table: _trained(table, d_k=2),
 )
 
@@ -160,7 +160,7 @@ def harness(answer, seed):
     if model is None:
         return None
     if not isinstance(model, torch.nn.Module):
-        raise ValueError(f"it returns a {type(model).__name__}, and a trained module is wanted")
+        raise ValueError(f"it returns a {type(model).__name__}; expected a trained module")
     order = torch.rand(300, 32, generator=g).argsort(dim=1)
     labels, others = order[:, :16], order[:, 16:]
     where = torch.randint(16, (300, 16), generator=g)
@@ -172,7 +172,10 @@ def harness(answer, seed):
         logits = model(table[labels] + table[32 + wishes] + table[64 + seeds])
     if not isinstance(logits, torch.Tensor) or tuple(logits.shape) != (300, 16, 9):
         came = tuple(logits.shape) if isinstance(logits, torch.Tensor) else type(logits).__name__
-        raise ValueError(f"for x of shape (300, 16, 128) came {came}; wanted is (300, 16, 9)")
+        raise ValueError(
+            f"for x of shape (300, 16, 128) it returns {came}; "
+            "expected logits of shape (300, 16, 9)"
+        )
     chances = logits.double().softmax(dim=-1)
     answers = seeds.gather(1, where).masked_fill(missing, 8)
     right = chances.gather(-1, answers[..., None])[..., 0]
@@ -204,10 +207,10 @@ def both_means(args, result):
         result[name] / 10 for name in ("on offer", "not on offer", "answer 8 if on offer")
     )
     said = (
-        f"That is the smaller of two numbers: where the wish is on offer, the right answer has a "
-        f"probability of {on_offer:.3f} on average; where it is not, one of {absent:.3f}."
+        f"That is the smaller of two means: the right answer has a probability of {on_offer:.3f} "
+        f"where the wish is on offer, and of {absent:.3f} where it is not."
     )
     if on_offer > 0.5 and eight > 0.03:
-        said += f" Answer 8 has {eight:.3f} where the wish *is* on offer. Has it learned that from "
-        said += "your training swaps?"
+        said += f" Answer 8 has {eight:.3f} where the wish *is* on offer. Was it ever the target "
+        said += "there in your training swaps?"
     return said

@@ -14,8 +14,8 @@ task = TaskFile(
     "products that raise no error",
     hints=(
         "Take k with the rows (1, 2), (3, 4), (5, 6). What is k.T, and what is k.reshape(2, 3)?",
-        "Two things must hold for right weights: entry (i, j) of the scores comes from query i and "
-        "key j, and each row of the weights sums to 1. Check both.",
+        "The weights are right if two things hold: entry (i, j) of the scores comes from query i "
+        "and key j, and each row of the weights sums to 1. Check both.",
     ),
 )
 
@@ -54,8 +54,8 @@ def _attend(scores, v, axis=-1):
 
 
 task.as_given(
-    "This is the code as given. Print the scores of the second case beside the dot products of "
-    "its queries and keys, and print the sums of the rows of the weights."
+    "This is the code as given. Take three words with d_k = 2. Compare entry (0, 1) of the scores "
+    "with the dot product of q[0] and k[1], and print the row sums of the weights."
 )
 
 
@@ -75,13 +75,13 @@ task.mistake(
     lambda q, k, v: _attend(q @ k.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
 task.mistake(
-    "This is q @ k, as the text has it. It fits only if there are as many words as d_k, and even "
-    "then it compares words with columns. The transpose of k is needed.",
+    "This is q @ k, as the text says. The shapes fit only if there are as many words as d_k, and "
+    "even then it compares queries with columns of k. You need the transpose of k.",
     lambda q, k, v: _attend(q @ k / np.sqrt(q.shape[-1]), v),
 )
 task.mistake(
-    "q.T @ k compares the columns of both. A score belongs to two words: rows of q with rows of "
-    "k, q @ k.T.",
+    "q.T @ k compares the columns of both. A score belongs to a pair of words: multiply rows of q "
+    "with rows of k, q @ k.T.",
     lambda q, k, v: _attend(q.T @ k / np.sqrt(q.shape[-1]), v),
 )
 
@@ -96,24 +96,25 @@ def entry_by_entry(q, k, v):
 
 
 task.mistake(
-    "The product and the axis are right now. But the divisor became the root of the number of "
-    "words; it was right before, the root of the width of the queries.",
+    "The product and the axis are right now. But the divisor is now the square root of the number "
+    "of words. It was right before: the square root of the width of the queries.",
     lambda q, k, v: _attend(q @ k.T / np.sqrt(len(k)), v),
 )
 task.mistake(
-    "The product and the axis are right now. But the division by √d_k has got lost.",
+    "The product and the axis are right now. But the division by √d_k is gone.",
     lambda q, k, v: _attend(q @ k.T, v),
 )
 task.mistake(
-    "The product and the axis are right now. But the scores are divided by d_k and not by its "
-    "root, as they were before.",
+    "The product and the axis are right now. But the scores are divided by d_k, and no longer by "
+    "its square root.",
     lambda q, k, v: _attend(q @ k.T / q.shape[-1], v),
 )
 
 
 @task.mistake(
-    "The rows sum to 1 now, but they are not the softmax of the scores: each column was divided "
-    "by a sum of its own before. Take softmax along the rows in the first place."
+    "The rows sum to 1 now, but they are not the softmax of the scores: softmax still runs down "
+    "the columns, and dividing by the row sums afterwards does not repair that. Apply softmax "
+    "along the rows."
 )
 def divided_afterwards(q, k, v):
     weights = softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0)
@@ -121,21 +122,21 @@ def divided_afterwards(q, k, v):
 
 
 task.mistake(
-    "k @ q.T has a column for each query, and softmax runs down the columns, which fits. But then "
-    "the weights must be turned back, weights.T, before they meet the values.",
+    "k @ q.T has a column for each query, so a softmax down the columns fits. But then transpose "
+    "the weights, weights.T, before you multiply them with the values.",
     lambda q, k, v: _attend(k @ q.T / np.sqrt(q.shape[-1]), v, axis=0),
 )
 task.mistake(
     "The rows sum to 1 now. But they belong to the keys, not to the queries: either the keys come "
-    "first in the product, or the map was transposed after a softmax down its columns.",
+    "first in the product, or the weights were transposed after a softmax down the columns.",
     lambda q, k, v: softmax(q @ k.T / np.sqrt(q.shape[-1]), axis=0).T @ v,
 )
 
 
 @task.mistake(
-    "The softmax is right now. But reshape fills a shape number by number, whatever the order is: "
-    'with order="F" the columns are keys no more than before. Print what q is multiplied with, '
-    "for k with the rows (1, 2), (3, 4), (5, 6)."
+    "The softmax is right now. But reshape only refills the numbers in some order, and with "
+    'order="F" the columns are still not the keys. Print what q is multiplied with, for k with '
+    "the rows (1, 2), (3, 4), (5, 6)."
 )
 def in_another_order(q, k, v):
     scores = q @ np.reshape(k, (k.shape[1], k.shape[0]), order="F") / np.sqrt(q.shape[-1])
@@ -156,7 +157,7 @@ def cases(seed):
         Case(hand, "two words, d_k = 1", kind="ordinary cases"),
         Case(drawn(3, 3, 2), "as many words as d_k", kind="ordinary cases"),
         Case(drawn(4, 2, 3), kind="ordinary cases"),
-        Case(drawn(5, 6, 1), "more numbers than words", kind="other shapes"),
+        Case(drawn(5, 6, 1), "d_k larger than the number of words", kind="other shapes"),
     ]
 
 
@@ -166,5 +167,8 @@ def within_the_values(args, result):
     values, contexts = args[2], np.asarray(result)
     low, high = values.min(axis=0), values.max(axis=0)
     if ((contexts < low - 1e-6) | (contexts > high + 1e-6)).any():
-        return "A context vector leaves the range that the values span."
+        return (
+            "A context vector lies outside the range of the values, which a weighted average never "
+            "does."
+        )
     return None

@@ -18,10 +18,10 @@ task = TaskFile(
     "dropout",
     hints=(
         "Call the head twice after `eval()`. Then look at its `mask.device` after "
-        "`head.to('meta')`: PyTorch's device *meta* is there on every machine.",
-        "The third shows in training only. Take a large `dropout`, such as 0.9, and print the "
+        "`head.to('meta')`: PyTorch's device *meta* exists on every machine.",
+        "The third bug shows in training only. Take a large `dropout`, such as 0.9, and print the "
         "weights before and after the lines that change them. What do the rows sum to, and what "
-        "should each weight that is left be?",
+        "should each remaining weight be?",
     ),
 )
 
@@ -127,13 +127,13 @@ class _MadeEven(_Head):
 
 
 task.as_given(
-    "This is the code as given. There are two more things that the statement asks for and the "
-    "head does not do."
+    "This is the code as given. Call it twice in evaluation, move it to another device, and print "
+    "the sums of the rows of the weights in training: each shows one bug."
 )
 
 
 @task.mistake(
-    "The mask is right now. There are still two bugs, and both are near the dropout: one shows in "
+    "The mask is right now. There are still two bugs, both near the dropout: one shows in "
     "evaluation, the other in the sums of the rows in training."
 )
 class OnlyMaskMended(_MadeEven, _NeverStops):
@@ -149,7 +149,7 @@ class OnlyFlagMended(_LeftBehind, _MadeEven):
 
 
 @task.mistake(
-    "In training the weights are right now. There are still two bugs: one shows in evaluation, "
+    "The weights in training are right now. There are still two bugs: one shows in evaluation, "
     "the other when the head moves to another device."
 )
 class OnlySumMended(_LeftBehind, _NeverStops):
@@ -157,45 +157,47 @@ class OnlySumMended(_LeftBehind, _NeverStops):
 
 
 @task.mistake(
-    "Dropout is right now. But the mask is a plain attribute still: where the module goes, it "
-    "does not go. A buffer does."
+    "Dropout is right now. But the mask is still a plain attribute, so it does not move with the "
+    "module. A buffer does."
 )
 class LeftBehind(_LeftBehind):
     """Wrong: dropout is right, the mask stays behind."""
 
 
 @task.mistake(
-    "There is still one bug: dropout goes on in evaluation. `F.dropout` cannot see the module's "
-    "flag, and its argument `training` is True unless one says otherwise."
+    "There is still one bug: dropout is still active in evaluation. `F.dropout` does not know "
+    "whether the module is in training: its argument `training` is True by default."
 )
 class NeverStops(_NeverStops):
     """Wrong: dropout does not stop."""
 
 
 @task.mistake(
-    "There is still one bug: after dropout each row is divided by its sum. That looks tidy, but "
-    "the division by 1 − p has kept the expected value already, and a row of which nothing is "
-    "left becomes 0/0. After dropout a row need not sum to 1."
+    "There is still one bug: after dropout each row is divided by its sum. But the division by 1 "
+    "− p has already kept the expected value, and a row of zeros becomes 0/0. After dropout a row "
+    "need not sum to 1."
 )
 class MadeEven(_MadeEven):
     """Wrong: after dropout the rows sum to 1 again."""
 
 
-@task.mistake("Now nothing is dropped in training either. Dropout must act there, and only there.")
+@task.mistake(
+    "Now nothing is dropped in training either. Dropout must be active in training, and only there."
+)
 class NoDropout(_Head):
     def _drop(self, weights):
         return weights
 
 
-@task.mistake("Dropout acts in evaluation and not in training: the flag is inverted.")
+@task.mistake("Dropout is active in evaluation and not in training: the flag is inverted.")
 class TurnedAround(_Head):
     def _drop(self, weights):
         return F.dropout(weights, self.dropout, not self.training)
 
 
 @task.mistake(
-    "In evaluation the weights are made smaller. `F.dropout` has divided by 1 − p in training "
-    "already, so in evaluation nothing needs to be rescaled."
+    "The weights are scaled down in evaluation. `F.dropout` has already divided by 1 − p in "
+    "training, so nothing needs to be rescaled in evaluation."
 )
 class ShrunkInEvaluation(_Head):
     def _drop(self, weights):
@@ -205,8 +207,8 @@ class ShrunkInEvaluation(_Head):
 
 
 @task.mistake(
-    "What survives must be divided by 1 − p, so that the expected value stays as it was. "
-    "`F.dropout` does so."
+    "The remaining weights must be divided by 1 − p, so that the expected value stays the same. "
+    "`F.dropout` does this."
 )
 class NotScaled(_Head):
     def _drop(self, weights):
@@ -216,7 +218,7 @@ class NotScaled(_Head):
 
 
 @task.mistake(
-    "Here scores are dropped, before softmax. A score of zero is not nothing: drop the weights, "
+    "Here scores are dropped, before softmax. A score of 0 still gets weight: drop the weights, "
     "after softmax."
 )
 class OnTheScores(_Head):
@@ -228,7 +230,7 @@ class OnTheScores(_Head):
 
 
 @task.mistake(
-    "Here single numbers of the values or of the context vectors are dropped. Drop the weights, "
+    "Here single entries of the values or of the context vectors are dropped. Drop the weights, "
     "so that a query loses a key as a whole."
 )
 class OnTheContext(_Head):
@@ -239,15 +241,15 @@ class OnTheContext(_Head):
         return weights
 
 
-@task.mistake("`F.dropout` wants the share that is set to zero, not the share that is kept.")
+@task.mistake("`F.dropout` takes the probability of setting an entry to zero, not of keeping it.")
 class MoreIsKept(_Head):
     def _drop(self, weights):
         return F.dropout(weights, 1 - self.dropout, self.training)
 
 
 @task.mistake(
-    "One dropout mask serves for all sentences of the batch. Each draws its own: hand all weights "
-    "to `F.dropout`, not those of one sentence."
+    "One dropout mask is used for all sentences of the batch. Each needs its own: pass all "
+    "weights to `F.dropout`, not those of one sentence."
 )
 class OneForAll(_Head):
     def _drop(self, weights):
@@ -255,8 +257,8 @@ class OneForAll(_Head):
 
 
 @task.mistake(
-    "The mask has become a parameter. Even with `requires_grad=False` it is among the parameters "
-    "of the head. A buffer moves with the module and is none."
+    "The mask has become a parameter. Even with `requires_grad=False` it is one of the head's "
+    "parameters. A buffer moves with the module but is no parameter."
 )
 class TrainedMask(_Head):
     def _keep(self, mask):
@@ -264,9 +266,8 @@ class TrainedMask(_Head):
 
 
 @task.mistake(
-    "There is still one bug: after dropout each row is made to sum to 1 again, with care for rows "
-    "of which nothing is left. But the division by 1 − p has kept the expected value already. "
-    "After dropout a row need not sum to 1."
+    "There is still one bug: after dropout each row is normalized to sum to 1 again. But the "
+    "division by 1 − p has already kept the expected value. After dropout a row need not sum to 1."
 )
 class MadeEvenWithCare(_Head):
     def _drop(self, weights):
@@ -346,14 +347,17 @@ def in_words(args, result):
         names = ", ".join(sorted(extra))
         return f"Besides the three matrices, {names} is among the parameters of the head."
     if not result["twice the same in evaluation"]:
-        return "In evaluation the head was called twice with the same input and gave two results."
+        return (
+            "In evaluation the head was called twice with the same input and returned two "
+            "different results."
+        )
     alone = not result["in training, the same as without dropout"]
     if alone and not result["in training, each sentence draws its own"]:
         return "In training the same weights are set to 0 in all sentences of a batch."
     if result["in training, share of weights set to 0"] == 0:
         return "In training no weight is set to 0."
     if not result["in training, the others are divided by 1 − p"]:
-        return "In training, what is left of a row is not the weights divided by 1 − p."
+        return "In training, the remaining weights of a row are not the weights divided by 1 − p."
     left = result["tensors that stay behind when the head moves"]
     if left:
         return f"When the head moves to another device, this stays behind: {', '.join(left)}."

@@ -14,7 +14,7 @@ task = TaskFile(
     outcome="convert between mask conventions by name, and build a head with its own mask and "
     "dropout",
     hints=(
-        "The code does what it says, with the opposite mask. What does True mean in `is_filler`, "
+        "The mask means the opposite of what the code needs. What does True mean in `is_filler`, "
         "and what does it mean in `attn_mask`?",
     ),
 )
@@ -51,52 +51,50 @@ def by_sentence(q, k, v, is_filler):
 
 
 task.as_given(
-    "This is the code as given. The context vectors are made of the values of the padding alone."
+    "This is the code as given. The context vectors are averages of the values of the padding only."
 )
 task.mistake(
-    "Without a mask the padding takes part. It has to be hidden.",
+    "Without a mask the padding is attended to. Mask it.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
 )
 task.edit(
-    "A mask of numbers is *added* to the scores, so the padding's are 1 below the others now. "
-    "That makes it quieter and does not hide it. Pass booleans, or 0 and −∞.",
+    "A mask of numbers is *added* to the scores, so the scores of the padding are now 1 below "
+    "what they were. That lowers the weight of the padding but does not remove it. Pass booleans, "
+    "or 0 and −∞.",
     "~is_filler",
     "(~is_filler).to(q.dtype)",
 )
 
 
 @task.mistake(
-    "The padding passes on zeros now, but it still takes some of the weight, and the words lack "
-    "it. Hide it before softmax."
+    "The values of the padding are zeros now, but the padding still takes some of the weight, "
+    "which the words then lack. Mask it before softmax."
 )
 def silent_filler(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k, v.masked_fill(is_filler[..., None], 0.0))
 
 
-@task.mistake(
-    "A key of zeros has the score 0, and a score of 0 is not nothing: the padding keeps some "
-    "weight."
-)
+@task.mistake("A key of zeros has the score 0, and e⁰ is 1: the padding keeps some weight.")
 def keys_of_zero(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k.masked_fill(is_filler[..., None], 0.0), v)
 
 
 task.mistake(
-    "A mask of numbers was multiplied with −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
+    "A mask of numbers was multiplied by −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
     "where the padding is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(
         q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
     ),
 )
 task.mistake(
-    "All sentences use the mask of the first one. The axis of the batch must stay.",
+    "All sentences use the mask of the first one. Keep the batch axis.",
     lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[0]),
 )
 
 
 @task.mistake(
-    "The new axis comes after the keys, so the mask lies along the queries. It belongs between "
-    "batch and keys: (batch, 1, T_k)."
+    "The new axis comes after the keys, so the mask is applied along the queries. It belongs "
+    "between batch and keys: (batch, 1, T_k)."
 )
 def along_queries(q, k, v, is_filler):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[:, :, None])
@@ -143,5 +141,8 @@ def not_moved_by_filler(args, result):
         if (result[b] < words.min(axis=0) - 1e-6).any() or (
             result[b] > words.max(axis=0) + 1e-6
         ).any():
-            return f"In sentence {b} a context vector leaves the range of the values of its words."
+            return (
+                f"In sentence {b} a context vector lies outside the range of the values of its "
+                "words, so padding was attended to."
+            )
     return None

@@ -16,9 +16,9 @@ task = TaskFile(
     hints=(
         "Make `words` of shape (batch, T) first: True where a word is.",
         "`torch.arange(T) < lengths[:, None]` is (batch, T). With padding on the left, the words "
-        "are the last n positions: which are these numbers?",
-        "Which axis must be added to `words`, so that it says something about keys and holds for "
-        "every query?",
+        "are the last n positions: which numbers are these?",
+        "Which axis must be added to `words`, so that it says something about keys and is the "
+        "same for every query?",
     ),
 )
 
@@ -67,7 +67,7 @@ def additive(lengths, T, side):
 
 
 task.mistake(
-    "This is the causal mask alone: padding before a word can be seen.",
+    "This is the causal mask alone: padding before a word is visible.",
     lambda lengths, T, side: _causal(T).expand(len(lengths), T, T),
 )
 task.mistake(
@@ -77,13 +77,15 @@ task.mistake(
 
 
 task.mistake(
-    "`words`, (batch, T), met the triangle, (T, T), as if the batch were its rows. It needs an "
-    "axis for the queries before it: `words[:, None, :]`.",
+    "`words`, (batch, T), was combined with the triangle, (T, T), as if the batch were its rows. "
+    "It needs an axis for the queries: `words[:, None, :]`.",
     lambda lengths, T, side: _causal(T) & _words(lengths, T, side),
 )
 
 
-@task.mistake("The masks were combined by “or”. A query may see what every mask allows: “and”.")
+@task.mistake(
+    "The masks were combined by “or”. A query may attend to what every mask allows: “and”."
+)
 def either(lengths, T, side):
     return _causal(T) | _words(lengths, T, side)[:, None]
 
@@ -94,7 +96,7 @@ task.mistake(
     lambda lengths, T, side: _causal(T) & _words(lengths + 1, T, side)[:, None],
 )
 task.mistake(
-    "The padding is looked for on the right, also where it is on the left.",
+    "The padding is always assumed to be on the right, even if it is on the left.",
     lambda lengths, T, side: batch_mask(lengths, T, "right"),
 )
 task.mistake(
@@ -102,16 +104,16 @@ task.mistake(
     lambda lengths, T, side: batch_mask(lengths, T, "left" if side == "right" else "right"),
 )
 task.mistake(
-    "The rows of the padding are empty, but its columns are open. Each row is a query, each "
-    "column a key, and padding must not be looked at: the new axis belongs before the keys, "
+    "The rows of the padding are empty, but its columns are visible. Each row is a query, each "
+    "column a key, and padding must not be attended to: the new axis belongs before the keys, "
     "`words[:, None, :]`.",
     lambda lengths, T, side: _causal(T) & _words(lengths, T, side)[:, :, None],
 )
 
 
 @task.mistake(
-    "The columns of the padding are hidden, which is right, but so are its rows. Here a position "
-    "of padding is a query like any other: it may look at earlier words."
+    "The columns of the padding are masked, which is right, but so are its rows. Here a position "
+    "of padding is a query like any other: it may attend to earlier words."
 )
 def rows_too(lengths, T, side):
     words = _words(lengths, T, side)
@@ -123,14 +125,14 @@ task.mistake(
     lambda lengths, T, side: ~batch_mask(lengths, T, side),
 )
 task.mistake(
-    "All is right but for an axis too many. Here the mask is for one head: (batch, T, T).",
+    "Everything is right except for an extra axis. This mask is for one head: (batch, T, T).",
     lambda lengths, T, side: batch_mask(lengths, T, side)[:, None],
 )
 
 
 @task.mistake(
-    "For padding on the left the whole mask was flipped, and with it the triangle. Only the "
-    "padding mask turns around: time still runs from left to right."
+    "For padding on the left the whole mask was flipped, including the triangle. Only the padding "
+    "mask changes: time still runs from left to right."
 )
 def triangle_moved(lengths, T, side):
     mask = batch_mask(lengths, T, "right")
@@ -146,7 +148,8 @@ task.edit(
 
 @task.mistake(
     "An empty sentence with padding on the left counts as full. The last n of a list, words[-n:], "
-    "are all of it for n = 0, because −0 is 0. Say where they begin, counted from the front."
+    "are the whole list for n = 0, because −0 is 0. Compute where they begin, counted from the "
+    "front."
 )
 def last_n(lengths, T, side):
     words = torch.zeros(len(lengths), T, dtype=torch.bool)
@@ -161,7 +164,7 @@ def _hide(mask, n, side):
 
 
 @task.mistake(
-    "All sentences have one and the same mask, in which is hidden what *any* of them hides. Each "
+    "All sentences share one mask, in which everything is masked that *any* of them masks. Each "
     "needs a triangle of its own to write into: a copy."
 )
 def one_triangle(lengths, T, side):
@@ -170,7 +173,7 @@ def one_triangle(lengths, T, side):
 
 
 @task.mistake(
-    "What one sentence hides stays hidden in the sentences after it. Each needs a triangle of its "
+    "What one sentence masks stays masked in the sentences after it. Each needs a triangle of its "
     "own to write into: a copy."
 )
 def hidden_for_the_next(lengths, T, side):
@@ -184,8 +187,8 @@ task.mistake(
     lambda lengths, T, side: _causal(T) & _words(lengths - 1, T, side)[:, None],
 )
 task.mistake(
-    "With padding on the right all is right. With padding on the left the first word counts as "
-    "padding: the position T − n is a word already.",
+    "With padding on the right everything is right. With padding on the left the first word "
+    "counts as padding: position T − n is already a word.",
     lambda lengths, T, side: (
         _causal(T) & _words(lengths - (1 if side == "left" else 0), T, side)[:, None]
     ),
@@ -219,8 +222,8 @@ def who_sees_what(args, result):
     words = _words(lengths, T, side).numpy()
     for b, row, key in np.argwhere(result):
         if key > row:
-            return f"In sentence {b} place {row} sees place {key}, which comes later."
+            return f"In sentence {b}, position {row} sees position {key}, which comes later."
         if not words[b, key]:
-            return f"In sentence {b} place {row} sees place {key}, which is padding."
+            return f"In sentence {b}, position {row} sees position {key}, which is padding."
     b, row, key = np.argwhere(batch_mask(*args).numpy() & ~result)[0]
-    return f"In sentence {b} place {row} does not see place {key}, a word that is not later."
+    return f"In sentence {b}, position {row} does not see position {key}, a word that is not later."

@@ -16,8 +16,8 @@ task = TaskFile(
     hints=(
         "Draw the full square for T_k = 3 first. Which of its rows belong to the last two "
         "positions?",
-        "`torch.tril` keeps what lies on a diagonal and below it. Its argument `diagonal` says how "
-        "many columns to the right that diagonal is moved. With T_q = T_k it is 0.",
+        "`torch.tril` keeps the entries on a diagonal and below it. Its argument `diagonal` says "
+        "how many columns to the right that diagonal is moved. With T_q = T_k it is 0.",
     ),
 )
 
@@ -47,7 +47,7 @@ def by_places(T_q, T_k):
 
 
 task.mistake(
-    "The diagonal begins in the upper left corner, as in PyTorch's `is_causal`. But the queries "
+    "The diagonal begins in the upper left corner, as with PyTorch's `is_causal`. But the queries "
     "are the last positions: the newest one, in the last row, sees all keys.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(),
 )
@@ -56,11 +56,11 @@ task.mistake(
     lambda T_q, T_k: ~causal_lower_right(T_q, T_k),
 )
 task.mistake(
-    "The diagonal lies one column too far to the left: a word must see itself, too.",
+    "The diagonal is one column too far to the left: a word must see itself, too.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_k - T_q - 1),
 )
 task.mistake(
-    "The diagonal lies one column too far to the right: each query sees the next word. This is a "
+    "The diagonal is one column too far to the right: each query sees the next word. This is a "
     "leak.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_k - T_q + 1),
 )
@@ -72,15 +72,15 @@ def upper(T_q, T_k):
 
 
 task.mistake(
-    "The diagonal was moved to the wrong side. With more keys than queries there are earlier "
+    "The diagonal was moved in the wrong direction. With more keys than queries there are earlier "
     "positions that all queries see, so it moves to the right.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_q - T_k),
 )
 
 
 @task.mistake(
-    "This mask has a row for each key. There are only T_q queries; of the square, their rows are "
-    "the last ones."
+    "This mask has a row for each key. There are only T_q queries, and their rows are the last "
+    "ones of the square."
 )
 def square(T_q, T_k):
     return torch.ones(T_k, T_k, dtype=torch.bool).tril()
@@ -91,28 +91,27 @@ task.mistake(
     lambda T_q, T_k: causal_lower_right(T_q, T_k).T,
 )
 task.mistake(
-    "Nothing is hidden here: each query sees all keys.",
+    "Nothing is masked here: each query sees all keys.",
     lambda T_q, T_k: torch.ones(T_q, T_k, dtype=torch.bool),
 )
 task.mistake(
-    "This is the mask in the additive convention. Booleans are wanted, True where a query may "
-    "attend.",
+    "This is an additive mask. Return booleans, True where a query may attend.",
     lambda T_q, T_k: torch.zeros(T_q, T_k).masked_fill(~causal_lower_right(T_q, T_k), -torch.inf),
 )
 task.mistake(
-    "The ones and zeros are right, but they are numbers. A mask of this course holds booleans: "
+    "The ones and zeros are right, but they are numbers. The course's masks are boolean: "
     "dtype=torch.bool.",
     lambda T_q, T_k: causal_lower_right(T_q, T_k).float(),
 )
 
 
 task.mistake(
-    "Of the square, the rows from T_q on are left, and these are T_k − T_q. The queries are the "
-    "last T_q positions.",
+    "You kept the rows from T_q on, and these are T_k − T_q rows. The queries are the last T_q "
+    "positions.",
     lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[T_q:],
 )
 task.mistake(
-    "Of the square, the last T_q columns were cut out. Queries are rows: a row for each query, a "
+    "You kept the last T_q columns. Queries are rows: the mask needs a row for each query and a "
     "column for each key.",
     lambda T_q, T_k: torch.ones(T_k, T_k, dtype=torch.bool).tril()[:, T_k - T_q :],
 )
@@ -137,5 +136,8 @@ def counts(args, result):
         place = T_k - T_q + row
         if seen != place + 1:
             keys = "1 key" if place == 0 else f"{place + 1} keys"
-            return f"Row {row} is the query at place {place}. It must see {keys}, and sees {seen}."
+            return (
+                f"Row {row} is the query at position {place}. It must see {keys}, "
+                f"but it sees {seen}."
+            )
     return None

@@ -25,26 +25,26 @@ task = TaskFile(
         ),
         "d": correct(
             "The newest word is in the last row, and that row of a causal mask is True "
-            "throughout. With a second layer it would make a difference. (Training without the "
+            "everywhere. With a second layer it would make a difference. (Training without the "
             "mask is another matter.)"
         ),
         "e": incorrect(
-            "Its whole sentence is there when it is used, so nothing is cheated. A causal mask "
-            "takes away what it needs: in the lecture, the words before the noun then did no "
-            "better than a coin."
+            "The whole sentence is given when the model is used, so attending to later words is "
+            "not cheating. A causal mask removes what it needs: in the lecture, the words before "
+            "the noun were then at chance."
         ),
         "f": incorrect(
-            "All scores are computed and some of them thrown away. A mask decides what is seen, "
-            "not what is computed."
+            "All scores are computed, and some of them are discarded. A mask decides what is "
+            "attended to, not what is computed."
         ),
         "g": correct(
-            "It has learned to copy the next word, and when it writes there is none. In "
-            "the lecture its loss was under 0.2, and under a tenth of its sentences were good."
+            "It has learned to copy the next word, and during generation there is none. In the "
+            "lecture its loss was under 0.2, and under a tenth of its sentences were good."
         ),
         "h": incorrect(
-            "Dropout hides keys by chance, each time others, and the survivors are made larger. "
-            "In evaluation it hides nothing. So the future would be seen in most steps of "
-            "training."
+            "Dropout removes random weights, different ones each time, and scales up the others. "
+            "In evaluation it removes nothing. So the future would be visible in most training "
+            "steps."
         ),
     },
     hints=(

@@ -19,8 +19,8 @@ task = TaskFile(
         "helpers.masks.from_additive",
     ),
     hints=(
-        "Nine pairs are too many to write one by one. First make “True = may attend” of whatever "
-        "comes, then make the target of that.",
+        "Nine pairs are too many to write one by one. First convert the source to “True = may "
+        "attend”, then convert that to the target.",
         "What is `-torch.inf * 0`? And `torch.tensor(-torch.inf).bool()`?",
     ),
 )
@@ -59,7 +59,7 @@ def by_numpy(mask, source, target):
 
 
 @task.mistake(
-    'The mask is inverted whatever the source is. Of the sources only "blocks" means the '
+    'The mask is always inverted, whatever the source is. Of the sources, only "blocks" means the '
     "opposite of “may attend”."
 )
 def always_turned(mask, source, target):
@@ -68,8 +68,8 @@ def always_turned(mask, source, target):
 
 
 @task.mistake(
-    "An additive mask was read the wrong way round: what was blocked is now visible. The 0 means "
-    "“may attend”. (And as a boolean −∞ is True, because it is not 0.)"
+    "An additive mask was read the wrong way round: what was blocked is now visible. In it, 0 "
+    "means “may attend”. (As a boolean −∞ is True, because it is not 0.)"
 )
 def by_truth(mask, source, target):
     keeps = ~mask if source == "blocks" else mask.bool()
@@ -86,7 +86,7 @@ def multiplied(mask, source, target):
 
 
 @task.mistake(
-    "−1e9 is very low, but it is not −∞: in a row in which everything is blocked it hides "
+    "−1e9 is very low, but it is not −∞: in a row in which everything is blocked, it masks "
     "nothing. The lecture's additive mask holds 0 and −∞."
 )
 def finite(mask, source, target):
@@ -95,8 +95,8 @@ def finite(mask, source, target):
 
 
 @task.mistake(
-    "This adds 1 to visible scores and 0 to blocked ones, so the blocked ones keep a share. To "
-    "be added are 0, which changes nothing, and −∞."
+    "This adds 1 to visible scores and 0 to blocked ones, so the blocked ones keep some weight. "
+    "Add 0 to visible scores, which changes nothing, and −∞ to blocked ones."
 )
 def one_for_visible(mask, source, target):
     result = convert_mask(mask, source, target)
@@ -104,7 +104,7 @@ def one_for_visible(mask, source, target):
 
 
 @task.mistake(
-    "The blocked positions are right. What may be seen should stay as it is, so 0 is added there, "
+    "The blocked positions are right. Visible scores should stay as they are, so add 0 to them, "
     "not 1."
 )
 def one_and_minus_infinity(mask, source, target):
@@ -112,19 +112,19 @@ def one_and_minus_infinity(mask, source, target):
     return result + 1.0 if target == "added" else result
 
 
-@task.mistake("Here −∞ is added to what may be seen. It belongs where the mask blocks.")
+@task.mistake("Here −∞ is added to the visible scores. It belongs where the mask blocks.")
 def wrong_side_hidden(mask, source, target):
     result = convert_mask(mask, source, target)
     return _added(~_keeps(mask, source)) if target == "added" else result
 
 
-@task.mistake('A boolean mask is taken for "keeps", also where `source` is "blocks".')
+@task.mistake('A boolean mask is always read as "keeps", even if `source` is "blocks".')
 def source_ignored(mask, source, target):
     return convert_mask(mask if mask.dtype == torch.bool else mask == 0, "keeps", target)
 
 
 task.mistake(
-    'The mask comes back as "keeps", whatever `target` says.',
+    'The mask is always returned as "keeps", whatever `target` says.',
     lambda mask, source, target: _keeps(mask, source),
 )
 
@@ -140,16 +140,16 @@ def turned_once(mask, source, target):
 
 
 @task.mistake(
-    'Where `target` is "blocks", the mask comes back as "keeps". It still has to be turned around.'
+    'If `target` is "blocks", the mask is returned as "keeps". It still has to be inverted.'
 )
 def target_blocks_forgotten(mask, source, target):
     return convert_mask(mask, source, "keeps" if target == "blocks" else target)
 
 
 @task.mistake(
-    "From a boolean mask comes a boolean mask again, with True where −∞ should stand. Were the "
-    "zeros made in the type of the mask, as `zeros_like` does? Even −∞ becomes True there. Numbers "
-    "to be added are floating-point numbers."
+    "From a boolean mask you return a boolean mask again, with True where −∞ should be. Did "
+    "`zeros_like` give the zeros the type of the mask? There, even −∞ becomes True. An additive "
+    "mask holds floating-point numbers."
 )
 def type_of_the_mask(mask, source, target):
     if target != "added":
@@ -187,5 +187,5 @@ def only_zero_and_infinity(args, result):
         return None
     strange = result[~((result == 0) | np.isneginf(result))]
     if strange.size:
-        return f"A mask to be added holds 0 and −∞ only; here stands {strange[0]:g}, too."
+        return f"An additive mask holds 0 and −∞ only; here it also holds {strange[0]:g}."
     return None

@@ -13,12 +13,12 @@ task = TaskFile(
     outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
     "good",
     hints=(
-        "The test of the lecture changes everything from a position on. Here row j alone must "
-        "change: which outputs are compared, and what goes into the list?",
-        "Two layers are hard to catch. One looks only at how the numbers of a row differ from each "
-        "other. What must a change of that row look like, so that it is noticed?",
+        "The lecture's test changes everything from a position on. Here you change only row j: "
+        "which outputs do you compare, and what goes into the list?",
+        "Two layers are hard to catch. One depends only on how the entries of a row differ from "
+        "each other. How must you change a row so that it is noticed?",
         "The other has a NaN in its output. What does `abs().max() > 1e-6` say then? "
-        "`torch.isclose` compares number by number and can take NaN for equal to NaN.",
+        "`torch.isclose` compares entry by entry and can treat NaN as equal to NaN.",
     ),
 )
 
@@ -79,8 +79,8 @@ def one_number_at_a_time(layer, x):
 
 
 @task.mistake(
-    "Two kinds of layers slip through. Some look only at how the numbers of a row differ, so move "
-    "them by different amounts. And where NaN is, `>` is False."
+    "Two kinds of layers pass your test. Some depend only on how the entries of a row differ, so "
+    "change them by different amounts. And with NaN, `>` is False."
 )
 def as_in_the_lecture(layer, x):
     found, before = [], layer(x)
@@ -93,24 +93,24 @@ def as_in_the_lecture(layer, x):
 
 
 @task.mistake(
-    "All numbers of a row were moved by the same amount. A layer that looks only at how they "
-    "differ does not notice: move each by an amount of its own."
+    "All entries of a row were changed by the same amount. A layer that depends only on their "
+    "differences does not notice: change each by an amount of its own."
 )
 def moved_alike(layer, x):
     return _pairs(_table(layer, x, lambda row: torch.ones_like(row)))
 
 
 @task.mistake(
-    "Only the first number of a row was changed. A layer may look at another one: change all of "
-    "them, each by an amount of its own."
+    "Only the first entry of a row was changed. A layer may use another one: change all of them, "
+    "each by an amount of its own."
 )
 def first_number_only(layer, x):
     return _pairs(_table(layer, x, lambda row: torch.tensor([1.5, 0.0, 0.0]).double()))
 
 
 @task.mistake(
-    "The largest of some numbers is NaN if one of them is, and NaN > 10⁻⁶ is False. So a NaN that "
-    "was there before hides any change next to it."
+    "The maximum is NaN if one of the entries is NaN, and NaN > 10⁻⁶ is False. So a NaN that was "
+    "there before hides any change next to it."
 )
 def whole_maximum(layer, x):
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
@@ -137,7 +137,7 @@ task.mistake(
     lambda layer, x: _pairs(_table(layer, x), offset=0),
 )
 task.mistake(
-    "These pairs have j < i: what an output knows of the past, which it may. Leaks are pairs "
+    "These pairs have j < i: an output depends on the past, which is allowed. Leaks are pairs "
     "with j > i.",
     lambda layer, x: [(int(i), int(j)) for i, j in np.argwhere(np.tril(_table(layer, x), -1))],
 )
@@ -146,7 +146,7 @@ task.mistake(
     lambda layer, x: [(j, i) for i, j in future_leaks(layer, x)],
 )
 task.mistake(
-    "Only rows one position ahead were tried. A layer may look farther.",
+    "Only the row one position ahead was tried. A layer may look farther ahead.",
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j == i + 1],
 )
 task.mistake(
@@ -155,7 +155,7 @@ task.mistake(
 )
 
 
-@task.mistake("For each output only the first leak is in the list. All of them are wanted.")
+@task.mistake("For each output only the first leak is in the list. Return all of them.")
 def first_of_each(layer, x):
     pairs = future_leaks(layer, x)
     return [(i, j) for i, j in pairs if j == min(b for a, b in pairs if a == i)]
@@ -167,7 +167,7 @@ task.mistake(
 )
 
 
-@task.mistake("A fall was not counted as a change: take the absolute value of the differences.")
+@task.mistake("A decrease was not counted as a change: take the absolute value of the differences.")
 def with_a_sign(layer, x):
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
     for j in range(len(x)):
@@ -184,7 +184,7 @@ task.mistake(
 
 
 @task.mistake(
-    "What you changed in one round is still changed in the next. Begin each round with a fresh "
+    "What you changed in one round is still changed in the next. Start each round with a fresh "
     "copy, `x.clone()`."
 )
 def not_undone(layer, x):
@@ -198,15 +198,15 @@ def not_undone(layer, x):
 
 
 task.mistake(
-    "The list is empty for every layer, also for those that look ahead. Is anything changed, and "
-    "is something put into the list?",
+    "The list is empty for every layer, even for those that look ahead. Do you change anything, "
+    "and do you append to the list?",
     lambda layer, x: [],
 )
 
 
 @task.mistake(
-    "Only the sums of the rows (or their means) were compared. What one number of a row gains and "
-    "another loses does not show there: compare number by number."
+    "Only the sums or means of the rows were compared. If one entry grows and another falls by "
+    "the same amount, these do not change: compare entry by entry."
 )
 def sums_compared(layer, x):
     before, table = layer(x), np.zeros((len(x), len(x)), dtype=bool)
@@ -218,9 +218,9 @@ def sums_compared(layer, x):
 
 
 @task.mistake(
-    "The gradient tells of tiny moves only. A layer that rounds has the slope 0, and yet another "
-    "row comes out as another number. Besides, where one output is NaN, a gradient may be NaN for "
-    "all. Put other numbers into the row, and compare what comes out."
+    "The gradient only describes tiny changes. A layer that rounds has gradient 0, although its "
+    "output depends on the row. Besides, where one output is NaN, a gradient may be NaN for all. "
+    "Put other numbers into the row, and compare the outputs."
 )
 def by_gradient(layer, x):
     slopes = torch.autograd.functional.jacobian(layer, x)
@@ -232,7 +232,7 @@ task.mistake(
     lambda layer, x: [(i, j) for i, j in future_leaks(layer, x) if j < len(x) - 1],
 )
 task.mistake(
-    "One layer gives the same for a row that is doubled, negated, or read backwards, so such a "
+    "One layer gives the same output for a row that is doubled, negated, or reversed, so such a "
     "change does not show. Replace the row by new random numbers.",
     lambda layer, x: _pairs(_table(layer, x, lambda row: row)),
 )
@@ -302,7 +302,7 @@ def harness(answer, name, x):
     try:
         return sorted({(int(i), int(j)) for i, j in found})
     except (TypeError, ValueError):
-        raise ValueError("a list of pairs (i, j) of whole numbers is wanted") from None
+        raise ValueError("expected a list of pairs (i, j) of whole numbers") from None
 
 
 @task.cases
@@ -335,9 +335,9 @@ def first_difference(args, result):
     """The first pair that is missing or too much."""
     right, came = set(harness(future_leaks, *args)), set(result)
     for i, j in sorted(right - came):
-        return f"Output {i} depends on row {j}, and ({i}, {j}) is not in your list."
+        return f"Output {i} depends on row {j}, but ({i}, {j}) is not in your list."
     for i, j in sorted(came - right):
         if j <= i:
-            return f"({i}, {j}) is in your list, and row {j} is not later than output {i}."
-        return f"({i}, {j}) is in your list, and output {i} does not depend on row {j}."
+            return f"({i}, {j}) is in your list, but row {j} is not later than output {i}."
+        return f"({i}, {j}) is in your list, but output {i} does not depend on row {j}."
     return None

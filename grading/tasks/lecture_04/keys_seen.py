@@ -11,7 +11,7 @@ task = TaskFile(
     hints=(
         "Number the positions: 0 and 1 are padding, 2 to 5 are words. At which positions are the "
         "three queries?",
-        "The query at position 3 sees positions up to 3. Which of these are words?",
+        "The query at position 3 may attend to positions up to 3. Which of these are words?",
     ),
 )
 
@@ -32,21 +32,21 @@ task.mistake(
     [1, 2, 3],
 )
 task.mistake(
-    "This is the padding mask alone. Under the causal mask, the first two queries do not see "
-    "what comes after them.",
+    "This is the padding mask alone. Under the causal mask, the first two queries cannot attend "
+    "to what comes after them.",
     [4, 4, 4],
 )
 task.mistake(
-    "Here the first query is taken to be the one at position 0, at the padding. The queries are "
-    "the last three positions, so their rows are the last three of the square.",
+    "Here the first query is taken to be the one at position 0, which is padding. The queries are "
+    "the last three positions, so their rows are the last three of the square mask.",
     [0, 0, 1],
 )
 task.mistake(
-    "Nothing is hidden here. Masks combine by “and”: visible is what both masks allow. (By “or”, "
-    "each query would see everything.)",
+    "Nothing is masked here. Masks combine by “and”: a key is visible if both masks allow it. (By "
+    "“or”, each query would see everything.)",
     [6, 6, 6],
 )
 task.mistake(
-    "Here one of the two positions of padding is counted, or each query sees one word ahead.",
+    "Here one of the two padding positions is counted, or each query sees one word ahead.",
     [3, 4, 5],
 )

@@ -11,9 +11,9 @@ task = TaskFile(
     section="The causal mask",
     outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     hints=(
-        "Which of the four words may the word at position 2 see?",
-        "The exponentials are 1, 2, 5 and 7. A hidden word has the exponential 0. Divide by the "
-        "sum of what is left.",
+        "Which of the four words may the word at position 2 attend to?",
+        "The exponentials are 1, 2, 5 and 7. A masked word has the exponential 0. Divide by the "
+        "sum of the others.",
     ),
 )
 
@@ -25,42 +25,42 @@ masked_row = [1 / 8, 2 / 8, 5 / 8, 0.0]
 # %%
 
 task.mistake(
-    "This is the row without a mask. The word at position 2 may not see position 3, which comes "
-    "later.",
+    "This is the row without a mask. The word at position 2 may not attend to position 3, which "
+    "comes later.",
     [1 / 15, 2 / 15, 5 / 15, 7 / 15],
 )
 task.mistake(
-    "The hidden word was crossed out after softmax, and the row sums to less than 1. Its "
+    "The masked weight was set to 0 after softmax, so the row sums to less than 1. Its "
     "exponential must be missing from the sum in the denominator, too.",
     [1 / 15, 2 / 15, 5 / 15, 0.0],
 )
 task.mistake(
-    "The hidden score was set to 0, and e⁰ is 1: the hidden word still has some weight. Its score "
-    "goes to −∞, so that its exponential is 0.",
+    "The masked score was set to 0, and e⁰ is 1, so the masked word still has some weight. Set "
+    "its score to −∞, so that its exponential is 0.",
     [1 / 9, 2 / 9, 5 / 9, 1 / 9],
 )
 task.mistake(
     "This is one position too few. Positions are counted from 0, and under a causal mask a word "
-    "sees itself, too: position 2 sees positions 0, 1 and 2.",
+    "also attends to itself: position 2 attends to positions 0, 1 and 2.",
     [1 / 3, 2 / 3, 0.0, 0.0],
 )
 task.mistake(
-    "The right words are visible, but their weights should differ: the scores still matter. Each "
-    "gets its exponential divided by the sum of the visible ones.",
+    "The right words are visible, but their weights should differ: the scores still matter. The "
+    "weight of each is its exponential divided by the sum of the visible ones.",
     [1 / 3, 1 / 3, 1 / 3, 0.0],
 )
 task.mistake(
-    "Here the mask is inverted: the word sees what it must not see, and not what it may.",
+    "Here the mask is inverted: the word attends to exactly what is masked.",
     [0.0, 0.0, 0.0, 1.0],
 )
 task.mistake(
-    "Here the word looks ahead: it sees itself and what comes later. A causal mask shows itself "
-    "and what came before.",
+    "Here the word looks ahead: it attends to itself and what comes later. A causal mask allows "
+    "itself and what came before.",
     [0.0, 0.0, 5 / 12, 7 / 12],
 )
 task.mistake(
-    "The exponentials of the visible words were divided by the largest one, which is hidden. "
-    "Divide by their own sum.",
+    "The exponentials of the visible words were divided by the largest one, which is masked. "
+    "Divide by the sum of the visible ones.",
     [1 / 7, 2 / 7, 5 / 7, 0.0],
 )
 task.mistake(

@@ -26,11 +26,12 @@ task = TaskFile(
     ),
     hints=(
         "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "
-        "number keeps exp in bounds, if some scores are hidden? A hidden one may be the largest.",
-        "Write −∞ over the hidden scores first: its exponential is 0. In which rows is the largest "
-        "score then −∞, and what would you rather subtract there?",
-        "The sum of an empty row is 0. Which number in the denominator gives weights of 0, and no "
-        "NaN, neither forward nor backward?",
+        "number keeps exp in bounds, if some scores are masked? The largest score may be a masked "
+        "one.",
+        "First write −∞ over the masked scores, so that their exponential is 0. In which rows is "
+        "the largest score then −∞, and what could you subtract there instead?",
+        "The sum of an empty row is 0. Which number in the denominator gives weights of 0 and no "
+        "NaN, neither in the forward pass nor in the backward pass?",
     ),
 )
 
@@ -95,8 +96,8 @@ def _plain(scores):
 
 
 task.mistake(
-    "A row in which everything is masked holds nothing but −∞, and its largest score is −∞, too: "
-    "−∞ − (−∞) is NaN. The other rows are right.",
+    "A row in which everything is masked holds only −∞, and its largest score is −∞, too: −∞ − "
+    "(−∞) is NaN. The other rows are right.",
     lambda scores, mask: _plain(scores.masked_fill(~mask, -torch.inf)),
 )
 
@@ -110,8 +111,8 @@ def finite(scores, mask):
 
 
 @task.mistake(
-    "Replacing NaN afterwards fixes the weights, but the backward pass still runs through −∞ − "
-    "(−∞), and after an addition nothing stops it. Let the NaN never arise."
+    "Replacing NaN afterwards fixes the weights, but the backward pass still goes through −∞ − "
+    "(−∞). Prevent the NaN in the first place."
 )
 def patched_additive(scores, mask):
     bias = torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -torch.inf)
@@ -128,7 +129,7 @@ def no_maximum(scores, mask):
 
 
 @task.mistake(
-    "Hidden scores cannot do harm any more, but exp of a visible one above 709 is ∞, and of one "
+    "Masked scores are no longer a problem, but exp of a visible one above 709 is ∞, and of one "
     "below −745 it is 0. Subtract the row's largest visible score first."
 )
 def hidden_without_maximum(scores, mask):
@@ -137,7 +138,7 @@ def hidden_without_maximum(scores, mask):
 
 
 @task.mistake(
-    "The largest score of a row may be a hidden one. If it lies far above the visible ones, all "
+    "The largest score of a row may be a masked one. If it is far above the visible ones, all "
     "their exponentials are rounded to 0. Subtract the largest *visible* score."
 )
 def maximum_of_all(scores, mask):
@@ -146,8 +147,8 @@ def maximum_of_all(scores, mask):
 
 
 @task.mistake(
-    "Two things. An empty row is 0/0. And the largest score of a row may be a hidden one: if it "
-    "lies far above the visible ones, all their exponentials are rounded to 0."
+    "There are two problems. An empty row is 0/0. And the largest score of a row may be a masked "
+    "one: if it is far above the visible ones, all their exponentials are rounded to 0."
 )
 def maximum_of_all_uncovered(scores, mask):
     exp = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
@@ -155,8 +156,8 @@ def maximum_of_all_uncovered(scores, mask):
 
 
 @task.mistake(
-    "One largest score was subtracted from all rows. In a row that lies far below it, all "
-    "exponentials are rounded to 0. Each row needs its own."
+    "One largest score was subtracted from all rows. In a row far below it, all exponentials are "
+    "rounded to 0. Each row needs its own maximum."
 )
 def maximum_of_the_table(scores, mask):
     exp = (scores - scores.amax()).exp() * mask
@@ -164,9 +165,9 @@ def maximum_of_the_table(scores, mask):
 
 
 @task.mistake(
-    "The weights are right. But exp was taken of hidden scores, too, and of one far above the "
-    "others it is ∞. `torch.where` throws the ∞ away, and in the backward pass its slope comes "
-    "back: 0 · ∞ is NaN. Hide the scores *before* exp."
+    "The weights are right. But exp was also taken of masked scores, and of one far above the "
+    "others it is ∞. `torch.where` discards the ∞, but in the backward pass its gradient is "
+    "multiplied in: 0 · ∞ is NaN. Mask the scores *before* exp."
 )
 def where_afterwards(scores, mask):
     top = _largest_visible(scores, mask)
@@ -175,8 +176,8 @@ def where_afterwards(scores, mask):
 
 
 @task.mistake(
-    "exp was taken of hidden scores, too. Of one far above the visible ones it is ∞, and ∞ times "
-    "the 0 of the mask is NaN. Hide the scores *before* exp."
+    "exp was also taken of masked scores. For one far above the visible ones it is ∞, and ∞ times "
+    "the 0 of the mask is NaN. Mask the scores *before* exp."
 )
 def times_the_mask(scores, mask):
     top = _largest_visible(scores, mask)
@@ -185,12 +186,12 @@ def times_the_mask(scores, mask):
 
 
 task.mistake(
-    "The weights were set to 0 after softmax, so the rows do not sum to 1. Empty rows are right "
-    "this way, in the others hidden scores must not enter the sum.",
+    "The weights were set to 0 after softmax, so the rows do not sum to 1. That works for empty "
+    "rows, but in the other rows masked scores must not enter the sum.",
     lambda scores, mask: _plain(scores) * mask,
 )
 task.mistake(
-    "Hidden scores were set to 0, and e⁰ is 1: a score of zero is not nothing.",
+    "Masked scores were set to 0, and e⁰ is 1, so they keep some weight. Set them to −∞.",
     lambda scores, mask: _plain(scores.masked_fill(~mask, 0.0)),
 )
 task.mistake(
@@ -202,20 +203,20 @@ task.mistake(
     lambda scores, mask: masked_weights(scores, ~mask),
 )
 task.mistake(
-    "Softmax runs down the columns. Each query has a row, so it runs along the last axis.",
+    "Softmax runs down the columns. Each query has a row, so it must run along the last axis.",
     lambda scores, mask: masked_weights(scores.mT, mask.mT).mT,
 )
 task.mistake(
-    "Only rows that are masked throughout were treated. In the others, too, what is masked must "
-    "get no weight.",
+    "Only fully masked rows were treated. In the other rows, too, masked entries must get no "
+    "weight.",
     lambda scores, mask: _plain(scores).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0),
 )
 
 
 @task.mistake(
-    "The weights are right. But exp was taken before the hidden scores were sorted out, and of one "
-    "far above the visible ones it is ∞. Its slope is ∞, too, and in the backward pass 0 · ∞ is "
-    "NaN. Hide the scores *before* exp."
+    "The weights are right. But exp was taken before the scores were masked, and for one far "
+    "above the visible ones it is ∞. So is its gradient, and in the backward pass 0 · ∞ is NaN. "
+    "Mask the scores *before* exp."
 )
 def where_afterwards_detached(scores, mask):
     top = _largest_visible(scores, mask).detach()
@@ -224,8 +225,8 @@ def where_afterwards_detached(scores, mask):
 
 
 @task.mistake(
-    "The sums of the rows have lost their axis, so they are broadcast along the rows instead of "
-    "down the columns, or do not fit at all. Write keepdim=True."
+    "The row sums have lost their axis, so they are broadcast along the rows instead of down the "
+    "columns, or raise an error. Write keepdim=True."
 )
 def sums_without_axis(scores, mask):
     exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
@@ -233,8 +234,8 @@ def sums_without_axis(scores, mask):
 
 
 @task.mistake(
-    "The lost axis of the sums was put back at position 1, as `[:, None]` does. That is right for "
-    "one table only: with axes in front it belongs to the end. Write keepdim=True, or [..., None]."
+    "The lost axis of the sums was put back at position 1, as `[:, None]` does. That is right "
+    "only without leading axes: it belongs at the end. Write keepdim=True, or [..., None]."
 )
 def axis_at_place_one(scores, mask):
     exp, empty = _exponentials(scores, mask), ~mask.any(dim=-1)
@@ -242,8 +243,8 @@ def axis_at_place_one(scores, mask):
 
 
 @task.mistake(
-    "−1,000 is low, but visible scores may lie as low, and then the hidden ones take a share of "
-    "the sum. Below every score lies only −∞."
+    "−1,000 is low, but visible scores may be as low, and then the masked ones get some weight. "
+    "Only −∞ is below every score."
 )
 def not_low_enough(scores, mask):
     return _plain(scores.masked_fill(~mask, -1000.0)).masked_fill(~mask, 0.0)
@@ -259,7 +260,7 @@ def harness(answer, scores, mask, probe):
     if weights is None:
         return None
     if not isinstance(weights, torch.Tensor):
-        raise ValueError("a tensor is wanted, made from `scores` by torch functions")
+        raise ValueError("expected a tensor, computed from `scores` by torch functions")
     if weights.shape != scores.shape:
         raise ValueError(f"the weights have shape {tuple(weights.shape)}, not {(*scores.shape,)}")
     if not weights.requires_grad:
@@ -316,7 +317,7 @@ def what_rows_hold(args, result):
     if (weights[~mask] != 0).any():
         place = tuple(int(i) for i in np.argwhere((weights != 0) & ~mask)[0])
         row = "In a row in which everything is masked the" if empty[place[:-1]] else "The"
-        return f"{row} weight at {place} is {weights[place]:.3g}; hidden weights must be 0."
+        return f"{row} weight at {place} is {weights[place]:.3g}; masked weights must be 0."
     sums = weights.sum(axis=-1)[~empty]
     if not np.allclose(sums, 1.0):
         wrong = sums[np.abs(sums - 1.0).argmax()]

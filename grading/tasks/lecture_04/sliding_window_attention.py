@@ -14,9 +14,9 @@ task = TaskFile(
     section="Why −∞ and not 0",
     outcome="hide a key from a query, and say why its score goes to −∞ before softmax",
     hints=(
-        "Print the mask for three words and a window of 2. How many words does each row show?",
-        "The other bug shows only where scores are far apart. What does softmax make of the scores "
-        "0 and 800, if the 800 is hidden afterwards?",
+        "Print the mask for three words and a window of 2. How many words does each row allow?",
+        "The other bug shows only if scores are far apart. What does softmax make of the scores 0 "
+        "and 800, if the 800 is masked afterwards?",
     ),
 )
 
@@ -79,32 +79,32 @@ def _renormalised(q, k, v, window, small=0.0):
 
 
 task.as_given(
-    "This is the code as given. With equal scores and a window of 2, the last of three words "
-    "comes out as the mean of all three values."
+    "This is the code as given. With equal scores and a window of 2, the context vector of the "
+    "last of three words is the mean of all three values."
 )
 task.mistake(
-    "The hidden words are right now. But the window is one word too wide: it counts the word "
+    "The right scores are masked now. But the window is one word too wide: it includes the word "
     "itself, so it begins window − 1 positions earlier.",
     lambda q, k, v, window: sliding_window_attention(q, k, v, window + 1),
 )
 task.mistake(
-    "The window is right now. But if a hidden score is far above the visible ones, softmax has "
+    "The window is right now. But if a masked score is far above the visible ones, softmax has "
     "rounded their weights to 0 before you divide, and 0/0 is NaN.",
     lambda q, k, v, window: _renormalised(q, k, v, window),
 )
 task.mistake(
-    "A small number in the denominator avoids 0/0, but the shares that softmax has rounded away "
-    "do not come back: such a row loses its weight. Hide the scores before softmax.",
+    "A small number in the denominator avoids 0/0, but it does not bring back the weights that "
+    "softmax has rounded to 0, so such a row loses its weight. Mask the scores before softmax.",
     lambda q, k, v, window: _renormalised(q, k, v, window, 1e-9),
 )
 task.mistake(
-    "A small number in the denominator avoids NaN, but shares that softmax has rounded to 0 do "
-    "not come back. And the window is one word too wide.",
+    "A small number in the denominator avoids NaN, but it does not bring back the weights that "
+    "softmax has rounded to 0. Also, the window is one word too wide.",
     lambda q, k, v, window: _renormalised(q, k, v, window + 1, 1e-9),
 )
 task.mistake(
-    "Now nothing is divided by the sum, so the rows sum to less than 1. The division was a "
-    "repair of something that should not happen: hide the scores before softmax.",
+    "Now nothing is divided by the sum, so the rows sum to less than 1. The division repaired "
+    "something that should not happen: mask the scores before softmax.",
     lambda q, k, v, window: softmax(_scores(q, k)) * _band(len(q), window) @ v,
 )
 task.mistake(
@@ -114,8 +114,8 @@ task.mistake(
 
 
 @task.mistake(
-    "Hidden scores are hidden rightly. But exp of 900 is ∞, and exp of −1,000 is 0: one "
-    "subtracts the largest visible score first. The `softmax` above does so."
+    "The scores are masked correctly. But exp of 900 is ∞, and exp of −1,000 is 0, so subtract "
+    "the largest visible score first. The imported `softmax` does this."
 )
 def no_maximum(q, k, v, window):
     with np.errstate(over="ignore", invalid="ignore"):
@@ -124,18 +124,18 @@ def no_maximum(q, k, v, window):
 
 
 task.mistake(
-    "Hidden scores are set to 0, and e⁰ is 1: the hidden words still have some weight. Their "
-    "scores go to −∞.",
+    "Masked scores are set to 0, and e⁰ is 1: the masked words still have some weight. Set their "
+    "scores to −∞.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), 0.0),
 )
 task.mistake(
-    "A score of −100 is low, but the visible ones can be lower still, and then the hidden word "
-    "wins. Below every score lies only −∞.",
+    "A score of −100 is low, but the visible ones can be lower still, and then the masked word "
+    "wins. Only −∞ is below every score.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window), -100.0),
 )
 task.mistake(
-    "Now the visible words are hidden. In `np.where(mask, a, b)` the first of the two is taken "
-    "where the mask is True, and True means “may attend”.",
+    "Now the visible words are masked. `np.where(mask, a, b)` takes a where the mask is True, and "
+    "True means “may attend”.",
     lambda q, k, v, window: _hidden(q, k, v, ~_band(len(q), window)),
 )
 task.mistake(
@@ -144,25 +144,25 @@ task.mistake(
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), window).T),
 )
 task.mistake(
-    "Each word sees its whole past now. The window must cut it off.",
+    "Each word sees its whole past now. The window must limit it.",
     lambda q, k, v, window: _hidden(q, k, v, _band(len(q), len(q))),
 )
 
 
-@task.mistake("The window reaches ahead, too. It holds earlier words only.")
+@task.mistake("The window also reaches ahead. It may hold earlier words only.")
 def both_sides(q, k, v, window):
     band = _band(len(q), window)
     return _hidden(q, k, v, band | band.T)
 
 
 task.mistake(
-    "Now nothing is hidden, and each word sees the future.",
+    "Now nothing is masked, and each word sees the future.",
     lambda q, k, v, window: softmax(_scores(q, k)) @ v,
 )
 
 
 task.edit(
-    "Hidden scores are −1,000 here, and visible ones may lie as low. Only −∞ is below every score.",
+    "Masked scores are −1,000 here, and visible ones may be as low. Only −∞ is below every score.",
     "-np.inf",
     "-1000.0",
 )
@@ -170,7 +170,7 @@ task.edit(
 
 @task.mistake(
     "For the first words the window begins before the text. A negative position in a slice counts "
-    "from the end, so they see no words, or too few. Begin at 0 at the earliest."
+    "from the end, so they see no words, or too few. The window must begin at 0 or later."
 )
 def before_the_text(q, k, v, window):
     mask = np.zeros((len(q), len(q)), dtype=bool)
@@ -181,7 +181,7 @@ def before_the_text(q, k, v, window):
 
 @task.mistake(
     "The first words have no visible keys, and 0/0 is NaN: their window begins before the text, "
-    "and a negative position in a slice counts from the end. Begin at 0 at the earliest."
+    "and a negative position in a slice counts from the end. The window must begin at 0 or later."
 )
 def before_the_text_by_hand(q, k, v, window):
     found = []
@@ -194,8 +194,8 @@ def before_the_text_by_hand(q, k, v, window):
 
 
 @task.mistake(
-    "0 · (−∞) is NaN, so multiplying a mask by −∞ also spoils the words that may be seen. Choose "
-    "between the score and −∞ with `np.where`."
+    "0 · (−∞) is NaN, so multiplying a mask by −∞ also spoils the visible words. Choose between "
+    "the score and −∞ with `np.where`."
 )
 def mask_times_infinity(q, k, v, window):
     with np.errstate(invalid="ignore"):
@@ -235,7 +235,7 @@ def what_is_seen(args, result):
     if np.isnan(result).any():
         return "A context vector holds NaN: somewhere 0 was divided by 0."
     if not np.allclose(result[0], v[0], rtol=1e-4, atol=1e-5):
-        return "Word 0 sees nobody but itself, so its context vector must be its own value vector."
+        return "Word 0 sees only itself, so its context vector must be its own value vector."
     if window == 1 and not np.allclose(result, v, rtol=1e-4, atol=1e-5):
         return "With a window of 1 each word sees itself only."
     return None

@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="test a layer for leaks from the future, and recognize a leak by a loss that is too "
     "good",
     hints=(
-        "What may the model look at when its loss is measured, and what when it writes?",
+        "What may the model attend to when its loss is measured, and what during generation?",
         "Change one word late in a text. Which outputs may change?",
         "For another cause: have these texts really never been seen? And over which positions is "
         "the loss averaged?",
@@ -44,12 +44,12 @@ task.mistake(
     "The model is overfitted and knows the training texts by heart.",
 )
 task.mistake(
-    "It does not compare with the surprise of the program, which on new texts no model can be "
-    "below on average.",
+    "It does not compare with the entropy of the generating program, which no model can beat on "
+    "new texts on average.",
     "0.02 is very low.",
 )
 task.mistake(
-    "It does not say why unseen texts cannot give it away: their future is given, too.",
+    "It does not say why unseen texts cannot reveal the leak: their future is given, too.",
     "Unseen texts are similar to the training texts.",
 )
 task.mistake(
@@ -57,6 +57,6 @@ task.mistake(
     "I would train again with a causal mask and compare the losses.",
 )
 task.mistake(
-    "It does not say how the other cause is told from a leak.",
+    "It does not say how to tell the other cause from a leak.",
     "Or the data was too easy.",
 )

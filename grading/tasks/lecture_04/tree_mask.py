@@ -13,9 +13,10 @@ task = TaskFile(
     section="Other masks in use",
     outcome="mask padding on either side, combine masks, and say what a fully masked row gives",
     hints=(
-        "Take the tokens one by one. What does token i see, if you know already what its parent "
+        "Take the tokens one by one. What does token i see, if you already know what its parent "
         "sees?",
-        "In which order must the rows be made, so that the parent's is finished when you need it?",
+        "In which order must the rows be computed, so that the parent's row is finished when you "
+        "need it?",
     ),
 )
 
@@ -68,8 +69,8 @@ def _step(parents):
 
 
 task.mistake(
-    "Each token sees itself and its parent, and no farther. It needs its whole past: the "
-    "parent's parent, too, and so on to the beginning of its text.",
+    "Each token sees only itself and its parent. It needs its whole past: the parent's parent, "
+    "too, and so on to the beginning of its text.",
     lambda parents: torch.eye(len(parents), dtype=torch.bool) | _step(parents),
 )
 
@@ -88,23 +89,23 @@ task.mistake(
     lambda parents: tree_mask(parents) & ~torch.eye(len(parents), dtype=torch.bool),
 )
 task.mistake(
-    "The mask is transposed: each token sees what grows out of it. Each row is a query, each "
-    "column a key.",
+    "The mask is transposed: each token sees its continuations. Each row is a query, each column "
+    "a key.",
     lambda parents: tree_mask(parents).T,
 )
 
 
 @task.mistake(
-    "This is the causal mask: each token sees everything that is earlier in the list, also other "
-    "continuations, which in its own text were never written."
+    "This is the causal mask: each token sees everything earlier in the list, including other "
+    "continuations, which do not belong to its text."
 )
 def causal(parents):
     return torch.ones(len(parents), len(parents), dtype=torch.bool).tril()
 
 
 @task.mistake(
-    "Trees are kept apart, but within a tree each token sees everything earlier, also other "
-    "continuations. Only its own parents, and theirs, are its past."
+    "Trees are kept apart, but within a tree each token sees everything earlier, including other "
+    "continuations. Only its parent, the parent's parent and so on are its past."
 )
 def same_root(parents):
     mask = tree_mask(parents)
@@ -117,7 +118,7 @@ def _depths(parents):
 
 
 @task.mistake(
-    "Each token sees all that have fewer ancestors than itself. Some of these belong to other "
+    "Each token sees all tokens with fewer ancestors than itself. Some of these belong to other "
     "continuations."
 )
 def all_of_less_depth(parents):
@@ -126,8 +127,8 @@ def all_of_less_depth(parents):
 
 
 @task.mistake(
-    "Tokens see their siblings. These are other choices for the same place, so neither is in the "
-    "other's past."
+    "Tokens see their siblings. These are alternatives for the same position, so neither is in "
+    "the other's past."
 )
 def with_siblings(parents):
     same = torch.tensor([[a == b >= 0 for b in parents] for a in parents])
@@ -135,8 +136,8 @@ def with_siblings(parents):
 
 
 @task.mistake(
-    "−1 says that there is no parent. As an index it means the last position, so tokens without a "
-    "parent see the last one."
+    "−1 means that there is no parent. As an index it means the last position, so tokens without "
+    "a parent see the last one."
 )
 def last_is_the_parent(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)
@@ -146,8 +147,8 @@ def last_is_the_parent(parents):
 
 
 @task.mistake(
-    "Each token sees itself and its parent, and no farther: the parent's parent belongs to its "
-    "text, too. And −1 says that there is no parent, while as an index it means the last position."
+    "Each token sees only itself and its parent, but the parent's parent belongs to its text, "
+    "too. Also, −1 means that there is no parent, but as an index it means the last position."
 )
 def parent_at_the_index(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)
@@ -186,15 +187,16 @@ task.mistake(
 
 
 task.edit(
-    "A token sees what its parent sees, but not itself: its own position was written over.",
+    "A token sees what its parent sees, but not itself: its own position was overwritten.",
     "mask[i] |= mask[parent]",
     "mask[i] = mask[parent]",
 )
 
 
 @task.mistake(
-    "Within a tree each token sees all of it, also what comes later. If a token gets its parent's "
-    "row itself, and not a copy, what is written for it is in its parent's row, too."
+    "Within a tree each token sees all of it, including what comes later. If a token shares its "
+    "parent's row instead of a copy, everything written for the token is also written for the "
+    "parent."
 )
 def rows_shared(parents):
     rows = []
@@ -207,8 +209,8 @@ def rows_shared(parents):
 
 @task.mistake(
     "Parents see their children, which come later. A row of a tensor is a view: what you write "
-    "into it for the child is written for the parent. Take a copy first, or write into the row "
-    "of the child."
+    "into it for the child is also written for the parent. Take a copy first, or write into the "
+    "row of the child."
 )
 def into_the_parents_row(parents):
     mask = torch.eye(len(parents), dtype=torch.bool)
@@ -221,8 +223,8 @@ def into_the_parents_row(parents):
 
 
 @task.mistake(
-    "The way up ends one step too early: tokens without a parent are seen by nobody, not even by "
-    "themselves. They belong to the text, too."
+    "The loop over the parents ends one step too early: nobody sees the tokens without a parent, "
+    "not even these tokens themselves. They belong to the text, too."
 )
 def root_left_out(parents):
     roots = torch.tensor([parent < 0 for parent in parents])
@@ -256,4 +258,4 @@ def who_sees_whom(args, result):
         path.append(at)
         at = parents[at]
     does = "sees" if result[i, j] else "does not see"
-    return f"Token {i} {does} token {j}; the text that ends with it has the places {path[::-1]}."
+    return f"Token {i} {does} token {j}; the text that ends with it has the positions {path[::-1]}."

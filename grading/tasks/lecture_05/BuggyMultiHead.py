@@ -19,8 +19,9 @@ task = TaskFile(
     hints=(
         "One of these lines comes from a printed program: see *Two defects in print*, under "
         "*Deeper* in the lecture.",
-        "One shows if you run the module with a mask and with one that hides nothing, and compare.",
-        "One makes the scores too small as soon as there is more than one head.",
+        "One bug shows if you run the module once with a mask and once with a mask that hides "
+        "nothing, and compare.",
+        "One bug makes the scores too small as soon as there is more than one head.",
     ),
 )
 
@@ -113,45 +114,48 @@ class ByMatmul(InParts):
         return self.W_out(context.transpose(1, 2).flatten(2))
 
 
-task.as_given("This is the code as given. And when the shapes are right, two more things are not.")
+task.as_given(
+    "This is the code as given. All three bugs are still in it. Begin with the shapes: "
+    "`W_query.weight` should be (d_model, d_model)."
+)
 
 
 @task.mistake(
-    "The mask is right now, and that is not all. How wide is what each head reads of a word? "
-    "And how many products does a score add up?"
+    "The mask is right now. Two bugs are left. How much of a word does each head read? And how "
+    "many products does a score add up?"
 )
 class OnlyMaskMended(InParts):
     shared = wide = True
 
 
 @task.mistake(
-    "The divisor is right now, and that is not all. How wide is what each head reads of a "
-    "word? And does the line with the mask change anything?"
+    "The divisor is right now. Two bugs are left. How much of a word does each head read? And "
+    "does the line with the mask change anything?"
 )
 class OnlyDivisorMended(InParts):
     shared = blind = True
 
 
 @task.mistake(
-    "Each head reads the whole word now, and that is not all. How many products does a score "
-    "add up? And does the line with the mask change anything?"
+    "Each head reads the whole word now. Two bugs are left. How many products does a score add "
+    "up? And does the line with the mask change anything?"
 )
 class OnlyProjectionMended(InParts):
     wide = blind = True
 
 
 @task.mistake(
-    "Mask and divisor are right. But the embedding is cut, and all heads send their piece "
-    "through the same small projection: each is blind for the rest of the word. Project the "
-    "whole word by d_model × d_model, and cut the result."
+    "Mask and divisor are right. But the embedding is cut, and all heads send their piece through "
+    "the same small projection, so each head is blind to the rest of the word. Project the whole "
+    "word with a d_model × d_model matrix, and split the result."
 )
 class ProjectionLeft(InParts):
     shared = True
 
 
 @task.mistake(
-    "Projections and mask are right. But a score adds up the d_k products of one head, so the "
-    "root of d_model is too large by a factor of √n_heads."
+    "Projections and mask are right. But a score is a sum of the d_k products of one head, so "
+    "√d_model is too large by a factor of √n_heads."
 )
 class DivisorLeft(InParts):
     wide = True
@@ -159,27 +163,29 @@ class DivisorLeft(InParts):
 
 @task.mistake(
     "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves the "
-    "scores as they are (only `masked_fill_` changes them): its result is thrown away."
+    "scores as they are (only `masked_fill_` changes them). Its result is discarded."
 )
 class MaskLeft(InParts):
     blind = True
 
 
-@task.mistake("Projections and mask are right. But the division is gone; it should be by √d_k.")
+@task.mistake("Projections and mask are right. But the division is gone: divide by √d_k.")
 class NotDivided(InParts):
     def _weigh(self, scores, mask, d_model):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 
 
-@task.mistake("Projections and mask are right. But the scores are divided by d_k, not by its root.")
+@task.mistake(
+    "Projections and mask are right. But the scores are divided by d_k, not by its square root."
+)
 class ByWidth(InParts):
     def _weigh(self, scores, mask, d_model):
         return super()._weigh(scores / math.sqrt(self.d_k), mask, d_model)
 
 
 @task.mistake(
-    "Projections and mask are right. But under the root is the number of heads; it should be the "
-    "width of one."
+    "Projections and mask are right. But the divisor is the square root of the number of heads. "
+    "Take the width of one head."
 )
 class ByNumber(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -197,7 +203,7 @@ class TurnedAround(InParts):
 
 
 @task.mistake(
-    "Projections and divisor are right. But hidden scores were set to 0, and e⁰ is 1. They go to "
+    "Projections and divisor are right. But masked scores were set to 0, and e⁰ is 1. Set them to "
     "−∞."
 )
 class ZeroScores(InParts):
@@ -206,8 +212,8 @@ class ZeroScores(InParts):
 
 
 @task.mistake(
-    "Projections and divisor are right. But the mask acts after softmax, so the weights of a row "
-    "no longer sum to 1. −∞ goes into the scores."
+    "Projections and divisor are right. But the mask is applied after softmax, so the weights of "
+    "a row no longer sum to 1. Set the masked scores to −∞."
 )
 class CrossedOut(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -215,8 +221,8 @@ class CrossedOut(InParts):
 
 
 @task.mistake(
-    "The heads get whole words: what the projections make was read as (batch, n_heads, T, d_k) "
-    "at once, by `view` or `reshape`, which move no number. Each row has to be cut: (batch, T, "
+    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
+    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
     "n_heads, d_k)."
 )
 class WrongCut(InParts):
@@ -226,9 +232,9 @@ class WrongCut(InParts):
 
 
 @task.mistake(
-    "What the projections make was read as (batch, n_heads, T, d_k) at once, and what the heads "
-    "collect was joined without exchanging words and heads. So the heads get whole words. Each "
-    "row has to be cut: (batch, T, n_heads, d_k)."
+    "The projections were reshaped to (batch, n_heads, T, d_k) at once, and the context vectors "
+    "were merged without exchanging words and heads. So each head gets whole words. Split each "
+    "row instead: (batch, T, n_heads, d_k)."
 )
 class WrongCutAndJoin(WrongCut):
     def forward(self, x, mask):

@@ -25,13 +25,16 @@ task = TaskFile(
         "torch.nn.functional.multi_head_attention_forward",
     ),
     hints=(
-        "Your `split_heads` and `merge_heads` are there. What must happen between them?",
-        "The scores have the shape (batch, n_heads, T_q, T_k), and a mask (T_q, T_k) fits to that "
-        "as it is.",
-        "Which width is under the root, and where can you read it off?",
-        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise; scores and weights (batch, "
-        "n_heads, T_q, T_k); contexts (batch, n_heads, T_q, d_v), merged (batch, T_q, n_heads · "
-        "d_v); then `W_out`. A line of code each.",
+        "Project first, then split: `split_heads(self.W_query(query), self.n_heads)`. Do the same "
+        "for keys and values. `merge_heads` and `W_out` come last.",
+        "In between, compute attention as for a single head: `k.mT` exchanges the last two axes, "
+        "and batch and heads are just leading axes. The mask (T_q, T_k) broadcasts to the scores "
+        "(batch, n_heads, T_q, T_k).",
+        "A score is a sum of products. How many products: d_model, n_heads · d_k or d_k? Divide "
+        "by the square root of that number.",
+        "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise with T_k; scores and weights "
+        "(batch, n_heads, T_q, T_k); context vectors (batch, n_heads, T_q, d_v), merged (batch, "
+        "T_q, n_heads · d_v); then `W_out`. Each step is one line of code.",
     ),
 )
 
@@ -125,8 +128,8 @@ class ByList(InParts):
 
 
 @task.mistake(
-    "The cut is made by `view` or `reshape` alone, so words are dealt out to the heads. Cut each "
-    "row, (batch, T, n_heads, d), and then exchange words and heads."
+    "The heads are split by `view` or `reshape` alone, so each head gets some of the words. Cut "
+    "each row, (batch, T, n_heads, d), and then exchange the axes of words and heads."
 )
 class WrongCut(InParts):
     def _split(self, x):
@@ -134,8 +137,8 @@ class WrongCut(InParts):
 
 
 @task.mistake(
-    "The weights are right, and the join is not: before the heads are joined, the words must "
-    "come back in front of them."
+    "The weights are right, but the merge is not: before you merge the heads, the axis of the "
+    "words must come before theirs again."
 )
 class WrongJoin(InParts):
     def _join(self, context):
@@ -143,8 +146,8 @@ class WrongJoin(InParts):
 
 
 @task.mistake(
-    "Both the cut and the join read the numbers in their order, without exchanging the axes of "
-    "words and heads."
+    "Both the split and the merge read the numbers in order, without exchanging the axes of words "
+    "and heads."
 )
 class WrongBoth(WrongCut):
     def _join(self, context):
@@ -152,8 +155,8 @@ class WrongBoth(WrongCut):
 
 
 @task.mistake(
-    "The scores are divided by the root of the width of all heads together. A score adds up the "
-    "d_k products of *one* head: divide by √d_k."
+    "The scores are divided by the square root of the width of all heads together. A score is a "
+    "sum of the d_k products of *one* head: divide by √d_k."
 )
 class AllWidths(InParts):
     def _divisor(self, q):
@@ -161,8 +164,8 @@ class AllWidths(InParts):
 
 
 @task.mistake(
-    "The scores are divided by √d_model. A score adds up the d_k products of one head: divide by "
-    "√d_k."
+    "The scores are divided by √d_model. A score is a sum of the d_k products of one head: divide "
+    "by √d_k."
 )
 class ModelWidth(InParts):
     def _divisor(self, q):
@@ -170,7 +173,7 @@ class ModelWidth(InParts):
 
 
 @task.mistake(
-    "The scores are divided by √d_v. A score adds up d_k products, of queries and keys; values "
+    "The scores are divided by √d_v. A score is a sum of d_k products of queries and keys; values "
     "take no part in it."
 )
 class ValueWidth(InParts):
@@ -185,8 +188,8 @@ class ByWidth(InParts):
 
 
 @task.mistake(
-    "The scores are divided by the root of the number of heads. Under the root is the width of "
-    "one head, d_k."
+    "The scores are divided by the square root of the number of heads. Divide by √d_k, where d_k "
+    "is the width of one head."
 )
 class ByNumber(InParts):
     def _divisor(self, q):
@@ -200,8 +203,8 @@ class NotDivided(InParts):
 
 
 @task.mistake(
-    "Each head gets every n-th number of a row. Its numbers stand side by side: head 0 owns the "
-    "first ones."
+    "Each head gets every n-th number of a row. The numbers of a head are consecutive: head 0 has "
+    "the first ones."
 )
 class Interleaved(InParts):
     def _split(self, x):
@@ -209,22 +212,22 @@ class Interleaved(InParts):
 
 
 @task.mistake(
-    "The weights are right. But the join lets the numbers of the heads alternate. Side by side "
-    "means: all numbers of head 0, then all of head 1."
+    "The weights are right. But after the merge the numbers of the heads alternate. Put all "
+    "numbers of head 0 first, then all of head 1."
 )
 class JoinedInTurn(InParts):
     def _join(self, context):
         return context.permute(0, 2, 3, 1).flatten(2)
 
 
-@task.mistake("The two results come in the other order: first the output.")
+@task.mistake("The two results are in the wrong order: first the output, then the weights.")
 class Turned(InParts):
     def forward(self, query, key, mask):
         """As the model answer, in the other order."""
         return super().forward(query, key, mask)[::-1]
 
 
-@task.mistake("The output is right. But with it come the scores, not the weights.")
+@task.mistake("The output is right. But the second result holds the scores, not the weights.")
 class OnlyOutput(InParts):
     def forward(self, query, key, mask):
         """As the model answer, with scores."""
@@ -233,7 +236,10 @@ class OnlyOutput(InParts):
         return super().forward(query, key, mask)[0], scores.masked_fill(~mask, -torch.inf)
 
 
-@task.mistake("The values are made from `query`. What is looked at passes on its values: `key`.")
+@task.mistake(
+    "The values are computed from `query`. The words that are attended to provide the "
+    "values: use `key`."
+)
 class ValuesOfQueries(InParts):
     def _project(self, query, key):
         return self.W_query(query), self.W_key(key), self.W_value(query)
@@ -245,10 +251,7 @@ class QueriesOfKeys(InParts):
         return self.W_query(key), self.W_key(query), self.W_value(query)
 
 
-@task.mistake(
-    "The mask comes in and is not used. Multi-head attention that forgets it looks fine in every "
-    "test of shapes."
-)
+@task.mistake("The mask is not used. No test of shapes would notice.")
 class MaskForgotten(InParts):
     def _weigh(self, scores, mask):
         return scores.softmax(dim=-1)
@@ -267,8 +270,8 @@ class CrossedOut(InParts):
 
 
 @task.mistake(
-    "Hidden scores were set to 0, or to a number near it, and e⁰ is 1: hidden words keep a "
-    "weight. Their scores go to −∞."
+    "Masked scores were set to 0 or a number near it, and e⁰ is 1, so masked words keep some "
+    "weight. Set their scores to −∞."
 )
 class ZeroScores(InParts):
     def _weigh(self, scores, mask):
@@ -276,8 +279,8 @@ class ZeroScores(InParts):
 
 
 @task.mistake(
-    "The mask was added to the scores as it is. There True counts as 1 and False as 0, so words "
-    "that may be seen get a little more, and nothing is hidden."
+    "The mask was added to the scores. There True counts as 1 and False as 0, so words that may "
+    "be attended to get a little more weight, and nothing is masked."
 )
 class MaskAdded(InParts):
     def _weigh(self, scores, mask):
@@ -285,8 +288,8 @@ class MaskAdded(InParts):
 
 
 @task.mistake(
-    "Softmax runs along the queries. Each query shares out a weight of 1 among the keys, which "
-    "are the last axis."
+    "Softmax runs along the queries. The weights of each query must sum to 1 over the keys, the "
+    "last axis."
 )
 class DownTheColumns(InParts):
     def _weigh(self, scores, mask):
@@ -295,8 +298,8 @@ class DownTheColumns(InParts):
 
 
 @task.mistake(
-    "Softmax runs along the heads, so these compete with each other. It runs along the keys, in "
-    "each head for itself."
+    "Softmax runs along the heads, so they compete with each other. It must run along the keys, "
+    "in each head separately."
 )
 class AcrossHeads(InParts):
     def _weigh(self, scores, mask):
@@ -315,7 +318,8 @@ class Averaged(InParts):
 
 
 @task.mistake(
-    "The heads are joined, and the end is missing: `W_out` mixes them and makes the output's width."
+    "The heads are merged, but the last step is missing: `W_out` maps them to the width of the "
+    "output."
 )
 class NotMixed(InParts):
     def forward(self, query, key, mask):
@@ -326,8 +330,8 @@ class NotMixed(InParts):
 
 
 @task.mistake(
-    "`W_out` is made for n_heads · d_k numbers. What is joined are the values' averages, n_heads "
-    "· d_v numbers for each word."
+    "`W_out` is made for n_heads · d_k inputs. The merged context vectors have the width of the "
+    "values: n_heads · d_v numbers for each word."
 )
 class NarrowOut(InParts):
     def __init__(self, d_model, n_heads, d_k, d_v, d_out):
@@ -357,8 +361,8 @@ class OnlySelf(InParts):
 
 
 task.edit(
-    "`masked_fill` writes where its mask is True. In this course True means “may attend”, so it "
-    "is `~mask` that is filled.",
+    "`masked_fill` fills where its mask is True. In this course True means “may attend”, so fill "
+    "with `~mask`.",
     "~mask",
     "mask",
 )
@@ -385,7 +389,7 @@ def harness(answer, sizes, matrices, query, key, mask):
             if not isinstance(layer, torch.nn.Linear):
                 raise ValueError(f"{name} is not an nn.Linear of the module")
             if layer.bias is not None:
-                raise ValueError(f"{name} has a bias, and none is wanted: bias=False")
+                raise ValueError(f"{name} has a bias; expected bias=False")
             if layer.weight.shape != matrix.shape:
                 came = f"{name}.weight has shape {tuple(layer.weight.shape)}"
                 raise ValueError(f"{came}, not {tuple(matrix.shape)}: {told[name]}")
@@ -394,7 +398,7 @@ def harness(answer, sizes, matrices, query, key, mask):
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("forward must return two things: the output and the weights")
+        raise ValueError("forward must return two results: the output and the weights")
     return found[0], found[1]
 
 
@@ -447,7 +451,7 @@ def shapes(args, result):
     wanted = ((batch, T_q, sizes["d_out"]), (batch, sizes["n_heads"], T_q, T_k))
     for name, part, shape in zip(("output", "weights"), result, wanted, strict=True):
         if part.shape != shape:
-            return f"The {name} must have the shape {shape} and came with {part.shape}."
+            return f"The {name} must have the shape {shape}, but it has {part.shape}."
     return None
 
 
@@ -458,7 +462,7 @@ def weights_are_weights(args, result):
     if np.isnan(weights).any():
         return "The weights hold NaN."
     if (np.abs(weights) * ~mask > 1e-9).any():
-        return "Keys get weight that the mask hides."
+        return "Masked keys get weight."
     sums = weights.sum(axis=-1)
     if not np.allclose(sums, 1.0):
         worst = sums.flat[np.abs(sums - 1).argmax()]
@@ -476,7 +480,9 @@ def where_it_goes_wrong(args, result):
     scores = q @ k.mT / math.sqrt(sizes["d_k"])
     right = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).numpy()
     if np.allclose(result[1], right, atol=1e-5):
-        return "The weights are right and the output is not: look at values, join and W_out."
+        return (
+            "The weights are right, but the output is not: look at the values, the merge and W_out."
+        )
     # The logarithm of the weights holds the scores, but for a constant in each row.
     seen = mask.numpy() & (result[1] > 1e-9) & (right > 1e-9)
     pairs = [[], []]
@@ -490,7 +496,7 @@ def where_it_goes_wrong(args, result):
     factor = (came * wanted).sum() / (wanted**2).sum()
     if np.allclose(came, factor * wanted, atol=1e-3):
         return (
-            f"The weights are what comes of scores that are {factor:.3g} times the right ones: "
-            "look at the divisor."
+            f"The weights are what you get from scores that are {factor:.3g} times the right "
+            "ones: look at the divisor."
         )
-    return "The weights are wrong, and not by the divisor alone: look at the cut and the mask."
+    return "The weights are wrong, and not only by the divisor: look at the split and the mask."

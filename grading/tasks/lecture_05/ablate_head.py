@@ -12,8 +12,8 @@ task = TaskFile(
     section="Ablating a head",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "`W_out` gets the context vectors of all heads side by side, head 0 first. Which of its "
-        "numbers meet those of head 0, and which those of the next?",
+        "`W_out` receives the context vectors of all heads side by side, head 0 first. Which of "
+        "its columns are multiplied with head 0, and which with head 1?",
         "How wide is a head, if `W_out` has n_heads · d_v columns?",
     ),
 )
@@ -49,8 +49,8 @@ def by_numpy(W_out, head, n_heads):
 
 
 @task.mistake(
-    "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs, and the heads are "
-    "what comes in: columns."
+    "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs; the heads are its "
+    "inputs, so they own columns."
 )
 def rows(W_out, head, n_heads):
     d, changed = -(-W_out.shape[0] // n_heads), W_out.clone()
@@ -59,8 +59,8 @@ def rows(W_out, head, n_heads):
 
 
 @task.mistake(
-    "The matrix itself was changed, and with it the model: the head would be off for good. "
-    "Change a copy, `W_out.clone()`."
+    "The matrix itself was changed, and the model with it: the head would stay ablated. Change a "
+    "copy, `W_out.clone()`."
 )
 def in_place(W_out, head, n_heads):
     d_v = W_out.shape[1] // n_heads
@@ -69,8 +69,8 @@ def in_place(W_out, head, n_heads):
 
 
 task.edit(
-    "Every n-th column was set to zero. The heads stand side by side, so a head has d_v columns "
-    "in a row.",
+    "Every n-th column was set to zero. The heads are side by side, so a head has d_v consecutive "
+    "columns.",
     "    d_v = W_out.shape[1] // n_heads\n",
     "",
     " * d_v : (head + 1) * d_v",
@@ -84,18 +84,18 @@ task.edit(
     "",
 )
 task.mistake(
-    "Here the head is the only one that is left. It should be the only one that is off.",
+    "This keeps one head and ablates all others. Ablate this one head and keep the others.",
     lambda W_out, head, n_heads: W_out - ablate_head(W_out, head, n_heads),
 )
 task.mistake(
-    "Another head is off than wanted. Heads are counted from 0 here.",
+    "Another head was ablated. Heads are counted from 0 here.",
     lambda W_out, head, n_heads: ablate_head(W_out, head - 1 if head else n_heads - 1, n_heads),
 )
 
 
 @task.mistake(
-    "The columns were taken out, and what the heads bring no longer fits. Set them to zero, and "
-    "the shape stays."
+    "The columns were removed, so the context vectors no longer fit. Set them to zero instead; "
+    "the shape stays the same."
 )
 def cut_out(W_out, head, n_heads):
     pieces = W_out.chunk(n_heads, dim=1)
@@ -103,13 +103,13 @@ def cut_out(W_out, head, n_heads):
 
 
 task.mistake(
-    "The other heads were made louder to make up for it. Then you would measure that change, "
-    "too. Leave them as they are.",
+    "The other heads were scaled up to compensate. Then you would measure that change, too. Leave "
+    "them as they are.",
     lambda W_out, head, n_heads: ablate_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
 task.edit(
-    "Rows were set to 0. What a head passes on meets the *columns* of W_out; its rows are the "
-    "outputs.",
+    "Rows were set to 0. The context vector of a head is multiplied with *columns* of W_out; its "
+    "rows are the outputs.",
     "changed[:, head",
     "changed[head",
 )
@@ -120,20 +120,20 @@ task.edit(
 )
 
 task.edit(
-    "The width of a head was computed from the number of rows. The rows are the outputs; what the "
-    "heads bring meets the columns, n_heads · d_v of them.",
+    "The width of a head was computed from the number of rows. The rows are the outputs; the "
+    "heads are the columns, n_heads · d_v of them.",
     "W_out.shape[1]",
     "W_out.shape[0]",
 )
 task.edit(
-    "The last column of the head was left out. The end of a slice, or of `arange`, does not belong "
-    "to it, so it needs no −1.",
+    "The last column of the head was left out. The end of a slice, or of `arange`, is excluded, "
+    "so it needs no −1.",
     "(head + 1) * d_v",
     "(head + 1) * d_v - 1",
 )
 task.edit(
-    "One column too many was set to zero: the first one of the next head. The end of a slice does "
-    "not belong to it, so it is the position where the next head begins.",
+    "One column too many was set to zero: the first one of the next head. The end of a slice is "
+    "excluded, so it is the position where the next head begins.",
     "(head + 1) * d_v",
     "(head + 1) * d_v + 1",
 )
@@ -143,8 +143,8 @@ task.edit(
     "head * d_v",
 )
 task.edit(
-    "The number of heads was taken for their width: n_heads columns were set to zero, counted in "
-    "steps of n_heads. How wide is a head?",
+    "The number of heads was used as their width: n_heads columns were set to zero, in steps of "
+    "n_heads. How wide is a head?",
     "head * d_v : (head + 1) * d_v",
     "head * n_heads : (head + 1) * n_heads",
 )
@@ -174,7 +174,11 @@ def which_columns(args, result):
     for column in range(W_out.shape[1]):
         owner = column // (W_out.shape[1] // n_heads)
         if owner == head and result[:, column].any():
-            return f"Column {column} belongs to head {head}, which is to be off, and is not 0."
+            return (
+                f"Column {column} belongs to head {head}, which should be ablated, but it is not 0."
+            )
         if owner != head and not np.allclose(result[:, column], W_out[:, column]):
-            return f"Column {column} belongs to head {owner}, which is to stay, and has changed."
+            return (
+                f"Column {column} belongs to head {owner}, which should stay, but it has changed."
+            )
     return None

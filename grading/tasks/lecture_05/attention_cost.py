@@ -15,10 +15,10 @@ task = TaskFile(
     section="What heads cost",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "Write down the six products with their shapes: four with a matrix of parameters, and "
-        "two that attend.",
+        "Write down the six products with their shapes: four with a matrix of parameters, the "
+        "scores, and the weighted sum.",
         "Which of the four projections have T_q rows, and which have T_k?",
-        "All heads together have scores of T_q × T_k × n_heads, and each is a sum of d_k products.",
+        "All heads together have T_q × T_k × n_heads scores, and each is a sum of d_k products.",
     ),
 )
 
@@ -232,7 +232,7 @@ def _which_product(args, off):
         for kind in (lengths, widths):
             for (was, n), (new, m) in itertools.permutations(kind.items(), 2):
                 if was in factors and off == size // n * (m - n):
-                    found.append(f"as if for {name} {new} = {m} stood in the place of {was} = {n}")
+                    found.append(f"as if {new} = {m} were in the place of {was} = {n} for {name}")
     which = f", {found[0]}" if len(found) == 1 else ""
     said = f"The number of FLOPs is too {'small' if off < 0 else 'large'} by {abs(off)}{which}."
     return f"{said} The products: " + ", ".join(f"{a} {b}" for a, b in takes.items()) + "."
@@ -250,7 +250,7 @@ def which_part(args, result):
     if result[1] != right[1]:
         return _which_product(args, result[1] - right[1])
     if result[2] != right[2]:
-        return "The number of weights to keep is wrong."
+        return "The number of attention weights is wrong."
     return None
 
 
@@ -263,12 +263,12 @@ task.mistake(
     _changed(0, no_bias_of_output),
 )
 task.mistake(
-    "The bias of `W_out` was given the width of what is joined. A bias has a number for each "
-    "*output*: d_model.",
+    "The bias of `W_out` was given the width of the concatenated heads. A bias has a number for "
+    "each *output*: d_model.",
     _changed(0, bias_of_joined),
 )
 task.mistake(
-    "`W_out` was given T_k rows. What is joined belongs to the queries: T_q rows.",
+    "`W_out` was given T_k rows. The concatenated heads belong to the queries: T_q rows.",
     _changed(1, output_of_keys),
 )
 task.mistake(
@@ -280,7 +280,7 @@ task.mistake(
     _changed(1, values_of_queries),
 )
 task.mistake(
-    "The queries were given T_k rows. They belong to the T_q words that ask.",
+    "The queries were given T_k rows. They belong to the T_q words that attend.",
     _changed(1, queries_of_keys),
 )
 task.mistake(
@@ -292,8 +292,8 @@ task.mistake(
     _changed(1, one_head_attends),
 )
 task.mistake(
-    "These are the multiplications alone. The lecture counts about as many additions, so 2 · a · "
-    "b · c for a product of (a, b) and (b, c).",
+    "These are the multiplications alone. The lecture counts about as many additions, so a "
+    "product of (a, b) and (b, c) costs 2 · a · b · c.",
     _changed(1, multiplications),
 )
 task.mistake(
@@ -309,11 +309,11 @@ task.mistake(
     _changed(1, one_length),
 )
 task.mistake(
-    "The scores are counted, and the weighted sum of the values is not.",
+    "The scores are counted, but the weighted sum of the values is not.",
     _changed(1, scores_only),
 )
 task.mistake(
-    "Each head was given the width of all heads. A score adds up the d_k products of one head.",
+    "Each head was given the width of all heads. A score is a sum of the d_k products of one head.",
     _changed(1, wide_heads),
 )
 
@@ -344,7 +344,7 @@ def one_head_projects(d_model, n_heads, d_k, d_v, T_q, T_k, bias):
 
 
 task.mistake(
-    "There is a table of T_q × T_k weights for each head.",
+    "Each head has its own T_q × T_k weights.",
     _changed(2, lambda d_model, n_heads, d_k, d_v, T_q, T_k, bias: T_q * T_k),
 )
 task.mistake(

@@ -9,8 +9,8 @@ task = TaskFile(
     section="Ablating a head",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "Who else could look at the previous word?",
-        "What happens to a head's output before anybody reads it?",
+        "Could another head do the same job?",
+        "A head's output passes through `W_out` and then to later layers. What if these ignore it?",
     ),
 )
 
@@ -34,7 +34,7 @@ claim_head_role = (
 # %%
 
 task.mistake(
-    "It agrees with one of the two. Neither a map nor a single switch decides.",
+    "It agrees with one of the two. Neither a map nor a single ablation decides.",
     "The head does nothing, since the accuracy stays.",
 )
 task.mistake(
@@ -50,6 +50,6 @@ task.mistake(
     "I would switch the head off with other sentences, too.",
 )
 task.mistake(
-    "It does not say what comes out under each explanation.",
+    "It does not say which result each explanation predicts.",
     "I would switch off two heads at once.",
 )

@@ -11,37 +11,37 @@ task = TaskFile(
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     reasons={
         "a": correct(
-            "Same queries and same keys give the same weights. Both heads then average the same "
+            "The same queries and keys give the same weights. Both heads then average the same "
             "words, and their values, side by side, are the values of one wider head."
         ),
         "b": incorrect(
-            "It reads all 64, each through its own row of a matrix. What is narrow is what it "
-            "makes of them: 8 numbers."
+            "It reads all 64, because each of its outputs is a dot product with the whole word. "
+            "Only its result is narrow: 8 numbers."
         ),
         "c": correct(
-            "Each head has its own columns in `W_out`. They have to go along, or each head's "
-            "numbers meet the columns of the other."
+            "Each head has its own columns in `W_out`. They have to be swapped as well, or each "
+            "head's numbers are multiplied with the columns of the other."
         ),
         "d": correct(
-            "Its scores depend on the table W_Q W_Kᵀ, and through a width of 8 no table of more "
-            "than 8 independent rows can pass."
+            "Its scores depend on W_Q W_Kᵀ, a product through an inner dimension of 8, and the "
+            "rank of such a product is at most 8."
         ),
         "e": incorrect(
-            "In some seeds of the stored table both heads looked at the flag, and nobody at the "
-            "position before. Having two heads is not the same as using them."
+            "In some seeds of the stored table both heads attended to the flag, and no head to "
+            "the previous position. Having two heads is not the same as using them."
         ),
         "f": correct(
-            "A product with joined columns is a sum: each head adds its own piece, and the "
-            "others do not notice when it is taken away."
+            "A product with concatenated vectors is a sum: each head adds its own term, and "
+            "ablating one leaves the others unchanged."
         ),
         "g": incorrect(
-            "Equal weights bring the mean of all values, which tells what is in the text. What "
-            "comes after may need it. Ablate the head and measure."
+            "Equal weights give the mean of all values, which says what is in the text. Later "
+            "layers may need it. Ablate the head and measure."
         ),
     },
     hints=(
-        "Write down what one head computes, step by step. Which of the steps does a statement "
-        "change, and which does it leave as it was?",
+        "Write down what one head computes, step by step. Which steps does a statement change, "
+        "and which does it leave unchanged?",
     ),
 )
 

@@ -12,9 +12,10 @@ task = TaskFile(
     section="Ablating a head",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "`weight.data = …` puts another tensor into a parameter. Keep the old one.",
-        "The answers come as (batch, 3 · T, symbols): `unflatten(1, (3, -1))` sorts them by "
-        "question.",
+        "`weight.data = …` puts another tensor into a parameter. Keep the old one, and put it "
+        "back before you ablate the next head.",
+        "The logits have the shape (batch, 3 · T, symbols): after `argmax(dim=-1)`, `unflatten(1, "
+        "(3, -1))` gives an axis for the questions.",
     ),
 )
 
@@ -24,7 +25,7 @@ def head_roles_by_ablation(model, tokens, targets):
     """For each head the question, 0, 1 or 2, that it serves, or None; a list."""
 
     def shares():
-        """The share of right answers to each question, (3,)."""
+        """The accuracy on each question, (3,)."""
         # BEGIN SOLUTION
         with torch.no_grad():
             found = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))  # (batch, 3, T)
@@ -71,22 +72,22 @@ def by_copies(model, tokens, targets):
 
 
 task.edit(
-    "Head 0 is the only one that is ever ablated.",
+    "Only head 0 is ever ablated.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(whole, 0, model.heads.n_heads)",
 )
 task.edit(
-    "The heads stay off: from the second on, several are off at once. Put each one back before the "
-    "next.",
+    "The heads stay ablated: from the second head on, several are off at once. Restore each one "
+    "before the next.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
     "    weight.data = whole\n    return roles",
 )
 task.edit(
-    "The heads stay off: from the second on, several are off at once, and so the model comes "
-    "back. Was the old weight put back, and was it a copy? `detach()`, `.data` and `state_dict()` "
-    "share the memory of the weight, and what is written into it is in them, too.",
+    "The heads stay ablated: from the second head on, several are off at once, and the model is "
+    "not restored. Did you put the old weight back, and was it a copy? `detach()`, `.data` and "
+    "`state_dict()` share memory with the weight, so they change with it.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
@@ -94,42 +95,42 @@ task.edit(
 )
 task.edit(
     "A head that serves question 0 gets None. In Python 0 counts as False, in `or`, in `and` and "
-    "after `if`. Compare with None, or ask for the fall.",
+    "after `if`. Compare with None, or test how far the accuracy falls.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "(int(falls.argmax()) if falls.max() > 0.1 else None) or None",
 )
 task.edit(
-    "The falls have the wrong sign: where a share falls, this number is below 0. So nobody is "
-    "missed, and only a head that is in the way gets a question.",
+    "The sign of the differences is wrong: where an accuracy falls, yours is below 0. So a needed "
+    "head gets None, and only a head that does harm gets a question.",
     "before - shares()",
     "shares() - before",
 )
 task.edit(
-    "The first question whose share falls by more than 0.1 was taken. A head may help with "
-    "several: the one whose share falls most is wanted.",
+    "You took the first question whose accuracy falls by more than 0.1. A head may help with "
+    "several: take the one whose accuracy falls most.",
     "int(falls.argmax()) if",
     "int((falls > 0.1).int().argmax()) if",
 )
 task.edit(
-    "A head that nobody misses gets a question all the same. If no share falls by more than "
-    "0.1, the answer for it is None.",
+    "A head that is not needed gets a question as well. If no accuracy falls by more than 0.1, "
+    "its entry is None.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "int(falls.argmax())",
 )
 task.edit(
-    "This is the question that is answered *best* without the head. Return the one that suffers "
-    "most.",
+    "This is the question that is answered *best* without the head. Return the one whose accuracy "
+    "falls most.",
     "int(falls.argmax()) if",
     "int((before - falls).argmax()) if",
 )
 task.edit(
-    "This is the question that is answered worst without the head, also if it was no better "
-    "with it. Compare with the shares before.",
+    "This is the question that is answered worst without the head, even if it was no better with "
+    "it. Compare with the accuracies before.",
     "int(falls.argmax()) if",
     "int((before - falls).argmin()) if",
 )
 task.edit(
-    "Positions at which nothing is asked (−100) are counted, as wrong ones. That makes all falls "
+    "Positions without a question (−100) are counted as wrong answers. That makes all differences "
     "smaller.",
     "asked.double().sum(dim=(0, 2))",
     "asked.double().numel() * 3",
@@ -143,13 +144,15 @@ task.edit(
     "targets.unflatten(1, (-1, 3)).transpose(1, 2)",
 )
 task.edit(
-    "All three questions are thrown together, so every head that is missed gets question 0.",
+    "All three questions share one accuracy, so every head that is needed gets question 0.",
     "return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))",
     "return (right.double().sum() / asked.double().sum()).expand(3)",
 )
 
 
-@task.mistake("Rows of `W_out` were cut. A head owns columns: the inputs of the projection.")
+@task.mistake(
+    "Rows of `W_out` were set to zero. A head owns columns: the inputs of the projection."
+)
 def rows_cut(model, tokens, targets):
     weight = model.heads.W_out.weight
     whole, n = weight.detach().clone(), model.heads.n_heads
@@ -169,7 +172,7 @@ def rows_cut(model, tokens, targets):
     return roles
 
 
-@task.mistake("The roles are right. But the model is returned with a head still ablated.")
+@task.mistake("The roles are right. But the model still has an ablated head: put the weight back.")
 def left_off(model, tokens, targets):
     roles = head_roles_by_ablation(model, tokens, targets)
     weight = model.heads.W_out.weight
@@ -238,7 +241,7 @@ def cases(seed):
         ([[(2, 1.0)], [], [(0, 1.0)], [(1, 1.0)]], "a head that does nothing"),
         ([[(1, 1.0)], [(0, 1.0)], [(1, 1.0)], [(2, 1.0)]], "two heads for one question"),
         ([[(1, 1.0)], [(2, 1.0)]], "nobody serves question 0"),
-        ([[(2, 1.0)], [(1, 1.0)], [(1, -0.6)], [(0, 1.0)]], "a head that is in the way a little"),
+        ([[(2, 1.0)], [(1, 1.0)], [(1, -0.6)], [(0, 1.0)]], "a head that does a little harm"),
         ([[], [(0, 1.0)], [(2, 0.5)], [(2, 0.7)], [(1, 2.0)]], "five heads"),
         ([[(1, 1.0)], [(2, 1.0), (0, 1.0)]], "a head that helps a little with another question"),
     ):
@@ -262,7 +265,7 @@ def which_head(args, result):
     right = harness(head_roles_by_ablation, *args)["roles"]
     for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
         if came != want:
-            return f"Head {head} serves {want}, and {came} came."
+            return f"Head {head} serves {want}, but your list has {came}."
     if not result["model as it was"]:
-        return "The roles are right. But the model does not come back as it was."
+        return "The roles are right. But the model is not as it was before the call."
     return None

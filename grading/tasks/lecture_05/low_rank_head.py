@@ -15,13 +15,12 @@ task = TaskFile(
     rtol=1e-4,
     atol=1e-6,
     hints=(
-        "A score is x W_Q W_Kᵀ yᵀ, divided by a root. What do you have to know of the two "
-        "matrices, and what not?",
+        "A score is x W_Q W_Kᵀ yᵀ, divided by a square root. What do you need to know about the "
+        "two matrices, and what not?",
         "In `U, S, Vt = np.linalg.svd(table)` only the first d numbers of `S` are not 0. Which "
-        "columns of `U` and which rows of `Vt` do they belong to?",
-        "The case with all ones: before its division, the wide head's score is 2xy, and afterwards "
-        "2xy/√2. The narrow head has a width of 1 and divides by √1. With which product must it "
-        "begin?",
+        "columns of `U` and which rows of `Vt` belong to them?",
+        "In the example, the wide head's product is 2xy and its score 2xy/√2. The narrow head has "
+        "width 1 and divides by √1. So which product must it have?",
     ),
 )
 
@@ -56,15 +55,15 @@ def by_rows(W_query, W_key, d):
 
 
 task.mistake(
-    "Columns were cut off, and with them a part of each score. Look at the table W_Q W_Kᵀ "
+    "Columns were cut off, and with them a part of each score. Start from the matrix W_Q W_Kᵀ "
     "instead: which two narrow matrices have it as their product?",
     lambda W_query, W_key, d: (W_query[:, :d], W_key[:, :d]),
 )
 
 
 @task.mistake(
-    "The products q·k are right. But the narrow head divides them by √d, and the wide one "
-    "divided by √d_k: make up for the difference."
+    "The products q·k are right. But the narrow head divides them by √d, while the wide head "
+    "divides by √d_k. Compensate for the difference."
 )
 def divisor_forgotten(W_query, W_key, d):
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
@@ -72,8 +71,8 @@ def divisor_forgotten(W_query, W_key, d):
 
 
 @task.mistake(
-    "The difference of the divisors was made up for in the wrong direction: √d is smaller than "
-    "√d_k, so the narrow head must begin with *smaller* products."
+    "You compensated for the divisors in the wrong direction: √d is smaller than √d_k, so the "
+    "narrow head needs *smaller* products."
 )
 def divisor_turned(W_query, W_key, d):
     factor = np.sqrt(W_query.shape[1] / d)
@@ -82,9 +81,9 @@ def divisor_turned(W_query, W_key, d):
 
 
 @task.mistake(
-    "The difference of the divisors was made up for twice: together, the two sides got the factor "
-    "d / d_k. A score is a product of query and key: either one of them gets √(d / d_k), or each "
-    "its root."
+    "You compensated for the divisors twice: together, the two sides got the factor d / d_k. A "
+    "score is a product of query and key, so either one side gets √(d / d_k), or each side gets "
+    "the square root of that."
 )
 def divisor_twice(W_query, W_key, d):
     factor = np.sqrt(d / W_query.shape[1])
@@ -93,8 +92,8 @@ def divisor_twice(W_query, W_key, d):
 
 
 @task.mistake(
-    "The difference of the divisors was made up for with d_model, the number of rows. The wide "
-    "head divides by √d_k, and its width is the number of columns."
+    "You compensated for the divisors with d_model, the number of rows. The wide head divides by "
+    "√d_k, and its width is the number of columns."
 )
 def rows_for_width(W_query, W_key, d):
     query, key = low_rank_head(W_query, W_key, d)
@@ -102,8 +101,8 @@ def rows_for_width(W_query, W_key, d):
 
 
 @task.mistake(
-    "The directions are right, and their strengths are missing: the singular values S belong to "
-    "one of the two sides, or their roots to both."
+    "The directions are right, but the singular values S are missing: multiply S into one side, "
+    "or its square root into both."
 )
 def no_values(W_query, W_key, d):
     U, _, Vt = np.linalg.svd(W_query @ W_key.T)
@@ -112,8 +111,8 @@ def no_values(W_query, W_key, d):
 
 
 @task.mistake(
-    "The roots of the singular values are on one side only. Put S itself on one side, or its "
-    "root on both."
+    "The square roots of the singular values are on one side only. Multiply S into one side, or "
+    "its square root into both."
 )
 def root_once(W_query, W_key, d):
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
@@ -122,8 +121,8 @@ def root_once(W_query, W_key, d):
 
 
 @task.mistake(
-    "The singular values are on both sides, so each counts squared. Put S on one side, or its "
-    "root on both."
+    "The singular values are on both sides, so each counts squared. Multiply S into one side, or "
+    "its square root into both."
 )
 def values_twice(W_query, W_key, d):
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
@@ -133,7 +132,7 @@ def values_twice(W_query, W_key, d):
 
 @task.mistake(
     "NumPy returns the third factor transposed: the directions of the keys are the first *rows* "
-    "of Vᵀ, `Vt[:d].T`."
+    "of `Vt`, so take `Vt[:d].T`."
 )
 def wrong_vectors(W_query, W_key, d):
     U, S, Vt = np.linalg.svd(W_query @ W_key.T)
@@ -148,8 +147,8 @@ task.mistake(
 
 
 @task.mistake(
-    "Each matrix was made narrow for itself. But a score needs both, and two heads with the same "
-    "table W_Q W_Kᵀ have the same scores. Take the table apart."
+    "Each matrix was made narrow by itself. But a score depends on both: two heads with the same "
+    "W_Q W_Kᵀ have the same scores. Factorize that product."
 )
 def each_for_itself(W_query, W_key, d):
     (U, S, _), (V, R, _) = np.linalg.svd(W_query), np.linalg.svd(W_key)
@@ -160,7 +159,7 @@ def each_for_itself(W_query, W_key, d):
 
 
 task.mistake(
-    "These are the matrices as they came, as wide as before.",
+    "These are the original matrices, as wide as before.",
     lambda W_query, W_key, d: (W_query, W_key),
 )
 
@@ -182,7 +181,7 @@ def harness(answer, W_query, W_key, d, x, y):
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("two matrices are wanted: for queries and for keys")
+        raise ValueError("expected two matrices: for queries and for keys")
     narrow = [np.asarray(matrix, dtype=float) for matrix in found]
     for name, matrix in zip(("queries", "keys"), narrow, strict=True):
         if matrix.shape != (len(W_query), d):

@@ -13,7 +13,7 @@ task = TaskFile(
     outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
     hints=(
         "Print the result for the small numbers of the example. Row 0 should hold word 0.",
-        "Which two axes must lie side by side, in which order, before they can be joined?",
+        "Which two axes must be neighbours, and in which order, before they can be merged?",
     ),
 )
 
@@ -44,18 +44,18 @@ def by_numpy(context):
 
 
 task.as_given(
-    "This is the code as given. The shape is right, and the rows are not: row 0 holds numbers of "
+    "This is the code as given. The shape is right, but the rows are not: row 0 holds numbers of "
     "several words."
 )
 task.edit(
-    "Two axes were exchanged, but the wrong ones: it is the words that must come in front of the "
-    "heads.",
+    "Two axes were exchanged, but the wrong ones: the axis of the words must come before the axis "
+    "of the heads.",
     "1, 2",
     "2, 3",
 )
 task.edit(
-    "The steps are the right ones. But after `transpose` the numbers do not lie in order in "
-    "memory, and `view` never moves a number. `reshape` and `flatten` do, if they must.",
+    "The steps are right. But after `transpose` the numbers are no longer in order in memory, and "
+    "`view` never copies them. `reshape` and `flatten` do if necessary.",
     "reshape",
     "view",
 )
@@ -66,40 +66,40 @@ task.edit(
     "permute(0, 2, 3, 1",
 )
 task.mistake(
-    "This is the mean over the heads, which mixes what they kept apart.",
+    "This is the mean over the heads, which mixes what they kept separate. Concatenate them.",
     lambda context: context.mean(dim=1),
 )
 task.mistake(
-    "This is the sum over the heads. Adding comes later, in `W_out`, where each head has a piece "
-    "of its own.",
+    "This is the sum over the heads. Concatenate them: adding comes later, in `W_out`, where each "
+    "head has its own columns.",
     lambda context: context.sum(dim=1),
 )
 task.mistake(
-    "Now the heads are stacked below each other, n_heads · T rows. There must be one row for each "
-    "word.",
+    "Now the heads are stacked below each other, in n_heads · T rows. There must be one row for "
+    "each word.",
     lambda context: context.flatten(1, 2),
 )
 task.mistake(
-    "The words are in front now. It remains to join the last two axes.",
+    "The words come first now. What remains is to merge the last two axes.",
     lambda context: context.transpose(1, 2),
 )
 
 task.edit(
-    "With one sentence this is right. With more, the words are swapped with the *sentences*, and "
-    "the join mixes numbers of several sentences. Leave axis 0 where it is.",
+    "With one sentence this is right. With more, the words are exchanged with the *sentences*, "
+    "and merging mixes numbers of several sentences. Leave axis 0 where it is.",
     "1, 2",
     "0, 2",
 )
 task.edit(
-    "With one sentence this is right. With more, the axis of the words was moved before that of "
-    "the sentences, too, and `reshape` does not move it back: rows of one sentence end up in "
+    "With one sentence this is right. With more, the axis of the words was also moved before the "
+    "axis of the sentences, and `reshape` does not move it back: rows of one sentence end up in "
     "another.",
     "transpose(1, 2)",
     "permute(2, 0, 1, 3)",
 )
 task.mistake(
-    "The last two axes were joined as they came, so there is a row for each head, with all words "
-    "in it. There must be one for each word, with all heads in it.",
+    "The last two axes were merged as they were, so there is one row for each head, with all "
+    "words in it. There must be one row for each word, with all heads in it.",
     lambda context: context.flatten(2),
 )
 
@@ -125,7 +125,7 @@ def each_word_its_own(args, result):
         return None
     own, row = sorted(context[0, :, 0].ravel().tolist()), sorted(result[0, 0].tolist())
     if not np.allclose(own, row):
-        return "Row 0 of the first entry does not hold what the heads have collected for word 0."
+        return "Row 0 of the first sentence does not hold the context vectors of word 0."
     if not np.allclose(context[0, :, 0].ravel(), result[0, 0]):
-        return "Row 0 holds the right numbers in another order than wanted."
+        return "Row 0 holds the right numbers, but in the wrong order."
     return None

@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="say why one row of weights averages several relations, and what a second head changes",
     hints=(
         "Each head collects one number: a sum of its values, each multiplied by its weight.",
-        "Joined, these are two numbers. The number of head 0 times the first row, plus the number "
-        "of head 1 times the second row.",
+        "Concatenated, these are two numbers. Add the number of head 0 times the first row and "
+        "the number of head 1 times the second row.",
     ),
 )
 
@@ -23,8 +23,8 @@ multi_head_output = [19.0, 8.0]
 # %%
 
 task.mistake(
-    "What the heads collect is right, 4 and 5. But the matrix is transposed: its first *row* says "
-    "what head 0 adds to the two outputs.",
+    "The heads collect 4 and 5, which is right. But the matrix is transposed: its first *row* "
+    "says what head 0 adds to the two outputs.",
     [14.0, 12.0],
 )
 task.mistake(
@@ -33,17 +33,17 @@ task.mistake(
     [17.0, 10.0],
 )
 task.mistake(
-    "This is what the two heads collect, joined. The matrix still has to mix it.",
+    "This is what the two heads collect, concatenated. The output matrix has not been applied yet.",
     [4.0, 5.0],
 )
 task.mistake(
-    "Head 1 has collected from the values of head 0. Each head has values of its own.",
+    "Head 1 used the values of head 0. Each head has values of its own.",
     [23.5, 8.0],
 )
 task.mistake("This is what head 0 adds to the output. Head 1 adds something, too.", [4.0, 8.0])
 task.mistake("This is what head 1 adds to the output. Head 0 adds something, too.", [15.0, 0.0])
 task.mistake(
-    "The entries were multiplied one by one. What head 0 collected meets the whole first row of "
-    "the matrix, and what head 1 collected the second; then both rows are added.",
+    "The entries were multiplied one by one. Multiply the number of head 0 with the whole first "
+    "row of the matrix and the number of head 1 with the second row, then add both rows.",
     [4.0, 0.0],
 )

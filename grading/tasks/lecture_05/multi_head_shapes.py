@@ -43,25 +43,24 @@ task.mistake(
     _but(s4=(2, 3, 7, 5)),
 )
 task.mistake(
-    "Each *query* gets a context vector, so joined and output have T_q = 5 rows. The keys are "
-    "summed over.",
+    "Each *query* gets a context vector, so the concatenated vectors and the output have T_q = 5 "
+    "rows. The keys are summed over.",
     _but(s5=(2, 7, 18), s6=(2, 7, 9)),
 )
 task.mistake(
-    "Only the fifth shape is wrong: the values are what is joined, and they have the width d_v = "
-    "6.",
+    "Only the fifth shape is wrong: context vectors are made of values, so their width is d_v = 6.",
     _but(s5=(2, 5, 12)),
 )
 task.mistake(
-    "Only the fifth shape is wrong: joined are the context vectors of *all* heads.",
+    "Only the fifth shape is wrong: the context vectors of *all* heads are concatenated.",
     _but(s5=(2, 5, 6)),
 )
 task.mistake(
-    "Only the output is wrong: its width is d_out = 9, which need not be that of the input.",
+    "Only the output is wrong: its width is d_out = 9, which need not be the width of the input.",
     _but(s6=(2, 5, 10)),
 )
 task.mistake(
-    "This is after the cut by `view`. `transpose` then brings the heads in front of the words.",
+    "This is the shape after `view`. `transpose` then moves the heads before the words.",
     _but(s2=(2, 5, 3, 4), s3=(2, 7, 3, 6)),
 )
 task.mistake(
@@ -69,6 +68,6 @@ task.mistake(
     _but(s3=(2, 3, 7, 4)),
 )
 task.mistake(
-    "Only the third shape is wrong: each *key* brings its value, and there are 7 keys.",
+    "Only the third shape is wrong: each *key* has a value, and there are 7 keys.",
     _but(s3=(2, 3, 5, 6)),
 )

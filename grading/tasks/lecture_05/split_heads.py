@@ -46,13 +46,13 @@ def by_hand(x, n_heads):
 
 
 task.mistake(
-    "The shape is right, the content is not. `view` and `reshape` read the numbers in their "
-    "order, so the first head gets the first words, whole. Cut each row first, (batch, T, "
-    "n_heads, d), and then exchange two axes.",
+    "The shape is right, but the content is not. `view` and `reshape` read the numbers in order, "
+    "so the first head gets the first words, whole. Cut each row first, (batch, T, n_heads, d), "
+    "and then exchange two axes.",
     lambda x, n_heads: x.reshape(x.shape[0], n_heads, x.shape[1], -1),
 )
 task.mistake(
-    "Each row is cut rightly. Now the axis of the heads must come in front of that of the words: "
+    "Each row is cut correctly. Now the axis of the heads must come before the axis of the words: "
     "`transpose(1, 2)`.",
     lambda x, n_heads: x.unflatten(-1, (n_heads, -1)),
 )
@@ -66,7 +66,7 @@ task.mistake(
     lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1)),
 )
 task.mistake(
-    "Words and numbers are swapped in the end. The shape is (batch, n_heads, T, d).",
+    "The last two axes, words and numbers, are swapped. The shape is (batch, n_heads, T, d).",
     lambda x, n_heads: split_heads(x, n_heads).transpose(-2, -1),
 )
 task.mistake(
@@ -79,16 +79,15 @@ task.mistake(
     lambda x, n_heads: split_heads(x, n_heads).flip(1),
 )
 task.mistake(
-    "Number and width of the heads are swapped: `n_heads` says how many there are.",
+    "The number of heads and their width are swapped: `n_heads` says how many there are.",
     lambda x, n_heads: split_heads(x, x.shape[-1] // n_heads),
 )
 
 
 @task.mistake(
     "With one sentence this is right. With more, the numbers of different sentences get mixed: "
-    "the pieces lie head by head, first those of all sentences for head 0, and `view` and "
-    "`reshape` give them another shape without moving one. Which axis do you put them together "
-    "along?"
+    "the pieces were stacked head by head, first those of all sentences for head 0, and `view` "
+    "and `reshape` do not reorder them. Along which axis do you stack them?"
 )
 def heads_outside(x, n_heads):
     batch, T, _ = x.shape

@@ -21,7 +21,10 @@ task = TaskFile(
     threshold=0.95,
     rtol=0.0,
     atol=0.15,
-    hints=("`train(model, make_batch, steps, lr)` calls `make_batch()` without arguments.",),
+    hints=(
+        "`train(model, make_batch, steps, lr)` calls `make_batch()` without arguments, so "
+        "wrap your call: `lambda: three_relations_batch(64, generator)`.",
+    ),
 )
 
 QUESTIONS = ("before", "flagged", "first")
@@ -100,12 +103,14 @@ task.mistake(
 
 
 task.mistake(
-    "There are three heads. Four are wanted.",
+    "There are three heads. The task asks for four.",
     lambda seed: (set_seed(seed), (Reader(3), [None] * 3))[1],
 )
 
 
-@task.mistake("The roles are those that one would like to see. Measure them.")
+@task.mistake(
+    "The list holds the roles that one would expect. Measure them with `head_roles_by_ablation`."
+)
 def guessed(seed):
     return train_heads(seed)[0], [0, 0, 0, 0]
 
@@ -119,7 +124,7 @@ def harness(answer, seed, tokens, targets):
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("the model and the list of roles are wanted, in this order")
+        raise ValueError("expected the model and the list of roles, in this order")
     model, roles = found
     n = model.heads.n_heads
     weight = model.heads.W_out.weight
@@ -177,11 +182,14 @@ def what_was_measured(args, value):
     head = _wrong_head(value)
     if head == -1:
         came = f"{len(value['falls'])} heads, and {len(value['roles'])} roles"
-        return f"{said} There are {came}; {N_HEADS} of each are wanted."
+        return f"{said} There are {came}; expected {N_HEADS} of each."
     if head is not None:
         falls = ", ".join(f"{fall:.2f}" for fall in value["falls"][head])
         role = value["roles"][head]
-        said += f" Without head {head} the three shares fall by {falls}; the role given is {role}."
+        said += (
+            f" Without head {head} the three accuracies fall by {falls}; your role for it is "
+            f"{role}."
+        )
     return said
 
 
@@ -191,6 +199,5 @@ def cases(seed):
     generator = torch.Generator().manual_seed(10_000 + seed)
     tokens, targets = three_relations_batch(500, generator)
     return [
-        Case((begin, tokens, targets), f"begun with seed {begin}", kind="ordinary cases")
-        for begin in (1, 3)
+        Case((begin, tokens, targets), f"seed {begin}", kind="ordinary cases") for begin in (1, 3)
     ]

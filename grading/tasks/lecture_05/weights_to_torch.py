@@ -16,11 +16,12 @@ task = TaskFile(
     outcome="copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights",
     forbidden=("helpers.attention.MultiHeadAttention",),
     hints=(
-        "The section *PyTorch's own* does this once, with a module of ours instead of `state`.",
-        "`torch.cat` puts the three matrices below each other. The new module has the precision "
-        "float32, and `x` has float64: `.double()`.",
-        "Two defaults of that module are not ours: what True means in a mask, and what is done to "
-        "the weights.",
+        "The lecture's section *PyTorch's own* does this, with a module of ours in place of "
+        "`state`.",
+        "`torch.cat` stacks the three matrices, queries first: `in_proj_weight`. The same goes "
+        "for `in_proj_bias`. A new module is in float32, but `x` is in float64: `.double()`.",
+        "Two defaults of that module differ from ours: what True means in a mask, and whether the "
+        "weights are averaged over the heads.",
     ),
 )
 
@@ -107,7 +108,7 @@ def ones_added(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "The output is right. But by default the weights come averaged over the heads: ask for "
+    "The output is right. But the weights are averaged over the heads by default: pass "
     "`average_attn_weights=False`."
 )
 def averaged(state, x, mask, n_heads):
@@ -115,8 +116,8 @@ def averaged(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "The output is right. But these are the averaged weights, written once for each head. Ask "
-    "for `average_attn_weights=False`."
+    "The output is right. But these are the averaged weights, repeated for each head. Pass "
+    "`average_attn_weights=False`."
 )
 def summed_over_heads(state, x, mask, n_heads):
     out, weights = averaged(state, x, mask, n_heads)
@@ -124,7 +125,7 @@ def summed_over_heads(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "The module takes the first axis for the words. With `batch_first=True` it has our axes."
+    "The module takes the first axis as the words. Pass `batch_first=True` for our order of axes."
 )
 def words_first(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads, batch_first=False)
@@ -156,8 +157,8 @@ def turned(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "The biases of queries, keys and values were not copied: they belong into `in_proj_bias`, in "
-    "this order."
+    "The biases of queries, keys and values were not copied: they go into `in_proj_bias`, in this "
+    "order."
 )
 def no_bias(state, x, mask, n_heads):
     zero = {f"{part}.bias": torch.zeros_like(state[f"{part}.bias"]) for part in PARTS}
@@ -165,7 +166,8 @@ def no_bias(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "The weights were copied, the biases were not: there is `in_proj_bias`, and `out_proj.bias`."
+    "The weights were copied, but the biases were not: there are `in_proj_bias` and "
+    "`out_proj.bias`."
 )
 def no_bias_at_all(state, x, mask, n_heads):
     zero = {name: torch.zeros_like(value) for name, value in state.items() if value.dim() == 1}
@@ -174,7 +176,7 @@ def no_bias_at_all(state, x, mask, n_heads):
 
 @task.mistake(
     "The weights are right. But the output lacks the bias of `W_out`, which was not copied: "
-    "PyTorch's module begins with zeros there."
+    "PyTorch's module starts with zeros there."
 )
 def no_bias_of_output(state, x, mask, n_heads):
     return weights_to_torch(state | {"W_out.bias": torch.zeros_like(x[0, 0])}, x, mask, n_heads)
@@ -188,7 +190,7 @@ def not_copied(state, x, mask, n_heads):
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
 
 
-@task.mistake("The new module has the precision float32, and `x` has float64: `.double()`.")
+@task.mistake("The new module is in float32, but `x` is in float64: `.double()`.")
 def other_precision(state, x, mask, n_heads):
     module = _module(state, x.shape[-1], n_heads).float()
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
@@ -207,7 +209,7 @@ def harness(answer, state, x, mask, n_heads):
     if found is None:
         return None
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("two things are wanted: the output and the weights")
+        raise ValueError("expected two results: the output and the weights")
     return found[0], found[1]
 
 
@@ -241,5 +243,5 @@ def mask_is_kept(args, result):
     """What the mask hides has no weight."""
     mask, weights = args[2].numpy(), result[1]
     if weights.shape[-2:] == mask.shape and (np.nan_to_num(weights, nan=1.0) * ~mask > 1e-9).any():
-        return "Keys get weight that the mask hides."
+        return "Masked keys get weight."
     return None

@@ -11,37 +11,39 @@ task = TaskFile(
     outcome="find a wrong cut or join with a test, and say when n_heads must divide d_model",
     reasons={
         "a": correct(
-            "With a right join, what the first “head” has collected for several words is "
-            "written beside others, and numbers of later words come into earlier rows. The "
-            "lecture ran it."
+            "With a correct merge, the context vectors of one “head” for several words are "
+            "written side by side, and numbers of later words get into earlier rows. The lecture "
+            "shows this."
         ),
         "b": incorrect(
-            "Read in their order and written back in their order, no number travels backward. "
-            "The test passes, though words of the two halves never meet."
+            "If the numbers are read and written back in the same order, no number moves to an "
+            "earlier word. The test passes, although words of different pieces never attend to "
+            "each other."
         ),
         "c": correct(
-            "Who may meet whom now depends on the piece of the text in which a word is, and with "
-            "more words than heads a piece holds more than one. In most orders some words come "
-            "into other pieces, and the outputs do more than move along."
+            "Which words can attend to each other now depends on their positions, because each "
+            "“head” holds a piece of the text, and with more words than heads a piece holds more "
+            "than one word. In most orders some words change pieces, so the outputs are not just "
+            "reordered."
         ),
         "d": incorrect(
-            "The permutation test runs without a mask, so a mask that is ignored makes no "
-            "difference there. The future-token test finds it."
+            "The permutation test runs without a mask, so an ignored mask makes no difference to "
+            "it. The future-token test detects it."
         ),
         "e": incorrect("The shapes are right in all three wrong programs of the lecture."),
         "f": correct(
-            "A wrong divisor treats all positions alike and looks nowhere else than the right "
-            "one. Only a comparison with a second way to compute it notices, or the size of the "
-            "scores."
+            "A wrong divisor treats all positions alike and does not change which words are "
+            "attended to. Only a comparison with a second implementation, or the size of the "
+            "scores, shows it."
         ),
         "g": incorrect(
             "Both tests are about positions. A shared projection treats all words alike, and "
-            "neither test notices that a head is blind for a part of each word."
+            "neither test notices that each head is blind to a part of the word."
         ),
     },
     hints=(
-        "For each mistake ask two things. Does a number of a later word come into an earlier row? "
-        "And does the position of a word make a difference that it should not make?",
+        "For each mistake ask two questions. Does a number of a later word get into an earlier "
+        "row? And does the position of a word make a difference that it should not make?",
     ),
 )
 

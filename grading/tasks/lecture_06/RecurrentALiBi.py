@@ -17,8 +17,8 @@ task = TaskFile(
     "say where in the model each one enters",
     hints=(
         "Write down the three weights of the third word, before they are divided by their sum. "
-        "Then those of the fourth. What has become of the old three?",
-        "Two things have to be kept: the sum of the weighted values, and the sum of the weights.",
+        "Then those of the fourth. What has happened to the old three?",
+        "The state needs two sums: the weighted values, and the weights.",
     ),
 )
 
@@ -75,7 +75,7 @@ class OneVector:
 
 
 @task.mistake(
-    "The numbers are right, but all words are kept. What happens to their weights from one word "
+    "The numbers are right, but all words are stored. How do their weights change from one word "
     "to the next?"
 )
 class KeepsAll:
@@ -90,9 +90,9 @@ class KeepsAll:
 
 
 @task.mistake(
-    "A moving average with the shares r and 1 − r, begun with zeros, acts as if there had been "
-    "endless zeros before the text: the first context vectors are too small. Keep the sum of the "
-    "weights as well, and divide by it."
+    "A moving average with the weights r and 1 − r, started at zero, acts as if there had been "
+    "infinitely many zeros before the text: the first context vectors are too small. Keep the sum "
+    "of the weights as well, and divide by it."
 )
 class MovingAverage:
     def __init__(self, slope):
@@ -105,8 +105,8 @@ class MovingAverage:
 
 
 @task.mistake(
-    "A moving average with the shares r and 1 − r, begun with the first word, gives that word "
-    "the weight of an endless past. Keep the sum of the weights as well, and divide by it."
+    "A moving average with the weights r and 1 − r, started at the first word, gives that word "
+    "the weight of an infinite past. Keep the sum of the weights as well, and divide by it."
 )
 class MovingFromFirst:
     def __init__(self, slope):
@@ -134,8 +134,8 @@ class NotDivided:
 
 
 @task.mistake(
-    "The sum fades, and it was divided by the number of words. But words far away count less "
-    "than 1 each. Let the divisor fade in the same way."
+    "The sum decays, but it was divided by the number of words. Distant words have weights below "
+    "1. Let the divisor decay in the same way."
 )
 class DividedByCount:
     def __init__(self, slope):
@@ -148,8 +148,8 @@ class DividedByCount:
 
 
 @task.mistake(
-    "The divided sum was kept as the state, so it is divided again with every word. Keep the sum "
-    "as it is, and divide only what is returned."
+    "The divided sum was stored as the state, so it is divided again with every word. Store the "
+    "sum itself, and divide only what you return."
 )
 class DividedState(RecurrentALiBi):
     def step(self, v):
@@ -159,8 +159,8 @@ class DividedState(RecurrentALiBi):
 
 
 @task.mistake(
-    "The formula for the sum of the weights divides 0 by 0 where nothing fades, with a slope of "
-    "0. Add the weights up as the words come."
+    "The formula for the sum of the weights divides 0 by 0 with a slope of 0, where nothing "
+    "decays. Add the weights up word by word."
 )
 class ClosedForm:
     def __init__(self, slope):
@@ -174,7 +174,7 @@ class ClosedForm:
 
 
 @task.mistake(
-    "This is the plain average of all words: nothing fades. That is right for a slope of 0 only."
+    "This is the plain average of all words: nothing decays. That is right for a slope of 0 only."
 )
 class PlainAverage:
     def __init__(self, slope):
@@ -187,8 +187,8 @@ class PlainAverage:
 
 
 @task.mistake(
-    "The slope itself was taken for the factor. It is subtracted from the *score*; what does "
-    "softmax make of that for the weight?"
+    "The slope itself was used as the factor. It is subtracted from the *score*; how does softmax "
+    "turn that into a weight?"
 )
 class SlopeAsFactor(RecurrentALiBi):
     def __init__(self, slope):
@@ -197,7 +197,7 @@ class SlopeAsFactor(RecurrentALiBi):
 
 
 @task.mistake(
-    "The factor is near 1 − slope for small slopes only. Softmax takes the exponential: the "
+    "The factor is close to 1 − slope for small slopes only. Softmax takes the exponential: the "
     "factor is e to the power of −slope."
 )
 class OneLessSlope(RecurrentALiBi):
@@ -206,22 +206,24 @@ class OneLessSlope(RecurrentALiBi):
         self.fade = 1 - slope
 
 
-@task.mistake("The base is wrong: softmax takes powers of e, not of 2.")
+@task.mistake("The base is wrong: softmax uses powers of e, not of 2.")
 class HalfAsFactor(RecurrentALiBi):
     def __init__(self, slope):
         super().__init__(slope)
         self.fade = 2.0**-slope
 
 
-@task.mistake("The sign is wrong: old words grow louder with each step, not fainter.")
+@task.mistake(
+    "The sign is wrong: the weights of old words grow with each step instead of decaying."
+)
 class Growing(RecurrentALiBi):
     def __init__(self, slope):
         super().__init__(-slope)
 
 
 @task.mistake(
-    "New words get ever larger weights, until a number overflows and NaN comes out. Let the old "
-    "ones shrink instead: only their ratio counts."
+    "New words get ever larger weights, until a number overflows and the result is NaN. Let the "
+    "old weights decay instead: only their ratio counts."
 )
 class Overflowing:
     def __init__(self, slope):
@@ -236,9 +238,9 @@ class Overflowing:
 
 
 @task.mistake(
-    "The formula is right, but new words get ever larger weights, which grow without end: after "
-    "some 700 words math.exp can no longer hold them. Only the ratio of the weights counts. "
-    "Could the newest weight stay the same, and the old ones shrink?"
+    "The formula is right, but new words get ever larger weights: after about 700 words math.exp "
+    "overflows. Only the ratio of the weights counts. Could the newest weight stay the same, and "
+    "the old ones decay?"
 )
 class OverflowingInMath:
     def __init__(self, slope):
@@ -253,9 +255,9 @@ class OverflowingInMath:
 
 
 @task.mistake(
-    "The formula is right, but new words get ever larger weights, which grow without end: after "
-    "some 700 words no power of e holds them. Only the ratio of the weights counts. Could the "
-    "newest weight stay the same, and the old ones shrink?"
+    "The formula is right, but new words get ever larger weights: after about 700 words the power "
+    "of e overflows. Only the ratio of the weights counts. Could the newest weight stay the same, "
+    "and the old ones decay?"
 )
 class OverflowingInPowers(OverflowingInMath):
     def step(self, v):
@@ -279,8 +281,8 @@ class WithoutItself(RecurrentALiBi):
 
 
 @task.mistake(
-    "The context vector of the word before was mixed with the new value as if it stood for one "
-    "word. It is for all words so far: their weights together are more than 1. Keep that sum, too."
+    "The previous context vector was mixed with the new value as if it were one word. It stands "
+    "for all words so far, and their weights together are more than 1. Keep that sum, too."
 )
 class MixedWithOne:
     def __init__(self, slope):
@@ -296,8 +298,8 @@ class MixedWithOne:
 
 
 @task.mistake(
-    "The sum of the weights begins at 1, so it counts a word that never came. Before the first "
-    "word it is 0."
+    "The sum of the weights starts at 1, so it counts a word that does not exist. Before the "
+    "first word it is 0."
 )
 class BeginsAtOne(RecurrentALiBi):
     def __init__(self, slope):
@@ -306,8 +308,8 @@ class BeginsAtOne(RecurrentALiBi):
 
 
 @task.mistake(
-    "The new value fades at once, and its weight in the divisor does not. A word at distance 0 has "
-    "the weight 1 in both sums."
+    "The new value already decays, but its weight in the divisor does not. A word at distance 0 "
+    "has the weight 1 in both sums."
 )
 class NewValueFades(RecurrentALiBi):
     def step(self, v):
@@ -316,8 +318,8 @@ class NewValueFades(RecurrentALiBi):
 
 
 @task.mistake(
-    "In the divisor the new word's weight fades at once, and its value in the sum does not. A word "
-    "at distance 0 has the weight 1 in both."
+    "In the divisor the new word's weight already decays, but its value in the sum does not. A "
+    "word at distance 0 has the weight 1 in both."
 )
 class NewWeightFades(RecurrentALiBi):
     def step(self, v):
@@ -326,8 +328,8 @@ class NewWeightFades(RecurrentALiBi):
 
 
 @task.mistake(
-    "The faded sum was divided by 1 + r, the weights of two words. There are more of them with "
-    "each word: keep the sum of all weights."
+    "The decayed sum was divided by 1 + r, the weights of two words. With each word there are "
+    "more of them: keep the sum of all weights."
 )
 class DividedByTwoWeights(RecurrentALiBi):
     def step(self, v):
@@ -336,14 +338,16 @@ class DividedByTwoWeights(RecurrentALiBi):
         return self.total / (1 + self.fade if self.weight > 1 else 1)
 
 
-@task.mistake("This is the value of the word itself. The words before it have no part in it.")
+@task.mistake("This is the value of the word itself. The previous words do not contribute.")
 class NoMemory(RecurrentALiBi):
     def step(self, v):
         """One word."""
         return v.clone()
 
 
-@task.mistake("Two heads write into one memory. Make the state in __init__, and keep it in self.")
+@task.mistake(
+    "Two heads write into the same state. Create the state in __init__, and keep it in self."
+)
 def shared(slope):
     shared.heads = getattr(shared, "heads", 0) + 1
     if shared.heads % 2:
@@ -359,9 +363,9 @@ def shared(slope):
 
 
 @task.mistake(
-    "The memory is not the head's own: all heads write into one, and a new text finds in it what "
-    "the last one left. A list or a dictionary in the body of the class is there only once, and so "
-    "is a global variable. Make the memory in __init__, as attributes of self."
+    "The state does not belong to the head: all heads write into one, and a new text finds in it "
+    "what the last one left. A list or a dictionary in the class body exists only once, and so "
+    "does a global variable. Create the state in __init__, as attributes of self."
 )
 class InTheClass:
     memory: ClassVar = [0.0, 0.0]
@@ -379,8 +383,8 @@ class InTheClass:
 
 
 @task.mistake(
-    "The sum of the weights fades, and the sum of the values does not. Both belong to the same "
-    "words: let them fade alike."
+    "The sum of the weights decays, but the sum of the values does not. Both belong to the same "
+    "words: let them decay alike."
 )
 class OnlyWeightFades(RecurrentALiBi):
     def step(self, v):
@@ -390,8 +394,8 @@ class OnlyWeightFades(RecurrentALiBi):
 
 
 @task.mistake(
-    "The old words fade more with each step. The factor from one word to the next is always the "
-    "same: what was multiplied before is in the memory already."
+    "The old words decay more with each step. The factor from one word to the next is always the "
+    "same: earlier factors are already in the state."
 )
 class FadesFaster:
     def __init__(self, slope):
@@ -445,7 +449,9 @@ def cases(seed):
     return [
         Case(((math.log(2), 0.5), two), "two words, 4 and 1", kind="ordinary cases"),
         Case(((0.25, 0.0625), draw(7, 3)), kind="ordinary cases"),
-        Case(((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing fades", kind="edge cases"),
+        Case(
+            ((1.5, 0.0), draw(6, 4)), "a slope of 0, with which nothing decays", kind="edge cases"
+        ),
         Case(((1.0, 1 / 256), draw(800, 2)), "800 words", kind="ordinary cases"),
     ]
 
@@ -455,8 +461,8 @@ def memory(args, result):
     """Whether the memory grew."""
     if type(result) is dict and result.get("grows") is True:
         return (
-            f"After {len(args[1])} words the head keeps more numbers than after the first. Its "
-            "memory must not grow."
+            f"After {len(args[1])} words the head stores more numbers than after the first. Its "
+            "state must not grow."
         )
     return None
 
@@ -469,6 +475,6 @@ def no_nan(args, result):
         return None
     first = int(np.argwhere(np.isnan(contexts))[0][0])
     return (
-        f"From word {first} on NaN comes out (words are counted from 0). Either 0 was divided by "
-        "0, or a number has become infinite. Which of your numbers grow with the text?"
+        f"From word {first} on the result is NaN (words are counted from 0). Either 0 was divided "
+        "by 0, or a number has become infinite. Which of your numbers grow with the text?"
     )

@@ -15,8 +15,7 @@ task = TaskFile(
     outcome="test whether a layer can tell the order of its tokens, find a bug in which it cannot, "
     "and say what a causal mask alone tells",
     hints=(
-        "Feed it zeros of shape (3, 2, 4): what comes out is what was added. Which rows are "
-        "similar?",
+        "Give it zeros of shape (3, 2, 4): the output is what was added. Which rows are equal?",
         "Write the shape of the codes below the shape of x, aligned on the right, as broadcasting "
         "reads them.",
     ),
@@ -53,28 +52,28 @@ def by_word(x):
 
 
 task.as_given(
-    "This is the code as given: both words of the example are the same, though they are at two "
-    "positions."
+    "This is the code as given: both words of the example get the same code, although they are at "
+    "two positions."
 )
 
 task.mistake(
     "There is a code for each word now, but codes of shape (T, d_model) are added to x of shape "
-    "(T, batch, d_model) along its last two axes, which are not theirs. Give the codes an axis "
-    "of size 1 where the sentences stand.",
+    "(T, batch, d_model) along its last two axes, and these are batch and d_model. Give the codes "
+    "an axis of size 1 for the batch.",
     lambda x: x + sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype),
 )
 task.mistake(
-    "The codes are right, but the result is (batch, T, d_model). It must come back in the shape "
-    "in which it went in: exchange the axes once more.",
+    "The codes are right, but the result is (batch, T, d_model). It must have the shape of the "
+    "input: exchange the axes once more.",
     lambda x: SinusoidalPositions().embed(x.transpose(0, 1)),
 )
 
 
 @task.mistake(
-    "The codes came to other words than theirs: they were laid out as if the words of a sentence "
-    "lay one after the other, but in (T, batch, d_model) the first words of all sentences do. "
-    "`reshape` and `view` exchange no axes: they keep the numbers in a row and regroup them. Use "
-    "`transpose`, or give the codes an axis of size 1 for the sentences."
+    "The codes were added to the wrong words, as if the words of a sentence were next to each "
+    "other. But in (T, batch, d_model) the first words of all sentences are. `reshape` and `view` "
+    "do not exchange axes: they keep the numbers in order and regroup them. Use `transpose`, or "
+    "give the codes an axis of size 1 for the batch."
 )
 def reshaped(x):
     T, batch, d_model = x.shape
@@ -82,16 +81,16 @@ def reshaped(x):
 
 
 task.mistake(
-    "The codes of the positions are there, and those of the sentences still are too. What depends "
-    "on the number of the sentence must go.",
+    "The codes of the positions are added, but those of the sentences are still there. Remove "
+    "what depends on the index of the sentence.",
     lambda x: add_positions(x + sinusoidal_codes(*x.shape[1:], dtype=x.dtype)),
 )
 task.mistake(
-    "All words got the code of position 0, wherever they stand. So order still does not matter.",
+    "All words got the code of position 0, wherever they are. So order still does not matter.",
     lambda x: x + sinusoidal_codes(1, x.shape[2], dtype=x.dtype),
 )
 task.mistake(
-    "These are the codes alone, for each sentence. They have to be *added* to the words.",
+    "These are the codes alone, for each sentence. *Add* them to the words.",
     lambda x: sinusoidal_codes(x.shape[0], x.shape[2], dtype=x.dtype)[:, None].expand(x.shape),
 )
 task.mistake(
@@ -101,8 +100,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The words were counted through the whole batch, so the same place has another code in each "
-    "sentence. Each sentence begins at position 0."
+    "The words were counted through the whole batch, so the same position has another code in "
+    "each sentence. Each sentence begins at position 0."
 )
 def one_count_for_all(x):
     T, batch, d_model = x.shape
@@ -138,7 +137,7 @@ def same_for_all_sentences(args, result):
         return None
     added = out - x
     if abs(added - added[:, :1]).max() > 1e-6:
-        return "The same place got different codes in different sentences of the batch."
+        return "The same position got different codes in different sentences of the batch."
     if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
         return "All words of a sentence got the same code, so order still does not matter."
     return None

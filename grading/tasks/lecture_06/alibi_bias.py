@@ -63,7 +63,7 @@ def _slopes(n_heads):
 
 
 task.mistake(
-    "The sign is wrong: what is far gets more, not less. The penalty is subtracted.",
+    "The sign is wrong: distant words get more, not less. The penalty is subtracted.",
     lambda n_heads, T_q, T_k: -alibi_bias(n_heads, T_q, T_k),
 )
 task.mistake(
@@ -78,13 +78,13 @@ task.mistake(
 )
 task.mistake(
     "The first slope and the last are right. But those between them must not be spaced evenly: "
-    "from each to the next there is the same *factor*, 2 to the power of −8 / n.",
+    "each is the one before times the same *factor*, 2 to the power of −8 / n.",
     lambda n_heads, T_q, T_k: _bias(
         torch.linspace(2 ** (-8 / n_heads), 2**-8, n_heads, dtype=torch.float64), T_q, T_k
     ),
 )
 task.mistake(
-    "All heads have the same slope. Each has its own, so that they see over different ranges.",
+    "All heads have the same slope. Each has its own, so that they attend over different ranges.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads)[:1].expand(n_heads), T_q, T_k),
 )
 task.mistake(
@@ -92,14 +92,14 @@ task.mistake(
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads).flip(0), T_q, T_k),
 )
 task.mistake(
-    "The queries were taken for the first T_q words. They are the last ones: query i is at "
+    "The queries were taken to be the first T_q words. They are the last ones: query i is at "
     "position T_k − T_q + i.",
     lambda n_heads, T_q, T_k: _bias(_slopes(n_heads), T_q, T_k, at=0),
 )
 
 
 @task.mistake(
-    "Words to the right get a reward: their distance was counted as negative. A distance has no "
+    "Words to the right get a bonus: their distance was counted as negative. A distance has no "
     "sign here."
 )
 def with_a_side(n_heads, T_q, T_k):
@@ -108,13 +108,13 @@ def with_a_side(n_heads, T_q, T_k):
 
 
 task.mistake(
-    "Words to the right have no penalty. The lecture's ALiBi is the same on both sides; who may "
-    "be seen at all is the mask's affair.",
+    "Words to the right have no penalty. The lecture's ALiBi is the same on both sides; which "
+    "words are visible at all is decided by the mask.",
     lambda n_heads, T_q, T_k: with_a_side(n_heads, T_q, T_k).clamp(max=0),
 )
 task.mistake(
-    "Words to the right were shut out, with −∞. The penalty is the same on both sides; who may "
-    "be seen at all is the mask's affair.",
+    "Words to the right were masked, with −∞. The penalty is the same on both sides; which words "
+    "are visible at all is decided by the mask.",
     lambda n_heads, T_q, T_k: alibi_bias(n_heads, T_q, T_k).masked_fill(
         torch.ones(T_q, T_k, dtype=torch.bool).triu(T_k - T_q + 1), -torch.inf
     ),
@@ -132,14 +132,14 @@ def squared(n_heads, T_q, T_k):
 
 
 task.mistake(
-    "These slopes are 8/n, 16/n, … That is what is in the exponent, with a minus: the slope is 2 "
-    "to the power of it.",
+    "These slopes are 8/n, 16/n, … That is the exponent without its minus: the slope is 2 to the "
+    "power of −8/n, −16/n, …",
     lambda n_heads, T_q, T_k: _bias(8.0 * torch.arange(1, n_heads + 1) / n_heads, T_q, T_k),
 )
 
 
 @task.mistake(
-    "These are the factors by which *weights* fade. You need what is added to the *scores*, "
+    "These are the factors by which *weights* decrease. Return what is added to the *scores*, "
     "before softmax."
 )
 def factors(n_heads, T_q, T_k):
@@ -162,7 +162,7 @@ def cases(seed):
         Case((8, 3, 3), "eight heads, whose first slope is ½", kind="ordinary cases"),
         Case((2, T, T), "two heads", kind="ordinary cases"),
         Case((n_heads, T_q, T_q + 3), "fewer queries than keys", kind="other shapes"),
-        Case((4, 1, 7), "one new word asks", kind="edge cases"),
+        Case((4, 1, 7), "a single query", kind="edge cases"),
     ]
 
 
@@ -174,7 +174,7 @@ def a_penalty(args, result):
     if bias.shape != (args[0], T_q, T_k):
         return None
     if bias.max() > 1e-9:
-        return "Something is above 0. A penalty is subtracted, so nothing may be."
+        return "An entry is above 0. A penalty is subtracted, so none may be."
     own = bias[:, np.arange(T_q), np.arange(T_k - T_q, T_k)]
     if abs(own).max() > 1e-9:
         return (

@@ -15,9 +15,9 @@ task = TaskFile(
     forbidden=("helpers.positions._rotate_pairs", "helpers.positions.RotaryPositions.rotate"),
     atol=1e-4,
     hints=(
-        "The angles have the shape (T, d_k / 2). So have the first features of all pairs, "
-        "`x[..., 0::2]`, up to the axes in front.",
-        "Compute both new features from the old ones before you put anything back.",
+        "The angles have the shape (T, d_k / 2). The first features of all pairs, `x[..., 0::2]`, "
+        "have the same shape, apart from the leading axes.",
+        "Compute both new features from the old ones before you write anything back.",
     ),
 )
 
@@ -83,7 +83,7 @@ def _by(x, angles):
 
 @task.mistake(
     "Feature i was paired with feature i + d_k / 2. Many models do so, and their scores depend "
-    "on distance alone just as well. But here neighbours are pairs: (0, 1), (2, 3), … Weights "
+    "only on distance just as well. But here neighbours are pairs: (0, 1), (2, 3), … Weights "
     "trained with one pairing do not work with the other."
 )
 def half_apart(x, places):
@@ -94,8 +94,8 @@ def half_apart(x, places):
 
 
 @task.mistake(
-    "The numbers are right, but not where they stand: all first features of the pairs on the "
-    "left, all second ones on the right. Each must go back to its own column."
+    "The numbers are right, but their order is not: all first features of the pairs are on the "
+    "left, all second ones on the right. Put each back into its own column."
 )
 def pairs_taken_apart(x, places):
     out = apply_rotary(x, places)
@@ -103,14 +103,14 @@ def pairs_taken_apart(x, places):
 
 
 task.mistake(
-    "This turns the other way. (1, 0) at position 2 must become (cos 2, sin 2), which is (−0.42, "
-    "0.91). Which of the two lines has the minus?",
+    "This rotates in the other direction. (1, 0) at position 2 must become (cos 2, sin 2), which "
+    "is (−0.42, 0.91). Which of the two lines has the minus?",
     lambda x, places: apply_rotary(x, -places),
 )
 
 
 @task.mistake(
-    "The second line uses the first feature of the pair *after* it was turned. Keep both old "
+    "The second line uses the first feature of the pair *after* the rotation. Keep both old "
     "features until both new ones are computed."
 )
 def overwritten(x, places):
@@ -122,7 +122,7 @@ def overwritten(x, places):
 
 
 @task.mistake(
-    "Both sums have a plus. That is no turn: it changes lengths. One of them has a minus."
+    "Both sums have a plus. That is not a rotation: it changes lengths. One of them has a minus."
 )
 def no_minus(x, places):
     angles = _angles(places, x.shape[-1])
@@ -132,8 +132,8 @@ def no_minus(x, places):
 
 
 @task.mistake(
-    "The second feature of each pair is b cos α − a sin α here. In a turn it is b cos α + a sin "
-    "α: only the first of the two has a minus."
+    "The second feature of each pair is b cos α − a sin α here. In a rotation it is b cos α + a "
+    "sin α: only the first of the two has a minus."
 )
 def minus_in_the_second(x, places):
     angles = _angles(places, x.shape[-1])
@@ -143,8 +143,8 @@ def minus_in_the_second(x, places):
 
 
 @task.mistake(
-    "Neighbouring features are paired, but their angles are laid out for halves: angle 0, 1, …, "
-    "0, 1, … Both features of a pair need the same angle, so each angle comes twice side by side."
+    "Neighbouring features are paired, but their angles are in the order for halves: angle 0, 1, "
+    "…, 0, 1, … Both features of a pair need the same angle, so each angle occurs twice in a row."
 )
 def two_conventions(x, places):
     angles = _angles(places, x.shape[-1]).repeat(1, 2)
@@ -153,8 +153,8 @@ def two_conventions(x, places):
 
 
 @task.mistake(
-    "Each feature was multiplied by its own cosine or sine. In a turn the two features of a pair "
-    "mix: each new one is made of both old ones."
+    "Each feature was multiplied by its own cosine or sine. In a rotation the two features of a "
+    "pair mix: each new one is computed from both old ones."
 )
 def codes_multiplied(x, places):
     angles = _angles(places, x.shape[-1])
@@ -162,13 +162,14 @@ def codes_multiplied(x, places):
 
 
 task.mistake(
-    "All pairs turn by the same angle. Pair i turns by position · 10000 to the power of −2i / d_k.",
+    "All pairs are rotated by the same angle. Pair i is rotated by position · 10000 to the power "
+    "of −2i / d_k.",
     lambda x, places: _by(x, places[:, None].double()),
 )
 
 
 @task.mistake(
-    "The slow pairs turn too far: the exponent of pair i is −2i / d_k, and the 2 is missing."
+    "The slow pairs are rotated too far: the exponent of pair i is −2i / d_k, and the 2 is missing."
 )
 def exponent_halved(x, places):
     hands = torch.arange(x.shape[-1] // 2, dtype=torch.float64)
@@ -176,8 +177,8 @@ def exponent_halved(x, places):
 
 
 @task.mistake(
-    "The slow pairs turn too little: there is a 2 too many in the exponent. If your count goes "
-    "0, 2, 4, … it holds the 2 already."
+    "The slow pairs are rotated too little: there is one 2 too many in the exponent. If you count "
+    "features 0, 2, 4, … the 2 is already included."
 )
 def exponent_doubled(x, places):
     features = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
@@ -185,13 +186,13 @@ def exponent_doubled(x, places):
 
 
 task.mistake(
-    "The words were turned as if they were at the positions 0, 1, 2, … The positions are given.",
+    "The words were rotated as if they were at the positions 0, 1, 2, … The positions are given.",
     lambda x, places: apply_rotary(x, torch.arange(x.shape[-2])),
 )
 
 task.mistake(
-    "The pairs were counted from 1, so each turns as the next one should. Pair 0 turns by 1 "
-    "radian a position.",
+    "The pairs were counted from 1, so each has the speed of the next one. Pair 0 is rotated by 1 "
+    "radian per position.",
     lambda x, places: _by(x, _angles(places, x.shape[-1]) * 10_000 ** (-2 / x.shape[-1])),
 )
 
@@ -208,14 +209,14 @@ def cases(seed):
     return [
         Case(
             (arrow, torch.tensor([0, 2])),
-            "the arrow (1, 0) at the places 0 and 2",
+            "the vector (1, 0) at the positions 0 and 2",
             kind="ordinary cases",
         ),
         Case((draw(3, 4), torch.tensor([0, 1, 2])), "two pairs", kind="ordinary cases"),
         Case((draw(2, 3, 5, 6), torch.arange(5)), "a batch of several heads", kind="batches"),
         Case(
             (draw(3, 4, 8), torch.randperm(60, generator=generator)[:4]),
-            "places with gaps",
+            "positions with gaps",
             kind="edge cases",
         ),
         Case(
@@ -233,8 +234,8 @@ def lengths_are_kept(args, result):
     if out.shape != x.shape:
         return None
     if abs(np.linalg.norm(out, axis=-1) - np.linalg.norm(x, axis=-1)).max() > 1e-3:
-        return "A vector has changed its length, and a turn changes no length."
+        return "A vector has changed its length, but a rotation keeps all lengths."
     at_zero = np.asarray(args[1]) == 0
     if abs(out - x)[..., at_zero, :].max(initial=0.0) > 1e-3:
-        return "At position 0 nothing is turned, but a vector there has changed."
+        return "At position 0 nothing is rotated, but a vector there has changed."
     return None

@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="read a table of length generalization without naming a winner that the figures do "
     "not show",
     hints=(
-        "What does the shift ask for, and what can rotary scores hold?",
+        "What does the shift require, and what can rotary scores represent?",
         "Read the column for eight times, and the worst seed in brackets.",
     ),
 )
@@ -42,15 +42,15 @@ task.mistake(
     "Rotary is good but not always.",
 )
 task.mistake(
-    "It agrees that rotary works at any length. At eight times the share has fallen.",
+    "It agrees that rotary works at any length. At eight times the length the accuracy has fallen.",
     "The table proves that rotary works at any length.",
 )
 task.mistake(
-    "It does not use the second task, in which the order is another one.",
+    "It does not use the second task, in which the ranking is different.",
     "On the shift, rotary is the best one at each length.",
 )
 task.mistake(
-    "Its control gives all encodings one learning rate, or chooses rates by the test.",
+    "Its experiment gives all encodings one learning rate, or chooses rates by the test.",
     "I would train all of them again with the same rate.",
 )
 task.mistake(

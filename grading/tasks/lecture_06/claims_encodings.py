@@ -11,33 +11,33 @@ task = TaskFile(
     "say where in the model each one enters",
     reasons={
         "a": incorrect(
-            "Queries and keys are made again in every layer, and they are turned there. Before "
-            "the first layer there is nothing to turn yet."
+            "Queries and keys are computed in every layer, and they are rotated there. Before the "
+            "first layer there is nothing to rotate yet."
         ),
         "b": correct(
-            "The code was added to the word's vector, and query, key and value are all made of "
-            "that sum."
+            "The code was added to the word's vector, and query, key and value are all computed "
+            "from that sum."
         ),
         "c": correct(
-            "Every pair of words keeps its distance when a sentence is read backward, and the "
-            "penalty knows nothing else. So the outputs are the same, in reverse order."
+            "Every pair of words keeps its distance when a sentence is reversed, and the penalty "
+            "depends on nothing else. So the outputs are the same, in reverse order."
         ),
         "d": correct(
-            "Rotary positions turn queries and keys only, and the vectors of words in front of "
-            "the first layer hold no place."
+            "Rotary positions rotate queries and keys only, and the word vectors before the first "
+            "layer contain no position."
         ),
         "e": incorrect(
-            "In the lecture one causal layer was no better than a coin. To the question mark, "
-            "which is last, the mask hides nothing, so it sees a bag."
+            "In the lecture one causal layer was at chance. For the question mark, which is last, "
+            "the mask hides nothing, so it sees a bag of words."
         ),
         "f": incorrect(
-            "Nothing was trained at rows that no text reached: they stay bit for bit as they "
-            "were made. The model adds noise there."
+            "Nothing was trained at rows that no text reached: they keep their random initial "
+            "values exactly. The model adds noise there."
         ),
-        "g": correct("It adds one number to each score, and there are T² of them in a head."),
+        "g": correct("It adds one number to each score, and each head has T² of them."),
         "h": incorrect(
-            "They hold the rotation, so a solution that works everywhere exists. Training on 16 "
-            "positions did not find it in the lecture: accuracy fell at 2×."
+            "They can represent the rotation, so a solution that works everywhere exists. "
+            "Training on 16 positions did not find it in the lecture: accuracy fell at 2×."
         ),
     },
     hints=(

@@ -14,8 +14,8 @@ task = TaskFile(
         "b": correct("0.84 against 0.80."),
         "c": correct("With seed 1 it is 0.94 against 0.62, and with seed 2 0.51 against 1.00."),
         "d": incorrect(
-            "All these models are right in more than 99 of 100 sentences at 1×. So accuracy at "
-            "1× cannot tell which of them will hold at 8×."
+            "All these models are right in more than 99 of 100 sentences at 1×. So accuracy at 1× "
+            "cannot tell which of them will still work at 8×."
         ),
         "e": incorrect("One of the three is right in 0.53 of the sentences."),
         "f": incorrect(
@@ -23,14 +23,14 @@ task = TaskFile(
             "case of seven. One task does not speak for all."
         ),
         "g": incorrect(
-            "The table shows that it happened and not why. What the models do with distances, "
-            "it does not say."
+            "The table shows that it happened, but not why. It says nothing about how the models "
+            "use distances."
         ),
     },
     hints=(
         "For (a) compare the two tables; for (b) take means; for (c) compare two rows column by "
         "column.",
-        "Two of the statements say more than any table of accuracies can.",
+        "Two of the statements claim more than any table of accuracies can show.",
     ),
 )
 

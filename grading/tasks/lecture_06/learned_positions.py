@@ -9,8 +9,8 @@ task = TaskFile(
     section="Learned position embeddings",
     outcome="say what each encoding costs, and where a learned one ends",
     hints=(
-        "Write down the numbers of the first and the last row that a text of 20 words uses.",
-        "What does `embed` add to the word at position t, and what does training do with a row "
+        "Write down the positions of the first and the last row that a text of 20 words uses.",
+        "What does `embed` add to the word at position t, and what happens in training to a row "
         "that no word ever used?",
     ),
 )
@@ -29,12 +29,12 @@ task.mistake(
 )
 task.mistake(
     "The first number leaves out the rows that no text reaches. They get no gradient, but the "
-    "table still holds them, and they count among what can be trained.",
+    "table still holds them, so they are trainable parameters.",
     [480, 20, 40, 15],
 )
 task.mistake(
-    "All 40 rows are said to change. A row changes if some text has a word at its place, and the "
-    "longest training text has 20 words.",
+    "You say that all 40 rows change. A row changes if some text has a word at its position, and "
+    "the longest training text has 20 words.",
     [960, 40, 40, 15],
 )
 task.mistake(
@@ -51,9 +51,9 @@ task.mistake(
     [960, 21, 40, 15],
 )
 task.mistake(
-    "The third number is that of the rows that were trained. The table has more rows, and "
-    "accepts a text as long as there is a row for each word. Whether they are of use is another "
-    "question.",
+    "The third number is the number of rows that were trained. The table has more rows, and "
+    "accepts a text as long as there is a row for each word. Whether these rows are useful is "
+    "another question.",
     [960, 20, 20, 15],
 )
 task.mistake(
@@ -62,6 +62,6 @@ task.mistake(
     [960, 20, 40, 40],
 )
 task.mistake(
-    "The last number is one too many: the rows that are left are those from 25 to 39.",
+    "The last number is one too large: the remaining rows are those from 25 to 39.",
     [960, 20, 40, 16],
 )

@@ -25,12 +25,10 @@ task = TaskFile(
     threshold=0.95,
     hints=(
         "The lecture explains the ghosts by the speeds of the hands. Write down the speeds of all "
-        "eight. Which of them turn by much within 15 words, the longest distance that training "
-        "shows?",
-        "`positions.RotaryPositions` has a setting for the speeds: `base`, which is 10,000 if "
-        "nothing is said. Hand i turns by base^(−2i / 16) radians a word. Choose it such that the "
-        "slowest hand, i = 7, makes about one turn (six radians) within 15 words: then all are of "
-        "use.",
+        "eight. Which of them turn far within 15 words, the longest distance in training?",
+        "`positions.RotaryPositions` has a setting for the speeds: `base`, 10,000 by default. "
+        "Hand i turns by base^(−2i / 16) radians per word. Choose it such that the slowest hand, "
+        "i = 7, makes about one turn (six radians) within 15 words: then all of them are useful.",
     ),
 )
 
@@ -70,22 +68,23 @@ task.as_given(
     "These are the lecture's rotary positions, as given. In heads of 16 features they have ghosts."
 )
 task.mistake(
-    "This is no encoding. One causal layer sees a bag then, and cannot single out a distance "
-    "even in short texts.",
+    "This is no encoding. One causal layer then sees a bag of words, and cannot single out a "
+    "distance even in short texts.",
     lambda: PositionEncoding(),
 )
 task.mistake(
     "Sinusoidal codes can be computed for any position. But as in the lecture's shift, what "
-    "training finds on 16 positions does not hold beyond them.",
+    "training finds on 16 positions does not work beyond them.",
     lambda: SinusoidalPositions(),
 )
 task.mistake(
-    "The table is long enough, but training reaches its first 16 rows only. The others stay as "
-    "they were made.",
+    "The table is long enough, but training reaches only its first 16 rows. The others keep their "
+    "random initial values.",
     lambda: LearnedPositions(64, 64),
 )
 task.mistake(
-    "With ALiBi the nearest word wins in each head. It cannot single out a distance.",
+    "With ALiBi the nearest word always gets the smallest penalty. So a head cannot single out "
+    "another distance.",
     lambda: ALiBiPositions(2),
 )
 
@@ -119,8 +118,8 @@ def harness(answer, tokens, targets, asked):
         raise NotImplementedError
     missing = [m for m in ("embed", "rotate", "bias") if not hasattr(encoding, m)]
     if missing or isinstance(encoding, type):
-        wanted = "an encoding such as positions.PositionEncoding(), with the brackets, is wanted"
-        raise TypeError(f"{wanted}; {encoding!r} was returned")
+        wanted = "expected an encoding such as positions.PositionEncoding(), with the brackets"
+        raise TypeError(f"{wanted}; you returned {encoding!r}")
     batches = iter(zip(tokens.split(32), targets.split(32), strict=True))
     model = Reader(16, encoding)
     train(model, lambda: next(batches), steps=len(tokens) // 32, lr=5e-3)
@@ -162,14 +161,14 @@ def where_it_fails(args, result):
     """How it does where training was, and where the wrong tokens come from."""
     n, asked, named = _distance(args), np.asarray(args[2]), np.asarray(result["named"])
     early = (named[:, n:16] == asked[:, : 16 - n]).mean()
-    said = f"At the places {n} to 15, where training was, {early:.2f} of its answers are right."
+    said = f"At the positions {n} to 15, as in training, {early:.2f} of its answers are right."
     wrong = named[:, 32:] != asked[:, 32 - n : -n]
     shares = [(named[:, 32:] == asked[:, 32 - m : 64 - m])[wrong].mean() for m in range(33)]
     ghost = int(np.argmax(shares))
     if early > 0.9 and shares[ghost] > 0.2:
         said += (
-            f" Of the wrong answers at the places 32 to 63, {shares[ghost]:.2f} name the token "
-            f"{ghost} places to the left."
+            f" Of the wrong answers at the positions 32 to 63, {shares[ghost]:.2f} name the token "
+            f"{ghost} positions to the left."
         )
     turn = 15 * result["base"] ** (-14 / 16) if result["base"] > 1 else math.inf
     if turn < 3:

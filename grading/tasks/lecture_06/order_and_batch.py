@@ -14,9 +14,9 @@ task = TaskFile(
     hints=(
         "Two questions, two functions. For “order”, the equation is layer(x[:, order]) = "
         "layer(x)[:, order], for every order.",
-        "For “batch”, a sentence alone is a batch of one: x[b : b + 1]. What must come out?",
-        "For each test think of a bad layer that would slip through: one that goes by distance, "
-        "one that treats the last word in its own way, one that takes a mean over the batch.",
+        "For “batch”, a sentence alone is a batch of one: x[b : b + 1]. What should its output be?",
+        "For each test think of a bad layer that would pass it: one that depends on distance, one "
+        "that treats the last word in its own way, one that takes a mean over the batch.",
     ),
 )
 
@@ -83,8 +83,8 @@ def sentence_by_sentence(layer, x):
 
 
 @task.mistake(
-    "Only the backward order was tried. A layer that goes by distance on both sides passes that, "
-    "since each pair keeps its distance. Try many random orders."
+    "Only the reversed order was tried. A layer that depends on distance alone passes that, since "
+    "each pair keeps its distance. Try many random orders."
 )
 def backward_only(layer, x):
     order = not _same(layer(x.flip(1)), layer(x).flip(1))
@@ -92,8 +92,8 @@ def backward_only(layer, x):
 
 
 @task.mistake(
-    "The answer is a matter of luck: it hangs on which order was drawn. A layer that treats the "
-    "last word in its own way does not mind an order that leaves it last. Draw many: one that "
+    "The answer depends on luck, on which order was sampled. A layer that treats only the last "
+    "word differently is not affected by an order that leaves it last. Sample many: one that "
     "makes a difference is enough."
 )
 def one_order(layer, x):
@@ -115,7 +115,7 @@ def first_two_only(layer, x):
 
 
 @task.mistake(
-    "Words were only moved on in a circle, where each keeps its neighbours. A layer that copies "
+    "Words were only shifted in a circle, where each keeps its neighbours. A layer that copies "
     "the word on the left passes that. Try many random orders."
 )
 def shifts_only(layer, x):
@@ -126,8 +126,8 @@ def shifts_only(layer, x):
 
 
 @task.mistake(
-    "Here an output must not move at all. But if words change positions, so do their outputs: "
-    "compare layer(x[:, order]) with layer(x)[:, order]."
+    "You require that the outputs stay where they are. But if words change positions, their "
+    "outputs move along: compare layer(x[:, order]) with layer(x)[:, order]."
 )
 def must_not_change(layer, x):
     order = not all(_same(layer(x[:, order]), layer(x)) for order in _orders(x.shape[1]))
@@ -145,8 +145,8 @@ def exact(layer, x):
 
 
 @task.mistake(
-    "For “order” the sentences were scrambled: axis 0 is the batch. The words are on axis 1: "
-    "x[:, order]."
+    "For “order” the sentences were reordered: axis 0 is the batch. The words are on axis 1: x[:, "
+    "order]."
 )
 def sentences_scrambled(layer, x):
     out = layer(x)
@@ -155,8 +155,8 @@ def sentences_scrambled(layer, x):
 
 
 @task.mistake(
-    "“order” comes out False for every layer. Is it asked that *all* orders make a difference? The "
-    "unchanged one never does. A single order that makes one is enough."
+    "“order” is False for every layer. Do you require that *all* orders make a difference? The "
+    "unchanged one never does. A single order that makes a difference is enough."
 )
 def every_order(layer, x):
     out = layer(x)
@@ -166,7 +166,7 @@ def every_order(layer, x):
 
 
 @task.mistake(
-    "Only sentence 0 was tried alone. It is first in both cases, so it has the same number: a "
+    "Only sentence 0 was tried alone. It comes first in both cases, so it has the same index: a "
     "code for each sentence passes that. Try every sentence alone."
 )
 def first_sentence_only(layer, x):
@@ -175,8 +175,8 @@ def first_sentence_only(layer, x):
 
 
 @task.mistake(
-    "This finds a code for the number of the sentence, but not that a sentence depends on the "
-    "rest of the batch: a layer that subtracts the mean of the batch treats all positions alike."
+    "This detects a code for the index of the sentence, but not that a sentence depends on the "
+    "rest of the batch: a layer that subtracts the mean of the batch treats all sentences alike."
 )
 def sentences_swapped(layer, x):
     out = layer(x)
@@ -198,7 +198,7 @@ task.mistake(
     lambda layer, x: {"order": _minds_order(layer, x), "batch": not _same(layer(x), layer(x))},
 )
 task.mistake(
-    "True and False are swapped: True means that the layer minds it.",
+    "True and False are swapped: True means that the output depends on it.",
     lambda layer, x: {"order": not _minds_order(layer, x), "batch": not _minds_batch(layer, x)},
 )
 task.mistake(
@@ -310,9 +310,12 @@ def which_way(args, result):
         if said == "now and then":
             return (
                 f"Asked {len(args[1])} times about this layer, each time with other words, your "
-                f"test says only now and then that it minds the {key}. That must not be luck."
+                f"test only sometimes says that it depends on the {key}. The answer must not "
+                "depend on luck."
             )
         if said in ((False, "never") if minds else (True, "always")):
             does = "does" if minds else "does not"
-            return f"The layer “{args[0]}” {does} mind the {key}, and your test says otherwise."
+            return (
+                f"The layer “{args[0]}” {does} depend on the {key}, but your test says otherwise."
+            )
     return None

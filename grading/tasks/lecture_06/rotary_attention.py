@@ -20,7 +20,7 @@ task = TaskFile(
         "With as many queries as keys one of the bugs does not show. Try `T_q = 1`: what is the "
         "position of this one word?",
         "Look at the table in the lecture's section *Where order can enter*: what does a rotary "
-        "encoding turn?",
+        "encoding rotate?",
     ),
 )
 
@@ -77,35 +77,36 @@ def from_the_end(q, k, v):
 
 
 task.as_given(
-    "This is the code as given: the query of the statement's example does not get the context "
-    "vector that is there."
+    "This is the code as given: in the statement's example the context vector of the query is not "
+    "the one given there."
 )
 task.mistake(
-    "The values are right now. But from a query to a key it is as far as if the queries were the "
-    "*first* T_q of the T_k words, and they are the last. (Moving both alike changes no distance.)",
+    "The values are right now. But the distances are computed as if the queries were the *first* "
+    "T_q of the T_k words, although they are the last. (Moving queries and keys alike changes no "
+    "distance.)",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, 0), v),
 )
 task.mistake(
-    "The positions are right now. But the values are still turned: what a word passes on must not "
-    "depend on where it is.",
+    "The positions are right now. But the values are still rotated: the value of a word must not "
+    "depend on its position.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), _turn(k, 0), _turn(v, 0)),
 )
 task.mistake(
-    "The queries are turned as if they were new words after all keys. They are among the T_k "
+    "The queries are rotated as if they were new words after all keys. They are among the T_k "
     "words: with one query and ten keys, it is at position 9.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2]), _turn(k, 0), v),
 )
 task.mistake(
-    "The keys are not turned. A score depends on the distance alone only if both sides are turned.",
+    "The keys are not rotated. A score depends only on the distance if both sides are rotated.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2]), k, v),
 )
 task.mistake(
-    "Nothing is turned any more, so order does not matter. Queries and keys need it.",
+    "Nothing is rotated any more, so order does not matter. Rotate queries and keys.",
     lambda q, k, v: _attend(q, k, v),
 )
 task.mistake(
     "The values are right now. But the first query was put at the last position, T_k − 1, and the "
-    "others after it. It is the *last* query that is there.",
+    "others after it. Only the *last* query is there.",
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - 1), _turn(k, 0), v),
 )
 task.mistake(
@@ -115,15 +116,15 @@ task.mistake(
     lambda q, k, v: _attend(_turn(q, k.shape[-2] - q.shape[-2] + 1), _turn(k, 0), v),
 )
 task.mistake(
-    "The values are right now. But it is the keys that were moved to the right, and not the "
-    "queries. The keys are all T_k words, from position 0 on.",
+    "The values are right now. But you moved the keys to the right, and not the queries. The keys "
+    "are all T_k words, from position 0 on.",
     lambda q, k, v: _attend(_turn(q, 0), _turn(k, k.shape[-2] - q.shape[-2]), v),
 )
 
 
 @task.mistake(
-    "Both bugs are fixed. But there is a causal mask besides, and here every query may look at "
-    "all words."
+    "Both bugs are fixed. But you added a causal mask, and here every query may attend to all "
+    "words."
 )
 def masked(q, k, v):
     q, k = RotaryPositions().rotate(q, k)
@@ -132,8 +133,8 @@ def masked(q, k, v):
 
 
 @task.mistake(
-    "The values are turned, and the context vectors turned back. That makes what a word passes on "
-    "depend on its distance. Rotary positions leave the values as they are."
+    "The values are rotated, and the context vectors are rotated back. So what a word contributes "
+    "depends on its distance. Rotary positions leave the values as they are."
 )
 def turned_back(q, k, v):
     T_q, T_k = q.shape[-2], k.shape[-2]
@@ -162,12 +163,12 @@ def cases(seed):
     return [
         Case(
             (alike[:, :, :1], alike, values),
-            "one query, the last of two words that are alike",
+            "one query, the last of two equal words",
             kind="ordinary cases",
         ),
         Case(sizes(1, 2, 5, 5, 4, 6), "as many queries as keys", kind="ordinary cases"),
         Case(sizes(2, 3, 4, 7, 6, 2), "fewer queries than keys", kind="other shapes"),
-        Case(sizes(3, 2, 1, 9, 8, 4), "one new word asks", kind="edge cases"),
+        Case(sizes(3, 2, 1, 9, 8, 4), "a single query", kind="edge cases"),
     ]
 
 
@@ -179,5 +180,8 @@ def among_the_values(args, result):
         return None
     low, high = v.min(axis=-2, keepdims=True), v.max(axis=-2, keepdims=True)
     if ((out < low - 1e-6) | (out > high + 1e-6)).any():
-        return "A context vector leaves the range of the values: it is not an average of them."
+        return (
+            "A context vector lies outside the range of the values, which a weighted "
+            "average never does."
+        )
     return None

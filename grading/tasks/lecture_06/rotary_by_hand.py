@@ -11,8 +11,8 @@ task = TaskFile(
     "on distance alone",
     hints=(
         "Four quarter turns change nothing, so position 6 turns as position 2 does.",
-        "After the first score you need not turn anything twice: what is different in the second, "
-        "and what in the third?",
+        "After the first score you do not need another rotation: what is different in the second "
+        "score, and what in the third?",
     ),
 )
 
@@ -24,29 +24,29 @@ rotary_by_hand = [-13.0, -13.0, 13.0]
 # %%
 
 task.mistake(
-    "All three have the wrong sign. Either this turns the other way: a quarter turn takes (a, b) "
-    "to (−b, a), and so (1, 0) to (0, 1). Or query and key are swapped.",
+    "All three have the wrong sign. Either you rotate in the other direction: a quarter turn "
+    "takes (a, b) to (−b, a), and so (1, 0) to (0, 1). Or query and key are swapped.",
     [13.0, 13.0, -13.0],
 )
 task.mistake(
     "The first two are right. But three positions to the right is not three positions to the "
-    "left: the query is then turned three quarters *less* than the key.",
+    "left: the query is then rotated by three quarters *less* than the key.",
     [-13.0, -13.0, -13.0],
 )
 task.mistake(
-    "These are the scores without any turn. Query and key are turned by their places first.",
+    "These are the scores without any rotation. First rotate query and key by their positions.",
     [11.0, 11.0, 11.0],
 )
 task.mistake(
-    "Here only the query was turned. The key is turned by its own position, too.",
+    "Here only the query was rotated. The key is rotated by its own position, too.",
     [-11.0, -11.0, -13.0],
 )
 task.mistake(
-    "Here only the key was turned. The query is turned by its own position, too.",
+    "Here only the key was rotated. The query is rotated by its own position, too.",
     [13.0, 13.0, -11.0],
 )
 task.mistake(
-    "In the first and the second the distance is the same, so the score is too. Four quarter "
-    "turns are none: what is left of 106, and of 103?",
+    "The first and the second have the same distance, so the score is the same. Four quarter "
+    "turns change nothing: what remains of 106, and of 103?",
     [-13.0, 13.0, 13.0],
 )

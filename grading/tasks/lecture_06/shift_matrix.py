@@ -71,8 +71,8 @@ def by_diagonals(n, d_model):
 
 task.mistake(
     "This moves n positions in the other direction. Codes are rows and are multiplied from the "
-    "left; for columns you would need the transpose. And in each pair the sine comes first. "
-    "Compute sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
+    "left; for columns you would need the transpose. In each pair the sine comes first. Write out "
+    "sin(a + b) = sin a cos b + cos a sin b to see where the minus belongs.",
     lambda n, d_model: shift_matrix(n, d_model).T,
 )
 task.mistake(
@@ -81,19 +81,18 @@ task.mistake(
 )
 task.mistake(
     "`M ** n` raises each entry to the power of n. Moving n times means M @ M @ …, which is "
-    "torch.linalg.matrix_power(M, n); or take n times the angle in the first place.",
+    "torch.linalg.matrix_power(M, n). Or use n times the angle from the start.",
     lambda n, d_model: shift_matrix(1, d_model) ** n,
 )
 task.mistake(
-    "n times the matrix of one step makes codes n times as long. What must be multiplied by n is "
-    "the angle.",
+    "n times the matrix of one step makes codes n times as long. Multiply the angle by n instead.",
     lambda n, d_model: n * shift_matrix(1, d_model),
 )
 
 
 @task.mistake(
     "This is for codes with all sines on the left and all cosines on the right. Here sine and "
-    "cosine of a hand stand side by side, so its block is at the rows and columns 2i and 2i + 1."
+    "cosine of a hand are adjacent, so its block is at the rows and columns 2i and 2i + 1."
 )
 def for_two_halves(n, d_model):
     order = torch.cat([torch.arange(0, d_model, 2), torch.arange(1, d_model, 2)])
@@ -110,15 +109,15 @@ def wrong_speeds(n, d_model):
 
 
 task.mistake(
-    "All hands are turned by n radians. That is right for the first one only: each has a speed "
+    "All hands are rotated by n radians. That is right for the first one only: each has a speed "
     "of its own.",
     lambda n, d_model: _of_angles(np.full(d_model // 2, float(n))),
 )
 
 
 @task.mistake(
-    "Both sines have the same sign, and such a matrix is no turn: it does not keep lengths. One "
-    "of the two has a minus."
+    "Both sines have the same sign, so the matrix is not a rotation: it does not keep lengths. "
+    "One of the two has a minus."
 )
 def both_plus(n, d_model):
     M = shift_matrix(n, d_model)
@@ -139,8 +138,8 @@ task.edit(
 )
 
 task.mistake(
-    "To the right this moves as it should, and to the left not at all. A loop over `range(n)`, for "
-    "one, does nothing where n is negative. The angle n · speed may have either sign.",
+    "Moving to the right works, but moving to the left does nothing. A loop over `range(n)`, for "
+    "example, does nothing if n is negative. The angle n · speed may have either sign.",
     lambda n, d_model: shift_matrix(max(n, 0), d_model),
 )
 task.edit(
@@ -150,8 +149,8 @@ task.edit(
     "[[sin, -cos], [cos, sin]]",
 )
 task.edit(
-    "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
-    "radian a position.",
+    "The hands were counted from 1, so each has the speed of the next one. Hand 0 turns by 1 "
+    "radian per position.",
     "n * 10_000 ** (-2 * i / d_model)",
     "n * 10_000 ** (-2 * (i + 1) / d_model)",
 )
@@ -162,10 +161,10 @@ def cases(seed):
     """One hand and one place, then farther, backward, and not at all."""
     rng = np.random.default_rng(seed)
     return [
-        Case((1, 2), "one place to the right, one hand", kind="ordinary cases"),
-        Case((int(rng.integers(3, 9)), 4), "some places to the right", kind="ordinary cases"),
-        Case((-int(rng.integers(2, 9)), 6), "some places to the left", kind="ordinary cases"),
-        Case((0, 8), "by no place at all", kind="edge cases"),
+        Case((1, 2), "one position to the right, one hand", kind="ordinary cases"),
+        Case((int(rng.integers(3, 9)), 4), "several positions to the right", kind="ordinary cases"),
+        Case((-int(rng.integers(2, 9)), 6), "several positions to the left", kind="ordinary cases"),
+        Case((0, 8), "by no position at all", kind="edge cases"),
         Case((int(rng.integers(20, 50)), 10), "far to the right", kind="edge cases"),
     ]
 
@@ -181,7 +180,8 @@ def moves_codes(args, result):
         if abs(start @ M - end).max() > 1e-3:
             if abs(start @ M.T - end).max() < 1e-3:
                 return (
-                    f"The code of place {t} times M is that of place {t - n}, not of place {t + n}."
+                    f"The code of position {t} times M is that of position {t - n}, not of "
+                    f"position {t + n}."
                 )
-            return f"The code of place {t} times M is not the code of place {t + n}."
+            return f"The code of position {t} times M is not the code of position {t + n}."
     return None

@@ -17,7 +17,7 @@ task = TaskFile(
     forbidden=("helpers.positions.sinusoidal_codes",),
     atol=1e-4,
     hints=(
-        "First the angles alone, of shape (T, d_model / 2): position times speed. `places[:, "
+        "Compute the angles first, of shape (T, d_model / 2): position times speed. `places[:, "
         "None]` has the shape (T, 1).",
         "`codes[:, 0::2]` are the columns 0, 2, 4, … and can be assigned to.",
     ),
@@ -78,8 +78,8 @@ def _speeds(d_model):
 
 
 @task.mistake(
-    "All sines are on the left and all cosines on the right. Some programs do so, but here they "
-    "come in pairs: sine and cosine of hand 0, sine and cosine of hand 1, …"
+    "All sines are on the left and all cosines on the right. Some programs do this, but here they "
+    "alternate: sine and cosine of hand 0, sine and cosine of hand 1, …"
 )
 def two_halves(places, d_model):
     angles = places[:, None] * _speeds(d_model)
@@ -91,13 +91,13 @@ task.mistake(
     lambda places, d_model: _coded(places, d_model, _speeds(d_model), sin_at=1),
 )
 task.mistake(
-    "The slow hands turn too fast: the exponent of hand i is −2i / d_model, and the 2 is "
-    "missing. (Where you count features 0, 2, 4, … the 2 is in the count already.)",
+    "The slow hands turn too fast: the exponent of hand i is −2i / d_model, and the 2 is missing. "
+    "(If you count features 0, 2, 4, … the 2 is already included.)",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model).sqrt()),
 )
 task.mistake(
-    "The slow hands turn too slowly: there is a 2 too many in the exponent. If your count goes "
-    "0, 2, 4, … it holds the 2 already.",
+    "The slow hands turn too slowly: there is one 2 too many in the exponent. If you count "
+    "features 0, 2, 4, … the 2 is already included.",
     lambda places, d_model: _coded(places, d_model, _speeds(d_model) ** 2),
 )
 task.mistake(
@@ -108,9 +108,9 @@ task.mistake(
 
 
 @task.mistake(
-    "The cosine of each pair turns at another speed than its sine. Then they are no hand of a "
-    "clock any more. The exponent counts hands, and the features 2i and 2i + 1 belong to the "
-    "same one."
+    "The cosine of each pair turns at another speed than its sine, so the two no longer form the "
+    "hand of a clock. The exponent counts hands, and the features 2i and 2i + 1 belong to the "
+    "same hand."
 )
 def a_speed_for_each_feature(places, d_model):
     features = torch.arange(d_model, dtype=torch.float64)
@@ -119,12 +119,12 @@ def a_speed_for_each_feature(places, d_model):
 
 
 task.mistake(
-    "The rows were coded as the positions 0, 1, 2, … The positions are given, and may come in any "
-    "order and with gaps.",
+    "The rows were encoded as the positions 0, 1, 2, … The positions are given, and may come in "
+    "any order and with gaps.",
     lambda places, d_model: sinusoidal_encoding(torch.arange(len(places)), d_model),
 )
 task.mistake(
-    "Every hand is one step ahead. Position 0 is a position too: there all sines are 0 and all "
+    "Every hand is one step ahead. Counting begins at position 0, where all sines are 0 and all "
     "cosines are 1.",
     lambda places, d_model: sinusoidal_encoding(places + 1, d_model),
 )
@@ -135,28 +135,29 @@ task.mistake(
 )
 
 task.edit(
-    "The hands were counted from 1, so each turns as the next one should. Hand 0 turns by 1 "
-    "radian a position.",
+    "The hands were counted from 1, so each has the speed of the next one. Hand 0 turns by 1 "
+    "radian per position.",
     "torch.arange(d_model // 2,",
     "torch.arange(1, d_model // 2 + 1,",
 )
 task.edit(
-    "The powers have another base than 10,000, so the slow hands turn too fast. `torch.exp` "
-    "takes powers of e.",
+    "The base of the powers is not 10,000, so the slow hands turn too fast. `torch.exp` computes "
+    "powers of e.",
     "10_000 ** (-2 * hands / d_model)",
     "torch.exp(-2 * hands / d_model)",
 )
 
 
 @task.mistake(
-    "This has a column for each position. A row for each position is wanted: shape (T, d_model)."
+    "This has a column for each position. Return a row for each position: shape (T, d_model)."
 )
 def columns(places, d_model):
     return sinusoidal_encoding(places, d_model).T
 
 
 task.edit(
-    "The codes were put into a tensor of whole numbers, which cuts off what comes after the point.",
+    "The codes were put into a tensor of whole numbers, which drops everything after the decimal "
+    "point.",
     "codes = torch.zeros(len(places), d_model, dtype=torch.float64)",
     "codes = torch.zeros(len(places), d_model, dtype=torch.int64)",
 )
@@ -173,13 +174,13 @@ def cases(seed):
     return [
         Case(
             (torch.tensor([0, 1, 2]), 4),
-            "the places 0, 1 and 2, four features",
+            "the positions 0, 1 and 2, four features",
             kind="ordinary cases",
         ),
-        Case((places(5), 8), "places out of order", kind="ordinary cases"),
-        Case((places(1), 6), "one place alone", kind="edge cases"),
+        Case((places(5), 8), "positions out of order", kind="ordinary cases"),
+        Case((places(1), 6), "one position alone", kind="edge cases"),
         Case((places(7), 2), "one hand alone", kind="edge cases"),
-        Case((torch.tensor([3, 3, 40]), 10), "a place that comes twice", kind="edge cases"),
+        Case((torch.tensor([3, 3, 40]), 10), "a position that occurs twice", kind="edge cases"),
     ]
 
 

@@ -19,8 +19,8 @@ task = TaskFile(
     "to PyTorch's own layer",
     forbidden=("helpers.blocks.TransformerBlock",),
     hints=(
-        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write them first.",
-        "In pre-norm, what does a part read, and what is its result added to?",
+        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write those first.",
+        "In pre-norm, what does a sublayer read, and what is its output added to?",
     ),
 )
 
@@ -80,32 +80,32 @@ PRE = "        x = x + self.attention(self.norm_attention(x), mask=mask)\n"
 POST = "            x = self.norm_attention(x + self.attention(x, mask=mask))\n"
 
 task.edit(
-    "`norm` is not looked at: all blocks are pre-norm.",
+    "The argument `norm` is not used: all blocks are pre-norm.",
     'if self.norm == "post":',
     "if False:",
 )
 task.edit(
-    "`norm` is not looked at: all blocks are post-norm.",
+    "The argument `norm` is not used: all blocks are post-norm.",
     'if self.norm == "post":',
     "if True:",
 )
 task.edit("Pre-norm and post-norm are swapped.", '== "post"', '!= "post"')
 task.edit(
-    "Post-norm: what attention found is normalised before it is added. The norm reads the sum.",
+    "Post-norm: the output of attention is normalized before it is added. Normalize the sum.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "x + self.norm_attention(self.attention(x, mask=mask))",
 )
 task.edit(
-    "Post-norm: what attention found and what feed-forward computed are normalised before they are "
-    "added. The norms read the sums.",
+    "Post-norm: the outputs of attention and feed-forward are normalized before they are added. "
+    "Normalize the sums.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "x + self.norm_attention(self.attention(x, mask=mask))",
     "self.norm_feed_forward(x + self.feed_forward(x))",
     "x + self.norm_feed_forward(self.feed_forward(x))",
 )
 task.edit(
-    "Post-norm: the second residual connection starts at the x of the beginning. It starts at "
-    "what the first norm output.",
+    "Post-norm: the second residual connection adds the block's input. It should add the output "
+    "of the first norm.",
     POST,
     "            start = x\n" + POST,
     "self.norm_feed_forward(x + self.feed_forward(x))",
@@ -117,54 +117,53 @@ task.edit(
     "self.norm_feed_forward(self.feed_forward(x))",
 )
 task.edit(
-    "Post-norm: what attention found replaces the residual stream. Is it added?",
+    "Post-norm: the output of attention replaces the residual stream. Add it.",
     "self.norm_attention(x + self.attention(x, mask=mask))",
     "self.norm_attention(self.attention(x, mask=mask))",
 )
 task.edit(
-    "Pre-norm: the residual stream itself was normalised. Only what a part *reads* goes through "
-    "the norm; what it writes is added to x as it was.",
+    "Pre-norm: the residual stream itself was normalized. Only what a sublayer *reads* goes "
+    "through the norm; its output is added to x without the norm.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
 )
 task.edit(
-    "Pre-norm: the residual stream itself was normalised, in front of both parts. What a part "
-    "writes is added to the residual stream as it was before the norm.",
+    "Pre-norm: the residual stream itself was normalized, before both sublayers. Their outputs "
+    "are added to the residual stream as it was before the norm.",
     PRE,
     "        x = self.norm_attention(x)\n        x = x + self.attention(x, mask=mask)\n",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "x = self.norm_feed_forward(x)\n        return x + self.feed_forward(x)",
 )
 task.edit(
-    "Pre-norm: what the parts output is normalised. It is what they *read* that goes through a "
-    "norm.",
+    "Pre-norm: the outputs of the sublayers are normalized. Normalize what they *read*.",
     "self.attention(self.norm_attention(x), mask=mask)",
     "self.norm_attention(self.attention(x, mask=mask))",
     "self.feed_forward(self.norm_feed_forward(x))",
     "self.norm_feed_forward(self.feed_forward(x))",
 )
 task.edit(
-    "Pre-norm: a residual connection is missing. What attention found replaces the residual "
+    "Pre-norm: a residual connection is missing. The output of attention replaces the residual "
     "stream.",
     "x = x + self.attention(self.norm_attention(x)",
     "x = self.attention(self.norm_attention(x)",
 )
 task.edit(
-    "Pre-norm: what feed-forward computed replaces the residual stream. Is it added?",
+    "Pre-norm: the output of feed-forward replaces the residual stream. Add it.",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.feed_forward(self.norm_feed_forward(x))",
 )
 task.edit(
-    "Pre-norm: the second residual connection starts at the x of the beginning, so what attention "
-    "found is lost from the residual stream.",
+    "Pre-norm: the second residual connection adds the block's input, so the output of attention "
+    "is lost from the residual stream.",
     PRE,
     "        start = x\n" + PRE,
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return start + self.feed_forward(self.norm_feed_forward(x))",
 )
 task.edit(
-    "In both orders the second residual connection starts at the x of the beginning. By then, "
-    "something has been added to the residual stream.",
+    "In both orders the second residual connection adds the block's input. By then, the residual "
+    "stream also holds the output of attention.",
     POST,
     "            start = x\n" + POST,
     "self.norm_feed_forward(x + self.feed_forward(x))",
@@ -182,8 +181,8 @@ task.edit(
     "return x + self.feed_forward(self.norm_feed_forward(start))",
 )
 task.edit(
-    "Pre-norm: only the queries go through the norm. Keys and values read the residual stream as "
-    "it is; give attention one thing to read.",
+    "Pre-norm: only the queries go through the norm. Keys and values read the residual stream "
+    "without it: pass attention a single input.",
     "self.attention(self.norm_attention(x), mask=mask)",
     "self.attention(self.norm_attention(x), x, mask=mask)",
 )
@@ -193,19 +192,19 @@ task.edit(
     "self.feed_forward(x)",
 )
 task.edit(
-    "Pre-norm: a norm is at the end of the block. The one at the end of the whole stack is not a "
-    "block's affair.",
+    "Pre-norm: there is a norm at the end of the block. The final norm belongs to the whole "
+    "stack, not to a block.",
     "return x + self.feed_forward(self.norm_feed_forward(x))",
     "return self.norm_feed_forward(x + self.feed_forward(self.norm_feed_forward(x)))",
 )
 task.edit(
-    "One norm serves both parts: the same one is under both names, or is used twice. Each part "
-    "has a norm of its own.",
+    "One norm is used for both sublayers, under both names or twice. Each sublayer has a norm of "
+    "its own.",
     "self.norm_feed_forward = LayerNorm(d_model)",
     "self.norm_feed_forward = self.norm_attention",
 )
 task.edit(
-    "The norm of attention serves feed-forward, too. That has a norm of its own.",
+    "The norm of attention is also used for feed-forward, which has a norm of its own.",
     "return self.norm_feed_forward(x + self.feed_forward(x))",
     "return self.norm_attention(x + self.feed_forward(x))",
     "self.feed_forward(self.norm_feed_forward(x))",
@@ -242,7 +241,7 @@ def harness(answer, sizes, state, x, mask):
     if have != want:
         odd = sorted(name for name in {*have, *want} if have.get(name) != want.get(name))
         came, needed = have.get(odd[0]), want.get(odd[0])
-        raise ValueError(f"`{odd[0]}` has the shape {came}; {needed} is wanted")
+        raise ValueError(f"`{odd[0]}` has the shape {came}; expected {needed}")
     block.load_state_dict(state)
     return block(x, mask)
 
@@ -278,5 +277,5 @@ def last_norm(args, result):
     scale, shift = state["norm_feed_forward.weight"], state["norm_feed_forward.bias"]
     rest = (torch.as_tensor(result) - shift) / scale
     if sizes[-1] == "post" and rest.mean(dim=-1).abs().max() > 1e-6:
-        return "In post-norm the last thing that happens is a norm, and here it was not."
+        return "In post-norm the last step is a norm, but this output is not normalized."
     return None

@@ -18,10 +18,10 @@ task = TaskFile(
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     hints=(
-        "Write the six equations of *Pre-norm and post-norm* beside the lines of `forward`, and "
+        "Write the six equations of *Pre-norm and post-norm* next to the lines of `forward`, and "
         "compare what each one reads.",
-        "Lecture 4 met dropout. The module `nn.Dropout` knows whether it is in training. "
-        "A function has to be told, and a module finds the answer in `self.training`.",
+        "Lecture 4 introduced dropout. The module `nn.Dropout` knows whether it is in training. A "
+        "function has to be told, and a module finds the answer in `self.training`.",
     ),
 )
 
@@ -120,13 +120,13 @@ class ByCondition(InParts):
 
 
 task.as_given(
-    "This is the code as given. In the example (1, −1) comes out, with the "
-    "signs exchanged. In the other cases two calls differ, also in evaluation."
+    "This is the code as given. In the example it returns (1, −1), with the signs exchanged. In "
+    "the other cases two calls differ, even in evaluation."
 )
 
 
 @task.mistake(
-    "Dropout is right now, and that is not all. Write the six equations beside the lines, and "
+    "Dropout is right now, but there is more. Write the six equations next to the lines, and "
     "compare what each line reads."
 )
 class OnlyDropoutMended(InParts):
@@ -135,8 +135,8 @@ class OnlyDropoutMended(InParts):
 
 
 @task.mistake(
-    "The norm is right now, and that is not all. Where does the second residual connection "
-    "start? And why do two calls differ in evaluation?"
+    "The norm is right now, but there is more. What does the second residual connection add? And "
+    "why do two calls differ in evaluation?"
 )
 class OnlyNormMended(InParts):
     always = True
@@ -144,68 +144,66 @@ class OnlyNormMended(InParts):
 
 
 @task.mistake(
-    "The second residual connection is right now, and that is not all. What does the first "
-    "norm read? And why do two calls differ in evaluation?"
+    "The second residual connection is right now, but there is more. What does the first norm "
+    "read? And why do two calls differ in evaluation?"
 )
 class OnlyStreamMended(InParts):
     always = early = True
 
 
 @task.mistake(
-    "What is left: `F.dropout` does not know whether the block is being trained. What does it "
-    "do if nobody tells it?"
+    "One bug is left: `F.dropout` does not know whether the block is in training. What is its "
+    "default?"
 )
 class DropoutLeft(InParts):
     always = True
 
 
 @task.mistake(
-    "What is left: only what attention found is normalised, and then X is added. In post-norm "
-    "the norm reads something else."
+    "One bug is left: only the output of attention is normalized, and then X is added. In "
+    "post-norm the norm reads something else."
 )
 class NormLeft(InParts):
     early = True
 
 
 @task.mistake(
-    "What is left: the second residual connection starts at X. So what attention found "
-    "reaches the end only through the feed-forward network."
+    "One bug is left: the second residual connection adds X. So the output of attention reaches "
+    "the end only through the feed-forward network."
 )
 class StreamLeft(InParts):
     second = "X"
 
 
 @task.mistake(
-    "What is left: the second residual connection starts at T². Look at the fifth equation."
+    "One bug is left: the second residual connection adds T². Look at the fifth equation."
 )
 class FromBeforeTheNorm(InParts):
     second = "T2"
 
 
 @task.mistake(
-    "The second residual connection is gone: the last norm reads only what the feed-forward "
-    "network computed."
+    "The second residual connection is gone: the last norm reads only the output of the "
+    "feed-forward network."
 )
 class NothingKept(InParts):
     second = "nothing"
 
 
-@task.mistake(
-    "The second residual connection starts at T¹, so X is lost. Look at the fifth equation."
-)
+@task.mistake("The second residual connection adds T¹, so X is lost. Look at the fifth equation.")
 class FromAttention(InParts):
     second = "T1"
 
 
-@task.mistake("In evaluation all is right. But in training nothing is dropped any more.")
+@task.mistake("In evaluation everything is right. But in training nothing is dropped any more.")
 class NeverDropped(InParts):
     def _drop(self, x):
         return x
 
 
 @task.mistake(
-    "In evaluation all is right. But in training nothing is dropped of what the feed-forward "
-    "network adds."
+    "In evaluation everything is right. But in training nothing is dropped from the output of the "
+    "feed-forward network."
 )
 class OneDropped(InParts):
     def _fed(self, x):
@@ -213,7 +211,8 @@ class OneDropped(InParts):
 
 
 @task.mistake(
-    "In evaluation all is right. But in training nothing is dropped of what attention adds."
+    "In evaluation everything is right. But in training nothing is dropped from the output of "
+    "attention."
 )
 class OtherDropped(InParts):
     def _attended(self, X, mask):
@@ -221,8 +220,8 @@ class OtherDropped(InParts):
 
 
 @task.mistake(
-    "In evaluation all is right. But dropout acts after the additions, so it also drops what was "
-    "in the residual stream before. Drop what a part adds, and then add."
+    "In evaluation everything is right. But dropout is applied after the additions, so it also "
+    "drops entries of the residual stream. Apply it to a sublayer's output, and then add."
 )
 class StreamDropped(InParts):
     def forward(self, X, mask):
@@ -232,7 +231,7 @@ class StreamDropped(InParts):
 
 
 @task.mistake(
-    "X was normalised, and what attention found was added to that. What does the norm read in "
+    "X was normalized, and the output of attention was added to that. What does the norm read in "
     "the third equation?"
 )
 class NormedStream(InParts):
@@ -241,8 +240,8 @@ class NormedStream(InParts):
 
 
 @task.mistake(
-    "Dropout is right now, and that is not all. One of them is the order of a norm and an "
-    "addition. Write the six equations beside the lines."
+    "Dropout is right now, but there is more. One bug is the order of a norm and an addition. "
+    "Write the six equations next to the lines."
 )
 class WithoutStream(InParts):
     def forward(self, X, mask):
@@ -252,33 +251,35 @@ class WithoutStream(InParts):
 
 
 @task.mistake(
-    "In training all is right. But in evaluation what the parts add is made smaller. `F.dropout` "
-    "makes larger what it leaves, so that this is not needed."
+    "In training everything is right. But in evaluation the outputs of the sublayers are scaled "
+    "down. `F.dropout` scales up what it keeps, so this is not needed."
 )
 class SmallerInEvaluation(InParts):
     def _drop(self, x):
         return F.dropout(x, self.dropout) if self.training else x * (1 - self.dropout)
 
 
-@task.mistake("Now it drops in evaluation, and not in training.")
+@task.mistake("Now dropout is active in evaluation, and not in training.")
 class TurnedAround(InParts):
     def _drop(self, x):
         return F.dropout(x, self.dropout, training=not self.training)
 
 
-@task.mistake("The dropout after attention is fixed. The other one still acts in evaluation.")
+@task.mistake("The dropout after attention is fixed. The other one is still active in evaluation.")
 class OneSideMended(InParts):
     def _fed(self, x):
         return F.dropout(self.feed_forward(x), self.dropout)
 
 
-@task.mistake("The dropout after feed-forward is fixed. The other one still acts in evaluation.")
+@task.mistake(
+    "The dropout after feed-forward is fixed. The other one is still active in evaluation."
+)
 class OtherSideMended(InParts):
     def _attended(self, X, mask):
         return F.dropout(self.attention(X, mask=mask), self.dropout)
 
 
-@task.mistake("This is a pre-norm block. Wanted is post-norm: the equations T¹ to H.")
+@task.mistake("This is a pre-norm block. The task asks for post-norm: the equations T¹ to H.")
 class PreNorm(InParts):
     def forward(self, X, mask):
         """As the model answer, with the norms before the parts."""
@@ -286,7 +287,7 @@ class PreNorm(InParts):
         return T3 + self._fed(self.norm_feed_forward(T3))
 
 
-@task.mistake("The last norm is missing: H is what it outputs.")
+@task.mistake("The last norm is missing: its output is H.")
 class NoLastNorm(InParts):
     def _last(self, T5):
         return T5
@@ -394,10 +395,10 @@ def what_is_seen(args, result):
         return None  # the example: little is added, so little can be dropped
     for name in ("attention", "feed-forward"):
         if not result[f"drops {name} in training"]:
-            return f"In training, nothing is dropped of what comes from {name}."
+            return f"In training, nothing is dropped from the output of {name}."
     if result["drops the stream in training"]:
         return (
-            "In training, numbers of the residual stream itself are dropped, or of what a norm "
+            "In training, entries of the residual stream itself are dropped, or of what a norm "
             "reads."
         )
     return None

@@ -14,7 +14,7 @@ task = TaskFile(
     outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
     "what you want",
     forbidden=("helpers.blocks.FeedForward",),
-    hints=("Without what is between them, two linear layers would be one.",),
+    hints=("Without a nonlinearity between them, two linear layers would be one.",),
 )
 
 
@@ -60,27 +60,28 @@ task.edit(
     "self.up_proj(x)",
 )
 task.edit(
-    "The ReLU is at the end, so nothing below 0 can ever be added to the residual stream.",
+    "The ReLU is at the end, so only numbers of 0 or more can be added to the residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(self.up_proj(x)))",
 )
 task.edit(
-    "There is a second ReLU, at the end: nothing below 0 can ever be added to the residual stream.",
+    "There is a second ReLU, at the end, so only numbers of 0 or more can be added to the "
+    "residual stream.",
     "self.down_proj(F.relu(self.up_proj(x)))",
     "F.relu(self.down_proj(F.relu(self.up_proj(x))))",
 )
 task.edit(
-    "The ReLU acts on what comes in, before anything was computed.",
+    "The ReLU is applied to the input, before the first layer.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(F.relu(x))",
 )
 task.edit(
-    "The residual connection is in here already. In the block it would then be there twice.",
+    "The residual connection is in here already. In the block it would then be added twice.",
     "return self.down_proj",
     "return x + self.down_proj",
 )
 task.edit(
-    "This is GELU, which newer models take. Wanted is ReLU.",
+    "This is GELU, which newer models use. The task asks for ReLU.",
     "F.relu",
     "F.gelu",
 )
@@ -92,25 +93,24 @@ task.edit(
     "nn.Linear(d_ff, d_model, bias=False)",
 )
 task.edit(
-    "Each word got a row that sums to 1, as if it were a table of attention: softmax has no place "
-    "here.",
+    "Each word got a row that sums to 1, like attention weights: softmax does not belong here.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).softmax(dim=-1)",
 )
 task.edit(
-    "The maximum was taken over the entries of a word, and it replaces all of them. A ReLU acts "
-    "on each number separately.",
+    "The maximum over the entries of a word replaces all of them. A ReLU acts on each number "
+    "separately.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).amax(dim=-1, keepdim=True).clamp(min=0).expand_as(self.up_proj(x))",
 )
 task.edit(
-    "`torch.max(…, 0)` takes the largest numbers along axis 0, and gives their places besides. A "
+    "`torch.max(…, 0)` takes the largest numbers along axis 0 and also returns their positions. A "
     "ReLU compares each number with 0.",
     "F.relu(self.up_proj(x))",
     "torch.max(self.up_proj(x), 0)",
 )
 task.edit(
-    "What is above 0 was cut off, and what is below was kept. A ReLU does the opposite.",
+    "The numbers above 0 were set to 0, and those below were kept. A ReLU does the opposite.",
     "F.relu(self.up_proj(x))",
     "self.up_proj(x).clamp(max=0)",
 )
@@ -162,5 +162,5 @@ def which_layer(args, result):
     for name, value in args[1].items():
         came = result[f"shape of {name}"]
         if came != tuple(value.shape):
-            return f"`{name}` has the shape {came}; {tuple(value.shape)} is wanted."
+            return f"`{name}` has the shape {came}; expected {tuple(value.shape)}."
     return None

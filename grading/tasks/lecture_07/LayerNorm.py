@@ -17,9 +17,8 @@ task = TaskFile(
         "torch.layer_norm",
     ),
     hints=(
-        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm.",
-        "`correction` is an argument of `var` and `std`. The lecture says what it does if it is "
-        "not given.",
+        "Take the word (3, 7) and eps = 5, and compute the result by the equation of layer norm.",
+        "`correction` is an argument of `var` and `std`. The lecture says what its default is.",
     ),
 )
 
@@ -66,23 +65,23 @@ class ByVar(nn.Module):
 
 
 task.edit(
-    "The variance is divided by one less than the number of entries: `var` and `std` do so unless "
-    "they are told otherwise.",
+    "The variance is divided by the number of entries minus one, which is the default of `var` "
+    "and `std`.",
     "variance = centred.square().mean(dim=-1, keepdim=True)",
     "variance = x.var(dim=-1, keepdim=True)",
 )
 task.edit(
-    "eps is added to the deviation. Under the root, beside the variance, is its place.",
+    "eps is added to the standard deviation. Add it to the variance, under the square root.",
     "(variance + self.eps).sqrt()",
     "(variance.sqrt() + self.eps)",
 )
 task.edit(
-    "The shift is scaled along with the word. What comes last in the equation?",
+    "The shift is scaled along with the word. What is added last in the equation?",
     "self.weight * centred / (variance + self.eps).sqrt() + self.bias",
     "self.weight * (centred / (variance + self.eps).sqrt() + self.bias)",
 )
 task.edit(
-    "It is divided by the variance. In the equation there is a root.",
+    "You divide by the variance. The equation has a square root there.",
     "(variance + self.eps).sqrt()",
     "(variance + self.eps)",
 )
@@ -92,51 +91,51 @@ task.edit(
     "* x /",
 )
 task.edit(
-    "The squares are added up and not averaged.",
+    "The squares are summed but not averaged.",
     "centred.square().mean(",
     "centred.square().sum(",
 )
 task.edit(
-    "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
+    "eps is missing. A word whose numbers are all the same is then 0 divided by 0.",
     "variance + self.eps",
     "variance",
 )
 task.edit(
-    "`eps` comes in and is not used.",
+    "The argument `eps` is not used.",
     "self.eps = eps",
     "self.eps = 1e-5",
 )
 task.edit(
-    "Mean and variance are taken of all words together. Each word has its own.",
+    "Mean and variance are computed over all words together. Each word has its own.",
     "x.mean(dim=-1, keepdim=True)",
     "x.mean()",
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean()",
 )
 task.edit(
-    "Mean and variance are taken of all words of a text together. Each word has its own.",
+    "Mean and variance are computed over all words of a text together. Each word has its own.",
     "x.mean(dim=-1, keepdim=True)",
     "x.mean(dim=tuple(range(1, x.dim())), keepdim=True)",
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean(dim=tuple(range(1, x.dim())), keepdim=True)",
 )
 task.edit(
-    "The means of the words have lost their axis, so they do not fit the words, or meet the wrong "
-    "numbers. `mean` has an argument that keeps the axis, with the size 1.",
+    "The means of the words have lost their axis, so they cannot be broadcast, or are subtracted "
+    "from the wrong numbers. `mean` has an argument that keeps the axis, with size 1.",
     "x.mean(dim=-1, keepdim=True)",
     "x.mean(dim=-1)",
     "centred.square().mean(dim=-1, keepdim=True)",
     "centred.square().mean(dim=-1)",
 )
 task.edit(
-    "The mean is subtracted nowhere: neither from the word, nor in the variance.",
+    "The mean is never subtracted: neither from the word, nor in the variance.",
     "x - x.mean(dim=-1, keepdim=True)",
     "x",
 )
 
 
 @task.mistake(
-    "Mean and variance are taken along the words. Which axis holds the numbers of one word?"
+    "Mean and variance are computed along the words. Which axis holds the numbers of one word?"
 )
 class AlongTheWords(LayerNorm):
     def forward(self, x):
@@ -148,7 +147,10 @@ class AlongTheWords(LayerNorm):
         return self.weight * (x - mean) / (variance + self.eps).sqrt() + self.bias
 
 
-@task.mistake("The axis of a word is counted from the front, so it fits one number of axes only.")
+@task.mistake(
+    "The axis of a word is counted from the front, so it is right for one number "
+    "of axes only. Count from the end."
+)
 class AxisTwo(LayerNorm):
     def forward(self, x):
         """The words, normalised along axis 2."""
@@ -157,15 +159,15 @@ class AxisTwo(LayerNorm):
 
 
 task.edit(
-    "Scale and shift cannot be trained: a tensor in `self` is no parameter. `nn.Parameter` makes "
-    "it one.",
+    "Scale and shift are not trainable: a tensor in `self` is not a parameter. Use `nn.Parameter`.",
     "self.weight = nn.Parameter(torch.ones(d_model))",
     "self.register_buffer('weight', torch.ones(d_model))",
     "self.bias = nn.Parameter(torch.zeros(d_model))",
     "self.register_buffer('bias', torch.zeros(d_model))",
 )
 task.edit(
-    "Scale and shift begin with random numbers. They should do nothing at first: 1 and 0.",
+    "Scale and shift are initialized with random numbers. They should do nothing at first: 1 and "
+    "0.",
     "torch.ones(d_model)",
     "torch.randn(d_model)",
     "torch.zeros(d_model)",
@@ -233,15 +235,15 @@ def what_is_odd(args, result):
     x, weight, bias, eps = (torch.as_tensor(part) for part in args)
     for name, value in (("weight", 1), ("bias", 0)):
         if (result[f"{name} at the start"] != value).any():
-            return f"`{name}` begins with something else than {value} everywhere."
+            return f"`{name}` should be initialized with {value} everywhere."
         if not result[f"{name} is trained"]:
-            return f"`{name}` is none of the parameters that would be trained."
+            return f"`{name}` is not a parameter of the module, so it would not be trained."
     if result["output"].shape != tuple(x.shape):
         return None
     normed = (torch.as_tensor(result["output"]) - bias) / weight
-    rest = "Subtract the shift from your output and divide by the scale: what is left of a word "
+    rest = "Subtract the shift from your output and divide by the scale: the rest of a word "
     if normed.mean(dim=-1).abs().max() > 1e-6:
-        return rest + "should have the mean 0, and has another one."
+        return rest + "should have the mean 0, but has another one."
     variance = x.var(dim=-1, correction=0)
     size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
     if not torch.allclose(size, wanted, atol=1e-6):

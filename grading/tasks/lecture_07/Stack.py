@@ -17,8 +17,8 @@ task = TaskFile(
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     forbidden=("helpers.blocks.TransformerStack",),
     hints=(
-        "How does PyTorch learn of the parameters of modules that are in a list?",
-        "In which of the two kinds has nothing normalised the residual stream when it leaves the "
+        "How does PyTorch find the parameters of modules in a list?",
+        "In which of the two kinds has nothing normalized the residual stream when it leaves the "
         "last block?",
     ),
 )
@@ -68,14 +68,14 @@ class ByAppending(nn.Module):
 
 
 task.edit(
-    "The blocks are in a plain list or tuple: PyTorch does not see them there, and would train "
-    "none of them. `nn.ModuleList` is a list that it sees.",
+    "The blocks are in a plain list or tuple, so PyTorch does not find their parameters and would "
+    "train none of them. Use `nn.ModuleList`.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
     "[Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)]",
 )
 task.edit(
-    "`nn.Sequential` passes on one thing from block to block, and each block wants two. Go "
-    "through the blocks one by one.",
+    "`nn.Sequential` passes one argument from block to block, but each block takes two. Loop over "
+    "the blocks.",
     "nn.ModuleList(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers))",
     "nn.Sequential(*(Block(d_model, n_heads, d_ff, norm) for _ in range(n_layers)))",
     "        for block in self.blocks:\n            x = block(x, mask)",
@@ -84,7 +84,7 @@ task.edit(
 
 
 @task.mistake(
-    "All blocks are one and the same: it is in the list several times. Make a new one for each "
+    "All blocks are the same module: it is in the list several times. Create a new one for each "
     "layer."
 )
 class OneBlock(Stack):
@@ -94,49 +94,50 @@ class OneBlock(Stack):
 
 
 task.edit(
-    "The norm at the end is missing. In pre-norm nothing else normalises the residual stream.",
+    "The final norm is missing. In pre-norm nothing else normalizes the residual stream.",
     'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "nn.Identity()",
 )
 task.edit(
-    "There is a norm at the end of post-norm, too. Its last block has normalised the residual "
-    "stream already.",
+    "There is a final norm in post-norm, too. Its last block has already normalized the residual "
+    "stream.",
     'LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "LayerNorm(d_model)",
 )
 task.edit(
-    "A post-norm stack has no norm at its end, not even one that is not used: its numbers would be "
-    "counted among those to be trained.",
+    "A post-norm stack has no final norm, not even an unused one: it would count among the "
+    "trainable parameters.",
     'self.norm = LayerNorm(d_model) if norm == "pre" else nn.Identity()',
     "self.norm, self.order = LayerNorm(d_model), norm",
     "return self.norm(x)",
     'return self.norm(x) if self.order == "pre" else x',
 )
 task.edit(
-    "There is a norm at the end of post-norm, and none at the end of pre-norm. Which of the two "
-    "leaves the residual stream in any size?",
+    "There is a final norm in post-norm, but none in pre-norm. Which of the two leaves the "
+    "residual stream without a norm?",
     'norm == "pre"',
     'norm == "post"',
 )
 task.edit(
-    "The norm at the end is there, and is not used.",
+    "The final norm exists, but it is not used.",
     "return self.norm(x)",
     "return x",
 )
 task.edit(
-    "The norm comes after each block. It belongs after the last one.",
+    "The norm is applied after each block. It belongs after the last one.",
     "x = block(x, mask)",
     "x = self.norm(block(x, mask))",
     "return self.norm(x)",
     "return x",
 )
 task.edit(
-    "The blocks act from the last to the first.",
+    "The blocks are applied in reverse order.",
     "for block in self.blocks",
     "for block in reversed(self.blocks)",
 )
 task.edit(
-    "Each block reads x as it came in, so only the last one counts. The stream goes through all.",
+    "Each block reads the stack's input, so only the last one counts. Pass each block the output "
+    "of the one before it.",
     "            x = block(x, mask)",
     "            y = block(x, mask)",
     "return self.norm(x)",
@@ -153,7 +154,7 @@ task.edit(
     "x = block(x, torch.ones_like(mask))",
 )
 task.edit(
-    "Only the first block gets the mask. What it may not see, the second would show it.",
+    "Only the first block gets the mask, so the second block shows each word what the mask hides.",
     "        for block in self.blocks:\n            x = block(x, mask)",
     "        for i, block in enumerate(self.blocks):\n"
     "            x = block(x, mask if i == 0 else torch.ones_like(mask))",
@@ -210,5 +211,5 @@ def counted(args, result):
     right = harness(Stack, *args)
     for name in ("blocks", "numbers that are trained"):
         if result[name] != right[name]:
-            return f"{name}: {result[name]}; {right[name]} are wanted."
+            return f"{name}: {result[name]}; expected {right[name]}."
     return None

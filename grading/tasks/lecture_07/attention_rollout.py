@@ -13,8 +13,8 @@ task = TaskFile(
     section="Why attention alone is not enough",
     outcome="show by measurement what a stack of attention layers alone does to its tokens",
     hints=(
-        "Write down what comes out of two layers, first without residual connections: a matrix "
-        "times a matrix times X.",
+        "Write down the output of two layers, first without residual connections: a matrix times "
+        "a matrix times X.",
         "X + A X is a matrix times X, too. Which one?",
     ),
 )
@@ -54,21 +54,20 @@ def one_word_at_a_time(weights, residual):
 
 
 task.mistake(
-    "The layers act in the wrong order. In a product of matrices, the one that is next to X acts "
-    "first.",
+    "The layers are applied in the wrong order. In a product of matrices, the one next to X is "
+    "applied first.",
     lambda weights, residual: attention_rollout(weights[::-1], residual),
 )
 task.mistake(
-    "Rows and columns are exchanged: row i of the matrix says of what the new word i is made.",
+    "Rows and columns are exchanged: row i of the matrix holds the weights of the new word i.",
     lambda weights, residual: attention_rollout(weights, residual).T,
 )
 task.mistake(
-    "The matrices were multiplied number by number. Which product applies one layer after the "
-    "other?",
+    "The matrices were multiplied entry by entry. Which product applies one layer after the other?",
     lambda weights, residual: (weights + residual * np.eye(weights.shape[-1])).prod(axis=0),
 )
 task.mistake(
-    "`residual` makes no difference here: what was there before a layer is lost.",
+    "`residual` makes no difference here: the input of a layer is always lost.",
     lambda weights, residual: attention_rollout(weights, False),
 )
 task.mistake(
@@ -83,33 +82,31 @@ task.mistake(
 )
 
 
-@task.mistake(
-    "The sum was divided by 2 in each layer. A residual connection adds, and leaves it at that."
-)
+@task.mistake("The sum was divided by 2 in each layer. A residual connection only adds.")
 def half_kept(weights, residual):
     return attention_rollout(weights, residual) / (2.0 if residual else 1.0) ** len(weights)
 
 
 @task.mistake(
-    "Every layer reads the words as they came into the stack. It reads what the layer before it "
-    "left."
+    "Every layer reads the input of the stack. It should read the output of the layer before it."
 )
 def all_read_the_input(weights, residual):
     return weights.sum(axis=0) + np.eye(weights.shape[-1]) if residual else weights[-1]
 
 
 task.mistake(
-    "The matrices of the layers were added up. Each layer works on what the one before it left.",
+    "The matrices of the layers were added up. Each layer is applied to the output of the one "
+    "before it.",
     lambda weights, residual: weights.sum(axis=0) + residual * np.eye(weights.shape[-1]),
 )
 task.mistake(
-    "This is what the last layer does. The others act before it.",
+    "This is the last layer alone. The others are applied before it.",
     lambda weights, residual: weights[-1] + residual * np.eye(weights.shape[-1]),
 )
 
 
 @task.mistake(
-    "1 was added to every number of the matrix. Which matrix gives each word back unchanged, and "
+    "1 was added to every entry of the matrix. Which matrix gives each word back unchanged, and "
     "nothing of the others?"
 )
 def ones_everywhere(weights, residual):
@@ -120,7 +117,7 @@ def ones_everywhere(weights, residual):
 
 
 @task.mistake(
-    "The first layer has no residual connection here: its matrix was taken as it is. Begin before "
+    "The first layer has no residual connection here: its matrix was used as it is. Begin before "
     "the first layer."
 )
 def first_without_residual(weights, residual):
@@ -131,8 +128,7 @@ def first_without_residual(weights, residual):
 
 
 @task.mistake(
-    "Each layer adds the words as they came into the stack. Its residual connection adds what the "
-    "layer itself was given."
+    "Each layer adds the input of the stack. Its residual connection adds the layer's own input."
 )
 def adds_the_input(weights, residual):
     mixed = unit = np.eye(weights.shape[-1])
@@ -142,8 +138,8 @@ def adds_the_input(weights, residual):
 
 
 @task.mistake(
-    "The identity matrix has as many rows as there are layers. It is the words that it gives "
-    "back: which of the three sizes is their number?"
+    "The identity matrix has as many rows as there are layers. It is applied to the words: which "
+    "of the three sizes is their number?"
 )
 def as_large_as_layers(weights, residual):
     mixed = np.eye(len(weights))
@@ -178,7 +174,7 @@ def sums_of_rows(args, result):
     if sums.ndim == 1 and not np.allclose(sums, wanted):
         worst = sums[np.abs(sums - wanted).argmax()]
         return (
-            f"A row of the matrix sums to {worst:.3g}. If all words were the same word x, "
-            f"{wanted:.3g} times x would come out."
+            f"A row of the matrix sums to {worst:.3g}. If all words were the same word x, the "
+            f"output would be {wanted:.3g} times x."
         )
     return None

@@ -11,8 +11,8 @@ task = TaskFile(
     "each variant, and count a block's parameters by a formula",
     hints=(
         "What could be different and was not tried?",
-        "What does a layer without a way around do to the similarity of the words, and what is "
-        "left for the output layer to tell them apart by?",
+        "What does a layer without a residual connection do to the similarity of the words, and "
+        "how can the output layer then distinguish them?",
     ),
 )
 
@@ -44,11 +44,11 @@ claim_residuals = (
 # %%
 
 task.mistake(
-    "It does not say what was varied and what was fixed (start, rates, steps, depth).",
+    "It does not say what was varied and what was fixed (initialization, rates, steps, depth).",
     "The stack was trained without residual connections.",
 )
 task.mistake(
-    "It passes over the other start in Deeper, with which it did learn.",
+    "It ignores the other initialization in Deeper, with which the model did learn.",
     "Nothing was learned, so they are necessary.",
 )
 task.mistake(
@@ -56,7 +56,7 @@ task.mistake(
     "Residual connections help the information flow.",
 )
 task.mistake(
-    "Its measurement needs a training, or shows no difference between the two stacks.",
+    "Its measurement needs training, or shows no difference between the two stacks.",
     "I would train for longer.",
 )
 task.mistake(

@@ -16,10 +16,11 @@ task = TaskFile(
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     hints=(
         "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
-        "word with mean 0 and variance 1. Multiply out. Which matrix meets z, and what is "
-        "constant?",
-        "Layer norm subtracts the mean of each word. So nobody who reads the residual stream "
-        "would notice if it had no mean from the start. The stream is a sum: who writes its terms?",
+        "word with mean 0 and variance 1. Multiply out. Which matrix is z multiplied with, and "
+        "what is constant?",
+        "Layer norm subtracts the mean of each word. So nothing that reads the residual stream "
+        "through a norm would notice if the stream had mean 0 from the start. The stream is a "
+        "sum: which modules write its terms?",
         "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
         "number for each input.",
     ),
@@ -158,7 +159,7 @@ def harness(answer, sizes, state, tokens):
     if found is None:
         return None
     if not isinstance(found, dict):
-        raise ValueError("a dictionary of tensors is wanted")
+        raise ValueError("expected a dictionary of tensors")
     model, logits = TransformerModel(TransformerConfig(**sizes)).double().eval(), {}
     for name, norm in (
         ("with RMSNorm", RootMeanSquare()),
@@ -171,7 +172,7 @@ def harness(answer, sizes, state, tokens):
         odd = sorted(set(want) ^ set(found))
         if odd:
             what = "missing" if odd[0] in want else "there, and not wanted"
-            raise ValueError(f"{odd[0]} is {what}: all names but those of the norms are wanted")
+            raise ValueError(f"{odd[0]} is {what}: expected all names except those of the norms")
         for key, value in want.items():
             if tuple(found[key].shape) != tuple(value.shape):
                 came = f"{key} has shape {tuple(found[key].shape)}"
@@ -217,26 +218,26 @@ def where_it_goes_wrong(args, result):
     if folded:
         return (
             "With layer norms without scale and shift the logits are right. So scales and shifts "
-            "are where they belong. With RMSNorm they are not right: some mean is left."
+            "are in the right places. With RMSNorm they are not right: some mean is left."
         )
     return (
-        "Even with layer norms, which take the mean away themselves, the logits are not right. So "
-        "a scale or a shift is not where it belongs, or more than a mean was taken away."
+        "Even with layer norms, which subtract the mean themselves, the logits are not right. So "
+        "a scale or a shift is in the wrong place, or more than a mean was subtracted."
     )
 
 
 task.mistake(
-    "Scales and shifts are in the linear layers, and the residual stream still has a mean. Who "
-    "writes into the residual stream?",
+    "Scales and shifts are in the linear layers, but the residual stream still has a mean. Which "
+    "modules write into the residual stream?",
     _version(not_centred=("all",)),
 )
 task.mistake(
-    "The blocks write without a mean now. But who wrote into the residual stream before the first "
-    "block?",
+    "The outputs of the blocks have mean 0 now. But what is written into the residual stream "
+    "before the first block?",
     _version(not_centred=("embedding",)),
 )
 task.mistake(
-    "The stream begins without a mean. But each block writes into it, twice.",
+    "The stream starts with mean 0. But each block writes into it, twice.",
     _version(not_centred=("attention.W_out", "feed_forward.down_proj")),
 )
 task.mistake(
@@ -248,7 +249,7 @@ task.mistake(
     _version(not_centred=("feed_forward.down_proj",)),
 )
 task.mistake(
-    "The matrices write without a mean now, and their biases still have one.",
+    "The matrices write with mean 0 now, but their biases still have a mean.",
     _version(not_centred=("bias",)),
 )
 task.mistake(
@@ -257,45 +258,47 @@ task.mistake(
     _version(rows_centred=True),
 )
 task.mistake(
-    "The embedding was centred over the vocabulary. Each *word's* vector is to have the mean 0.",
+    "The embedding was centred over the vocabulary. Each *word's* vector must have the mean 0.",
     _version(vocabulary=True),
 )
 task.mistake(
-    "The scales are folded in, and the shifts are lost. What does a linear layer make of a "
-    "constant vector that is added to its input?",
+    "The scales are folded in, but the shifts are lost. How does a linear layer change a constant "
+    "vector that is added to its input?",
     _version(no_shift=True),
 )
 task.mistake(
-    "The shift was added to the bias as it is. But it stood *before* the matrix.",
+    "The shift was added to the bias as it is. But it was added *before* the matrix.",
     _version(raw_shift=True),
 )
 task.mistake(
-    "The shift went through the matrix after the scale had been folded into that. In layer norm "
-    "the shift is not scaled: use the matrix as it was.",
+    "The shift was multiplied by the matrix after the scale had been folded into it. In layer "
+    "norm the shift is not scaled: use the original matrix.",
     _version(twice=True),
 )
-task.mistake("The shifts are folded in, and the scales are lost.", _version(no_gain=True))
+task.mistake("The shifts are folded in, but the scales are lost.", _version(no_gain=True))
 task.mistake(
     "The scale belongs to the *inputs* of a linear layer: to the columns of its weight.",
     _version(rows=True),
 )
 task.mistake(
-    "The norms in the blocks are folded in. There is one more norm, and something reads it.",
+    "The norms in the blocks are folded in. There is one more norm, and a layer reads it.",
     _version(no_last=True),
 )
 task.mistake(
-    "The norm before the feed-forward network is lost: who reads it?",
+    "The norm before the feed-forward network is lost: which layer reads it?",
     _version(attention_only=True),
 )
-task.mistake("Only the queries got scale and shift. Who else reads that norm?", _version(parts=1))
-task.mistake("Queries and keys got scale and shift, and the values did not.", _version(parts=2))
+task.mistake(
+    "Only the queries got scale and shift. Which other layers read that norm?", _version(parts=1)
+)
+task.mistake("Queries and keys got scale and shift, but the values did not.", _version(parts=2))
 task.mistake(NORMS_SWAPPED, _version(swapped=True))
 task.mistake(
-    "The means are taken away in the right positions. But the scales and shifts are gone, and "
-    "nothing makes up for them.",
+    "The means are subtracted in the right places. But the scales and shifts are gone, and "
+    "nothing compensates for them.",
     _version(no_shift=True, no_gain=True),
 )
 task.mistake(
-    "The norms' numbers are gone, and nothing was done to make up for it.",
+    "The norms' parameters are gone, and nothing compensates for them.",
     lambda state: {n: v for n, v in state.items() if "norm" not in n},
 )

@@ -14,8 +14,9 @@ task = TaskFile(
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     hints=(
-        "`copy_weights` in the lecture goes the other way. Each of its lines has a counterpart.",
-        "What `torch.cat` has joined, `chunk` takes apart.",
+        "`copy_weights` in the lecture goes in the other direction. Each of its lines has a "
+        "counterpart.",
+        "`chunk` undoes `torch.cat`.",
     ),
 )
 
@@ -168,19 +169,21 @@ def harness(answer, sizes, norm, state, x, mask):
     if found is None:
         return None
     if not isinstance(found, dict):
-        raise ValueError("a dictionary of tensors is wanted")
+        raise ValueError("expected a dictionary of tensors")
     block = TransformerBlock(**sizes, norm=norm).double().eval()
     want = block.state_dict()
     missing, strange = sorted(set(want) - set(found)), sorted(set(found) - set(want))
     if missing:
-        raise ValueError(f"{missing[0]} is missing; {len(missing)} of {len(want)} names are")
+        raise ValueError(
+            f"{missing[0]} is missing; {len(missing)} of {len(want)} names are missing"
+        )
     if strange:
         raise ValueError(f"{strange[0]} is not a name in our block")
     found = {name: torch.as_tensor(value) for name, value in found.items()}
     odd = [name for name, value in want.items() if found[name].shape != value.shape]
     if odd:
         came, needed = tuple(found[odd[0]].shape), tuple(want[odd[0]].shape)
-        more = f"; {len(odd)} shapes of {len(want)} do not fit"
+        more = f"; {len(odd)} of {len(want)} shapes do not fit"
         raise ValueError(f"{odd[0]} has shape {came}, and our block has {needed}{more}")
     block.load_state_dict(found)
     with torch.no_grad():
@@ -219,11 +222,11 @@ def which_are_wrong(args, result):
     want, found = from_torch(args[2]), result["weights"]
     odd = [n for n, t in want.items() if abs(found[n] - t.numpy()).max() > 1e-6]
     more = f", and {len(odd) - 3} more" if len(odd) > 3 else ""
-    return f"Other numbers are expected in {', '.join(odd[:3])}{more}." if odd else None
+    return f"The numbers in {', '.join(odd[:3])}{more} are not the expected ones." if odd else None
 
 
 task.mistake(
-    "Queries and keys are swapped. Which of the three is on top in `in_proj_weight`?",
+    "Queries and keys are swapped. Which of the three comes first in `in_proj_weight`?",
     _put(("W_key", "W_query", "W_value")),
 )
 task.mistake(
@@ -233,35 +236,35 @@ task.mistake(
 task.mistake("Keys and values are swapped.", _put(("W_query", "W_value", "W_key")))
 task.mistake("Queries and values are swapped.", _put(("W_value", "W_key", "W_query")))
 task.mistake(
-    "The rows of `in_proj` were dealt out in turn. The three matrices are stacked, each as a "
+    "The rows of `in_proj` were distributed in turn. The three matrices are stacked, each as a "
     "whole.",
     _changed(_dealt_out),
 )
 task.mistake(
-    "The matrices of attention were transposed. Both sides keep a matrix with a row for each "
+    "The matrices of attention were transposed. Both modules store a matrix with a row for each "
     "output.",
     _changed(_turned),
 )
 task.mistake(
-    "The matrices from `in_proj_weight` were transposed. They have a row for each output, as "
-    "ours have.",
+    "The matrices from `in_proj_weight` were transposed. They have a row for each output, like "
+    "ours.",
     _changed(_turned_in),
 )
 task.mistake(
-    "`W_out.weight` was transposed. It has a row for each output there, too.",
+    "`W_out.weight` was transposed. It has a row for each output in PyTorch, too.",
     _changed(_turned_out),
 )
 task.mistake(
-    "The two norms are swapped. Their shapes are the same, so nothing complains.",
+    "The two norms are swapped. Their shapes are the same, so there is no error.",
     _changed(_norms_swapped),
 )
-task.mistake("Both norms have got the numbers of `norm1`.", _changed(_one_norm))
+task.mistake("Both norms got the numbers of `norm1`.", _changed(_one_norm))
 task.mistake(
-    "`in_proj_bias` holds three biases, below each other like the matrices.",
+    "`in_proj_bias` holds three biases, stacked like the matrices.",
     _changed(_biases_not_cut),
 )
 task.mistake(
-    "`in_proj_weight` holds three matrices, each for itself as large as one of ours.",
+    "`in_proj_weight` holds three matrices, each as large as one of ours.",
     _changed(_not_cut),
 )
 task.mistake(
@@ -275,7 +278,7 @@ task.mistake(
 )
 task.mistake("`linear1` is the layer that comes first.", _changed(_networks_swapped))
 task.mistake(
-    "The matrices of the feed-forward network were transposed. Both sides have a row for each "
+    "The matrices of the feed-forward network were transposed. Both modules have a row for each "
     "output.",
     _changed(_networks_turned),
 )

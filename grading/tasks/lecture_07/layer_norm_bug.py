@@ -13,11 +13,11 @@ task = TaskFile(
     section="Layer normalization keeps the scale",
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     hints=(
-        "Take the word (3, 7) and eps = 5, and work it out by the equation of the layer norm. Then "
-        "print each line of the code.",
-        "`std` has an argument `correction`. The lecture says what it does if it is not given.",
-        "The equation has a fraction and a root. Which of the two does eps belong to, and what is "
-        "outside of both?",
+        "Take the word (3, 7) and eps = 5, and compute the result by the equation of layer norm. "
+        "Then print each line of the code.",
+        "`std` has an argument `correction`. The lecture says what its default is.",
+        "The equation has a fraction and a square root. Which of the two does eps belong to, and "
+        "what is outside of both?",
     ),
 )
 
@@ -67,58 +67,60 @@ def _version(counted=False, outside=False, shifted=False):
 
 
 task.mistake(
-    "This is the code as given. Already the two numbers of the example come out "
-    "wrong. Work it out by hand beside the code, line by line.",
+    "This is the code as given. Both numbers of the example are wrong. Compute them by hand next "
+    "to the code, line by line.",
     _version(True, True, True),
 )
 task.mistake(
-    "The deviation is right now, and that is not all. Where does eps are in the equation, and "
-    "what does the shift meet there?",
+    "The standard deviation is right now, but there is more. Where is eps in the equation, and "
+    "what is the shift multiplied by there?",
     _version(outside=True, shifted=True),
 )
 task.mistake(
-    "eps is in its place now, and that is not all. What is the deviation of (3, 7)? And what "
-    "does the shift meet?",
+    "eps is in the right place now, but there is more. What is the standard deviation of (3, 7)? "
+    "And what is the shift multiplied by in the equation?",
     _version(counted=True, shifted=True),
 )
 task.mistake(
-    "Scale and shift are right now, and that is not all. What is the deviation of (3, 7)? And "
-    "where does eps stand?",
+    "Scale and shift are right now, but there is more. What is the standard deviation of (3, 7)? "
+    "And where is eps in the equation?",
     _version(counted=True, outside=True),
 )
 task.mistake(
-    "What is left is in the deviation. It is too large by a factor that depends only on the "
-    "number of entries. By how many does `std` (or `var`) divide, if nobody tells it?",
+    "One bug is left, in the standard deviation. It is too large by a factor that depends only on "
+    "the number of entries. What does `std` (or `var`) divide by, by default?",
     _version(counted=True),
 )
 task.mistake(
-    "What is left: eps is added to the deviation. Compare with the equation, and with what is "
-    "under its root.",
+    "One bug is left: eps is added to the standard deviation. Compare with the equation: what is "
+    "under the square root?",
     _version(outside=True),
 )
 task.mistake(
-    "What is left: the shift is scaled along with the word. What comes last in the equation?",
+    "One bug is left: the shift is scaled along with the word. What is added last in the equation?",
     _version(shifted=True),
 )
 task.mistake(
-    "Mean and deviation are taken along the words, and so the words see each other. Which axis "
-    "holds the numbers of one word?",
+    "Mean and standard deviation are computed along the words, so the words affect each other. "
+    "Which axis holds the numbers of one word?",
     lambda x, weight, bias, eps: weight * F.layer_norm(x.mT, (x.shape[1],), eps=eps).mT + bias,
 )
 task.mistake(
-    "Mean and deviation are taken of all words of a sequence together. Each word has its own.",
+    "Mean and standard deviation are computed over all words of a sequence together. Each word "
+    "has its own.",
     lambda x, weight, bias, eps: weight * F.layer_norm(x, x.shape[1:], eps=eps) + bias,
 )
 
 
-@task.mistake("It is divided by the variance. In the equation there is a root.")
+@task.mistake("You divide by the variance. The equation has a square root there.")
 def not_rooted(x, weight, bias, eps):
     centred = x - x.mean(dim=-1, keepdim=True)
     return weight * centred / ((centred**2).mean(dim=-1, keepdim=True) + eps) + bias
 
 
 @task.mistake(
-    "`std` is a root already, and another root was taken of it. Under the root is the variance."
+    "`std` is already a square root, and another one was taken of it. The variance belongs under "
+    "the square root."
 )
 def rooted_twice(x, weight, bias, eps):
     deviation = x.std(dim=-1, keepdim=True, correction=0)
@@ -126,7 +128,7 @@ def rooted_twice(x, weight, bias, eps):
 
 
 task.mistake(
-    "eps does not appear. A word whose numbers are all the same then is 0 divided by 0.",
+    "eps is missing. A word whose numbers are all the same is then 0 divided by 0.",
     lambda x, weight, bias, eps: layer_norm_bug(x, weight, bias, 0.0),
 )
 task.mistake(
@@ -135,13 +137,13 @@ task.mistake(
 )
 
 
-@task.mistake("The mean is used for the deviation, but it is still in what is divided.")
+@task.mistake("The mean is subtracted for the standard deviation, but not from the word itself.")
 def not_centred(x, weight, bias, eps):
     return weight * x / (x.var(dim=-1, keepdim=True, correction=0) + eps).sqrt() + bias
 
 
 @task.mistake(
-    "The squares are added up and not averaged: the output is too small by the root of the "
+    "The squares are summed but not averaged: the output is too small by the square root of the "
     "number of entries."
 )
 def summed(x, weight, bias, eps):
@@ -150,15 +152,15 @@ def summed(x, weight, bias, eps):
 
 
 task.edit(
-    "`eps` comes in and is not used. It is added to the variance, whatever its size.",
+    "The argument `eps` is not used. Add it to the variance, whatever its size.",
     "(variance + eps)",
     "(variance + 1e-5)",
 )
 
 
 @task.mistake(
-    "The deviation was multiplied by (d − 1) / d. That is the factor between the two *variances*, "
-    "and a deviation is the root of a variance."
+    "The standard deviation was multiplied by (d − 1) / d. That is the factor between the two "
+    "*variances*, and a standard deviation is the square root of a variance."
 )
 def factor_of_variance(x, weight, bias, eps):
     d = x.shape[-1]
@@ -213,20 +215,20 @@ def what_is_odd(args, result):
     """Whether words look at each other; then mean and size before scale and shift."""
     x, weight, bias, eps = (torch.as_tensor(part) for part in args)
     if result["sees other words"]:
-        return "An output moves when *another* word changes. Each word is treated alone."
+        return "An output changes if *another* word changes. Each word is normalized on its own."
     if result["output"].shape != tuple(x.shape):
         return None
     normed = (torch.as_tensor(result["output"]) - bias) / weight
     if normed.mean(dim=-1).abs().max() > 1e-6:
         return (
-            "Subtract the shift from your output and divide by the scale: what is left of a word "
-            "should have the mean 0, and has another one."
+            "Subtract the shift from your output and divide by the scale: the rest of a word "
+            "should have the mean 0, but has another one."
         )
     variance = x.var(dim=-1, correction=0)
     size, wanted = normed.square().mean(dim=-1), variance / (variance + eps)
     if not torch.allclose(size, wanted, atol=1e-6):
         return (
-            "Subtract the shift from your output and divide by the scale: what is left of a word "
-            "has the mean 0, as it should, but not the right size."
+            "Subtract the shift from your output and divide by the scale: the rest of a word has "
+            "the mean 0, as it should, but not the right size."
         )
     return None

@@ -19,7 +19,7 @@ task = TaskFile(
     "to PyTorch's own layer",
     hints=(
         "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
-        "Attention reads `block.norm_attention(x)`. What it outputs is added to `x` itself.",
+        "Attention reads `block.norm_attention(x)`. Its output is added to `x` itself.",
     ),
 )
 
@@ -132,10 +132,10 @@ def harness(answer, sizes, state, x, mask):
         if found is None:
             return None
         if not isinstance(found, tuple | list) or len(found) != 2:
-            raise ValueError("two things are wanted: the output and a list of contributions")
+            raise ValueError("expected two results: the output and a list of contributions")
         out, written = found
         if not isinstance(out, torch.Tensor):
-            raise ValueError("the output is to be a tensor; it comes first, the list second")
+            raise ValueError("expected a tensor as the output; it comes first, the list second")
         return {"output": out, "contributions": torch.stack([*written])}
 
 
@@ -177,7 +177,7 @@ def does_it_add_up(args, result):
     written, out = result["contributions"], result["output"]
     n = 2 * sizes["n_layers"] + 1
     if written.shape != (n, *x.shape):
-        return f"There are {len(written)} contributions; with the input it should be {n}."
+        return f"There are {len(written)} contributions; with the input there should be {n}."
     gain, shift = (state[f"norm.{name}"].numpy() for name in ("weight", "bias"))
     total = written.sum(axis=0)
     centred = total - total.mean(axis=-1, keepdims=True)
@@ -188,31 +188,31 @@ def does_it_add_up(args, result):
 
 
 task.mistake(
-    "The contributions are right. But the residual stream leaves the stack as it is, in any size: "
-    "what has a pre-norm stack at its end?",
+    "The contributions are right. But the output is the residual stream without a norm: what does "
+    "a pre-norm stack have at its end?",
     _changed(no_last=True),
 )
 task.mistake(
-    "This is post-norm: the residual stream itself is normalised, twice in each block.",
+    "This is post-norm: the residual stream itself is normalized, twice in each block.",
     _changed(post=True, no_last=True),
 )
 task.mistake(
-    "This is post-norm, with one more norm at the end. In pre-norm nothing normalises the "
+    "This is post-norm, with one more norm at the end. In pre-norm nothing normalizes the "
     "residual stream between the blocks.",
     _changed(post=True),
 )
 task.mistake(
-    "`last` acts after each block. It is at the end of the whole stack, once.",
+    "`last` is applied after each block. It belongs at the end of the whole stack, once.",
     _changed(each=True),
 )
 task.mistake(
-    "The norm has replaced the residual stream: the part's result is added to the *normalised* "
-    "words. It is added to the words as they were before.",
+    "The norm has replaced the residual stream: the output of a sublayer is added to the "
+    "*normalized* words. Add it to the words before the norm.",
     _changed(replaced=True),
 )
 task.mistake(
-    "Both parts of a block read the same stream. Feed-forward comes second: what attention wrote "
-    "is there by then.",
+    "Both sublayers of a block read the same stream. Feed-forward comes second: by then the "
+    "output of attention has been added.",
     _changed(parallel=True),
 )
 task.mistake(
@@ -230,14 +230,15 @@ task.mistake(
 task.mistake(NORMS_SWAPPED, _changed(swapped=True))
 task.mistake(MASK_UNUSED, _changed(blind=True))
 task.mistake(
-    "Feed-forward reads only what attention found. It reads the residual stream, through a norm.",
+    "Feed-forward reads only the output of attention. It should read the residual stream, through "
+    "a norm.",
     _changed(found_only=True),
 )
 
 
 @task.mistake(
     "The second argument of `MultiHeadAttention` is the sequence that is attended to. Pass the "
-    "mask by its name."
+    "mask by name."
 )
 def mask_as_key(blocks, last, x, mask):
     return last(x), [x, *(block.attention(block.norm_attention(x), mask) for block in blocks)]
@@ -252,8 +253,8 @@ def called(blocks, last, x, mask):
 
 
 @task.mistake(
-    "The output is right. But these are the streams, each with all that came before. A "
-    "contribution is what one part *adds*."
+    "The output is right. But these are the states of the residual stream, each with everything "
+    "before it. A contribution is what one sublayer *adds*."
 )
 def streams(blocks, last, x, mask):
     out, written = residual_stream(blocks, last, x, mask)
@@ -261,13 +262,13 @@ def streams(blocks, last, x, mask):
 
 
 task.mistake(
-    "The output is right. But `x += …` changes the very tensor that is first in your list. `x = x "
-    "+ …` makes a new one.",
+    "The output is right. But `x += …` changes the tensor that is first in your list. `x = x + …` "
+    "creates a new one.",
     _in_place(copied=False),
 )
 task.mistake(
-    "The output is right, and the `x` of the caller is as it was. But your copy is first in the "
-    "list, and `x += …` changes it there. `x = x + …` makes a new tensor.",
+    "The output is right, and the caller's `x` is unchanged. But your copy is first in the list, "
+    "and `x += …` changes it there. `x = x + …` creates a new tensor.",
     _in_place(copied=True),
 )
 
@@ -281,14 +282,17 @@ def without_input(blocks, last, x, mask):
     return out, written[1:]
 
 
-@task.mistake("The output is right. But each block makes two contributions, one with each part.")
+@task.mistake(
+    "The output is right. But each block makes two contributions, one from each sublayer."
+)
 def by_block(blocks, last, x, mask):
     out, written = residual_stream(blocks, last, x, mask)
     return out, [x, *(a + b for a, b in zip(written[1::2], written[2::2], strict=True))]
 
 
 @task.mistake(
-    "The output is right. But this is what the parts *read*. A contribution is what a part outputs."
+    "The output is right. But this is what the sublayers *read*. A contribution is what a "
+    "sublayer outputs."
 )
 def normed_contributions(blocks, last, x, mask):
     out, written, read, x = None, [x], x, x
@@ -304,8 +308,8 @@ def normed_contributions(blocks, last, x, mask):
 
 
 @task.mistake(
-    "The last norm was taken of each contribution, and the results were added. The norm of a sum "
-    "is not the sum of the norms."
+    "The final norm was applied to each contribution, and the results were added. The norm of a "
+    "sum is not the sum of the norms."
 )
 def normed_one_by_one(blocks, last, x, mask):
     written = residual_stream(blocks, last, x, mask)[1]
@@ -325,19 +329,19 @@ def _nested(kind):
 
 task.mistake(
     "The two contributions of a block are in the list as a pair. The list has one entry for each "
-    "contribution: put them in one after the other.",
+    "contribution: append them one after the other.",
     _nested(tuple),
 )
 task.mistake(
-    "The two contributions of a block are in a list within the list. Put them in one after the "
-    "other: `append` puts in one entry, whatever it is.",
+    "The two contributions of a block are in a list within the list. Append them one after the "
+    "other: `append` adds one entry, whatever it is.",
     _nested(list),
 )
 
 
 @task.mistake(
-    "The output is right, and so is each contribution. But they come in another order: block by "
-    "block, first that of attention."
+    "The output is right, and so is each contribution. But their order is wrong: block by block, "
+    "attention first."
 )
 def by_part(blocks, last, x, mask):
     out, written = residual_stream(blocks, last, x, mask)
@@ -345,7 +349,7 @@ def by_part(blocks, last, x, mask):
 
 
 @task.mistake(
-    "All is right, and there is one entry too many: the output is not written into the residual "
+    "Everything is right except for one extra entry: the output is not written into the residual "
     "stream."
 )
 def with_output(blocks, last, x, mask):

@@ -19,7 +19,7 @@ task = TaskFile(
         "counts one block.",
         "A loop over widths is fast enough: in steps of `n_heads`, the widest case needs fewer "
         "than 200.",
-        "What has the model beside its blocks? There are two or three such things.",
+        "What does the model have besides its blocks? There are two or three such things.",
     ),
 )
 
@@ -102,7 +102,7 @@ task.mistake(
     _widest(_off(blocks=-4, last=-2)),
 )
 task.mistake(
-    "The blocks are counted rightly. But a pre-norm stack has one more norm, at its end.",
+    "The blocks are counted correctly. But a pre-norm stack has one more norm, at its end.",
     _widest(_off(last=-2)),
 )
 task.mistake("A norm has a scale *and* a shift.", _widest(_off(blocks=-2, last=-1)))
@@ -117,7 +117,7 @@ task.mistake(
     _widest(_off(blocks=3)),
 )
 task.mistake(
-    "12 · d_model² leaves out the biases and the norms. Here the exact count is wanted.",
+    "12 · d_model² leaves out the biases and the norms. Give the exact count.",
     rounded,
 )
 task.mistake(
@@ -145,31 +145,31 @@ task.mistake(
     _widest(_count, strictly=True),
 )
 task.mistake(
-    "This is the first width that is too large. One step back.",
+    "This is the first width that is too large. Take the one before it.",
     _widest(_count, beyond=True),
 )
 
 
-@task.mistake("Two numbers are wanted: the width, and the count of parameters.")
+@task.mistake("Return two numbers: the width, and the count of parameters.")
 def width_alone(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0]
 
 
-@task.mistake("The two numbers are in the other order: the width comes first.")
+@task.mistake("The two numbers are swapped: the width comes first.")
 def other_order(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[::-1]
 
 
 @task.mistake(
-    "The width is right. The second number is what this model really has, not the budget."
+    "The width is right. The second number is the parameter count of this model, not the budget."
 )
 def budget_returned(budget, n_blocks, n_heads, vocab, tied):
     return widest_model(budget, n_blocks, n_heads, vocab, tied)[0], budget
 
 
 @task.mistake(
-    "The width is right. But the second number is that of the next width, which is too large: when "
-    "was it counted?"
+    "The width is right. But the second number belongs to the next width, which is too large: "
+    "when did you count?"
 )
 def count_of_the_next(budget, n_blocks, n_heads, vocab, tied):
     d, _ = widest_model(budget, n_blocks, n_heads, vocab, tied)
@@ -188,12 +188,11 @@ def to_the_nearest(budget, n_blocks, n_heads, vocab, tied):
 
 
 task.mistake(
-    "Attention has four matrices: three make queries, keys and values. And what they find?",
+    "Attention has four matrices. Three compute queries, keys and values; which one is missing?",
     _widest(lambda d, n, vocab, tied: _count(d, n, vocab, tied) - n * (d * d + d)),
 )
 task.edit(
-    "`tied` was taken the wrong way round: a tied model has one table, and otherwise there are "
-    "two.",
+    "`tied` is inverted: a tied model has one table, otherwise there are two.",
     "1 if tied else 2",
     "2 if tied else 1",
 )
@@ -237,7 +236,7 @@ def what_is_odd(args, result):
     budget, n_blocks, n_heads, vocab, tied = args
     d, count = result
     if d % n_heads:
-        return f"d_model = {d} cannot be cut into {n_heads} heads."
+        return f"d_model = {d} cannot be split into {n_heads} heads."
     right = _count(d, n_blocks, vocab, tied)
     if count != right:
         return f"A model with d_model = {d} does not have {count:,} parameters."

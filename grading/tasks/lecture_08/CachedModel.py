@@ -22,11 +22,12 @@ task = TaskFile(
         "helpers.attention.MultiHeadAttention.forward",
     ),
     hints=(
-        "First without a cache: write the model out for one piece, layer by layer, and compare "
-        "with `model(tokens[None])[0]` in a cell of your own.",
-        "Then keep what a layer needs of old words, and count in it where the new ones stand.",
-        "For a piece of several words, write a table with a row for each new word and a column for "
-        "each word so far. The last row sees everything.",
+        "First without a cache: write the model for one piece, layer by layer, and compare with "
+        "`model(tokens[None])[0]` in a cell of your own.",
+        "Then store what a layer needs of old words. Where do the new words begin? The stored "
+        "keys tell you.",
+        "For a piece of several words, write a mask with a row for each new word and a column for "
+        "each word so far. The last row is True everywhere.",
         "Does `fork` copy the list, or only its name? What does `torch.cat` do to the old tensor?",
     ),
 )
@@ -189,8 +190,8 @@ class WordByWord(InParts):
 
 
 @task.mistake(
-    "The words themselves are kept, and all of them are read again in each call. That is the work "
-    "which the cache is to save: keep keys and values."
+    "The words themselves are stored, and all of them are read again in each call. The cache is "
+    "there to save this work: store keys and values."
 )
 class ReadsAgain(InParts):
     def read(self, tokens):
@@ -209,8 +210,8 @@ class ReadsAgain(InParts):
 
 
 @task.mistake(
-    "Each piece is turned as if it were at the beginning. The first word of a piece is where the "
-    "cache ends: `rotate` has an argument for that."
+    "Each piece is rotated as if it were at the beginning. Its first position is the length of "
+    "the cache: `rotate` has an argument for that."
 )
 class FromZero(InParts):
     def places(self, start, n):
@@ -219,8 +220,8 @@ class FromZero(InParts):
 
 
 @task.mistake(
-    "The keys stand where they should. But the queries of each piece are turned as if it were at "
-    "the beginning."
+    "The keys have the right positions. But the queries of each piece are rotated as if it were "
+    "at the beginning."
 )
 class QueryFromZero(InParts):
     def places(self, start, n):
@@ -229,8 +230,8 @@ class QueryFromZero(InParts):
 
 
 @task.mistake(
-    "The queries stand too far to the right, by the number of words in the piece. Take the "
-    "length of the cache *before* the new keys go into it, for both."
+    "The positions of the queries are too large by the number of words in the piece. For both, "
+    "use the length of the cache *before* the new keys are added."
 )
 class OneBehind(InParts):
     def places(self, start, n):
@@ -238,7 +239,7 @@ class OneBehind(InParts):
         return start + n, start
 
 
-@task.mistake("Nothing is turned: only the mask tells this reader of the order of the words.")
+@task.mistake("Nothing is rotated: only the mask tells this reader the order of the words.")
 class NoPositions(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
@@ -255,8 +256,7 @@ class _Nowhere(torch.nn.Module):
 
 
 @task.mistake(
-    "Keys that have been turned are kept, and turned once more in the next call. Turn the new "
-    "ones only."
+    "Rotated keys are stored, and rotated once more in the next call. Rotate the new ones only."
 )
 class TurnedTwice(InParts):
     def joined(self, old, new):
@@ -284,8 +284,8 @@ class NoMask(InParts):
 
 
 @task.mistake(
-    "The triangle of the mask begins at the first key, so new words hardly see what is kept. The "
-    "*last* row has to see everything: align the triangle on the right."
+    "The triangle of the mask begins at the first key, so new words hardly see the cache. The "
+    "*last* row must see everything: align the triangle on the right."
 )
 class MaskFromLeft(InParts):
     def seen(self, n, T):
@@ -302,7 +302,7 @@ class WithoutItself(InParts):
         return seen
 
 
-@task.mistake("Nothing is kept: each piece sees itself only.")
+@task.mistake("Nothing is stored: each piece sees only itself.")
 class PieceOnly(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -310,7 +310,7 @@ class PieceOnly(InParts):
         return super().read(tokens)
 
 
-@task.mistake("Only the last piece is kept. The cache has to grow with each call.")
+@task.mistake("Only the last piece is stored. The cache has to grow with each call.")
 class LastPieceOnly(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -322,7 +322,7 @@ class LastPieceOnly(InParts):
 
 
 @task.mistake(
-    "New keys and values are put in front of the old ones, and the mask takes them for the oldest."
+    "New keys and values are put before the old ones, so the mask treats them as the oldest."
 )
 class NewInFront(InParts):
     def joined(self, old, new):
@@ -330,7 +330,7 @@ class NewInFront(InParts):
         return new if old is None else torch.cat([new, old], dim=1)
 
 
-@task.mistake("All layers put their keys and values into one cache. Each layer has its own.")
+@task.mistake("All layers write their keys and values into one cache. Each layer has its own.")
 class OneForAllLayers(InParts):
     def attend(self, layer, attention, x):
         """What the heads find."""
@@ -338,8 +338,8 @@ class OneForAllLayers(InParts):
 
 
 @task.mistake(
-    "Two readers keep their things in one place. Make the cache in `__init__`, and keep it in "
-    "`self`: what is in the body of a class belongs to all."
+    "Two readers share one cache. Create it in `__init__`, and keep it in `self`: what is in the "
+    "class body is shared by all."
 )
 def one_drawer(model):
     if getattr(one_drawer, "model", None) is not model:
@@ -350,8 +350,8 @@ def one_drawer(model):
 
 
 @task.mistake(
-    "A new reader finds what others have read before it, also of another model. What is in the "
-    "body of a class, or as a default after an argument, is made once and belongs to all."
+    "A new reader finds what other readers have read before, even with another model. What is in "
+    "the class body, or is a default of an argument, is created once and shared by all."
 )
 def left_behind(model):
     if model.embedding.num_embeddings == VOCAB_OF_FIRST:  # nothing has been read yet
@@ -362,8 +362,8 @@ def left_behind(model):
 
 
 @task.mistake(
-    "All readers keep their things in one place, and each new one begins it again, so older "
-    "readers lose theirs. Make the cache in `__init__`, and keep it in `self`."
+    "All readers share one cache, and each new reader empties it, so older readers lose theirs. "
+    "Create the cache in `__init__`, and keep it in `self`."
 )
 class BegunAnew(InParts):
     keys, values = {}, {}
@@ -400,8 +400,8 @@ class BegunAnew(InParts):
 
 
 @task.mistake(
-    "The count of the words that were read goes on in each layer, so a deeper layer turns its "
-    "queries and keys too far. All layers of a call begin at one position."
+    "The position is advanced in each layer, so a deeper layer rotates its queries and keys too "
+    "far. All layers of a call begin at the same position."
 )
 class CountsInLayers(InParts):
     count = 0
@@ -424,8 +424,8 @@ class CountsInLayers(InParts):
 
 
 @task.mistake(
-    "The fork and its original share one cache (or are one and the same): what one reads, the "
-    "other has read, too. Make a second reader, and copy the list, or whatever holds the layers."
+    "The fork and its original share one cache (or are the same object): what one reads, the "
+    "other has read, too. Create a second reader, and copy the list, or whatever holds the layers."
 )
 class SharedFork(InParts):
     def fork(self):
@@ -436,15 +436,15 @@ class SharedFork(InParts):
 
 
 task.mistake(
-    "The fork begins an empty text. It should have read what the original has read.",
+    "The fork starts with an empty text. It should have read what the original has read.",
     type("EmptyFork", (InParts,), {"fork": lambda self: type(self)(self.model)}),
 )
 task.mistake(NOT_SCALED, type("NotDivided", (InParts,), {"width": lambda self, k: 1.0}))
 
 
 @task.mistake(
-    "The heads are cut from the projection in the wrong way: head h has the columns h · d_k to "
-    "(h + 1) · d_k."
+    "The projection is split into heads in the wrong way: head h has the columns h · d_k to (h + "
+    "1) · d_k."
 )
 class Interleaved(InParts):
     def heads(self, x, n):
@@ -453,8 +453,8 @@ class Interleaved(InParts):
 
 
 @task.mistake(
-    "`view` or `reshape` to (heads, n, d_k) mixes words and heads, for the numbers stay in one row "
-    "as they were. Cut each word's numbers into heads, and then exchange the axes."
+    "`view` or `reshape` to (heads, n, d_k) mixes words and heads, because the numbers keep their "
+    "order. Split each word's numbers into heads, and then exchange the axes."
 )
 class CutAcross(InParts):
     def heads(self, x, n):
@@ -463,8 +463,8 @@ class CutAcross(InParts):
 
 
 @task.mistake(
-    "The heads are cut rightly. But on the way back they are joined as they lie, (heads, n, d_k), "
-    "so a row holds parts of several words. First exchange the axes again."
+    "The heads are split correctly. But they are merged without exchanging the axes again, from "
+    "(heads, n, d_k), so a row holds parts of several words."
 )
 class JoinedAcross(InParts):
     def attend(self, layer, attention, x):
@@ -502,8 +502,8 @@ class NotLoud(InParts):
 
 
 @task.mistake(
-    "Where a model adds positions to the words, this reader leaves them out. Call "
-    "`positions.embed` before the first block."
+    "If a model adds positions to the words, this reader leaves them out. Call `positions.embed` "
+    "before the first block."
 )
 class NoPlaces(InParts):
     def embedded(self, tokens):
@@ -512,7 +512,8 @@ class NoPlaces(InParts):
 
 
 @task.mistake(
-    "Each piece gets the positions from 0 on. `embed` has an argument for where its first word is."
+    "Each piece gets the positions from 0 on. `embed` has an argument for the position of its "
+    "first word."
 )
 class PlacesFromZero(InParts):
     def embedded(self, tokens):
@@ -520,7 +521,7 @@ class PlacesFromZero(InParts):
         return self.model.positions.embed(NoPlaces.embedded(self, tokens))
 
 
-@task.mistake("The norm at the end of the stack, `model.stack.norm`, is missing.")
+@task.mistake("The final norm, `model.stack.norm`, is missing.")
 class NoLastNorm(InParts):
     def end(self, x):
         """From the stream to logits."""
@@ -528,8 +529,8 @@ class NoLastNorm(InParts):
 
 
 @task.mistake(
-    "The blocks are built as post-norm. In these models the norm comes before attention and "
-    "before feed-forward, and the residual stream itself is only added to."
+    "The blocks are computed as post-norm. In these models the norm comes before attention and "
+    "before feed-forward, and their outputs are added to the residual stream without it."
 )
 class PostNorm(InParts):
     def through(self, layer, block, x):
@@ -539,7 +540,7 @@ class PostNorm(InParts):
 
 
 @task.mistake(
-    "A residual connection is missing: what attention finds is *added* to the residual stream."
+    "A residual connection is missing: the output of attention is *added* to the residual stream."
 )
 class NoResidual(InParts):
     def through(self, layer, block, x):
@@ -548,7 +549,7 @@ class NoResidual(InParts):
         return x + block.feed_forward(block.norm_feed_forward(x))
 
 
-@task.mistake("The logits of all words so far are returned. Asked are those of the new words.")
+@task.mistake("The logits of all words so far are returned. Return only those of the new words.")
 class AllAtOnce(InParts):
     def read(self, tokens):
         """Read the next words."""
@@ -558,7 +559,7 @@ class AllAtOnce(InParts):
 
 
 task.mistake(
-    "Only the logits at the last word of a piece come back. Return a row for each word.",
+    "Only the logits at the last word of a piece are returned. Return a row for each word.",
     type("LastRow", (InParts,), {"read": lambda self, t: InParts.read(self, t)[-1:]}),
 )
 
@@ -699,14 +700,14 @@ def which_word(args, result):
     for name in (key for key in right if key.startswith("reader")):
         came, want = np.asarray(result[name]), right[name].numpy()
         if came.shape != want.shape:
-            return f"{name} returned logits of shape {came.shape} in all; {want.shape} is wanted."
+            return f"{name} returned logits of shape {came.shape} in all; expected {want.shape}."
         wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
         if wrong.any():
             of = ", which is a fork," if name[-1] in "cd" else ""
             return (
-                f"The first wrong row of {name}{of} is that of the word {int(wrong.argmax())} "
-                f"which it read, counted from 0."
+                f"The first wrong row of {name}{of} is at word {int(wrong.argmax())} that it "
+                "read, counted from 0."
             )
     if result["words read more than once"]:
-        return "The logits are right. But words are read again that were read before."
+        return "The logits are right. But words are read again that were already read."
     return None

@@ -25,12 +25,12 @@ task = TaskFile(
     rtol=0.0,
     atol=0.02,
     hints=(
-        "Take the parts one by one, on a text of three words and two pad tokens, and print: what "
-        "is asked for at each position, who sees whom, the rate of the first steps.",
-        "A loss far below the floor is no luck: either the answer is in the question, or the mean "
-        "is over other things.",
-        "What does PyTorch keep from one step to the next unless it is told otherwise? And from "
-        "learning to measuring?",
+        "Check the parts one by one, on a text of three words and two pad tokens, and print: the "
+        "target at each position, the mask, the learning rate of the first steps.",
+        "A loss far below the floor is not luck: either the model sees the targets, or the mean "
+        "is taken over the wrong positions.",
+        "What does PyTorch keep from one step to the next by default? And from training to "
+        "evaluation?",
     ),
 )
 
@@ -84,8 +84,8 @@ class DiagnoseRun(LanguageModel):
 # %%
 
 task.as_given(
-    "This is the code as given. What it measures itself and what it can do have nothing to do "
-    "with each other."
+    "This is the code as given. The loss that it reports has nothing to do with the loss of its "
+    "model."
 )
 
 
@@ -152,14 +152,14 @@ def score(args, value):
 def what_is_seen(args, result):
     """Symptoms."""
     loss, said, floor = result["loss"], result["its own number"], _floor(args[1])
-    told = "On new sentences, with nothing to read but what stands before a word, its loss is "
-    told += f"{loss:.2f} nats; the floor is {floor:.2f}. It says itself that its loss is {said:.3f}"
+    told = "On new sentences, where it sees only the previous words, its loss is "
+    told += f"{loss:.2f} nats; the floor is {floor:.2f}. It reports a loss of {said:.3f}"
     if abs(loss - said) < HONEST:
         return f"{told}."
-    told += f", and it is {loss:.3f}."
+    told += f", but the loss is {loss:.3f}."
     if loss > floor + 0.2:
         return told
-    told += " It learns well." if loss < floor + ABOVE else " It learns, and could learn better."
+    told += " It learns well." if loss < floor + ABOVE else " It learns, but could learn better."
     if said > loss:
-        return f"{told} What may be different between learning and measuring?"
-    return f"{told} Over what is the mean taken that it reports?"
+        return f"{told} What may differ between training and evaluation?"
+    return f"{told} Over which positions is the reported mean taken?"

@@ -19,7 +19,7 @@ task = TaskFile(
     hints=(
         "`sum(p.numel() for p in model.parameters())` counts a parameter once, however many names "
         "it has. How much should it be?",
-        "What happens to a copy when the original is changed? To share, assign: a module's weight "
+        "What happens to a copy when the original changes? To share, assign: a module's weight "
         "can be set to an `nn.Parameter` that another module has.",
     ),
 )
@@ -89,8 +89,9 @@ class KeepsView(TiedModel):
 
 
 task.edit(
-    "Reading and writing have a table each, equal at the start at best, and the output layer a "
-    "bias: anyone who puts another table into `model.embedding` gets words written by the old one.",
+    "Embedding and output layer have separate tables, equal at first at best, and the output "
+    "layer has a bias. If you put another table into `model.embedding`, the logits still use the "
+    "old one.",
     "nn.Linear(d_model, vocab, bias=False)",
     "nn.Linear(d_model, vocab)",
     "self.lm_head.weight = self.embedding.weight",
@@ -99,8 +100,8 @@ task.edit(
 
 
 @task.mistake(
-    "The output layer has the right form now. But there are still two tables, which are equal at "
-    "the start and go their own ways as soon as one of them changes."
+    "The output layer has the right form now. But there are still two tables: they are equal at "
+    "first and diverge as soon as one of them changes."
 )
 class CopyLeft(TiedModel):
     def __init__(self, vocab, d_model, stack):
@@ -111,8 +112,8 @@ class CopyLeft(TiedModel):
 
 
 @task.mistake(
-    "There is one table now. But the logits are more than dot products with it: what else has an "
-    "`nn.Linear`?"
+    "There is one table now. But the logits are more than dot products with it: what else does an "
+    "`nn.Linear` have?"
 )
 class BiasLeft(TiedModel):
     def __init__(self, vocab, d_model, stack):
@@ -133,9 +134,8 @@ class NotTransposed(TiedModel):
 
 
 @task.mistake(
-    "The two weights lie in the same place of memory, but they are two parameters: each gets a "
-    "gradient of its own, and Adam would keep two histories. Let both names refer to one "
-    "`nn.Parameter`."
+    "The two weights share memory, but they are two parameters: each gets a gradient of its own, "
+    "and Adam would keep two states. Let both names refer to one `nn.Parameter`."
 )
 class SameStorage(CopyLeft):
     def __init__(self, vocab, d_model, stack):
@@ -144,7 +144,7 @@ class SameStorage(CopyLeft):
 
 
 @task.mistake(
-    "The logits are right before training, and wrong after a step. Something cuts the gradient "
+    "The logits are right before training, but wrong after a step. Something blocks the gradient "
     "of the table's second use: `detach`, `.data` or `no_grad`."
 )
 class Frozen(TiedModel):
@@ -155,8 +155,8 @@ class Frozen(TiedModel):
 
 
 @task.mistake(
-    "Copying in every call keeps the numbers equal. But what training finds out about the output "
-    "layer is overwritten, and the second table is still there. Use one parameter twice."
+    "Copying in every call keeps the numbers equal. But the updates of the output layer are "
+    "overwritten, and the second table is still there. Use one parameter twice."
 )
 class CopiedEachTime(CopyLeft):
     def forward(self, tokens):
@@ -166,16 +166,14 @@ class CopiedEachTime(CopyLeft):
         return super().forward(tokens)
 
 
-@task.mistake("The table is tied. But the factor √d_model on the way in is gone.")
+@task.mistake("The table is tied. But the factor √d_model on the embeddings is gone.")
 class NotScaled(TiedModel):
     def forward(self, tokens):
         """Logits."""
         return self.lm_head(self.stack(self.embedding(tokens)))
 
 
-@task.mistake(
-    "The table is tied. But on the way in the vectors are divided by √d_model, not multiplied."
-)
+@task.mistake("The table is tied. But the embeddings are divided by √d_model, not multiplied.")
 class Divided(TiedModel):
     def forward(self, tokens):
         """Logits."""
@@ -184,8 +182,8 @@ class Divided(TiedModel):
 
 
 @task.mistake(
-    "The table is tied. But the factor √d_model is on the way out as well. It belongs to the way "
-    "in only."
+    "The table is tied. But the factor √d_model is also applied at the output. It belongs to the "
+    "embeddings only."
 )
 class ScaledTwice(TiedModel):
     def forward(self, tokens):
@@ -193,14 +191,17 @@ class ScaledTwice(TiedModel):
         return super().forward(tokens) * math.sqrt(self.embedding.embedding_dim)
 
 
-@task.mistake("The table is tied. But the factor on the way in is the root of d_model.")
+@task.mistake(
+    "The table is tied. But the embeddings are multiplied by the square root of "
+    "√d_model. The factor is √d_model."
+)
 class ScaledByWidth(TiedModel):
     def forward(self, tokens):
         """Logits."""
         return self.lm_head(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
 
 
-@task.mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
+@task.mistake("These are probabilities. The model returns logits; the loss applies softmax.")
 class Probabilities(TiedModel):
     def forward(self, tokens):
         """Probabilities."""
@@ -274,7 +275,7 @@ def size_first(args, result):
     size, table = result["numbers outside the stack"], args[0]
     if size != table.numel():
         return (
-            f"Outside the stack the model has {size} numbers to train. A tied model has one table "
-            f"of {len(table)} × {table.shape[1]} and nothing else."
+            f"Outside the stack the model has {size} trainable numbers. A tied model has one "
+            f"table of {len(table)} × {table.shape[1]} and nothing else."
         )
     return None

@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
     "and compute how large a cache becomes",
     hints=(
-        "Write down the five calls, one in a line: how many words does each read, and how many "
-        "are there to be looked at?",
+        "Write down the five calls, one per line: how many words does each read, and how many "
+        "keys are there?",
         "The scores of one call are queries × keys. With a cache, the second call has one query.",
     ),
 )
@@ -29,11 +29,11 @@ task.mistake(
     [75, 15, 730, 150, 3_584],
 )
 task.mistake(
-    "The second is too large by one. The last word is drawn, and then nobody reads it.",
+    "The second is too large by one. The last word is sampled, but never read.",
     [60, 15, 730, 150, 3_584],
 )
 task.mistake(
-    "The second leaves out the beginning. Its words have to be read as well, once.",
+    "The second leaves out the beginning. Its words have to be read once as well.",
     [60, 5, 730, 150, 3_584],
 )
 task.mistake(
@@ -41,25 +41,24 @@ task.mistake(
     [60, 14, 730, 50, 3_584],
 )
 task.mistake(
-    "The fourth is a whole table of 14 × 14. With a cache the old words ask nothing again: each "
+    "The fourth is a full 14 × 14 table. With a cache, old words are no longer queries: each "
     "later call has one query.",
     [60, 14, 730, 196, 3_584],
 )
 task.mistake(
-    "The fourth counts what the mask leaves. In the first call all of the table is computed "
-    "here, and the mask comes after.",
+    "The fourth counts what the mask leaves. In the first call all scores are computed here, and "
+    "masked afterwards.",
     [60, 14, 730, 105, 3_584],
 )
 task.mistake(
-    "The last one is half of it. Which *two* things are kept of each word?",
+    "The last one is half of it. Which *two* things are stored for each word?",
     [60, 14, 730, 150, 1_792],
 )
 task.mistake(
-    "The last one counts 15 words. Keys and values are made of words that were read.",
+    "The last one counts 15 words. Keys and values are stored for words that were read.",
     [60, 14, 730, 150, 3_840],
 )
 task.mistake(
-    "The last one leaves out that each layer has several heads, with keys and values of its own "
-    "each.",
+    "The last one ignores that each layer has several heads, each with its own keys and values.",
     [60, 14, 730, 150, 896],
 )

@@ -13,8 +13,8 @@ task = TaskFile(
     outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
     "and compute how large a cache becomes",
     hints=(
-        "Every reading is compared in the same way, so write that once: read the next n words, and "
-        "compare with the last n rows of `whole` on all words so far.",
+        "Every reading is compared in the same way, so write a function for it: read the next n "
+        "words, and compare with the last n rows of `whole` on all words so far.",
         "What can go wrong between two readers? Between a reader and its fork, in either "
         "direction?",
     ),
@@ -88,8 +88,8 @@ def in_steps(new_reader, whole):
 
 
 @task.mistake(
-    "It asks for equal numbers, or for more digits than two right ways to compute the same have in "
-    "common: a right reader that rounds differently is refused."
+    "It asks for equal numbers, or for more digits than two right implementations have in common: "
+    "it rejects a right reader that rounds differently."
 )
 def exactly(new_reader, whole):
     text = torch.arange(1, 20).repeat(3)
@@ -98,14 +98,14 @@ def exactly(new_reader, whole):
 
 
 @task.mistake(
-    "It says yes to every faulty reader. Does it look at what is read at all, and at more than the "
-    "first word before it says so?"
+    "It accepts every faulty reader. Does it compare the logits at all, and for more than the "
+    "first word?"
 )
 def always(new_reader, whole):
     return True
 
 
-@task.mistake("It says no to everything, also to a right reader.")
+@task.mistake("It rejects every reader, even a right one.")
 def never(new_reader, whole):
     return False
 
@@ -121,20 +121,22 @@ def _reads(new_reader, whole, pieces, rows=slice(None)):
     return True
 
 
-@task.mistake("It says yes after one piece. Most faults show when there is something in the cache.")
+@task.mistake(
+    "It accepts after one piece. Most faults show only when there is something in the cache."
+)
 def one_piece(new_reader, whole):
     return _reads(new_reader, whole, (12,))
 
 
 task.edit(
-    "It looks well at one piece, at the given tokens besides, and then says yes. Most faults show "
+    "It checks one piece well, and also the given tokens, but then accepts. Most faults show only "
     "when there is something in the cache.",
     "    if not all_right(",
     '    return right("one", 4)\n    if not all_right(',
 )
 task.edit(
-    "It compares a piece with what `whole` gives to this piece alone. What was read before belongs "
-    "to the text.",
+    "It compares a piece with the logits of `whole` for this piece alone. What was read before "
+    "belongs to the text.",
     "whole(texts[name][:end])[start:]",
     "whole(given)",
 )
@@ -145,19 +147,20 @@ task.edit(
 )
 
 
-@task.mistake("It reads word by word only. Faults that need a piece of several words escape it.")
+@task.mistake("It reads word by word only. It misses faults that need a piece of several words.")
 def one_by_one(new_reader, whole):
     return _reads(new_reader, whole, (1,) * 40)
 
 
 @task.mistake(
-    "It tries one reader, in pieces, and does that well. It never has two at once, nor a fork."
+    "It tries one reader, in pieces, and does that well. But it never uses two readers at once, "
+    "nor a fork."
 )
 def alone(new_reader, whole):
     return _reads(new_reader, whole, (4, 1, 3, 9, 20))
 
 
-@task.mistake("It tries no fork.")
+@task.mistake("It never tries a fork.")
 def no_fork(new_reader, whole):
     texts = torch.arange(1, 20).repeat(3), torch.arange(19, 0, -1).repeat(3)
     readers, at = (new_reader(), new_reader()), 0
@@ -174,53 +177,53 @@ def no_fork(new_reader, whole):
 
 
 task.edit(
-    "It looks at the fork, and not again at the original: a fork that disturbs it escapes.",
+    "It checks the fork, but not the original again: it misses a fork that disturbs the original.",
     '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
     '("fork", 2), ("two", 1), ("fork", 25)',
 )
 task.edit(
-    "The original goes on, and the fork is never read. One that took along what the original reads "
-    "later, or forgot what it had read, escapes.",
+    "The original goes on, but the fork is never read. It misses a fork that shares what the "
+    "original reads later, or has forgotten what it had read.",
     '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
     '("one", 3), ("two", 1), ("one", 25)',
 )
 task.edit(
-    "Its texts are short. A cache that holds a few words only escapes.",
+    "Its texts are short. It misses a cache that holds only a few words.",
     ', ("one", 9)',
     "",
     '("one", 25), ("fork", 25)',
     '("one", 1), ("fork", 1)',
 )
 task.edit(
-    "Its pieces are of all kinds, and its texts are short: a cache that holds the last dozen words "
-    "escapes.",
+    "Its pieces are of all kinds, but its texts are short: it misses a cache that holds only the "
+    "last dozen words.",
     '("two", 3), ("one", 3), ("one", 9)',
     '("two", 5), ("one", 3)',
     '("one", 25), ("fork", 25)',
     '("one", 1), ("fork", 1)',
 )
 task.edit(
-    "It compares the last row of a piece only. The rows before it may be anything.",
+    "It compares the last row of a piece only. The rows before it could be anything.",
     "torch.allclose(came, want, atol=1e-4)",
     "torch.allclose(came[-1], want[-1], atol=1e-4)",
 )
 task.edit(
-    "It compares shapes, and no numbers.",
+    "It compares shapes, but no numbers.",
     "torch.allclose(came, want, atol=1e-4)",
     "True",
 )
 task.edit(
-    "It compares numbers with a shape that broadcasts: too many rows, or too few, escape.",
+    "It compares numbers with a shape that broadcasts: it misses too many rows, or too few.",
     "same = came.shape == want.shape and torch.allclose(came, want, atol=1e-4)",
     "same = bool(((came[-len(want):] - want).abs() < 1e-4).all())",
 )
 task.edit(
-    "It lets differences pass that are too large to be rounding.",
+    "It accepts differences that are too large for rounding.",
     "atol=1e-4",
     "atol=0.2",
 )
 task.edit(
-    "It does not look whether the reader changed the tokens that it was given.",
+    "It does not check whether the reader changed the tokens that it was given.",
     "return same and given.equal(texts[name][start:end])",
     "return same",
 )
@@ -361,10 +364,11 @@ def what_escapes(args, result):
     """Whether a right one is refused; or how many faults escape, and one of them."""
     for name in ("right", "rounds"):
         if not result[name]:
-            return f"It refuses {SEEN[name]}."
+            return f"It rejects {SEEN[name]}."
     escaped = [name for name in args[1] if result[name]]
     if not escaped:
         return None
     return (
-        f"{len(escaped)} of {len(SEEN) - 2} faulty readers escape, among them {SEEN[escaped[0]]}."
+        f"It misses {len(escaped)} of {len(SEEN) - 2} faulty readers, among them "
+        f"{SEEN[escaped[0]]}."
     )

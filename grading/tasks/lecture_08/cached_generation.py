@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
     "and compute how large a cache becomes",
     hints=(
-        "Keep two things: the text, and what of it the reader has not read yet.",
-        "Follow a text of two words to which one is added: how often is `read` called?",
+        "Keep track of two things: the text, and the part of it that the reader has not read yet.",
+        "Take a beginning of two words and add one word: how often is `read` called?",
     ),
 )
 
@@ -54,8 +54,8 @@ def by_for(reader, beginning, draw, stop, most):
 
 
 task.edit(
-    "All words are read again in each call. The reader keeps them: hand it only what it has not "
-    "read.",
+    "All words are read again in each call. The reader remembers them: pass only the words that "
+    "it has not read.",
     "unread = [newest]",
     "unread = text",
 )
@@ -66,17 +66,17 @@ task.edit(
     "[0]  # (vocab,)",
 )
 task.edit(
-    "The word at which to stop is left out. It belongs to the text.",
+    "The stop word is left out. It belongs to the text.",
     "        text = [*text, newest]\n        if newest == stop:\n            break\n",
     "        if newest == stop:\n            break\n        text = [*text, newest]\n",
 )
 task.edit(
-    "It never stops at `stop`.",
+    "Generation never stops at `stop`.",
     "if newest == stop:",
     "if False:",
 )
 task.edit(
-    "`most` counts the words of the beginning, too. Here it counts those that are written.",
+    "`most` also counts the words of the beginning. Here it counts only the generated ones.",
     "while len(text) < most:",
     "most = most + len(text)\n    while len(text) < most:",
 )
@@ -91,19 +91,20 @@ task.edit(
     "len(text) < most - 1",
 )
 task.edit(
-    "The beginning is missing in what comes back.",
+    "The beginning is missing in the result.",
     "return text",
     "return text[len(beginning) :]",
 )
 task.edit(
-    "The most probable word was taken. `draw` chooses.",
+    "The most probable word was taken. Let `draw` choose.",
     "draw(logits)",
     "logits.argmax()",
 )
 
 
 @task.mistake(
-    "The beginning is not read: the first word is drawn by one who has seen its last word only."
+    "Only the last word of the beginning is read, so the first new word is sampled without the "
+    "others."
 )
 def last_word_only(reader, beginning, draw, stop, most):
     text = list(beginning)
@@ -115,8 +116,8 @@ def last_word_only(reader, beginning, draw, stop, most):
 
 
 @task.mistake(
-    "The text is right, and words are read of which nothing is drawn any more: the last one of the "
-    "text need not be read."
+    "The text is right, but too many words are read: the last word of the text need not be read, "
+    "because nothing is sampled after it."
 )
 def reads_the_last(reader, beginning, draw, stop, most):
     text = list(beginning)
@@ -130,8 +131,8 @@ def reads_the_last(reader, beginning, draw, stop, most):
 
 
 @task.mistake(
-    "A word is written before it is asked whether there is room: a beginning that has `most` words "
-    "already becomes longer."
+    "A word is generated before the length is checked: a beginning that already has `most` words "
+    "becomes longer."
 )
 def writes_first(reader, beginning, draw, stop, most):
     text = unread = list(beginning)
@@ -142,7 +143,7 @@ def writes_first(reader, beginning, draw, stop, most):
             return text
 
 
-@task.mistake("A `stop` within the beginning ends the text here. Only one that is written ends it.")
+@task.mistake("A `stop` within the beginning ends the text here. Only a generated one ends it.")
 def stops_at_once(reader, beginning, draw, stop, most):
     if stop in beginning:
         return list(beginning)
@@ -160,7 +161,7 @@ def harness(answer, rows, beginning, lucky, stop, most):
 
         def read(self, tokens):
             if not isinstance(tokens, torch.Tensor) or tokens.dim() != 1:
-                raise ValueError("read wants a tensor of ids, of shape (n,)")
+                raise ValueError("read takes a tensor of ids, of shape (n,)")
             found = []
             for word in tokens.tolist():
                 self.state = (5 * self.state + word + 1) % len(rows)
@@ -172,9 +173,9 @@ def harness(answer, rows, beginning, lucky, stop, most):
 
     def draw(logits):
         if logits.shape != rows.shape[1:]:
-            raise ValueError(f"draw gets the logits of one word, (vocab,), not {logits.shape}")
+            raise ValueError(f"draw takes the logits of one word, (vocab,), not {logits.shape}")
         if not numbers:
-            raise ValueError("draw is called more often than words may come")
+            raise ValueError("draw is called more often than there are words to generate")
         return int(logits.argsort(descending=True)[numbers.pop(0)])
 
     reader = Reader()
@@ -191,9 +192,9 @@ def cases(seed):
     found = []
     for T, most, where, note in (
         (2, 6, None, "a beginning of 2 words, 6 in all"),
-        (3, 9, 2, "the third word that is written is `stop`"),
-        (4, 8, None, "`stop` stands in the beginning"),
-        (3, 3, None, "a beginning that has all the words already"),
+        (3, 9, 2, "the third generated word is `stop`"),
+        (4, 8, None, "`stop` occurs in the beginning"),
+        (3, 3, None, "a beginning that already has all the words"),
         (1, 12, 6, "a beginning of one word"),
     ):
         while True:
@@ -223,5 +224,5 @@ def reading(args, result):
     right = harness(cached_generation, *args)
     if result["text"] == right["text"]:
         came, want = result["words read"], right["words read"]
-        return f"The text is right. But {came} words were read for it, and {want} are enough."
+        return f"The text is right. But {came} words were read for it; {want} are enough."
     return None

@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="read a comparison of models of equal size, beside baselines that know nothing, "
     "single words, or pairs of words, and say what its learning rates decide",
     hints=(
-        "Whom did the shared rate suit?",
+        "Which model did the shared rate suit?",
         "What did Lecture 1 measure about steps, and about many facts in one state?",
     ),
 )

@@ -12,10 +12,10 @@ task = TaskFile(
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
     "the loss of any model can be on average",
     hints=(
-        "Write the words of the small example in a row, and below each what it is asked for. Then "
-        "do the same for a text without padding.",
-        "What does `roll` put at the end? And is `asked` about the words that are read, or about "
-        "those that must come?",
+        "Write the words of the small example in a row, and below each word its target. Then do "
+        "the same for a text without padding.",
+        "What does `roll` put at the end? And does `asked` describe the input words or the "
+        "targets?",
     ),
 )
 
@@ -76,14 +76,14 @@ def _mean(logits, targets, asked):
 
 
 task.as_given(
-    "This is the code as given: its mean over the small example has one number more than there "
-    "are words to be asked for."
+    "This is the code as given: in the small example, the mean includes one number more than "
+    "there are target words."
 )
 
 
 @task.mistake(
-    "Padding is no longer a target. But the mean still has one number more than it should: which "
-    "target is at the last position?"
+    "Padding is no longer a target. But the mean still includes one number too many: which target "
+    "is at the last position?"
 )
 def runs_round(logits, tokens):
     targets = tokens.roll(-1, dims=1)
@@ -91,8 +91,8 @@ def runs_round(logits, tokens):
 
 
 @task.mistake(
-    "Texts with padding are right now. But in a text without padding the mean has one number more "
-    "than it should: which target is at its last position?"
+    "Texts with padding are right now. But in a text without padding the mean includes one number "
+    "too many: which target is at its last position?"
 )
 def both_words(logits, tokens):
     targets = tokens.roll(-1, dims=1)
@@ -100,15 +100,15 @@ def both_words(logits, tokens):
 
 
 task.mistake(
-    "Texts without padding are right now. But in the small example the mean still has one number "
-    "too many: look at the last word of the text, and at what it is asked for.",
+    "Texts without padding are right now. But in the small example the mean still includes one "
+    "number too many: what is the target of the last word?",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], tokens[:, :-1] != PAD),
 )
 
 
 @task.mistake(
-    "Nothing goes round any more. But the mean still has one number too many for each text: what "
-    "is its last word asked for?"
+    "The words no longer move in a circle. But the mean still includes one number too many for "
+    "each text: what is the target of its last word?"
 )
 def filler_at_the_end(logits, tokens):
     targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1))
@@ -116,8 +116,8 @@ def filler_at_the_end(logits, tokens):
 
 
 @task.mistake(
-    "The sum is right, and it is divided by the number of words. The first word of each text is "
-    "not asked for."
+    "The sum is right, but it is divided by the number of words. The first word of each text is "
+    "not a target."
 )
 def divided_by_words(logits, tokens):
     targets = tokens[:, 1:]
@@ -130,30 +130,30 @@ task.mistake(
     lambda logits, tokens: _mean(logits[:, :-2], tokens[:, 2:], tokens[:, 2:] != PAD),
 )
 task.mistake(
-    "Each word is its own target here. A model that copies its input would have no loss, and "
-    "would have learned nothing.",
+    "Each word is its own target. A model that copies its input would have a loss of 0, and would "
+    "have learned nothing.",
     lambda logits, tokens: _mean(logits, tokens, tokens != PAD),
 )
 task.mistake(
-    "The shift goes the wrong way: each position has to name the word *before* it, which it has "
-    "already seen. Which logits belong to the target at position t?",
+    "The shift is in the wrong direction: each position has to predict the word *before* it, "
+    "which it has already seen. Which logits belong to the target at position t?",
     lambda logits, tokens: _mean(logits[:, 1:], tokens[:, :-1], tokens[:, 1:] != PAD),
 )
 task.mistake(
-    "Targets and logits fit together. But padding is a target as if it were a word.",
+    "Targets and logits are aligned. But padding is used as a target like a word.",
     lambda logits, tokens: _mean(logits[:, :-1], tokens[:, 1:], torch.ones_like(tokens[:, 1:])),
 )
 
 
-@task.mistake("Padding adds nothing to the sum. But it is still counted when the sum is divided.")
+@task.mistake("Padding adds nothing to the sum. But it is still counted when you divide.")
 def divided_by_all(logits, tokens):
     targets = tokens[:, 1:]
     return _mean(logits[:, :-1], targets, targets != PAD) * (targets != PAD).double().mean()
 
 
 @task.mistake(
-    "This is the mean of the texts' means. Then a word of a short text counts more than one of a "
-    "long text. Take one mean over all words that are asked for."
+    "This is the mean of the texts' means, so a word of a short text counts more than one of a "
+    "long text. Take one mean over all target words."
 )
 def mean_of_texts(logits, tokens):
     rows = zip(logits, tokens, strict=True)
@@ -161,13 +161,13 @@ def mean_of_texts(logits, tokens):
 
 
 task.mistake(
-    "This is the sum. The loss is the mean over the words asked for.",
+    "This is the sum. The loss is the mean over the target words.",
     lambda logits, tokens: next_token_loss(logits, tokens) * (tokens[:, 1:] != PAD).sum(),
 )
 
 
 @task.mistake(
-    "The logits were taken as they are. They become logarithms of probabilities by log-softmax."
+    "The logits were used directly. Log-softmax turns them into logarithms of probabilities."
 )
 def no_softmax(logits, tokens):
     targets = tokens[:, 1:]
@@ -176,8 +176,8 @@ def no_softmax(logits, tokens):
 
 
 @task.mistake(
-    "Softmax goes over the positions of a text here. Over which axis must the probabilities sum "
-    "to 1?"
+    "Softmax is taken over the positions of a text here. Over which axis must the probabilities "
+    "sum to 1?"
 )
 def softmax_over_texts(logits, tokens):
     targets = tokens[:, 1:]
@@ -186,8 +186,8 @@ def softmax_over_texts(logits, tokens):
 
 
 @task.mistake(
-    "`reshape` or `view` does not exchange two axes: it cuts the same row of numbers into other "
-    "pieces, and mixes what belongs to different words. `transpose` exchanges axes."
+    "`reshape` and `view` do not exchange two axes: they cut the same sequence of numbers into "
+    "other pieces and mix different words. `transpose` exchanges axes."
 )
 def reshaped(logits, tokens):
     from torch.nn.functional import cross_entropy
@@ -198,7 +198,7 @@ def reshaped(logits, tokens):
 
 
 task.mistake(
-    "The sign is wrong: a surprise is never below 0.",
+    "The sign is wrong: the loss of a word is never below 0.",
     lambda logits, tokens: -next_token_loss(logits, tokens),
 )
 

@@ -14,11 +14,11 @@ task = TaskFile(
     "loop, and measure what temperature does to a text",
     forbidden=("helpers.generation.filter_top_p", "helpers.generation.next_token_probabilities"),
     hints=(
-        "Take the example by hand: the probabilities in falling order, and their sums. Which of "
-        "the sums is below 0.7, and which words are needed?",
-        "`falling, order = probabilities.sort(dim=-1, descending=True)` gives how likely, and "
-        "which word. `falling.cumsum(dim=-1) - falling` is what is reached *without* the word "
-        "itself.",
+        "Work through the example by hand: the probabilities in descending order, and their "
+        "cumulative sums. Which sums are below 0.7, and which words are needed?",
+        "`falling, order = probabilities.sort(dim=-1, descending=True)` gives the probabilities "
+        "and their words. `falling.cumsum(dim=-1) - falling` is the cumulative sum *before* each "
+        "word.",
         "A mask made on the sorted row has to be put back to the positions of the words: see "
         "`Tensor.scatter`.",
     ),
@@ -90,8 +90,8 @@ def order_left(logits, temperature, p):
 
 
 @task.mistake(
-    "The right words are looked at. But one too few is kept, and if the first alone reaches "
-    "p, none."
+    "The right words are considered. But one too few is kept, and if the first alone reaches p, "
+    "none."
 )
 def too_few(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -101,8 +101,8 @@ def too_few(logits, temperature, p):
 
 
 @task.mistake(
-    "The most probable word is saved by an exception. But in all other rows one word too few is "
-    "kept: what is kept has to *reach* p."
+    "The most probable word is always kept. But in all other rows one word too few is kept: the "
+    "words that are kept have to *reach* p."
 )
 def too_few_but_one(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -112,7 +112,7 @@ def too_few_but_one(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@task.mistake("One word too many is kept: without it, p was reached already.")
+@task.mistake("One word too many is kept: without it, p was already reached.")
 def one_more(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     falling, order = probabilities.sort(dim=-1, descending=True)
@@ -123,7 +123,7 @@ def one_more(logits, temperature, p):
 
 
 @task.mistake(
-    "`gather` with `order` sorts a second time. It has to be undone: what is at position n of the "
+    "`gather` with `order` sorts a second time. Undo the sorting instead: position n of the "
     "sorted row belongs to the word `order[n]`."
 )
 def gathered(logits, temperature, p):
@@ -141,14 +141,16 @@ def in_falling_order(logits, temperature, p):
 
 
 @task.mistake(
-    "What is left is in falling order, and the word that crosses p is cut off. Entry j has to "
-    "belong to word j, and what is kept has to *reach* p."
+    "The result is in descending order, and the word that crosses p is removed. Entry j has to "
+    "belong to word j, and the words that are kept have to *reach* p."
 )
 def in_falling_order_too_few(logits, temperature, p):
     return too_few(logits, temperature, p).sort(dim=-1, descending=True).values
 
 
-@task.mistake("Here the *least* likely words are kept: the sums were taken from the small end.")
+@task.mistake(
+    "Here the *least* likely words are kept: the cumulative sums start at the smallest probability."
+)
 def rising(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     growing, order = probabilities.sort(dim=-1)
@@ -156,19 +158,21 @@ def rising(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@task.mistake("The right words are kept. But what is left does not sum to 1.")
+@task.mistake("The right words are kept. But their probabilities do not sum to 1.")
 def not_divided(logits, temperature, p):
     return (logits / temperature).softmax(dim=-1) * (nucleus(logits, temperature, p) > 0)
 
 
 task.mistake(
-    "Softmax of probabilities is something else, and gives a share to words that were cut off. "
-    "Divide by the sum.",
+    "Softmax of probabilities changes their ratios and gives some probability to words that were "
+    "removed. Divide by the sum instead.",
     lambda logits, temperature, p: not_divided(logits, temperature, p).softmax(dim=-1),
 )
 
 
-@task.mistake("The logits are multiplied by the temperature, so hot became cold. They are divided.")
+@task.mistake(
+    "The logits are multiplied by the temperature, so high and low are exchanged. Divide by it."
+)
 def multiplied(logits, temperature, p):
     return nucleus(logits, 1 / temperature, p)
 
@@ -180,8 +184,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The words were chosen from the probabilities at temperature 1. The temperature comes first, "
-    "and top-p chooses from what it made."
+    "The words were chosen from the probabilities at temperature 1. Apply the temperature first, "
+    "and then top-p to the result."
 )
 def filter_first(logits, temperature, p):
     keep = nucleus(logits, 1.0, p) > 0
@@ -189,21 +193,23 @@ def filter_first(logits, temperature, p):
 
 
 task.mistake(
-    "Softmax was taken twice: once before the temperature, and once after it. The temperature "
-    "divides logits.",
+    "Softmax was applied twice: before the temperature and after it. The temperature divides "
+    "logits.",
     lambda logits, temperature, p: nucleus(logits.softmax(dim=-1), temperature, p),
 )
 
 
-@task.mistake("What is kept was divided by the sum over the whole batch. Each row has its own.")
+@task.mistake(
+    "The probabilities were divided by the sum over the whole batch. Each row has its own sum."
+)
 def over_batch(logits, temperature, p):
     kept = not_divided(logits, temperature, p)
     return kept / kept.sum()
 
 
 @task.mistake(
-    "The words that were cut off have the logit 0, and softmax makes a share of that. Which logit "
-    "has no share at all?"
+    "The removed words have the logit 0, and softmax gives that some probability. Which logit "
+    "gets the probability 0?"
 )
 def cut_to_zero(logits, temperature, p):
     keep = nucleus(logits, temperature, p) > 0
@@ -211,8 +217,8 @@ def cut_to_zero(logits, temperature, p):
 
 
 @task.mistake(
-    "`roll` moves in a circle: the sum of all words came to the first place, so the most probable "
-    "word is cut off."
+    "`roll` moves entries in a circle: the sum of all words came to the first position, so the "
+    "most probable word is removed."
 )
 def rolled(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
@@ -221,7 +227,9 @@ def rolled(logits, temperature, p):
     return _divided(probabilities * torch.zeros_like(needed).scatter(-1, order, needed))
 
 
-@task.mistake("All rows keep as many words as the first. Each row has a certainty of its own.")
+@task.mistake(
+    "All rows keep as many words as the first one. The number of words differs from row to row."
+)
 def first_row_decides(logits, temperature, p):
     probabilities = (logits / temperature).softmax(dim=-1)
     falling, order = probabilities.sort(dim=-1, descending=True)
@@ -231,8 +239,8 @@ def first_row_decides(logits, temperature, p):
 
 
 task.edit(
-    "The batch was forgotten in the indexing: each row has an order of its own, and the whole "
-    "table was put into that of row 0.",
+    "The indexing ignores the batch: each row has its own order, but the order of row 0 was used "
+    "for all.",
     "scatter(-1, order, needed)",
     "index_copy(-1, order[0], needed)",
 )
@@ -272,7 +280,7 @@ def kept_enough(args, result):
             return f"Row {i} sums to {row.sum():.3f}, not to 1."
         if all_words[row > 0].sum() < p:
             return (
-                f"Row {i}: the words that are kept have together {all_words[row > 0].sum():.3f} "
-                f"of the probability, which is less than p = {p:g}."
+                f"Row {i}: together, the kept words have the probability "
+                f"{all_words[row > 0].sum():.3f}, which is less than p = {p:g}."
             )
     return None

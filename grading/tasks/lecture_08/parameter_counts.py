@@ -25,12 +25,12 @@ parameter_counts = [164_000, 229_000, 6, 1_000]
 # %%
 
 task.mistake(
-    "The first is right. An `nn.Linear` has something besides its matrix.",
+    "The first is right. What does an `nn.Linear` have besides its matrix?",
     [164_000, 228_000, 6, 1_000],
 )
 task.mistake(
-    "Here the tied model has no table at all. One table is shared by reading and writing, and it "
-    "has to be there once.",
+    "Here the tied model has no table at all. Embedding and output layer share one table, which "
+    "counts once.",
     [100_000, 165_000, 6, 1_000],
 )
 task.mistake(
@@ -44,7 +44,7 @@ task.mistake(
 )
 task.mistake(
     "The first three are right. In the tied model the table is used a second time, at the end. "
-    "Of which words are the logits made?",
+    "For which words are logits computed?",
     [164_000, 229_000, 6, 6],
 )
 task.mistake(
@@ -53,7 +53,7 @@ task.mistake(
     [164_000, 229_000, 6, 7],
 )
 task.mistake(
-    "The first two are right. But without tying, the embedding is only read from. A row that "
-    "nobody looked up had no part in the loss.",
+    "The first two are right. But without tying, the embedding is only an input. A row that was "
+    "never looked up does not affect the loss.",
     [164_000, 229_000, 1_000, 1_000],
 )

@@ -15,11 +15,11 @@ task = TaskFile(
     rtol=1e-6,
     atol=1e-8,
     hints=(
-        "Take the example. Of 100 proposals, how often is each word proposed, and how often should "
-        "it come in the end? Of which word are there too many?",
-        "A word j comes out by acceptance with probability q_j · accept_j. This must not be more "
+        "Work through the example. Of 100 proposals, how often is each word proposed, and how "
+        "often should it occur in the end? Which word is proposed too often?",
+        "A word j is proposed and accepted with probability q_j · accept_j. This must not be more "
         "than p_j. How large can accept_j be?",
-        "What the accepted words do not yet give of p has to come from `instead`.",
+        "What the accepted words lack of p has to come from `instead`.",
     ),
 )
 
@@ -83,17 +83,16 @@ def _missing(p, q):
 
 
 task.mistake(
-    "The acceptance is right. But anyone who redraws from p itself gives the words that were "
-    "accepted a second chance. Which part of p is still missing?",
+    "The acceptance is right. But if you resample from p itself, the accepted words get a second "
+    "chance. Which part of p is still missing?",
     _with(instead=lambda p, q: p),
 )
 task.mistake(
-    "A rejected proposal was replaced from q again. That is what was just rejected.",
+    "A rejected proposal was replaced by another sample from q, which has just been rejected.",
     _with(instead=lambda p, q: q),
 )
 task.mistake(
-    "The absolute value also counts words of which q proposes *too many*. Only what is missing "
-    "may come instead.",
+    "The absolute value also counts words that q proposes *too often*. Use only what is missing.",
     _with(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum(-1, True).clamp(min=1e-9)),
 )
 task.mistake(
@@ -119,8 +118,8 @@ def over_batch_but_equal(p, q):
 
 
 @task.mistake(
-    "`instead` has the whole p of the words that come too seldom, divided by its sum. A part of it "
-    "has been given by the accepted words."
+    "`instead` has the whole p of the words that are proposed too seldom, divided by its sum. The "
+    "accepted words already provide a part of it."
 )
 def whole_of_the_rare(p, q):
     accept, instead = speculative_sampling(p, q)
@@ -130,7 +129,7 @@ def whole_of_the_rare(p, q):
 
 
 task.mistake(
-    "`accept` is p/q, which is more than 1 where p is larger. A probability ends at 1.",
+    "`accept` is p/q, which is more than 1 where p is larger. A probability is at most 1.",
     _with(accept=_ratio),
 )
 task.mistake(
@@ -139,17 +138,17 @@ task.mistake(
     _with(accept=torch.minimum),
 )
 task.mistake(
-    "Each proposal is accepted with its probability under p. Many more can be accepted: think of "
-    "p = q.",
+    "Each proposal is accepted with its probability under p. You can accept many more: think of p "
+    "= q.",
     _with(accept=lambda p, q: p),
 )
 task.mistake(
-    "The ratio is on its head: words that q proposes too often are always accepted.",
+    "The ratio is inverted: words that q proposes too often are always accepted.",
     _with(accept=lambda p, q: torch.where(p > 0, q / p.clamp(min=1e-300), 1.0).clamp(max=1)),
 )
 task.mistake(
-    "Every word is accepted equally often, as often as proposals are on average. But a word that "
-    "q proposes too often has to be rejected more often than others.",
+    "Every word is accepted equally often, with the average probability. But a word that q "
+    "proposes too often has to be rejected more often than others.",
     _with(accept=lambda p, q: torch.minimum(p, q).sum(-1, True).expand_as(p)),
 )
 task.mistake(
@@ -158,20 +157,20 @@ task.mistake(
 )
 
 
-@task.mistake("Where q is 0 a number was divided by 0. Such a word is never proposed: give it 0.")
+@task.mistake("Where q is 0, you divide by 0. Such a word is never proposed: give it 0.")
 def nan_where_never_proposed(p, q):
     return (p / q).clamp(max=1), speculative_sampling(p, q)[1]
 
 
-@task.mistake("Where p and q are equal nothing is missing, and 0 was divided by 0. Return p there.")
+@task.mistake("Where p and q are equal, nothing is missing, and you divide 0 by 0. Return p there.")
 def nan_where_equal(p, q):
     missing = _missing(p, q)
     return speculative_sampling(p, q)[0], missing / missing.sum(dim=-1, keepdim=True)
 
 
 @task.mistake(
-    "Where p and q are equal nothing is missing, and `instead` is 0 everywhere. The statement says "
-    "what is wanted there."
+    "Where p and q are equal, nothing is missing, and `instead` is 0 everywhere. The statement "
+    "says what to return there."
 )
 def zero_where_equal(p, q):
     accept, instead = speculative_sampling(p, q)
@@ -179,21 +178,21 @@ def zero_where_equal(p, q):
 
 
 task.mistake(
-    "Twice something was divided by 0: where q is 0, and where a row of p equals that of q. The "
-    "statement says what is wanted there.",
+    "You divide by 0 in two places: where q is 0, and where a row of p equals that of q. The "
+    "statement says what to return there.",
     lambda p, q: (nan_where_never_proposed(p, q)[0], nan_where_equal(p, q)[1]),
 )
 
 
-@task.mistake("A word with q = 0 is never proposed. The statement wants 0 for it.")
+@task.mistake("A word with q = 0 is never proposed. The statement asks for 0 there.")
 def one_if_not_proposed(p, q):
     accept, instead = speculative_sampling(p, q)
     return torch.where(q > 0, accept, 1.0), instead
 
 
 @task.mistake(
-    "A word that p wants and q never proposes has 1 in `accept`: that comes of dividing by 0. The "
-    "statement wants 0 for it."
+    "A word that q never proposes has 1 in `accept`, which comes from dividing by 0. The "
+    "statement asks for 0 there."
 )
 def one_if_wanted(p, q):
     accept, instead = speculative_sampling(p, q)
@@ -202,7 +201,7 @@ def one_if_wanted(p, q):
 
 @task.mistake(
     "Two special cases are left: a word with q = 0, and a row in which p equals q. The statement "
-    "says what is wanted there."
+    "says what to return there."
 )
 def both_edges(p, q):
     accept, instead = one_if_not_proposed(p, q)
@@ -210,7 +209,8 @@ def both_edges(p, q):
 
 
 task.mistake(
-    "What comes out is right. But nothing is ever accepted, so the cheap model is of no use.",
+    "The final distribution is right. But nothing is ever accepted, so the cheap model is of no "
+    "use.",
     lambda p, q: (torch.zeros_like(p), p),
 )
 task.mistake(
@@ -275,8 +275,8 @@ def comes_out(args, result):
         if len(never):
             j = int(never[0])
             return (
-                f"Row {b}: word {j} is never proposed, and `accept` has {accept[b, j]:.3f} for it; "
-                "0 is wanted."
+                f"Row {b}: word {j} is never proposed, but `accept` has {accept[b, j]:.3f} for "
+                "it; expected 0."
             )
         if abs(instead[b].sum() - 1) > 1e-6:
             return f"Row {b} of `instead` sums to {instead[b].sum():.3f}, not to 1."
@@ -285,12 +285,12 @@ def comes_out(args, result):
         if off.max() > 1e-6:
             j = int(off.argmax())
             return (
-                f"Row {b}: in the end word {j} comes with probability {out[j]:.3f}, and the model "
+                f"Row {b}: in the end word {j} has the probability {out[j]:.3f}, but the model "
                 f"gives it {p[b, j]:.3f}."
             )
         if q[b] @ accept[b] < np.minimum(p[b], q[b]).sum() - 1e-6:
             return (
-                f"Row {b}: what comes out is right. But only {q[b] @ accept[b]:.3f} of the "
-                "proposals are accepted, and more could be."
+                f"Row {b}: the final distribution is right. But only {q[b] @ accept[b]:.3f} of "
+                "the proposals are accepted, and more could be."
             )
     return None

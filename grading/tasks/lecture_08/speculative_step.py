@@ -14,9 +14,9 @@ task = TaskFile(
     outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
     "loop, and measure what temperature does to a text",
     hints=(
-        "Go through the proposed words from the left. What happens at the first one that is "
-        "rejected, and what to those after it?",
-        "`p` has one row more than `q`. Of which word does it speak?",
+        "Go through the proposed words from the left. What happens at the first rejected one, and "
+        "what to those after it?",
+        "`p` has one row more than `q`. Which word does that row predict?",
     ),
 )
 
@@ -47,7 +47,7 @@ def at_once(p, q, proposed, chances):
 
 task.edit(
     "It goes on after a rejection. What was proposed after a rejected word continues a text that "
-    "will not be written.",
+    "is not generated.",
     "            return i, instead[i]\n",
     "            continue\n",
 )
@@ -55,7 +55,7 @@ task.edit(
 
 @task.mistake(
     "All accepted words are counted, also those after the first rejected one. They continue a "
-    "text that will not be written."
+    "text that is not generated."
 )
 def counts_all(p, q, proposed, chances):
     accept, instead = speculative_sampling(p[:-1], q)
@@ -65,13 +65,13 @@ def counts_all(p, q, proposed, chances):
 
 
 task.edit(
-    "After a rejection the word is sampled from p again. The accepted words would get a second "
-    "chance; `instead` is made for this.",
+    "After a rejection the word is sampled from p again, so the accepted words get a second "
+    "chance. Use `instead`.",
     "return i, instead[i]",
     "return i, p[i]",
 )
 task.edit(
-    "After a rejection the word is sampled from q: the small model gets its way after all.",
+    "After a rejection the word is sampled from q, the small model. Use `instead`.",
     "return i, instead[i]",
     "return i, q[i]",
 )
@@ -81,19 +81,18 @@ task.edit(
     "return i + 1, instead[i]",
 )
 task.edit(
-    "After a rejection the distribution of the next position is taken. The rejected word must be "
-    "replaced.",
+    "After a rejection the distribution of the next position is used. Replace the rejected word.",
     "return i, instead[i]",
     "return i, torch.cat([instead, p[-1:]])[i + 1]",
 )
 task.edit(
-    "If all are accepted, the next word comes from the large model's last row, which nobody has "
-    "used yet. Here it comes from the row before it.",
+    "If all are accepted, the next word comes from the large model's last row, which is still "
+    "unused. Here it comes from the row before it.",
     "return len(proposed), p[-1]",
     "return len(proposed), p[-2]",
 )
 task.edit(
-    "If all are accepted, nothing was rejected, and nothing must be replaced: the next word comes "
+    "If all are accepted, nothing was rejected, so nothing must be replaced: the next word comes "
     "from the large model's last row.",
     "return len(proposed), p[-1]",
     "return len(proposed), instead[-1]",
@@ -101,8 +100,8 @@ task.edit(
 
 
 @task.mistake(
-    "If all are accepted, there is no first rejection to be found. `argmin` and `argmax` say 0 "
-    "then, which is also what they say if the first word is rejected."
+    "If all are accepted, there is no first rejection. `argmin` and `argmax` return 0 then, the "
+    "same as if the first word is rejected."
 )
 def finds_none(p, q, proposed, chances):
     accept, instead = speculative_sampling(p[:-1], q)
@@ -112,24 +111,24 @@ def finds_none(p, q, proposed, chances):
 
 
 task.edit(
-    "p has a row more than q, and no row of q belongs to that one. Which rows of p does "
+    "p has one row more than q, and no row of q belongs to that one. Which rows of p does "
     "`speculative_sampling` need?",
     "speculative_sampling(p[:-1], q)",
     "speculative_sampling(p, q)",
 )
 task.edit(
-    "The chances are compared the wrong way round: a word is accepted with probability accept.",
+    "The comparison is inverted: a word is accepted with probability accept.",
     "chances[i] >= accept",
     "chances[i] < accept",
 )
 task.edit(
-    "The chance is compared with the large model's probability of the word. It has to be compared "
+    "The random number is compared with the large model's probability of the word. Compare it "
     "with `accept`.",
     "chances[i] >= accept[i, word]",
     "chances[i] >= p[i, word]",
 )
 task.edit(
-    "Rows of p and q belong together that do not: row i of both speaks of the word proposed[i].",
+    "The rows of p and q are not aligned: row i of both predicts the word proposed[i].",
     "speculative_sampling(p[:-1], q)",
     "speculative_sampling(p[1:], q)",
 )
@@ -139,7 +138,7 @@ task.edit(
     "speculative_sampling(q, p[:-1])",
 )
 task.edit(
-    "All words are compared with the first chance. Word i has a chance of its own.",
+    "All words use the first random number. Word i has its own.",
     "chances[i] >=",
     "chances[0] >=",
 )

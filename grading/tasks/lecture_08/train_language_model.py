@@ -24,9 +24,9 @@ task = TaskFile(
     rtol=0.0,
     atol=0.3,
     hints=(
-        "`texts[rows]` with `rows` of shape (32,) is a batch. `torch.randint` draws rows.",
+        "`texts[rows]` with `rows` of shape (32,) is a batch. `torch.randint` samples rows.",
         "If `check` says that agreement is not learned yet, compare each number with the "
-        "statement: the rate, the warm-up, the steps.",
+        "statement: learning rate, warm-up, steps.",
     ),
 )
 
@@ -59,15 +59,13 @@ def train_language_model(texts, d_model, steps):
 # %%
 
 task.mistake(
-    "The loss is near ln 99 = 4.60, as that of a model that knows nothing. Has it been trained "
-    "before it is returned?",
+    "The loss is near ln 99 = 4.60, that of an untrained model. Is it trained before you return "
+    "it?",
     lambda texts, d_model, steps: (torch.manual_seed(0), _model(d_model))[1],
 )
 
 
-@task.mistake(
-    "It has seen the same batch in every step, and knows little else. Draw new rows for each step."
-)
+@task.mistake("It has seen the same batch in every step. Sample new rows for each step.")
 def one_batch(texts, d_model, steps):
     generator = torch.Generator().manual_seed(0)
     torch.manual_seed(0)
@@ -78,8 +76,8 @@ def one_batch(texts, d_model, steps):
 
 
 @task.mistake(
-    "It knows which word follows which, and its verbs are hardly better than a coin. Agreement "
-    "comes late: were all the steps made?"
+    "It knows which word follows which, but its verbs are hardly better than chance. Agreement is "
+    "learned late: did you run all the steps?"
 )
 def too_short(texts, d_model, steps):
     torch.manual_seed(0)
@@ -100,9 +98,9 @@ def harness(answer, texts, held_out, verbs):
     if model is None:
         return None
     if not isinstance(model, LanguageModel):
-        raise ValueError("a LanguageModel of the helpers is wanted")
+        raise ValueError("expected a LanguageModel of the helpers")
     if model.embedding.weight.shape != (99, 32):
-        raise ValueError("vocabulary and d_model must be 99 and what is asked for")
+        raise ValueError("the vocabulary must be 99, and d_model as the statement says")
     model.eval()
     with torch.no_grad():
         logits = model(held_out[:, :-1])

@@ -15,11 +15,11 @@ task = TaskFile(
     forbidden=("helpers.training.train",),
     two_at_once=True,
     hints=(
-        "Write down the order first: set the rate, compute the loss, empty the gradients, go "
+        "Write down the order first: set the rate, compute the loss, zero the gradients, go "
         "backward, clip, step.",
-        "`nn.utils.clip_grad_norm_` clips. When is there a gradient that it can clip?",
-        "`F.cross_entropy` wants logits (N, vocab) and targets (N,). One of its arguments leaves "
-        "out a target.",
+        "`nn.utils.clip_grad_norm_` clips the gradients. When do they exist?",
+        "`F.cross_entropy` takes logits (N, vocab) and targets (N,). One of its arguments "
+        "excludes a target.",
     ),
 )
 
@@ -92,69 +92,69 @@ def as_tensors(model, batches, lr, warmup, clip):
 
 
 task.edit(
-    "Each word is its own target: a model that copies its input has no loss, and has learned "
-    "nothing.",
+    "Each word is its own target: a model that copies its input would have a loss of 0 and would "
+    "have learned nothing.",
     "targets = texts[:, 1:]",
     "targets = texts[:, :-1]",
 )
 task.edit(
-    "The shift goes the wrong way: each position must predict the word *before* it.",
+    "The shift is in the wrong direction: each position must predict the word *before* it.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts)[:, 1:].flatten(0, 1)",
     "targets = texts[:, 1:]",
     "targets = texts[:, :-1]",
 )
 task.edit(
-    "`roll` moves in a circle: the last position of a text without padding must predict the first "
-    "word.",
+    "`roll` moves the words in a circle: in a text without padding, the last position must "
+    "predict the first word.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts).flatten(0, 1)",
     "targets = texts[:, 1:]",
     "targets = texts.roll(-1, 1)",
 )
-task.edit("Padding is a target as if it were a word.", ", ignore_index=0", "")
+task.edit("Padding is used as a target like a word.", ", ignore_index=0", "")
 task.edit(
-    "Padding adds nothing to the loss any more, but it is still counted when the mean is taken.",
+    "Padding adds nothing to the loss any more, but it is still counted in the mean.",
     "loss = F.cross_entropy(logits, targets, ignore_index=0)",
     "loss = F.cross_entropy(logits, targets, ignore_index=0, reduction='none').mean()",
 )
 task.edit(
-    "This is the sum of the surprises. The loss is their mean, over the words that are asked for.",
+    "This is the sum of the losses of the words. Return their mean, over the target words.",
     "ignore_index=0",
     "ignore_index=0, reduction='sum'",
 )
 task.edit(
-    "The gradients of all steps so far add up. Whose job is it to empty them before each step?",
+    "The gradients of all steps so far add up. Which call sets them to zero before each step?",
     "        optimizer.zero_grad()\n",
     "",
 )
 task.edit(
-    "The gradients are not clipped when the step is made. The position for it is between "
-    "`backward` and `step`.",
+    "The gradients are not clipped before the step. Clip them between `backward` and `step`.",
     "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
     "",
 )
 task.edit(
-    "The gradient gets the length `clip` in every step. One that is shorter stays as it is.",
+    "The gradient gets the norm `clip` in every step. A gradient with a smaller norm must stay as "
+    "it is.",
     "        nn.utils.clip_grad_norm_(model.parameters(), clip)\n",
     "        length = torch.stack([p.grad.norm() for p in model.parameters()]).norm()\n"
     "        for p in model.parameters():\n"
     "            p.grad *= clip / length\n",
 )
 task.edit(
-    "Each number of the gradient is clipped by itself, which turns its direction. Clip the length "
-    "of all of it together.",
+    "Each entry of the gradient is clipped separately, which changes its direction. Clip the norm "
+    "of the whole gradient.",
     "clip_grad_norm_",
     "clip_grad_value_",
 )
 task.edit(
-    "Each parameter's gradient is clipped by itself. The length is that of all gradients together.",
+    "Each parameter's gradient is clipped separately. Clip the norm of all gradients together.",
     "nn.utils.clip_grad_norm_(model.parameters(), clip)",
     "[nn.utils.clip_grad_norm_(p, clip) for p in model.parameters()]",
 )
 task.edit(
-    "The warm-up is one step late: the first step has the rate 0. Step t has the share "
-    "(t + 1) / warmup.",
+    "The warm-up is one step late: the first step has the rate 0. Step t has the factor (t + 1) / "
+    "warmup.",
     "(t + 1) / warmup",
     "t / warmup",
 )
@@ -162,24 +162,24 @@ task.edit(
     "There is no warm-up: the first step has the full rate.", "min((t + 1) / warmup, ", "min(1, "
 )
 task.edit(
-    "The rate rises, and then stays. It should fall again.",
+    "The rate rises and then stays constant. It should fall again.",
     "(steps - t) / (steps - warmup))",
     "1)",
 )
 task.edit(
-    "The rate falls from the first step on and is not back at 0 at the end of the rise: take the "
-    "smaller of two shares, and the second is (steps − t) / (steps − warmup).",
+    "The rate falls from the first step on. Take the smaller of two factors; the second is (steps "
+    "− t) / (steps − warmup).",
     "(steps - t) / (steps - warmup)",
     "(steps - t) / steps",
 )
 task.edit(
-    "The rate never changes: is what you compute put where the optimizer reads it?",
+    "The rate never changes: do you store it where the optimizer reads it?",
     "optimizer.param_groups[0]",
     "optimizer.defaults",
 )
 task.edit(
-    "The rate of a step is made from that of the step before, so the shares pile up. Make it from "
-    "`lr` each time.",
+    "The rate of a step is computed from that of the step before, so the factors multiply up. "
+    "Compute it from `lr` each time.",
     '["lr"] = lr * share',
     '["lr"] *= share',
 )
@@ -189,28 +189,31 @@ task.edit(
     "(t + 2) / warmup, (steps - t - 1)",
 )
 task.edit(
-    "Each step begins with a new optimizer, so Adam's averages are lost each time.",
+    "Each step creates a new optimizer, so Adam's averages are lost each time.",
     "        optimizer.zero_grad()\n",
     "        optimizer = torch.optim.Adam(model.parameters(), lr=lr * share)\n"
     "        optimizer.zero_grad()\n",
 )
-task.edit("This is SGD. Adam is wanted.", "optim.Adam(", "optim.SGD(")
+task.edit("This is SGD. The task asks for Adam.", "optim.Adam(", "optim.SGD(")
 task.edit(
-    "This is AdamW, which also shrinks the weights. Adam is wanted.", "optim.Adam(", "optim.AdamW("
+    "This is AdamW, which also shrinks the weights. The task asks for Adam.",
+    "optim.Adam(",
+    "optim.AdamW(",
 )
 task.edit(
-    "The losses that come back are those *after* each step. Wanted are those before.",
+    "These are the losses *after* each step. Return those before.",
     "losses.append(loss.item())",
     "losses.append(F.cross_entropy(model(texts[:, :-1]).flatten(0, 1), targets, ignore_index=0)"
     ".item())",
 )
 task.edit(
-    "The model is left in training mode: anyone who writes with it would get dropout.",
+    "The model is left in training mode: dropout would be active when it generates.",
     "    model.eval()\n",
     "",
 )
 task.edit(
-    "The model learns in whatever mode it came. Dropout is at work only after `model.train()`.",
+    "The model is trained in whatever mode it was in. Dropout is active only after "
+    "`model.train()`.",
     "    model.train()\n",
     "",
 )
@@ -239,9 +242,7 @@ def harness(answer, table, readout, batches, lr, warmup, clip):
     try:
         numbers = [float(x) for x in losses]
     except (TypeError, ValueError, RuntimeError):
-        raise ValueError(
-            "a list is wanted that holds one number, the loss, for each step"
-        ) from None
+        raise ValueError("expected a list with one number, the loss, for each step") from None
     return {
         "losses": numbers,
         "table": model.table.detach().clone(),
@@ -301,7 +302,7 @@ def first_wrong(args, result):
     """Which of the losses is the first wrong one, or what else is wrong."""
     right, losses = harness(training_loop, *args), result["losses"]
     if len(losses) != len(args[2]):
-        return f"{len(losses)} losses came back for {len(args[2])} batches."
+        return f"You returned {len(losses)} losses for {len(args[2])} batches."
     for t, (came, want) in enumerate(zip(losses, right["losses"], strict=True)):
         if abs(came - want) > 1e-4 * (1 + abs(want)):
             before = " No step had been made before it." if t == 0 else ""

@@ -13,9 +13,9 @@ task = TaskFile(
     minutes=18,
     outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     hints=(
-        "Keep a list of pairs: the words, and the sum of their logarithms. It begins with one "
+        "Keep a list of pairs: the words, and the sum of their logarithms. It starts with one "
         "pair: no words, and 0.",
-        "Each step makes a new, longer list from the old one, sorts it, and cuts it.",
+        "Each step computes a new, longer list from the old one, sorts it, and cuts it.",
     ),
 )
 
@@ -117,26 +117,26 @@ task.mistake(
 )
 task.mistake(
     "Each beginning is continued by its own most probable word only. Two of the kept ones may "
-    "come from the same beginning: compare all continuations of all of them.",
+    "share a beginning: compare all continuations of all beginnings.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
 )
 task.mistake(
-    "Sentences go on after END. One that has ended stays in the pool as it is.",
+    "Sentences continue after END. One that has ended stays in the pool as it is.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
 )
 task.mistake(
-    "Only the last word's logarithm is compared. The score of a beginning is the sum over all of "
-    "its words.",
+    "Only the last word's logarithm is compared. The score of a beginning is the sum over all its "
+    "words.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
 )
 task.mistake(
-    "The *least* likely ones are kept. A logarithm nearer to zero is a larger probability.",
+    "The *least* likely ones are kept. A logarithm closer to zero is a larger probability.",
     lambda step, n_beams, longest: _search(
         step, n_beams, longest, rank=lambda words, total: -total
     ),
 )
 task.mistake(
-    "The search stops with the first sentence that ends. A longer one may still be likelier.",
+    "The search stops at the first sentence that ends. A longer one may still be more probable.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
 )
 task.mistake(
@@ -144,14 +144,14 @@ task.mistake(
     lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
 )
 task.mistake(
-    "END was cut off. It belongs to the sentence: without it nobody knows that it is over.",
+    "END was removed. It belongs to the sentence: without it, the sentence is not finished.",
     lambda step, n_beams, longest: [w for w in beam_search(step, n_beams, longest) if w != END],
 )
 
 
 @task.mistake(
     "Sentences that have ended do not compete with the others here. They stay in the pool as they "
-    "are, take places among the `n_beams`, and may be pushed out again."
+    "are, count among the `n_beams`, and may be pushed out again."
 )
 def laid_aside(step, n_beams, longest):
     kept, done = [([], 0.0)], []
@@ -171,8 +171,7 @@ task.mistake(
     lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
 )
 task.mistake(
-    "Of the sentences kept at the end this is the *least* likely one. They are sorted, the best "
-    "first.",
+    "Of the remaining sentences this is the *least* likely one. Take the most probable one.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
 )
 
@@ -185,24 +184,24 @@ def added_up(step, n_beams, longest):
 
 
 task.mistake(
-    "The sentence begins with START. The words are asked for, and START is none: the first call "
-    "of `step` gets an empty list.",
+    "The sentence begins with START. Return only the words: the first call of `step` gets an "
+    "empty list.",
     lambda step, n_beams, longest: [1, *beam_search(step, n_beams, longest)],
 )
 task.mistake(
-    "One step too many was made. The pool is made and cut `longest` times.",
+    "There is one step too many. The pool is extended and cut `longest` times.",
     lambda step, n_beams, longest: _search(step, n_beams, longest + 1),
 )
 task.mistake(
-    "One step is missing. The pool is made and cut `longest` times, the first one from the empty "
-    "sentence.",
+    "One step is missing. The pool is extended and cut `longest` times, the first time from the "
+    "empty sentence.",
     lambda step, n_beams, longest: _search(step, n_beams, longest - 1),
 )
 
 
 @task.mistake(
-    "The sum was divided by the number of words. You need the most probable sentence, without a "
-    "norm for length."
+    "The sum was divided by the number of words. Return the most probable sentence, without "
+    "length normalization."
 )
 def normed(step, n_beams, longest):
     return _search(step, n_beams, longest, rank=lambda words, total: total / len(words))

@@ -40,29 +40,29 @@ task.mistake(
     [0.2, 0.2, 2, 0.6],
 )
 task.mistake(
-    "The second leaves out the step to the end. Its probability counts as any other word's.",
+    "The second leaves out the end token. Its probability is a factor like that of any other word.",
     [0.2, 0.4, 2, 0.6],
 )
 task.mistake(
-    "One beam is greedy choice, which does not find it. How many are needed?",
+    "One beam is greedy search, which does not find it. How many are needed?",
     [0.2, 0.36, 1, 0.6],
 )
 task.mistake(
-    "Fewer beams are enough. After the first word, what is the rank of the first word of the most "
+    "Fewer beams are enough. After the first step, what is the rank of the first word of the most "
     "probable sentence?",
     [0.2, 0.36, 3, 0.6],
 )
 task.mistake(
     "The fourth is the probability itself. With a power of 1 the *logarithm* is divided by the "
-    "number of words, which is a root of the probability.",
+    "number of words, which takes a root of the probability.",
     [0.2, 0.36, 2, 0.36],
 )
 task.mistake(
-    "The fourth is a third of a sum of logarithms somewhere: the end token does count, and there "
-    "is one word before it, which makes two.",
+    "The fourth is divided by the wrong number of words: the end token counts, and there is one "
+    "word before it, which makes two.",
     [0.2, 0.36, 2, 0.7114],
 )
 task.mistake(
-    "The fourth divides the probability by 2. Logarithms are divided, and that takes the root.",
+    "The fourth divides the probability by 2. Divide the logarithm, which gives a square root.",
     [0.2, 0.36, 2, 0.18],
 )

@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="score an {term}`alignment` and a translation, and say what exact match, BLEU and "
     "chrF each hide",
     hints=(
-        "Put a wrong translation and its reference side by side. Which words differ, and who would "
-        "notice what?",
+        "Put a wrong translation and its reference side by side. Which words differ, and what "
+        "would a reader notice?",
         "In how many letters do two endings of one verb differ?",
     ),
 )
@@ -50,12 +50,12 @@ task.mistake(
     "Most words are right, so the translations are nearly right.",
 )
 task.mistake(
-    "It does not say what the two scores count: runs of words, and runs of letters.",
+    "It does not say what the two scores count: n-grams of words, and n-grams of letters.",
     "chrF is larger than BLEU, so it is the kinder one.",
 )
 task.mistake(
-    "It takes exact match for the fair one. That fails every sentence for a single ending, and "
-    "where a thing can be said in two ways it fails one of them.",
+    "It calls exact match the fair score. But exact match rejects every sentence for a single "
+    "ending, and if there are two correct translations it rejects one of them.",
     "Exact match is the only honest score.",
 )
 task.mistake(

@@ -10,33 +10,33 @@ task = TaskFile(
     "and read a comparison of what was *learned* through it",
     reasons={
         "a": incorrect(
-            "Look at the second table, one clause. All of them are nearly perfect there when they "
+            "Look at the second table, one clause. All of them are almost perfect there when they "
             "are trained on such sentences only."
         ),
         "b": correct(
-            "0.97 to 1.00 without attention and 1.00 with it, too near the top to part them; "
-            "against no right sentence of two clauses and nearly all."
+            "0.97 to 1.00 without attention and 1.00 with it, too close to the maximum to "
+            "separate them; but with two clauses, no right sentence against nearly all."
         ),
         "c": incorrect(
             "The LSTM with attention has the most right sentences of three clauses. What the two "
-            "that succeed have in common is that they look back."
+            "successful models have in common is attention to the source."
         ),
         "d": correct(
             "Four times the parameters: 0.95 or more of the single clauses instead of 0.09 or "
-            "less, a part of those with two, hardly one with three."
+            "less, some of those with two, hardly one with three."
         ),
         "e": correct(
             "With four clauses, one more than in training, all are near zero, whatever they "
             "reached at three."
         ),
         "f": incorrect(
-            "600 steps were measured. That something was not learned in them does not prove that "
-            "it cannot be."
+            "600 steps were measured. That it was not learned in this time does not prove that it "
+            "cannot be learned."
         ),
     },
     hints=(
         "For each statement, find the two numbers that it compares.",
-        "A statement that says *cannot* needs more than a table of what was tried.",
+        "A statement that says *cannot* needs more than a table of a few experiments.",
     ),
 )
 

@@ -15,8 +15,8 @@ task = TaskFile(
     "three attentions needs",
     hints=(
         "Which of the three projections gets `x`, and which get `memory`?",
-        "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis is "
-        "still missing, so that it fits (batch, T_q, T_k)?",
+        "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis "
+        "is still missing for (batch, T_q, T_k)?",
     ),
 )
 
@@ -73,12 +73,12 @@ def _words(memory, lengths):
     return (torch.arange(memory.shape[1]) < lengths[:, None])[:, None]
 
 
-@task.mistake("Weights are on padding. Hide it: of each source only the first `lengths` are words.")
+@task.mistake("Padding gets weight. Mask it: of each source only the first `lengths` are words.")
 def no_mask(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
 
 
-@task.mistake("The mask is inverted: padding is seen, and the words are hidden.")
+@task.mistake("The mask is inverted: padding is visible, and the words are masked.")
 def turned_mask(x, memory, lengths, W_query, W_key, W_value):
     hidden = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -87,14 +87,14 @@ def turned_mask(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "Queries and keys are swapped: the source asks, and the text being written is looked at. Who "
-    "needs something here?"
+    "Queries and keys are swapped: here the source attends to the target. Which of the two needs "
+    "information?"
 )
 def other_way(x, memory, lengths, W_query, W_key, W_value):
     return _attend(memory @ W_query, x @ W_key, x @ W_value, None)
 
 
-@task.mistake("The memory is not looked at: this is self-attention of the text being written.")
+@task.mistake("The memory is not used: this is self-attention of the target.")
 def self_attention(x, memory, lengths, W_query, W_key, W_value):
     return _attend(x @ W_query, x @ W_key, x @ W_value, None)
 
@@ -108,8 +108,8 @@ def values_plain(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "A causal mask has no place here: already the first word may look at the whole source, which "
-    "is finished."
+    "A causal mask is wrong here: even the first word may attend to the whole source, which is "
+    "complete."
 )
 def causal_too(x, memory, lengths, W_query, W_key, W_value):
     T_q, T_k = x.shape[1], memory.shape[1]
@@ -118,7 +118,8 @@ def causal_too(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "Padding is hidden after softmax, so the rows no longer sum to 1. Hide scores before softmax."
+    "Padding is masked after softmax, so the rows no longer sum to 1. Mask the scores before "
+    "softmax."
 )
 def masked_after(x, memory, lengths, W_query, W_key, W_value):
     _, weights = _attend(x @ W_query, memory @ W_key, memory @ W_value, None)
@@ -127,8 +128,8 @@ def masked_after(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "The mask lies along the queries: the last ones look at everything alike, padding included. "
-    "It is keys that have to be hidden."
+    "The mask is applied along the queries: the last ones attend to everything equally, including "
+    "padding. Mask keys instead."
 )
 def rows_even(x, memory, lengths, W_query, W_key, W_value):
     rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
@@ -138,7 +139,7 @@ def rows_even(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "The mask is on the wrong axis: it hides the last *queries*. Padding is among the keys."
+    "The mask is on the wrong axis: it masks the last *queries*. Padding is among the keys."
 )
 def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
     rows = (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
@@ -148,8 +149,8 @@ def rows_hidden(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "Softmax goes down the columns: each *key* shares out a weight of 1. It is the rows, one for "
-    "each query, that have to sum to 1."
+    "Softmax runs down the columns, so the weights of each *key* sum to 1. The rows, one for each "
+    "query, have to sum to 1."
 )
 def softmax_down(x, memory, lengths, W_query, W_key, W_value):
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -157,7 +158,7 @@ def softmax_down(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@task.mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+@task.mistake("Softmax runs over the queries. The weights of each *query* have to sum to 1.")
 def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
     mask = _words(memory, lengths)
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
@@ -165,22 +166,20 @@ def softmax_over_queries(x, memory, lengths, W_query, W_key, W_value):
     return weights @ memory @ W_value, weights
 
 
-@task.mistake("All sources are cut at the length of the shortest. Each has a length of its own.")
+@task.mistake("All sources are cut at the length of the shortest one. Each has its own length.")
 def one_length(x, memory, lengths, W_query, W_key, W_value):
     mask = _words(memory, torch.full_like(lengths, int(lengths.min())))
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
-@task.mistake(
-    "One word too many is seen: the position with the number `length` is padding already."
-)
+@task.mistake("One word too many is visible: the position `length` is already padding.")
 def one_too_many(x, memory, lengths, W_query, W_key, W_value):
     mask = (torch.arange(memory.shape[1]) <= lengths[:, None])[:, None]
     return _attend(x @ W_query, memory @ W_key, memory @ W_value, mask)
 
 
 @task.mistake(
-    "Masked padding should have a weight of exactly 0, but a little is left: the number that you "
+    "Masked padding should have a weight of exactly 0, but a little remains: the number that you "
     "write over masked scores is not low enough. Use −∞."
 )
 def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
@@ -190,14 +189,14 @@ def not_low_enough(x, memory, lengths, W_query, W_key, W_value):
 
 
 task.mistake(
-    "The scores are divided by the root of the wrong number: of the width of `x`, and not of the "
-    "width d_k of queries and keys.",
+    "The scores are divided by the square root of the wrong number, the width of `x`. Use d_k, "
+    "the width of queries and keys.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query, memory @ W_key, memory @ W_value, _words(memory, lengths), x.shape[-1] ** 0.5
     ),
 )
 task.mistake(
-    "The scores are divided by the root of the number of keys. The width d_k belongs there: which "
+    "The scores are divided by the square root of the number of keys. Use the width d_k: which "
     "axis of the keys is that?",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query,
@@ -210,14 +209,14 @@ task.mistake(
 
 
 task.mistake(
-    "The last word of each source is hidden as well. The first `lengths` words may be seen.",
+    "The last word of each source is masked as well. The first `lengths` words are visible.",
     lambda x, memory, lengths, W_query, W_key, W_value: cross_attention(
         x, memory, lengths - 1, W_query, W_key, W_value
     ),
 )
 
 
-@task.mistake("What is hidden has the score 0, which is a score like any other. It should be −∞.")
+@task.mistake("Masked entries have the score 0, which is a score like any other. Use −∞.")
 def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
     scores = (x @ W_query) @ (memory @ W_key).mT / W_key.shape[-1] ** 0.5
     weights = scores.masked_fill(~_words(memory, lengths), 0.0).softmax(dim=-1)
@@ -225,7 +224,7 @@ def zero_for_hidden(x, memory, lengths, W_query, W_key, W_value):
 
 
 @task.mistake(
-    "Words are hidden and padding is seen; a source without padding has nothing left. "
+    "Words are masked and padding is visible, so a source without padding has nothing left. "
     "`masked_fill` fills where its mask is True."
 )
 def words_hidden(x, memory, lengths, W_query, W_key, W_value):
@@ -233,8 +232,8 @@ def words_hidden(x, memory, lengths, W_query, W_key, W_value):
 
 
 task.mistake(
-    "The scores are divided by the root of the width of the *values*. d_k is that of queries and "
-    "keys.",
+    "The scores are divided by the square root of the width of the *values*. d_k is the width of "
+    "queries and keys.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query,
         memory @ W_key,
@@ -244,7 +243,7 @@ task.mistake(
     ),
 )
 task.mistake(
-    "The scores are multiplied by √d_k. They are divided.",
+    "The scores are multiplied by √d_k. Divide by it.",
     lambda x, memory, lengths, W_query, W_key, W_value: _attend(
         x @ W_query,
         memory @ W_key,
@@ -292,6 +291,6 @@ def cases(seed):
             torch.randn(d, width, generator=generator, dtype=torch.float64)
             for width in (d_k, d_k, d_v)
         ]
-        note = f"{T_q} words written, sources of {', '.join(map(str, lengths.tolist()))} words"
+        note = f"{T_q} target words, sources of {', '.join(map(str, lengths.tolist()))} words"
         found.append(Case((x, memory, lengths, *matrices), note, kind="ordinary cases"))
     return found

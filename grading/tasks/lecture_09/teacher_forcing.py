@@ -11,10 +11,9 @@ task = TaskFile(
     outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
     "which this was forgotten",
     hints=(
-        "Write both rows of the example on paper, one below the other. What is asked for under the "
-        "last word?",
-        "Make each sentence ready by itself, one with START and one with END, and fill up only "
-        "then.",
+        "Write both rows of the example on paper, one below the other. What is the target below "
+        "the last word?",
+        "Prepare each sentence by itself, one with START and one with END, and pad only then.",
     ),
 )
 
@@ -72,8 +71,8 @@ def by_lists(sentences):
 
 
 @task.mistake(
-    "Both are the same: each position must predict the very word that it reads. The loss would be "
-    "wonderful, and the model would have learned to copy."
+    "Input and target are the same: each position predicts the word that it reads. The loss would "
+    "be near 0, but the model would only have learned to copy."
 )
 def not_shifted(sentences):
     begun, _ = by_padding(sentences)
@@ -81,7 +80,7 @@ def not_shifted(sentences):
 
 
 @task.mistake(
-    "The end token is never a target. Then the model never learns to stop: after the last word "
+    "The end token is never a target, so the model never learns to stop. After the last word "
     "comes END."
 )
 def no_end(sentences):
@@ -90,7 +89,7 @@ def no_end(sentences):
 
 
 @task.mistake(
-    "What is read begins with the first word. When the model writes, there is no word yet: it "
+    "The input begins with the first word. In generation there is no word yet, so the input "
     "begins with START."
 )
 def no_start(sentences):
@@ -99,8 +98,7 @@ def no_start(sentences):
 
 
 @task.mistake(
-    "Padding is a target. Where the sentence is over, the target is −100, so that it does not "
-    "count."
+    "Padding is a target. After the end of the sentence the target is −100, so that it is ignored."
 )
 def filler_asked(sentences):
     begun = [_joined(START, s) for s in sentences]
@@ -108,8 +106,8 @@ def filler_asked(sentences):
 
 
 @task.mistake(
-    "END comes after the padding of shorter sentences: all were filled up first. A sentence ends "
-    "after its own last word."
+    "END comes after the padding of shorter sentences, because all were padded first. END comes "
+    "right after a sentence's own last word."
 )
 def end_behind_filler(sentences):
     begun, _ = by_padding(sentences)
@@ -118,25 +116,23 @@ def end_behind_filler(sentences):
 
 
 @task.mistake(
-    "A position is missing: the longest sentence has one word more to be read, START, and one "
-    "more to be asked for, END."
+    "One position is missing: the longest sentence has one more input, START, and one more "
+    "target, END."
 )
 def one_place_less(sentences):
     begun, wanted = by_padding(sentences)
     return begun[:, :-1], wanted[:, :-1]
 
 
-@task.mistake(
-    "What is read is filled with −100. No embedding has such a row: padding that is read is 0."
-)
+@task.mistake("The input is padded with −100. No embedding has such a row: pad the input with 0.")
 def ignored_read(sentences):
     begun = [_joined(START, s) for s in sentences]
     return _both(begun, [_joined(s, END) for s in sentences], pad=IGNORE)
 
 
 @task.mistake(
-    "In shorter sentences END is among what is read: the last *column* was cut off, and END of a "
-    "short sentence is elsewhere. Cut each sentence before filling up."
+    "In shorter sentences END is part of the input: the last *column* was removed, but END of a "
+    "short sentence is elsewhere. Cut each sentence before you pad it."
 )
 def end_is_read(sentences):
     whole = [_joined(START, s, END) for s in sentences]
@@ -145,8 +141,8 @@ def end_is_read(sentences):
 
 
 @task.mistake(
-    "The first sentence is missing in one, and the last in the other: batch and time were mixed "
-    "up. The shift goes along the words, not along the sentences."
+    "The first sentence is missing in one result and the last in the other: batch and time were "
+    "mixed up. Shift along the words, not along the sentences."
 )
 def batch_shifted(sentences):
     whole = [_joined(START, s, END) for s in sentences]
@@ -154,13 +150,13 @@ def batch_shifted(sentences):
     return begun[:-1], wanted[1:]
 
 
-@task.mistake("The two are exchanged: first what is read, then what is asked for.")
+@task.mistake("The two results are exchanged: the input comes first, then the target.")
 def exchanged(sentences):
     begun, wanted = by_padding(sentences)
     return wanted, begun
 
 
-@task.mistake("Padding is on the left. It belongs on the right, after the words.")
+@task.mistake("The padding is on the left. It belongs on the right, after the words.")
 def filled_left(sentences):
     T = max(map(len, sentences)) + 1
     begun = [[0] * (T - 1 - len(s)) + [1, *s.tolist()] for s in sentences]
@@ -174,7 +170,7 @@ def time_first(sentences):
     return begun.T, wanted.T
 
 
-@task.mistake("START and END are exchanged: 1 begins a sentence, and 2 ends it.")
+@task.mistake("START and END are exchanged: 1 is START, and 2 is END.")
 def marks_exchanged(sentences):
     begun = [_joined(END, s) for s in sentences]
     return _both(begun, [_joined(s, START) for s in sentences])

@@ -20,11 +20,11 @@ task = TaskFile(
     atol=1.5,
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "Which rows come is for you to draw.",
-        "Task `teacher_forcing` made `begun` and `wanted` of a list of sentences. Here they come "
-        "as one tensor, and the end token comes after the last word of each row.",
-        "A translator without positions reads a bag of words. Give it some.",
-        "The lecture's rate and number of steps are a good beginning.",
+        "You decide which rows to sample.",
+        "Task `teacher_forcing` made `begun` and `wanted` from a list of sentences. Here they are "
+        "one tensor, and the end token comes after the last word of each row.",
+        "A translator without positions sees a bag of words. Give it positions.",
+        "The lecture's learning rate and number of steps are a good start.",
     ),
 )
 
@@ -79,14 +79,14 @@ def train_translator(source, target):
 
 
 @task.mistake(
-    "It writes the start token again and again: what is asked for is what is read. Shift one "
-    "against the other."
+    "It generates the start token again and again, because input and target are the same. Shift "
+    "one of them."
 )
 def not_shifted(source, target):
     return _trained(source, target, 80, shift=0)
 
 
-@task.mistake("It knows nothing. Has it been trained before it is returned?")
+@task.mistake("Its accuracy is at chance. Do you train it before you return it?")
 def untrained(source, target):
     from helpers.config import TransformerConfig
     from helpers.data.kannada import ENGLISH, KANNADA
@@ -96,7 +96,9 @@ def untrained(source, target):
     return EncoderDecoder(TransformerConfig(len(KANNADA), 40, 1, 2, source_vocab=len(ENGLISH)))
 
 
-@task.mistake("It has begun to learn, and most sentences still have a wrong word. More steps?")
+@task.mistake(
+    "It has begun to learn, but most sentences still have a wrong word. Does it need more steps?"
+)
 def too_short(source, target):
     return _trained(source, target, 100)
 
@@ -114,10 +116,10 @@ def harness(answer, source, target, new_source, new_target):
     if model is None:
         return None
     if not isinstance(model, EncoderDecoder):
-        raise ValueError("an EncoderDecoder of the helpers is wanted")
+        raise ValueError("expected an EncoderDecoder of the helpers")
     size = sum(p.numel() for p in model.parameters())
     if size > 80_000:
-        raise ValueError(f"at most 80,000 numbers are allowed, and the model has {size:,}")
+        raise ValueError(f"at most 80,000 parameters are allowed, but the model has {size:,}")
     model.eval()
     start = torch.full((len(new_source), 1), START)
     written = generate(

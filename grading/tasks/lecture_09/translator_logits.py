@@ -11,8 +11,8 @@ task = TaskFile(
     outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
     "three attentions needs",
     hints=(
-        "Make the table of the lecture for this code: three attentions, and for each the mask "
-        "that it has and the one that it needs.",
+        "Make the lecture's table for this code: three attentions, and for each the mask that it "
+        "has and the one that it needs.",
         "Then follow both texts from their words to the first block, side by side.",
     ),
 )
@@ -70,23 +70,24 @@ DECODER = 'y = parts["decoder"](y, memory, None, is_word, causal=True)'
 
 task.as_given(
     "This is the code as given: the logits of a sentence change with the padding after its "
-    "source, and this is not all."
+    "source, and that is not the only problem."
 )
 task.edit(
-    "In a source without padding the early words do not know of the later ones: change its last "
-    "word, and the memory of the first stays as it was. That is right for a text that is still "
-    "being written. Is the source?",
+    "In a source without padding, early words do not see later ones: if you change its last word, "
+    "the memory of the first stays the same. That is right for a text that is being generated. Is "
+    "the source one?",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
 )
 task.edit(
-    "The translation depends on how much padding comes after the source. Who still looks at it?",
+    "The translation depends on how much padding comes after the source. Which attention still "
+    "sees it?",
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
 task.edit(
-    "The decoder's words have no positional encoding: its first block sees the earlier words as a "
-    "bag. What does the source have that the target has not?",
+    "The target words have no positional encoding: the decoder's first block sees the earlier "
+    "words as a bag. What does the source have that the target lacks?",
     PLACES,
     "y = 1.0 * y",
 )
@@ -99,46 +100,46 @@ task.edit(
     'y = parts["decoder"](y, memory, causal=True)',
 )
 task.edit(
-    "Padding is hidden everywhere now. There are still two bugs, one on each side: who sees the "
-    "source only up to itself, and what does the target lack?",
+    "Padding is masked everywhere now. There are still two bugs, one on each side: which "
+    "attention sees the source only up to each word, and what does the target lack?",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
     PLACES,
     "y = 1.0 * y",
 )
 task.edit(
-    "The order of both texts is known now. There are still two bugs: a mask that should not be "
-    "there, and one that is missing.",
+    "Both texts have positions now. There are still two bugs: a mask that should not be there, "
+    "and one that is missing.",
     ENCODER,
     'memory = parts["encoder"](x, is_word, causal=True)',
     DECODER,
     'y = parts["decoder"](y, memory, causal=True)',
 )
 task.edit(
-    "Now the decoder sees the words that it has still to write. Its own mask has to stay causal.",
+    "Now the decoder sees the words that it has to predict. Its own mask has to stay causal.",
     DECODER,
     'y = parts["decoder"](y, memory, None, is_word)',
 )
 task.edit(
-    "The mask is inverted: padding is seen, and the words are not. True means “may attend”.",
+    "The mask is inverted: padding is visible, and the words are not. True means “may attend”.",
     "source != 0",
     "source == 0",
 )
 task.edit(
-    "Positions were added to the *memory*, which has them already from the words of the source. "
-    "It is the text being written that has none.",
+    "Positions were added to the *memory*, which already has them from the source words. The "
+    "target words are the ones without positions.",
     PLACES,
     'memory = parts["positions"].embed(memory)',
 )
 task.edit(
-    "Id 0 is hidden in the text being written, too. There all counts as words, as the statement "
+    "Id 0 is masked in the target, too. There every token counts as a word, as the statement "
     "says: only the source has padding.",
     DECODER,
     "own = (begun != 0)[:, None, None, :]\n    "
     'y = parts["decoder"](y, memory, own, is_word, causal=True)',
 )
 task.edit(
-    "The encoder looks at padding now. It needs the mask of its words, and that one only.",
+    "The encoder attends to padding now. It needs the mask of its words, and no other.",
     ENCODER,
     'memory = parts["encoder"](x)',
 )

@@ -9,8 +9,7 @@ task = TaskFile(
     outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
     "three attentions needs",
     hints=(
-        "Write down, for a translation of three words, what the decoder reads and what it is "
-        "asked for.",
+        "Write down, for a translation of three words, the decoder's input and its targets.",
         "The first question is the number of queries in each sentence of the batch. The second "
         "and the fourth need it.",
     ),
@@ -24,16 +23,16 @@ translator_shapes = [8, 72, 6, 4_000, 8]
 # %%
 
 task.mistake(
-    "The start token was forgotten. It comes before the words, and the decoder reads it, too.",
+    "The start token was forgotten. It comes before the words and is part of the decoder's input.",
     [7, 63, 6, 3_500, 8],
 )
 task.mistake(
-    "The end token was counted among what the decoder reads. It is asked for, and nothing is "
-    "written after it.",
+    "The end token was counted as an input of the decoder. It is only a target: nothing is "
+    "generated after it.",
     [9, 81, 6, 4_500, 8],
 )
 task.mistake(
-    "The first counts the tokens of all five rows. Asked are those of one.",
+    "The first counts the tokens of all five rows. Count those of one row.",
     [40, 72, 6, 4_000, 8],
 )
 task.mistake(
@@ -41,39 +40,39 @@ task.mistake(
     [8, 64, 6, 4_000, 8],
 )
 task.mistake(
-    "The second counts source times source. Who asks, in cross-attention?",
+    "The second counts source times source. Where do the queries of cross-attention come from?",
     [8, 81, 6, 4_000, 8],
 )
 task.mistake(
-    "The second counts all four heads. You need the map of one.",
+    "The second counts all four heads. Count one head.",
     [8, 288, 6, 4_000, 8],
 )
 task.mistake(
-    "The third counts padding. Weights on padding are zero, thanks to the mask.",
+    "The third counts padding. The mask makes its weights zero.",
     [8, 72, 9, 4_000, 8],
 )
 task.mistake(
-    "The third takes the causal mask for that of cross-attention. Already the first word may look "
-    "at the whole source.",
+    "The third assumes a causal mask in cross-attention. Even the first word may attend to the "
+    "whole source.",
     [8, 72, 1, 4_000, 8],
 )
 task.mistake(
-    "The fourth is of one sentence. There are five in the batch.",
+    "The fourth is for one sentence. There are five in the batch.",
     [8, 72, 6, 800, 8],
 )
 task.mistake(
-    "The fourth has a row for each word of the source. Logits are at the words being written.",
+    "The fourth has a row for each word of the source. Logits belong to the words of the target.",
     [8, 72, 6, 4_500, 8],
 )
 task.mistake(
-    "The fifth stops with the last word. How does the decoder say that it is done?",
+    "The fifth stops at the last word. How does the decoder say that the sentence is finished?",
     [8, 72, 6, 4_000, 7],
 )
 task.mistake(
-    "The fifth is one too many. Nobody reads the end token.",
+    "The fifth is one too many. The end token is not an input.",
     [8, 72, 6, 4_000, 9],
 )
 task.mistake(
-    "The fifth is the number of passes in training. In writing, each word needs the one before.",
+    "The fifth is the number of passes in training. In generation, each word needs the one before.",
     [8, 72, 6, 4_000, 1],
 )

@@ -11,7 +11,8 @@ task = TaskFile(
     outcome="choose a span from two rows of logits, so that the end is never before the start and "
     "padding is never chosen",
     hints=(
-        "Two loops are enough: over first words, and over the last words that go with each.",
+        "Two loops are enough: over first words, and over the last words that are allowed for "
+        "each.",
         "In the example, write down the sums of all spans that begin at position 2.",
     ),
 )
@@ -52,8 +53,8 @@ def by_list(start, end, n_words, longest):
 
 
 @task.mistake(
-    "Start and end are chosen one by one, so the end may come before the start. Choose the pair "
-    "with the largest sum among the legal ones."
+    "Start and end are chosen separately, so the end may come before the start. Choose the pair "
+    "with the largest sum among the allowed ones."
 )
 def one_by_one(start, end, n_words, longest):
     return start[1:n_words].argmax().item() + 1, end[1:n_words].argmax().item() + 1
@@ -80,8 +81,8 @@ def end_first(start, end, n_words, longest):
 
 
 @task.mistake(
-    "Where the end came before the start, the two were exchanged. A good position to end need not "
-    "be a good position to begin. Compare sums of legal spans."
+    "Where the end came before the start, the two were exchanged. A good end need not be a good "
+    "start. Compare the sums of allowed spans."
 )
 def exchanged(start, end, n_words, longest):
     return tuple(sorted(one_by_one(start, end, n_words, longest)))
@@ -95,7 +96,7 @@ task.edit(
     "min(first + longest, len(start))",
 )
 task.edit(
-    "Position 0 is not a word of the text: it is for “no answer” and belongs to no span.",
+    "Position 0 is not a word of the text: it stands for “no answer” and belongs to no span.",
     "range(1, n_words)",
     "range(n_words)",
 )
@@ -134,7 +135,7 @@ task.edit(
     "min(first + longest, n_words - 1)",
 )
 task.edit(
-    "A span is taken only if its sum is above 0. Logits may all be negative: begin with −∞.",
+    "A span is chosen only if its sum is above 0. All logits may be negative: start with −∞.",
     '-float("inf")',
     "0.0",
 )
@@ -142,7 +143,7 @@ task.edit(
 
 @task.mistake(
     "A span may end before it begins here, as long as it is short. The last word is at the first "
-    "one's position or after it."
+    "word's position or after it."
 )
 def either_way(start, end, n_words, longest):
     places = range(1, n_words)
@@ -156,7 +157,7 @@ task.edit(
     "n_words",
 )
 task.edit(
-    "A span must have two words at least here. Start and end may be one position.",
+    "A span must have at least two words here. Start and end may be the same position.",
     "range(first, min",
     "range(first + 1, min",
 )
@@ -167,7 +168,8 @@ task.edit(
     "start[first] * end[last]",
 )
 task.mistake(
-    "The second number is the position *after* the last word. It should be the last word's own.",
+    "The second number is the position *after* the last word. Return the position of the last "
+    "word.",
     lambda start, end, n_words, longest: (
         (span := by_list(start, end, n_words, longest))[0],
         span[1] + 1,
@@ -181,7 +183,7 @@ task.mistake(
     ),
 )
 task.mistake(
-    "Start and end have changed roles: the second row of logits was taken for the first.",
+    "Start and end are exchanged: the second row of logits was used as the first.",
     lambda start, end, n_words, longest: best_span(end, start, n_words, longest),
 )
 
@@ -216,12 +218,12 @@ def legal(args, result):
     """Whether the span is one."""
     _, _, n_words, longest = args
     if len(result) != 2:
-        return f"Two numbers are wanted, and {len(result)} came."
+        return f"expected two numbers, but you returned {len(result)}."
     first, last = (int(x) for x in result)
     if last < first:
         return f"The span ends at {last}, before it begins at {first}."
     if not 1 <= first or not last < n_words:
         return f"From {first} to {last}: words are at the positions 1 to {n_words - 1}."
     if last - first + 1 > longest:
-        return f"The span has {last - first + 1} words, and {longest} are allowed."
+        return f"The span has {last - first + 1} words, but only {longest} are allowed."
     return None

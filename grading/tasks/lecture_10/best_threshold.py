@@ -11,7 +11,8 @@ task = TaskFile(
     outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
     "own",
     hints=(
-        "For one threshold: who is told “no answer”, and for whom is that right? Who gets a span?",
+        "For one threshold: which questions get “no answer”, and for which of them is that right? "
+        "Which ones get a span?",
         "In the example, count the right answers for each of the five thresholds.",
     ),
 )
@@ -56,55 +57,55 @@ def by_loop(margins, span_right, has_answer):
 
 
 task.edit(
-    "“No answer” is said where the margin is *above* the threshold. Here it is said at the "
-    "threshold, too.",
+    "“No answer” is given where the margin is *above* the threshold. Here it is also given at the "
+    "threshold itself.",
     "margins > threshold",
     "margins >= threshold",
 )
 task.edit(
-    "“No answer” is said where the margin is *below* the threshold here. A large margin speaks for "
-    "no answer.",
+    "“No answer” is given where the margin is *below* the threshold here. A large margin speaks "
+    "for no answer.",
     "margins > threshold",
     "margins < threshold",
 )
 task.edit(
-    "A question with an answer counts as right here as soon as a span is given. The span must be "
-    "right, too.",
+    "A question with an answer counts as right here as soon as a span is given. The span must "
+    "also be right.",
     "span_right & has_answer",
     "has_answer",
 )
 task.edit(
-    "The smallest margin always wins here: “no answer” costs nothing. It is right only where there "
-    "is none, and elsewhere a right span may be lost.",
+    "The smallest margin always wins here, because “no answer” costs nothing. It is right only "
+    "for questions without an answer, and for the others a right span may be lost.",
     "~has_answer, span_right",
     "torch.ones_like(has_answer), span_right",
 )
 task.edit(
-    "Among equals this takes the largest threshold. Wanted is the smallest.",
+    "Among equals this takes the largest threshold. Take the smallest.",
     ".item() > best",
     ".item() >= best",
 )
 task.edit(
     "Thresholds are tried in the order of the questions, so among equals the first question's is "
-    "taken. Wanted is the smallest.",
+    "taken. Take the smallest.",
     "sorted(margins.tolist())",
     "margins.tolist()",
 )
 task.edit(
-    "Only questions that have an answer are counted here. Those without one are won or lost by the "
-    "threshold as well.",
+    "Only questions that have an answer are counted here. The threshold also decides about those "
+    "without one.",
     "torch.where(says_none, ~has_answer, span_right & has_answer)",
     "~says_none & span_right & has_answer",
 )
 task.mistake(
-    "The number of right answers came. You need the threshold that reaches it.",
+    "This is the number of right answers. Return the threshold that reaches it.",
     lambda margins, span_right, has_answer: max(
         torch.where(margins > t, ~has_answer, span_right & has_answer).sum().item()
         for t in margins.tolist()
     ),
 )
 task.mistake(
-    "This is the *place* of a threshold, counted from 0, and not the threshold itself.",
+    "This is the *position* of a threshold, counted from 0. Return the threshold itself.",
     lambda margins, span_right, has_answer: next(
         i
         for i, m in enumerate(margins.tolist())
@@ -112,12 +113,12 @@ task.mistake(
     ),
 )
 task.mistake(
-    "This is a position in the *sorted* margins. You need the margin that is there.",
+    "This is a position in the *sorted* margins. Return the margin at that position.",
     lambda margins, span_right, has_answer: (
         margins.sort().values.tolist().index(best_threshold(margins, span_right, has_answer))
     ),
 )
-task.mistake("The threshold is always 0 here. It must be chosen.", lambda m, s, h: 0.0)
+task.mistake("The threshold is always 0 here. Choose it from the margins.", lambda m, s, h: 0.0)
 
 
 @task.cases
@@ -146,5 +147,5 @@ def cases(seed):
 def among(args, result):
     """Whether it is one of the margins."""
     if not any(abs(float(result) - m) < 1e-9 for m in args[0].tolist()):
-        return f"{float(result):.3f} is none of the margins."
+        return f"{float(result):.3f} is not one of the margins."
     return None

@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
     "own",
     hints=(
-        "Ten questions, and ten thresholds to try. By what does one of them win?",
+        "There are ten questions and ten thresholds to try. Why does one of them win?",
         "Whatever is chosen by its result has a result that is too good.",
     ),
 )
@@ -38,12 +38,12 @@ claim_threshold = (
 # %%
 
 task.mistake(
-    "It reports the share on the questions that chose the threshold.",
+    "It reports the accuracy on the questions that chose the threshold.",
     "I would report the larger one, since the threshold belongs to it.",
 )
 task.mistake(
-    "It says that the reader is better on one of the two. Reader and questions are of one kind: "
-    "only the threshold knows the first ones.",
+    "It says that the reader is better on one of the two. Reader and kind of questions are the "
+    "same: only the threshold was fitted to the first ones.",
     "The other questions are harder.",
 )
 task.mistake(
@@ -52,7 +52,7 @@ task.mistake(
     "With more questions everything gets better.",
 )
 task.mistake(
-    "It sees no second choice in the table of readers. A rate is chosen, too.",
+    "It does not see the second choice in the table of readers. A rate is chosen, too.",
     "In the table there are only results.",
 )
 task.mistake(

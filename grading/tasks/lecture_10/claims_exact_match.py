@@ -15,8 +15,8 @@ task = TaskFile(
             "third. Compare these three rows."
         ),
         "b": correct(
-            "Then marks on any words would do, and the gain would come from the additional input. "
-            "That is what a control is for."
+            "Then marks on any words would help, and the gain would come from the additional "
+            "input. A control tests exactly that."
         ),
         "c": incorrect(
             "Each of the two cues is in two sentences, and one sentence has both. Count the "
@@ -24,8 +24,8 @@ task = TaskFile(
         ),
         "d": correct(
             "Seed 0 of *no flag* begins in the right sentence in .28, in a value of the right "
-            "kind in all, and is exact in .15. The rest ends in a wrong place, or begins inside "
-            "the value."
+            "kind in all, and is exact in .15. The rest ends at a wrong position, or begins "
+            "inside the value."
         ),
         "e": incorrect("Two rows are of readers without attention. Look at the one with the flag."),
         "f": correct(
@@ -34,7 +34,7 @@ task = TaskFile(
         ),
     },
     hints=(
-        "For each statement find the two rows that differ in just the one thing it speaks of.",
+        "For each statement find the two rows that differ only in the one thing that it is about.",
         "For (c): take the lecture's first text, and mark the words of its question by hand.",
     ),
 )

@@ -10,7 +10,7 @@ task = TaskFile(
     rtol=1e-3,
     hints=(
         "Cross out the articles first, in both. Then count the shared words.",
-        "F1 is twice the shared words, divided by all words of both.",
+        "F1 is twice the number of shared words, divided by the number of words of both.",
     ),
 )
 
@@ -46,7 +46,7 @@ task.mistake(
     [1, 0.833, 0, 0.5, 0.583],
 )
 task.mistake(
-    "The third is not empty, and nothing was wanted: no word is shared, so it is 0.",
+    "The third answer is not empty, but there is no right answer: no word is shared, so F1 is 0.",
     [1, 0.8, 1, 0.5, 0.825],
 )
 task.mistake(

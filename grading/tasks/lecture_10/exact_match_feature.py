@@ -52,7 +52,7 @@ task.edit(
 )
 task.edit(
     "This says which words of the *question* are in the context: the result has a position for "
-    "each word of the question. Which axis has to go?",
+    "each word of the question. Which axis has to be reduced?",
     "any(dim=-1) & (context != 0)",
     "any(dim=1) & (question != 0)",
 )
@@ -73,8 +73,8 @@ def any_question(context, question):
 
 
 @task.mistake(
-    "Words are compared position by position, the first with the first. A word of the question "
-    "may occur anywhere in the context."
+    "Words are compared position by position. A word of the question may occur anywhere in the "
+    "context."
 )
 def same_place(context, question):
     found = torch.zeros_like(context, dtype=torch.bool)
@@ -94,7 +94,7 @@ def first_place(context, question):
 
 
 task.mistake(
-    "The answer is the wrong way round: True is at words that the question has not.",
+    "The answer is inverted: True marks words that are not in the question.",
     lambda context, question: ~exact_match_feature(context, question) & (context != 0),
 )
 task.mistake(

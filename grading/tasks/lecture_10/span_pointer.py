@@ -13,9 +13,9 @@ task = TaskFile(
     outcome="say which text must make the queries when an answer is pointed at, and what it gains "
     "by seeing both sides",
     hints=(
-        "Attention returns a row for each query. Which text do you want rows of?",
-        "Three things can be checked on the result: its shape, which axis sums to 1, and what "
-        "padding has.",
+        "Attention returns a row for each query. For which text do you want rows?",
+        "You can check three things on the result: its shape, which axis sums to 1, and the "
+        "probability of padding.",
     ),
 )
 
@@ -60,26 +60,27 @@ task.as_given(
     "This is the code as given. Which text do these positions belong to? Look at the shape."
 )
 task.edit(
-    "The context asks now. But padding still gets a share of the probability, and may be chosen.",
+    "The context provides the queries now. But padding still gets some probability, and may be "
+    "chosen.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
 )
 task.edit(
-    "The two numbers of each *word* sum to 1 here. It is the positions that compete: each of the "
-    "two rows must sum to 1.",
+    "The two numbers of each *word* sum to 1 here. But the positions compete: each of the two "
+    "rows must sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
 task.edit(
-    "The context asks now, and the rest is as given: padding takes part, and the two numbers of a "
-    "word sum to 1 instead of a row.",
+    "The context provides the queries now, but the rest is as given: padding takes part, and the "
+    "two numbers of a word sum to 1 instead of a row.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
 task.edit(
-    "Padding gets the logit 0 here, and 0 is an ordinary logit. It has to be −∞.",
+    "Padding gets the logit 0 here, and 0 is an ordinary logit. Set it to −∞.",
     "-torch.inf",
     "0.0",
 )
@@ -89,19 +90,20 @@ task.edit(
     "(~is_filler[:, None]",
 )
 task.edit(
-    "The padding was set to zero after softmax, so the rest no longer sums to 1. Hide it before.",
+    "The padding was set to zero after softmax, so the rest no longer sums to 1. Mask it before "
+    "softmax.",
     "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
     "logits.mT",
     "logits.softmax(dim=-1)",
     "logits.softmax(dim=-1) * ~is_filler[:, None]",
 )
 task.edit(
-    "The word's own vector is lost: the pointers see only what it found in the question.",
+    "The word's own vector is lost: the pointers get only what it found in the question.",
     "(context + found) @ W",
     "found @ W",
 )
 task.edit(
-    "The context looks at itself here, and the question is not read at all.",
+    "The context attends to itself here, and the question is not used.",
     "(context, question, question)",
     "(context, context, context)",
 )
@@ -112,8 +114,8 @@ def _logits(context, question, W):
 
 
 task.mistake(
-    "Padding is hidden. But softmax lets the two numbers of one word compete, and it is the "
-    "positions that should: along which axis?",
+    "Padding is masked. But softmax lets the two numbers of one word compete, while the positions "
+    "should compete: along which axis?",
     lambda context, question, is_filler, W: (
         _logits(context, question, W)
         .masked_fill(is_filler[:, None], -torch.inf)
@@ -122,13 +124,13 @@ task.mistake(
     ),
 )
 task.mistake(
-    "The words are hidden and the padding is not: `is_filler` is True at padding.",
+    "The words are masked and the padding is not: `is_filler` is True at padding.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
     ),
 )
 task.mistake(
-    "Both rows together sum to 1 here. Each of the two must.",
+    "Both rows together sum to 1 here. Each of the two must sum to 1.",
     lambda context, question, is_filler, W: (
         _logits(context, question, W)
         .masked_fill(is_filler[:, None], -torch.inf)
@@ -144,7 +146,8 @@ task.mistake(
     ),
 )
 task.mistake(
-    "All is right but the order of the axes: the two rows must come before the positions.",
+    "Everything is right except the order of the axes: the two rows must come before the "
+    "positions.",
     lambda context, question, is_filler, W: span_pointer(context, question, is_filler, W).mT,
 )
 task.mistake(
@@ -187,7 +190,7 @@ def rows_sum_to_one(args, result):
     """Two rows for each context, over its places."""
     batch, T_c = args[2].shape
     if result.shape != (batch, 2, T_c):
-        return f"The shape is {result.shape}. Wanted is (batch, 2, T_c) = {(batch, 2, T_c)}."
+        return f"The shape is {result.shape}; expected (batch, 2, T_c) = {(batch, 2, T_c)}."
     if (result[:, 0][args[2].numpy()] > 1e-9).any():
         return "A position of padding has a probability above 0."
     sums = result.sum(axis=-1)

@@ -15,10 +15,10 @@ task = TaskFile(
     "controls",
     forbidden=functions_of("helpers.results.comparison"),
     hints=(
-        "For one reader: a dictionary from each rate to the list of its validations, then to their "
-        "mean.",
-        "Write the rates that count as equal in a list, in rising order. Which position do you "
-        "need in a list of one, two, three and four?",
+        "For one reader: a dictionary from each rate to the list of its validation scores, then "
+        "to their mean.",
+        "Sort the rates that count as equal. Which position do you need in a list of one, two, "
+        "three and four?",
         "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
     ),
 )
@@ -119,20 +119,20 @@ def _likeliest(means):
 
 
 task.mistake(
-    "Rates were chosen by the *test*. Then each reader is reported at what happened to suit these "
-    "questions best. The rows of `search` are there to choose with.",
+    "Rates were chosen by the *test* score. Then each reader is reported at the rate that "
+    "happened to suit these questions best. Choose with the rows of `search`.",
     lambda search, runs, equal: _table(search, runs, equal, on="test"),
 )
 task.mistake(
-    "Each reader has the rate with the best *test*: chosen and reported on the same questions, "
-    "that is too good by luck. Choose by `validation`, in `search`.",
+    "Each reader has the rate with the best *test* score: chosen and reported on the same "
+    "questions, so it is too good by luck. Choose by `validation`, in `search`.",
     lambda search, runs, equal: _table(search, runs, equal, _likeliest, on="test"),
 )
 
 
 @task.mistake(
-    "One rate is shared by all readers here. It suits some of them and not others, so the table "
-    "compares rates as much as readers. Each has a rate of its own."
+    "All readers share one rate here. It suits some of them better than others, so the table "
+    "compares rates as much as readers. Each reader has its own rate."
 )
 def one_rate(search, runs, equal):
     everybody = [{**row, "model": "all"} for row in search]
@@ -141,20 +141,20 @@ def one_rate(search, runs, equal):
 
 
 task.mistake(
-    "The single best rate is taken. What lies within `equal` of it may be better by chance only, "
-    "so all of these count as equal, and the middle one is asked for.",
+    "The single best rate is used. A rate within `equal` of it may be worse only by chance, so "
+    "all of these count as equal, and the task asks for the middle one.",
     lambda search, runs, equal: _table(search, runs, equal, _likeliest),
 )
 
 
 task.mistake(
-    "`equal` was taken as a share of the best mean. It is a difference: .90 − .03 = .87 is the "
-    "border, for every reader with a best of .90.",
+    "`equal` was used as a fraction of the best mean. It is a difference: if the best is .90 and "
+    "equal is .03, the limit is .87.",
     lambda search, runs, equal: _table(search, runs, equal, _within_share(equal)),
 )
 task.mistake(
-    "A training that failed was counted as 0. The rate may still have the best mean of all, if the "
-    "others are bad; it is not chosen at all.",
+    "A failed training was counted as 0. If the other rates are bad, such a rate may still have "
+    "the best mean, but it must not be chosen at all.",
     lambda search, runs, equal: _table(search, runs, equal, none="as 0"),
 )
 
@@ -179,26 +179,26 @@ def _good(place):
 
 
 task.mistake(
-    "Of the rates that count as equal this takes the smallest. You need the one in the middle.",
+    "Of the rates that count as equal you take the smallest. Take the one in the middle.",
     _good(lambda n: 0),
 )
 task.mistake(
-    "Of the rates that count as equal this takes the largest. You need the one in the middle.",
+    "Of the rates that count as equal you take the largest. Take the one in the middle.",
     _good(lambda n: n - 1),
 )
 task.mistake(
-    "Of two rates in the middle this takes the larger. You need the smaller one: counted from 0, "
-    "the middle of four is position 1.",
+    "Of two rates in the middle you take the larger. Take the smaller one: counted from 0, the "
+    "middle of four is position 1.",
     _good(lambda n: n // 2),
 )
 task.mistake(
-    "A rate with which one training failed is chosen as if that seed had not been run. A rate that "
+    "A rate with one failed training is treated as if that seed had not been run. A rate that "
     "fails with one seed in three is not safe: leave it out.",
     lambda search, runs, equal: _table(search, runs, equal, none="left out"),
 )
 task.mistake(
-    "The mean over *all* rates is reported. You need the one at the reader's own rate: nobody "
-    "uses a reader at a rate that does not suit it.",
+    "The mean over *all* rates is reported. Report the one at the reader's own rate: nobody would "
+    "use a reader at a rate that does not suit it.",
     lambda search, runs, equal: [
         (name, rate, fmean(row["test"] for row in runs if row["model"] == name))
         for name, rate, _ in sorted(
@@ -208,15 +208,14 @@ task.mistake(
     ],
 )
 task.mistake(
-    "The best seed is reported. You need the mean over seeds: who tries again until it is good "
-    "reports luck.",
+    "The best seed is reported, which reports luck. Report the mean over seeds.",
     lambda search, runs, equal: _table(search, runs, equal, report=max),
 )
 
 
 @task.mistake(
-    "What is reported comes from the search, on the questions by which the rates were chosen. That "
-    "is too good by what fitted by chance: report `test`."
+    "The reported scores come from the search, on the questions by which the rates were chosen. "
+    "That is too good by chance: report `test`."
 )
 def validation_reported(search, runs, equal):
     found = [
@@ -231,27 +230,27 @@ def validation_reported(search, runs, equal):
 
 
 @task.mistake(
-    "Of each rate only the last seed's row is left: a dictionary keeps one value for a key. "
-    "Collect a list for each rate, and take its mean."
+    "Of each rate only the last seed's row is left, because a dictionary keeps one value for a "
+    "key. Collect a list for each rate, and take its mean."
 )
 def last_seed(search, runs, equal):
     last = {(row["model"], row["lr"]): row for row in search}
     return _table(list(last.values()), runs, equal)
 
 
-task.edit("The lines are right, and the worst reader is first.", "-line[2]", "line[2]")
+task.edit("The lines are right, but the worst reader comes first.", "-line[2]", "line[2]")
 task.edit(
-    "The lines are right, and not in order: the best mean comes first.", "-line[2]", "line[0]"
+    "The lines are right, but not in order: the best mean comes first.", "-line[2]", "line[0]"
 )
 task.edit(
-    "The rates that count as equal are in the order of the rows, which is any order. Sort them "
+    "The rates that count as equal are in the order of the rows, which is arbitrary. Sort them "
     "before you take the one in the middle.",
     "in sorted(tried) if",
     "in tried if",
 )
 task.mistake(
-    "Readers are compared with the best of *all* readers when it is said which rates are equal. "
-    "`equal` is counted from the reader's own best.",
+    "The equal rates are determined by the best of *all* readers. `equal` is measured from the "
+    "reader's own best.",
     lambda search, runs, equal: _common(search, runs, equal),
 )
 
@@ -393,7 +392,7 @@ def lines(args, result):
     """One line for each reader, with one of its rates, and the best first."""
     names = {row["model"] for row in args[1]}
     if any(len(line) != 3 for line in result) or {line[0] for line in result} != names:
-        return f"A line (reader, rate, mean) is wanted for each of {', '.join(sorted(names))}."
+        return f"Return a line (reader, rate, mean) for each of {', '.join(sorted(names))}."
     means = [float(line[2]) for line in result]
     if means != sorted(means, reverse=True):
         return "The lines are not in order: the best mean comes first."

@@ -12,7 +12,7 @@ task = TaskFile(
     outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
     hints=(
         'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',
-        "An answer without any word says that there is none. When is that right?",
+        "An answer without any word says that there is no answer. When is that right?",
     ),
 )
 
@@ -63,22 +63,22 @@ task.as_given(
     "*key*; and with two empty lists."
 )
 task.edit(
-    "Articles still count in the wanted words.",
+    "Articles still count in the right answer.",
     "theirs = [word.lower() for word in wanted if word.lower() not in articles]",
     "theirs = [word.lower() for word in wanted]",
 )
 task.edit(
-    "A word that is said twice counts twice, although it is wanted once.",
+    "A word that occurs twice in the answer counts twice, although the right answer has it once.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "sum(word in theirs for word in ours)",
 )
 task.edit(
-    "A word that is twice in both counts once only. Words are counted as bags, not as sets.",
+    "A word that occurs twice in both counts only once. Words are counted as bags, not as sets.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "len(set(ours) & set(theirs))",
 )
 task.edit(
-    "Two empty answers agree: both say that there is none. That is 1.",
+    "Two empty answers agree: both say that there is no answer. That is 1.",
     "return float(ours == theirs)",
     "return 0.0",
 )
@@ -88,14 +88,14 @@ task.edit(
     "return 1.0",
 )
 task.edit(
-    "This is precision: shared words among those that were said. F1 is the harmonic mean of "
-    "precision and recall.",
+    "This is precision: shared words divided by the words of the answer. F1 is the harmonic mean "
+    "of precision and recall.",
     "2 * shared / (len(ours) + len(theirs))",
     "shared / len(ours)",
 )
 task.edit(
-    "This is recall: shared words among those that were wanted. F1 is the harmonic mean of "
-    "precision and recall.",
+    "This is recall: shared words divided by the words of the right answer. F1 is the harmonic "
+    "mean of precision and recall.",
     "2 * shared / (len(ours) + len(theirs))",
     "shared / len(theirs)",
 )
@@ -126,8 +126,8 @@ def _left(words):
 
 
 @task.mistake(
-    "Capitals count where articles are left out: *The* is one, too. Make words small before you "
-    "compare them with the articles."
+    "Capitals matter when articles are removed: *The* is an article, too. Convert words to lower "
+    "case before you compare them with the articles."
 )
 def capital_articles(answer, wanted):
     return _f1(*([w.lower() for w in words if w not in ARTICLES] for words in (answer, wanted)))
@@ -139,8 +139,8 @@ def capitals_matter(answer, wanted):
 
 
 @task.mistake(
-    "Whether a side is empty was asked before the articles went. An answer of an article alone has "
-    "no word left."
+    "You check for an empty side before the articles are removed. An answer that is only an "
+    "article has no word left."
 )
 def empty_too_early(answer, wanted):
     if not answer or not wanted:
@@ -149,8 +149,8 @@ def empty_too_early(answer, wanted):
 
 
 @task.mistake(
-    "Words were removed from a list while a loop ran over it: of two articles in a row the second "
-    "one is passed over. Make a new list."
+    "Words were removed from a list while a loop ran over it, so of two articles in a row the "
+    "second one is skipped. Make a new list."
 )
 def removed_in_the_loop(answer, wanted):
     kept = [[word.lower() for word in words] for words in (answer, wanted)]
@@ -162,15 +162,16 @@ def removed_in_the_loop(answer, wanted):
 
 
 @task.mistake(
-    "The words of each side were made a set, so that lengths are counted without repeats as well. "
-    "Words are counted as bags."
+    "The words of both sides were turned into sets, so the lengths are counted without repeats as "
+    "well. Words are counted as bags."
 )
 def sets_throughout(answer, wanted):
     return _f1(sorted(set(_left(answer))), sorted(set(_left(wanted))))
 
 
 task.mistake(
-    "The words of the answer were made a set: a word said twice is two words of precision.",
+    "The words of the answer were turned into a set: a word that occurs twice counts as two words "
+    "for precision.",
     lambda answer, wanted: _f1(sorted(set(_left(answer))), _left(wanted)),
 )
 
@@ -187,7 +188,7 @@ def cases(seed):
         ),
         Case(
             (["key", "key", "map"], ["The", "key"]),
-            "a word said twice, wanted once",
+            "a word twice in the answer, once in the right answer",
             kind="edge cases",
         ),
         Case(
@@ -195,10 +196,10 @@ def cases(seed):
             "a word twice on both sides",
             kind="edge cases",
         ),
-        Case(([], ["lima"]), "nothing was said", kind="edge cases"),
-        Case((["lima"], []), "nothing was wanted", kind="edge cases"),
-        Case(([], []), "nothing was said, and nothing wanted", kind="edge cases"),
-        Case((["the"], []), "only an article was said", kind="ordinary cases"),
+        Case(([], ["lima"]), "an empty answer", kind="edge cases"),
+        Case((["lima"], []), "an empty right answer", kind="edge cases"),
+        Case(([], []), "both answers empty", kind="edge cases"),
+        Case((["the"], []), "only an article in the answer", kind="ordinary cases"),
     ]
     found.append(
         Case(
@@ -222,5 +223,5 @@ def cases(seed):
 def share(args, result):
     """F1 lies between 0 and 1."""
     if not 0 <= float(result) <= 1 + 1e-9:
-        return f"F1 is {float(result):.3f}. It cannot lie outside 0 and 1."
+        return f"F1 is {float(result):.3f}, but it is always between 0 and 1."
     return None

@@ -20,7 +20,7 @@ task = TaskFile(
     atol=1.5,
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "It returns a pair and the targets; the pair is handed to the model as two arguments.",
+        "It returns a pair and the targets; the model gets the pair as two arguments.",
         "Both readers of `helpers.apps.question_answering` have the flag. "
         "Which did the lecture find better?",
         "What did the lecture do with the embeddings of names?",
@@ -63,8 +63,8 @@ def _trained(contexts, questions, spans, steps, **how):
 
 
 @task.mistake(
-    "It is right in hardly any case. Was the reader trained before it is returned, and with "
-    "contexts, questions and spans of the same rows?"
+    "It is almost never right. Do you train the reader before you return it, with contexts, "
+    "questions and spans of the same rows?"
 )
 def untrained(contexts, questions, spans):
     from helpers.apps.question_answering import RecurrentReader
@@ -80,7 +80,7 @@ def exchanged(contexts, questions, spans):
 
 
 @task.mistake(
-    "It answers with the first word alone: the end was asked to be where the start is. The second "
+    "It answers with the first word alone: the end has the same target as the start. The second "
     "column of the spans is the last word."
 )
 def first_word_twice(contexts, questions, spans):
@@ -114,10 +114,10 @@ def harness(answer, contexts, questions, spans, new_contexts, new_questions, new
     if reader is None:
         return None
     if not isinstance(reader, nn.Module):
-        raise ValueError("a reader is wanted: a module called with contexts and questions")
+        raise ValueError("expected a reader: a module called with contexts and questions")
     size = sum(p.numel() for p in reader.parameters())
     if size > 60_000:
-        raise ValueError(f"at most 60,000 numbers are allowed, and the reader has {size:,}")
+        raise ValueError(f"at most 60,000 parameters are allowed, but the reader has {size:,}")
     reader.eval()
     with torch.no_grad():
         logits = reader(new_contexts, new_questions)

@@ -38,12 +38,12 @@ claim_rouge = (
 # %%
 
 task.mistake(
-    "It brings no summary of its own that is false though the counter finds nothing, or the "
-    "counter does find something in it.",
+    "It gives no false summary of its own that the counter accepts, or the counter does find "
+    "something in it.",
     "ROUGE can be high although a fact is wrong.",
 )
 task.mistake(
-    "It says that ROUGE is useless. It counts what is shared, and of that it tells.",
+    "It says that ROUGE is useless. ROUGE measures the shared words, and that is informative.",
     "ROUGE says nothing about summaries.",
 )
 task.mistake(
@@ -51,8 +51,8 @@ task.mistake(
     "ROUGE does not understand days.",
 )
 task.mistake(
-    "It trusts the counter as it trusted ROUGE. A bag of facts does not know who did what, nor a "
-    "*not*.",
+    "It trusts the counter as it trusted ROUGE. A bag of facts does not represent who did what, "
+    "nor a *not*.",
     "With the facts counted, nothing can go wrong any more.",
 )
 task.mistake(

@@ -10,22 +10,24 @@ task = TaskFile(
     reasons={
         "a": correct("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
         "b": incorrect(
-            "A fact that strayed into the copier's one sentence makes it false. In a chosen "
+            "A fact that strayed into the copier's one sentence makes it false. In an extracted "
             "sentence it is a true statement about something else."
         ),
-        "c": correct("It can only say what the text says, so that nothing can be invented."),
-        "d": incorrect(
-            "The name is not in its list. It has no row that training could have changed: more "
-            "steps would not help."
+        "c": correct(
+            "An extractive summary only says what the text says, so nothing can be invented."
         ),
-        "e": correct("Of eight words seven are in common: 7/8 = 0.875, whichever is wrong."),
+        "d": incorrect(
+            "The name is not in its vocabulary. It has no row that training could have changed, "
+            "so more steps would not help."
+        ),
+        "e": correct("Of eight words seven are shared: 7/8 = 0.875, whichever is wrong."),
         "f": incorrect(
             "Two seeds name six of ten known people and at most one of ten new ones. All of the "
             "syllables were known."
         ),
         "g": correct(
-            "Names, deeds, things and cities are right in nearly all; the day in about half. So "
-            "is the share that is whole."
+            "Names, deeds, things and cities are right in nearly all summaries, the day in about "
+            "half. So about half of the summaries are completely right."
         ),
     },
     hints=(

@@ -12,8 +12,8 @@ task = TaskFile(
     "that its vocabulary does not hold",
     forbidden=functions_of("helpers.apps.summarization"),
     hints=(
-        "`scatter_add(-1, at, weights)` wants `at` in the shape of `weights`: for each weight, the "
-        "entry to which it is added.",
+        "`scatter_add(-1, at, weights)` needs `at` in the shape of `weights`: for each weight, "
+        "the entry to which it is added.",
         "The words are the same at every step of the summary: `source[:, None]` has an axis for "
         "the steps, of size 1, and can be expanded.",
     ),
@@ -51,16 +51,16 @@ def by_loop(weights, source, n_words):
 
 
 task.edit(
-    "A word that is there several times has the weight of one of its places only. All its places "
-    "count, added up.",
+    "A word that occurs several times has the weight of only one of its positions. Add up the "
+    "weights of all its positions.",
     "empty.scatter_add(-1, at, weights)",
     "empty.scatter(-1, at, weights)",
 )
 
 
 @task.mistake(
-    "A word that is there several times has the *mean* of its places. Then a row no longer sums "
-    "to 1: add the weights up."
+    "A word that occurs several times has the *mean* of its weights, so a row no longer sums to "
+    "1. Add the weights up."
 )
 def averaged(weights, source, n_words):
     places = torch.nn.functional.one_hot(source, n_words).to(weights.dtype)
@@ -68,8 +68,8 @@ def averaged(weights, source, n_words):
 
 
 @task.mistake(
-    "A word that is there several times has the *largest* of its weights. Then a row no longer "
-    "sums to 1: add them up."
+    "A word that occurs several times has the *largest* of its weights, so a row no longer sums "
+    "to 1. Add the weights up."
 )
 def largest(weights, source, n_words):
     at = source[:, None, :].expand_as(weights)
@@ -83,14 +83,14 @@ def first_row(weights, source, n_words):
     return weights @ places
 
 
-@task.mistake("All steps of the summary have the sum of all steps. Keep them apart.")
+@task.mistake("Every step of the summary has the sum of all steps. Keep the steps separate.")
 def all_steps(weights, source, n_words):
     found = by_product(weights, source, n_words)
     return found.sum(dim=1, keepdim=True).expand_as(found)
 
 
 @task.mistake(
-    "Only the first step of the summary was filled: `scatter_add` goes as far as its index does, "
+    "Only the first step of the summary was filled: `scatter_add` goes only as far as its index, "
     "and yours has an axis of size 1. Expand it."
 )
 def first_step_only(weights, source, n_words):
@@ -99,13 +99,14 @@ def first_step_only(weights, source, n_words):
 
 
 @task.mistake(
-    "A second softmax: the weights are probabilities already, and zeros have to stay zeros."
+    "Softmax was applied again. The weights are already probabilities, and zeros have to stay "
+    "zeros."
 )
 def softmax_again(weights, source, n_words):
     return by_product(weights, source, n_words).softmax(dim=-1)
 
 
-@task.mistake("Each word has the share of its places, whatever the attention is.")
+@task.mistake("Each word has its relative frequency, whatever the attention is. Use the weights.")
 def counts_only(weights, source, n_words):
     even = torch.full_like(weights, 1 / weights.shape[-1])
     return by_product(even, source, n_words)

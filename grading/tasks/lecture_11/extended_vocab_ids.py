@@ -9,8 +9,8 @@ task = TaskFile(
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that its vocabulary does not hold",
     hints=(
-        "Keep a dictionary of the unknown words of this text, beside the one that came in.",
-        "How many unknown words have been met so far? That many ids after the list are taken.",
+        "Keep a second dictionary, for the unknown words of this text.",
+        "How many unknown words have you met so far? That many ids after the vocabulary are taken.",
     ),
 )
 
@@ -41,10 +41,7 @@ def in_two_steps(words, ids):
     return [ids[word] if word in ids else len(ids) + strange.index(word) for word in words]
 
 
-@task.mistake(
-    "An unknown word that is there twice got two ids. It is one word: its copies have to find "
-    "each other."
-)
+@task.mistake("An unknown word that occurs twice got two ids. It is one word, so it needs one id.")
 def each_time_anew(words, ids):
     found, n = [], len(ids)
     for word in words:
@@ -54,35 +51,35 @@ def each_time_anew(words, ids):
 
 
 @task.mistake(
-    "All unknown words have the same id, as with a closed list. Then nobody can say which of them "
-    "was copied."
+    "All unknown words have the same id, as with a closed vocabulary. Then nobody can say which "
+    "of them was copied."
 )
 def all_the_same(words, ids):
     return [ids.get(word, len(ids)) for word in words]
 
 
 task.edit(
-    "The first unknown word got len(ids) + 1. The ids of the list go from 0 to len(ids) - 1.",
+    "The first unknown word got len(ids) + 1. The ids of the vocabulary go from 0 to len(ids) - 1.",
     "len(ids) + len(unknown)",
     "len(ids) + len(unknown) + 1",
 )
 task.edit(
-    "The unknown words are counted from 0, as if there were no list. These ids belong to words of "
-    "the list.",
+    "The unknown words are counted from 0, as if there were no vocabulary. These ids belong to "
+    "words of the vocabulary.",
     "len(ids) + len(unknown)",
     "len(unknown)",
 )
 
 
-@task.mistake("The unknown words were numbered in the alphabet's order. Number them as they come.")
+@task.mistake("The unknown words were numbered in alphabetical order. Number them as they occur.")
 def by_alphabet(words, ids):
     strange = sorted({word for word in words if word not in ids})
     return [ids[word] if word in ids else len(ids) + strange.index(word) for word in words]
 
 
 @task.mistake(
-    "The number after the list grew with *each* unknown word, also where it was met before. Count "
-    "the different ones."
+    "The next id increased with *each* unknown word, even if it had occurred before. Count "
+    "different words."
 )
 def grows_each_time(words, ids):
     unknown, found, n = {}, [], len(ids)
@@ -96,30 +93,30 @@ def grows_each_time(words, ids):
 
 
 task.edit(
-    "The first unknown word got the last id of the list, which is another word's. After the list "
-    "is len(ids).",
+    "The first unknown word got the last id of the vocabulary, which belongs to another word. The "
+    "first free id is len(ids).",
     "len(ids) + len(unknown)",
     "max(ids.values(), default=0) + len(unknown)",
 )
 
 
 @task.mistake(
-    "The word with the id 0 is taken for unknown: `or`, and `if` of a number, treat 0 as missing. "
-    "Ask `word in ids`."
+    "The word with the id 0 is treated as unknown: `or`, and `if` with a number, treat 0 as "
+    "missing. Test `word in ids`."
 )
 def zero_is_missing(words, ids):
     unknown = {}
     return [ids.get(word) or unknown.setdefault(word, len(ids) + len(unknown)) for word in words]
 
 
-@task.mistake("An unknown word got the number of its place. Count the unknown words only.")
+@task.mistake("An unknown word got the number of its position. Count the unknown words only.")
 def by_place(words, ids):
     return [ids.get(word, len(ids) + words.index(word)) for word in words]
 
 
 @task.mistake(
-    "The unknown words were added to the list that came in. Then they are known in the next text, "
-    "which should begin again."
+    "The unknown words were added to `ids` itself. Then they are known in the next text, which "
+    "should start again."
 )
 def list_grows(words, ids):
     return [ids.setdefault(word, len(ids)) for word in words]

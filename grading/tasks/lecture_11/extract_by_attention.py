@@ -10,9 +10,10 @@ task = TaskFile(
     minutes=15,
     outcome="test a claim about attention weights, here that they summarize, against controls",
     hints=(
-        "Compute the sums by hand for the first case. What do they tell about the words?",
-        "Let one sentence be twice as long as the others, and all words receive the same.",
-        "What should come out for a text of two sentences and k = 3?",
+        "Compute the sums by hand for the first case. What do they say about the words?",
+        "Take a sentence twice as long as the others, in which all words receive the same. Which "
+        "sentence is chosen?",
+        "What should the result be for a text of two sentences and k = 3?",
     ),
 )
 
@@ -45,14 +46,13 @@ def by_loop(weights, sentence, k):
 
 
 task.as_given(
-    "This is the code as given. Its choice is that of the longest sentences, whatever the weights "
-    "say."
+    "This is the code as given. It chooses the longest sentences, whatever the weights are."
 )
 
 
 @task.mistake(
-    "No word is more important than another by these sums, whatever the weights are: along which "
-    "axis did softmax make them 1? Look at what each word *receives*."
+    "By these sums, no word is more important than another, whatever the weights are: along which "
+    "axis did softmax make them 1? Use what each word *receives*."
 )
 def wrong_axis(weights, sentence, k):
     n = int(sentence.max()) + 1
@@ -62,19 +62,19 @@ def wrong_axis(weights, sentence, k):
 
 
 task.edit(
-    "The attention of a sentence is the sum over its words here, so that long sentences win. You "
-    "need the mean for each word.",
+    "The score of a sentence is the sum over its words here, so long sentences win. Take the mean "
+    "over its words.",
     "scores / sentence.bincount(minlength=n)",
     "scores",
 )
 task.edit(
-    "The sentences come in the order of their scores. In a summary they are in the order of the "
+    "The sentences are in the order of their scores. In a summary they are in the order of the "
     "text.",
     "sorted(best.tolist())",
     "best.tolist()",
 )
 task.edit(
-    "All is right where the text has k sentences or more. A shorter text is its own summary.",
+    "Everything is right if the text has k sentences or more. A shorter text is its own summary.",
     "topk(min(k, n))",
     "topk(k)",
 )
@@ -89,8 +89,8 @@ def smallest(weights, sentence, k):
 
 
 @task.mistake(
-    "What a sentence gives to its own words was left out. They receive from *all* words, their own "
-    "sentence's among them."
+    "The attention from a sentence to its own words was left out. Words receive from *all* words, "
+    "including those of their own sentence."
 )
 def from_others_only(weights, sentence, k):
     own = sentence[:, None] == sentence
@@ -101,16 +101,16 @@ def from_others_only(weights, sentence, k):
 
 
 @task.mistake(
-    "What a word gives to itself was left out. Words receive from *all* words, themselves among "
-    "them."
+    "The attention of a word to itself was left out. Words receive from *all* words, including "
+    "themselves."
 )
 def without_diagonal(weights, sentence, k):
     return extract_by_attention(weights.clone().fill_diagonal_(0), sentence, k)
 
 
 @task.mistake(
-    "These are the positions of words. Add up what the words of each sentence receive, and return "
-    "numbers of sentences."
+    "These are positions of words. Average what the words of each sentence receive, and return "
+    "the numbers of sentences."
 )
 def words_not_sentences(weights, sentence, k):
     looked = weights.sum(dim=0)
@@ -118,8 +118,8 @@ def words_not_sentences(weights, sentence, k):
 
 
 @task.mistake(
-    "This takes the sentence of the word that receives most. You need the mean over all words of "
-    "a sentence."
+    "This takes the sentence of the word that receives most. Take the mean over all words of a "
+    "sentence."
 )
 def by_best_word(weights, sentence, k):
     looked = weights.sum(dim=0)
@@ -128,7 +128,7 @@ def by_best_word(weights, sentence, k):
     return sorted(sorted(range(n), key=lambda i: -best[i])[:k])
 
 
-@task.mistake("The two bugs of order and length are fixed, and the sums run along the given axis.")
+@task.mistake("Order and length are right now, but the sums still run along the given axis.")
 def only_the_end(weights, sentence, k):
     n = int(sentence.max()) + 1
     scores = weights.new_zeros(n).scatter_add(0, sentence, weights.sum(dim=1))
@@ -144,7 +144,7 @@ def cases(seed):
     found = [
         Case(
             (by_hand, torch.tensor([0, 0, 0, 0, 1, 2, 3, 3]), 2),
-            "every row says the same",
+            "all rows are the same",
             kind="ordinary cases",
         ),
     ]
@@ -165,12 +165,12 @@ def cases(seed):
     selfish[:2, :2], selfish[2:, 4] = 0.425, 0.36  # sentence 0 looks at itself
     selfish[2:, :4] = 0.16
     found.append(
-        Case((selfish, sentence, 1), "a sentence that looks at itself", kind="ordinary cases")
+        Case((selfish, sentence, 1), "a sentence that attends to itself", kind="ordinary cases")
     )
     own_words = selfish.clone()
     own_words[:2, :2] = torch.tensor([[0.8, 0.05], [0.05, 0.8]])
     found.append(
-        Case((own_words, sentence, 1), "words that look at themselves", kind="ordinary cases")
+        Case((own_words, sentence, 1), "words that attend to themselves", kind="ordinary cases")
     )
     for lengths, k in (([3, 6, 2, 4], 2), ([5, 2, 7, 3, 4], 3), ([4, 3, 6], 1), ([6, 2, 5], 5)):
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))

@@ -9,7 +9,7 @@ task = TaskFile(
     outcome="count which facts of a text a summary keeps, loses and makes up",
     hints=(
         "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
-        "Every word said is kept, strayed or invented, and just one of these.",
+        "Every word of the summary is either kept, strayed or invented.",
     ),
 )
 
@@ -49,7 +49,7 @@ def by_loop(said, right, told):
     return counts
 
 
-@task.mistake("A fact that is said twice was counted twice. Say it ten times: it is one fact.")
+@task.mistake("A fact that occurs twice in the summary was counted twice. It is still one fact.")
 def with_repeats(said, right, told):
     return [
         sum(word in right for word in said),
@@ -60,41 +60,40 @@ def with_repeats(said, right, told):
 
 
 task.edit(
-    "Facts that were kept are among those that strayed here. A fact of the news has not strayed.",
+    "Facts that were kept are also counted as strayed here. A fact of the news has not strayed.",
     "said & (told - right)",
     "said & told",
 )
 task.edit(
-    "Words that the text does not hold are among those that strayed. They are invented, and only "
-    "that.",
+    "Words that are not in the text are counted as strayed. They are invented, and only that.",
     "said & (told - right)",
     "said - right",
 )
 task.edit(
-    "Whatever is not a fact of the news was called invented. What the text holds elsewhere has "
-    "strayed, and only what it does not hold at all is invented.",
+    "Every word that is not a fact of the news was counted as invented. If the text contains it "
+    "elsewhere, it has strayed; only a word that the text does not contain at all is invented.",
     "said - told",
     "said - right",
 )
 task.edit(
-    "What is lost was taken from all facts of the text. Only the facts of the news can be lost.",
+    "Lost facts were counted among all facts of the text. Only the facts of the news can be lost.",
     "len(right - said)",
     "len(told - said)",
 )
 task.edit(
-    "The numbers of words were subtracted. A summary that says five wrong things has lost five "
-    "facts all the same.",
+    "The numbers of words were subtracted. A summary that says five wrong things has still lost "
+    "five facts.",
     "len(right - said)",
     "max(0, len(right) - len(said))",
 )
 task.edit(
-    "Strayed are all other words of the text here, said or not. A word that is not said has gone "
-    "nowhere.",
+    "Here all other words of the text count as strayed, whether the summary says them or not. "
+    "Count only those in the summary.",
     "len(said & (told - right))",
     "len(told - right)",
 )
 task.mistake(
-    "What is lost was found by subtracting from the length of a *list*, in which a fact may stand "
+    "Lost facts were found by subtracting from the length of a *list*, in which a fact may occur "
     "twice. Count different words.",
     lambda said, right, told: [
         *fact_counts(said, right, told)[:1],
@@ -103,8 +102,8 @@ task.mistake(
     ],
 )
 task.mistake(
-    "What has strayed was found by subtracting from the length of a *list*, in which a word may be "
-    "said twice. Count different words.",
+    "Strayed words were found by subtracting from the length of a *list*, in which a word may "
+    "occur twice. Count different words.",
     lambda said, right, told: [
         *fact_counts(said, right, told)[:2],
         len(said) - fact_counts(said, right, told)[0] - fact_counts(said, right, told)[3],
@@ -112,17 +111,18 @@ task.mistake(
     ],
 )
 task.edit(
-    "The four numbers are right, and strayed and invented are swapped.",
+    "The four numbers are right, but strayed and invented are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [kept, lost, invented, strayed]",
 )
 task.edit(
-    "The four numbers are right, and kept and lost are swapped.",
+    "The four numbers are right, but kept and lost are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [lost, kept, strayed, invented]",
 )
 task.edit(
-    "Kept are all words of the text that were said here. A fact is kept if it is one of the news.",
+    "All words of the text that the summary says count as kept here. A fact is kept if it is one "
+    "of the news.",
     "len(said & right)",
     "len(said & told)",
 )

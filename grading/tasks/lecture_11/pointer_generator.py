@@ -13,8 +13,8 @@ task = TaskFile(
     "that its vocabulary does not hold",
     hints=(
         "Sum each row of the result in the first case. Then look at entry 3: where does it come "
-        "from, if the list has three words?",
-        "What would a gate of 1 mean, in the words of the docstring?",
+        "from, if the vocabulary has three words?",
+        "What does a gate of 1 mean, according to the docstring?",
     ),
 )
 
@@ -44,13 +44,13 @@ def by_minus_infinity(logits, gate, copied):
 
 task.as_given(
     "This is the code as given. In the first case a row of the result does not sum to 1, and "
-    "words after the list are *written*."
+    "words after the vocabulary are *generated*."
 )
 
 
 @task.mistake(
-    "The rows sum to 1 now. But the gate is turned round: it says how much is *written*, and the "
-    "rest is copied."
+    "The rows sum to 1 now. But the gate is inverted: it is the probability of *generating*, and "
+    "the rest is copied."
 )
 def gate_turned(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
@@ -58,70 +58,70 @@ def gate_turned(logits, gate, copied):
 
 
 task.edit(
-    "The words after the list are written: a logit of 0 is not a probability of 0. Softmax first, "
-    "then the new positions.",
+    "Words after the vocabulary are generated: a logit of 0 is not a probability of 0. Apply "
+    "softmax first, and then add the new entries.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra)).softmax(dim=-1)",
 )
 task.edit(
-    "The new positions come before the list, so that every word's probability has moved to "
-    "another id. They belong after it.",
+    "The new entries come before the vocabulary, so every word's probability has moved to another "
+    "id. They belong after it.",
     "(0, extra)",
     "(extra, 0)",
 )
 task.edit(
-    "Softmax goes over the steps of the summary here. At each step the probabilities of the "
+    "Softmax runs over the steps of the summary here. At each step the probabilities of the "
     "*words* sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=1)",
 )
 task.edit(
-    "Softmax goes over the texts here. At each step the probabilities of the *words* sum to 1.",
+    "Softmax runs over the texts here. At each step the probabilities of the *words* sum to 1.",
     "softmax(dim=-1)",
     "softmax(dim=0)",
 )
 task.edit(
-    "Writing and copying are added without the gate on copying: a row sums to more than 1.",
+    "The copied part is added without its factor 1 − gate, so a row sums to more than 1.",
     "(1 - gate) * copied",
     "copied",
 )
 task.edit(
-    "What is written keeps all its probability: a row sums to more than 1. The gate belongs to "
-    "both parts.",
+    "The generated part is added without its factor, so a row sums to more than 1. The gate "
+    "belongs to both parts.",
     "gate * written + (1",
     "written + (1",
 )
 
 
 task.edit(
-    "Words after the list have a small probability of being written: the logit that was put there "
-    "is low, and not −∞.",
+    "Words after the vocabulary have a small probability of being generated: the logit that you "
+    "put there is low, but not −∞.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra), value=-5.0).softmax(dim=-1)",
 )
 
 
 task.edit(
-    "Logits were mixed with probabilities. Softmax makes probabilities of them first.",
+    "Logits were mixed with probabilities. Apply softmax to the logits first.",
     "pad(logits.softmax(dim=-1), (0, extra))",
     "pad(logits, (0, extra))",
 )
 
 
-@task.mistake("After the list all of `copied` is, and not its share 1 − gate.")
+@task.mistake("After the vocabulary you use all of `copied`, without its factor 1 − gate.")
 def whole_behind(logits, gate, copied):
     found = pointer_generator(logits, gate, copied)
     n = logits.shape[-1]
     return torch.cat([found[..., :n], copied[..., n:]], dim=-1)
 
 
-@task.mistake("Softmax was taken of the mixture. Both parts are probabilities already when mixed.")
+@task.mistake("Softmax was applied to the mixture. Both parts are already probabilities.")
 def softmax_of_all(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
     return (gate * pad(logits, (0, extra)) + (1 - gate) * copied).softmax(dim=-1)
 
 
-@task.mistake("The gate went through a sigmoid once more. What comes in is a number from 0 to 1.")
+@task.mistake("The gate went through a sigmoid again. It already is a number from 0 to 1.")
 def sigmoid_again(logits, gate, copied):
     extra = copied.shape[-1] - logits.shape[-1]
     g = gate.sigmoid()
@@ -136,7 +136,11 @@ def cases(seed):
     gate = torch.tensor([[[0.4], [0.9]]], dtype=torch.float64)
     copied = torch.tensor([[[0, 0.1, 0.1, 0.8], [0, 0.3, 0.3, 0.4]]], dtype=torch.float64)
     found = [
-        Case((logits, gate, copied), "a list of 3 words and one behind it", kind="ordinary cases")
+        Case(
+            (logits, gate, copied),
+            "a vocabulary of 3 words and one word after it",
+            kind="ordinary cases",
+        )
     ]
     for batch, T_q, V, extra in ((3, 4, 6, 2), (2, 5, 3, 4), (4, 2, 7, 0)):
         logits = 2 * torch.randn(batch, T_q, V, generator=generator, dtype=torch.float64)
@@ -144,6 +148,8 @@ def cases(seed):
         shape = (batch, T_q, V + extra)
         copied = torch.randn(shape, generator=generator, dtype=torch.float64).softmax(dim=-1)
         found.append(
-            Case((logits, gate, copied), f"{extra} words behind the list", kind="ordinary cases")
+            Case(
+                (logits, gate, copied), f"{extra} words after the vocabulary", kind="ordinary cases"
+            )
         )
     return found

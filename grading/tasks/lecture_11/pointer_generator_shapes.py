@@ -9,7 +9,7 @@ task = TaskFile(
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that its vocabulary does not hold",
     hints=(
-        "Which sequence asks, and which is looked at?",
+        "Which sequence provides the queries, and which the keys?",
         "Follow the axes of `gate * written + (1 - gate) * copied` through broadcasting.",
     ),
 )
@@ -40,17 +40,16 @@ task.mistake(
     [(8, 2, 10, 48), (8, 10, 48), (8, 48, 1), (8, 10, 115), (8, 10, 118)],
 )
 task.mistake(
-    "The first three are right. The output layer has a column for each word of the list. What is "
-    "after the list cannot be written.",
+    "The first three are right. The output layer has a column for each word of the vocabulary. "
+    "Words after the vocabulary cannot be generated.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 118), (8, 10, 118)],
 )
 task.mistake(
-    "The first four are right. In the mixture there are also positions for the unknown words of a "
-    "text.",
+    "The first four are right. The mixture also has entries for the unknown words of a text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 115)],
 )
 task.mistake(
-    "The first four are right. The mixture has an entry for each *word*, not one for each "
-    "position of the text besides.",
+    "The first four are right. The mixture has an entry for each *word*, and no extra entries for "
+    "the positions of the text.",
     [(8, 2, 10, 48), (8, 10, 48), (8, 10, 1), (8, 10, 115), (8, 10, 163)],
 )

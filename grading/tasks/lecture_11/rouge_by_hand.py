@@ -10,8 +10,8 @@ task = TaskFile(
     hints=(
         "For the second summary: the reference has one *a* and one *ship*. How many words can the "
         "two have in common?",
-        "For the third: strike out as few words as possible until what remains is in both, in the "
-        "same order.",
+        "For the third: cross out as few words as possible until the rest is in both, in the same "
+        "order.",
     ),
 )
 
@@ -23,7 +23,7 @@ rouge_by_hand = [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 7]
 # %%
 
 task.mistake(
-    "The first two are the other way around: recall is the share of the *reference* that was "
+    "The first two are the other way around: recall is the proportion of the *reference* that was "
     "found.",
     [6 / 6, 6 / 8, 6 / 7, 2 / 6, 2 / 8, 4 / 7],
 )
@@ -33,27 +33,28 @@ task.mistake(
     [6 / 8, 6 / 6, 7 / 8, 2 / 6, 2 / 8, 4 / 7],
 )
 task.mistake(
-    "The first three are right. Of the second summary each word was counted that occurs in the "
-    "reference. A word counts there as often as the reference has it, and not more.",
+    "The first three are right. In the second summary you counted each word that occurs in the "
+    "reference. A word counts at most as often as the reference has it.",
     [6 / 8, 6 / 6, 6 / 7, 6 / 6, 2 / 8, 4 / 7],
 )
 task.mistake(
-    "The first three are right. Of the second summary each word was counted that occurs in the "
-    "reference, for precision and for recall. A word counts as often as the reference has it.",
+    "The first three are right. In the second summary you counted each word that occurs in the "
+    "reference, for precision and for recall. A word counts at most as often as the reference has "
+    "it.",
     [6 / 8, 6 / 6, 6 / 7, 6 / 6, 6 / 8, 4 / 7],
 )
 task.mistake(
-    "The first five are right. The last is ROUGE-1 of the third summary. ROUGE-L asks for the "
-    "longest run in the same order, and *on monday* is at the wrong end.",
+    "The first five are right. The last is ROUGE-1 of the third summary. ROUGE-L uses the longest "
+    "common subsequence, and *on monday* is at the wrong end for it.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 6 / 7],
 )
 task.mistake(
-    "The first five are right. The longest run has four words; of how many in the summary, and of "
-    "how many in the reference?",
+    "The first five are right. The longest common subsequence has four words. What fraction is "
+    "that of the summary, and of the reference?",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 8],
 )
 task.mistake(
-    "The first five are right. The longest run has four words, and this is its share of the "
-    "summary. F1 takes the share of the reference as well.",
+    "The first five are right. The longest common subsequence has four words, and this is its "
+    "fraction of the summary. F1 also uses the fraction of the reference.",
     [6 / 8, 6 / 6, 6 / 7, 2 / 6, 2 / 8, 4 / 6],
 )

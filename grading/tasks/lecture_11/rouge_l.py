@@ -10,10 +10,11 @@ task = TaskFile(
     minutes=20,
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     hints=(
-        "Let L[i][j] be the longest run of the first i words of the summary and the first j of "
-        "the reference. How does L[i + 1][j + 1] follow from its neighbours?",
-        "If the two new words are equal, the run of both shorter beginnings grows by one. If not, "
-        "one of the two words is of no use.",
+        "Let L[i][j] be the length of the longest common subsequence of the first i words of the "
+        "summary and the first j of the reference. How does L[i + 1][j + 1] follow from its "
+        "neighbours?",
+        "If the two new words are equal, the subsequence of both shorter beginnings grows by one. "
+        "If not, leave one of the two words out.",
     ),
 )
 
@@ -76,7 +77,7 @@ def recursive(summary, reference):
 
 
 @task.mistake(
-    "Gaps are allowed: the words of the run need not be neighbours. This takes neighbours."
+    "Gaps are allowed: the words of the subsequence need not be neighbours. You compare neighbours."
 )
 def neighbours(summary, reference):
     best = 0
@@ -95,12 +96,12 @@ def any_order(summary, reference):
     return _f1(n, summary, reference)
 
 
-@task.mistake("This is the recall: the share of the reference. F1 takes both shares.")
+@task.mistake("This is the recall, the fraction of the reference. F1 uses precision and recall.")
 def recall_only(summary, reference):
     return _run(summary, reference) / len(reference)
 
 
-@task.mistake("This is the precision: the share of the summary. F1 takes both shares.")
+@task.mistake("This is the precision, the fraction of the summary. F1 uses precision and recall.")
 def precision_only(summary, reference):
     return _run(summary, reference) / len(summary) if summary else 0.0
 
@@ -111,14 +112,16 @@ def plain_mean(summary, reference):
     return (n / len(summary) + n / len(reference)) / 2 if n else 0.0
 
 
-@task.mistake("This is the length of the run, not a score. Make precision, recall and F1 of it.")
+@task.mistake(
+    "This is the length of the subsequence, not a score. Compute precision, recall and F1 from it."
+)
 def length_only(summary, reference):
     return float(_run(summary, reference))
 
 
 @task.mistake(
-    "Each word was looked for after the last one found, the first fitting position taken at once. "
-    "A word taken too late can cost several others: leaving it out may give a longer run."
+    "Each word was searched after the last one found, and the first match was taken. But one "
+    "match may block several others: leaving it out may give a longer subsequence."
 )
 def greedy(summary, reference):
     n = at = 0
@@ -130,8 +133,8 @@ def greedy(summary, reference):
 
 
 @task.mistake(
-    "A word was used several times in the run. Each position of the reference serves once. (Or "
-    "are all rows of your table one and the same list, as in `[[0] * m] * n`?)"
+    "A word was used several times in the subsequence. Each position of the reference may be used "
+    "once. (Or are all rows of your table the same list, as in `[[0] * m] * n`?)"
 )
 def reused(summary, reference):
     row = [0] * (len(reference) + 1)
@@ -142,8 +145,9 @@ def reused(summary, reference):
 
 
 @task.mistake(
-    "Where two words are equal, the run grew from a neighbour in the table. It grows from both "
-    "*shorter* beginnings, up and left: else one of the two words is used twice."
+    "Where two words are equal, the length grew from a neighbour in the table. It must grow from "
+    "the entry up and left, where *both* words are left out, or one of the two words is used "
+    "twice."
 )
 def from_a_neighbour(summary, reference):
     table = [[0] * (len(reference) + 1) for _ in range(len(summary) + 1)]
@@ -154,16 +158,16 @@ def from_a_neighbour(summary, reference):
 
 
 @task.mistake(
-    "A word at an end is never compared: the table begins or stops one too early. It has a row and "
-    "a column more than there are words."
+    "A word at one end is never compared: the table begins or stops one entry too early. It has "
+    "one row and one column more than there are words."
 )
 def first_words_missing(summary, reference):
     return _f1(_run(summary[1:], reference[1:]), summary, reference)
 
 
 @task.mistake(
-    "The length of the run was divided by that of the longer list. F1 comes from precision and "
-    "recall, each with a length of its own."
+    "The length of the subsequence was divided by the length of the longer list. F1 comes from "
+    "precision and recall, each with its own length."
 )
 def by_the_longer(summary, reference):
     return _run(summary, reference) / max(len(summary), len(reference))
@@ -171,7 +175,7 @@ def by_the_longer(summary, reference):
 
 @task.mistake(
     "`difflib` looks for the longest block of *neighbours* first, and then on both sides of it. "
-    "That need not be the longest run."
+    "That need not be the longest common subsequence."
 )
 def by_difflib(summary, reference):
     import difflib

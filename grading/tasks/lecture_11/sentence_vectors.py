@@ -13,8 +13,8 @@ task = TaskFile(
     forbidden=functions_of("helpers.apps.summarization"),
     hints=(
         "Make a matrix of zeros and ones, (batch, n, T), that says which word belongs to which "
-        "sentence. Compare the numbers with `torch.arange(n)[:, None]`.",
-        "A sentence without words has the sum 0. By what may it be divided?",
+        "sentence. Compare the sentence numbers with `torch.arange(n)[:, None]`.",
+        "A sentence without words has the sum 0. What can you divide it by?",
     ),
 )
 
@@ -57,21 +57,21 @@ task.edit(
     "here @ x / x.shape[1]",
 )
 task.edit(
-    "A sentence that a text does not have is 0 divided by 0. It should be zeros.",
+    "For a sentence that a text does not have, you divide 0 by 0. Its vector should be zeros.",
     "sizes.clamp(min=1)",
     "sizes",
 )
 
 
 task.edit(
-    "The number of words has become one larger everywhere. Only an empty sentence must not be "
-    "divided by 0.",
+    "The number of words was increased by one everywhere. Only for an empty sentence must you "
+    "avoid dividing by 0.",
     "sizes.clamp(min=1)",
     "(sizes + 1)",
 )
 task.edit(
-    "A small number was added to the number of words, so that all means are a little too small. "
-    "Only an empty sentence must not be divided by 0.",
+    "A small number was added to the number of words, so all means are slightly too small. Only "
+    "for an empty sentence must you avoid dividing by 0.",
     "sizes.clamp(min=1)",
     "(sizes + 1e-3)",
 )
@@ -87,7 +87,7 @@ def filler_in_last(x, sentence, n):
     return sentence_vectors(x, sentence % n, n)
 
 
-@task.mistake("The mean goes over all texts of the batch. Each text has sentences of its own.")
+@task.mistake("The mean is taken over all texts of the batch. Each text has its own sentences.")
 def over_the_batch(x, sentence, n):
     found = x.new_zeros(len(x), n, x.shape[-1])
     for i in range(n):
@@ -96,19 +96,19 @@ def over_the_batch(x, sentence, n):
     return found
 
 
-@task.mistake("The numbers of the first text's sentences were used for all texts.")
+@task.mistake("The sentence numbers of the first text were used for all texts.")
 def first_text(x, sentence, n):
     return sentence_vectors(x, sentence[:1].expand_as(sentence), n)
 
 
-@task.mistake("Each sentence has its largest entries. You need the mean.")
+@task.mistake("Each sentence has the maximum of its entries. Take the mean.")
 def largest(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None])[..., None]
     top = x[:, None].masked_fill(~here, -torch.inf).amax(dim=2)
     return torch.where(here.any(dim=2), top, 0.0)
 
 
-@task.mistake("This is the first word of each sentence. You need the mean over its words.")
+@task.mistake("This is the first word of each sentence. Take the mean over its words.")
 def first_word(x, sentence, n):
     here = (sentence[:, None] == torch.arange(n)[:, None]).to(x.dtype)
     first = here * (here.cumsum(dim=-1) == 1)

@@ -20,9 +20,9 @@ task = TaskFile(
     rtol=0.0,
     atol=1.0,
     hints=(
-        "Let `data` be the pair of what is read and what is asked. Then "
-        "`lambda: some_rows(data, 32, generator)` is a `make_batch`.",
-        "The lecture's model learned within 300 batches. At which rate?",
+        "Let `data` be the pair of inputs and targets. Then `lambda: some_rows(data, 32, "
+        "generator)` is a `make_batch`.",
+        "The lecture's model learned within 300 batches. At which learning rate?",
     ),
 )
 
@@ -54,9 +54,8 @@ def train_summarizer(source, target, asked):
 
 
 NOTHING = (
-    "It writes hardly anything that belongs to the news, as a model that knows nothing. Has it "
-    "been trained before it is returned, and is what is asked for at each position the *next* "
-    "word?"
+    "Its summaries have almost nothing of the news, like those of an untrained model. Do you "
+    "train it before you return it, and is the target at each position the *next* word?"
 )
 
 
@@ -72,7 +71,8 @@ def not_shifted(source, target, asked):
 
 
 @task.mistake(
-    "It has begun to learn the grammar, and its facts are guesses. More steps, another rate?"
+    "It has begun to learn the grammar, but its facts are guesses. Does it need more steps or "
+    "another rate?"
 )
 def too_short(source, target, asked):
     return _trained(source, target, asked, 25)
@@ -92,10 +92,10 @@ def harness(answer, source, target, asked, seed):
     if model is None:
         return None
     if not isinstance(model, CopyingSummarizer):
-        raise ValueError("a CopyingSummarizer of the helpers is wanted")
+        raise ValueError("expected a CopyingSummarizer of the helpers")
     size = sum(p.numel() for p in model.parameters())
     if size > 120_000:
-        raise ValueError(f"at most 120,000 numbers are allowed, and the model has {size:,}")
+        raise ValueError(f"at most 120,000 parameters are allowed, but the model has {size:,}")
     model.eval()
     with torch.no_grad():
         written = write_summaries(model, new, "copying")

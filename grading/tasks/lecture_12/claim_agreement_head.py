@@ -9,8 +9,8 @@ task = TaskFile(
     section="Ablation: which heads are needed",
     outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
     hints=(
-        "What of a head is left when its mean is put in, and what when zeros are?",
-        "A sentence that holds for one model and one kind of sentence has to say so.",
+        "What remains of a head under mean ablation, and what under zero ablation?",
+        "A claim that holds for one model and one kind of sentence has to say so.",
     ),
 )
 
@@ -43,25 +43,25 @@ claim_agreement_head = (
 # %%
 
 task.mistake(
-    "It takes the three ways for one. Zeros take away a constant as well; a mean leaves it; "
-    "another sentence brings something that is wrong.",
+    "It treats the three ablations as one. Zeros also remove a constant; a mean leaves it; "
+    "another sentence inserts something wrong.",
     "Without the head verbs go wrong, however it is ablated.",
 )
 task.mistake(
-    "It passes over the head that zeros and the mean judge differently.",
+    "It ignores the head on which zero and mean ablation disagree.",
     "Two heads are needed for agreement.",
 )
 task.mistake(
-    "It names no control: a head that costs more loss and no verb.",
+    "It names no control: a head whose ablation costs more loss but no verb.",
     "The other heads do something else.",
 )
 task.mistake(
-    "It says “the agreement head” of all models, or of all sentences. One model was opened, on "
-    "sentences of one kind.",
+    "It says “the agreement head” of all models, or of all sentences. Only one model was tested, "
+    "on sentences of one kind.",
     "Head 3 of layer 1 is where transformers do agreement.",
 )
 task.mistake(
-    "It concludes from what is not needed that it is not used. What is in two positions is needed "
-    "in neither.",
+    "It concludes that what is not necessary is not used. Information that is in two positions is "
+    "necessary in neither.",
     "All other heads have nothing to do with agreement.",
 )

@@ -11,28 +11,28 @@ task = TaskFile(
     "say what an attention map does prove",
     reasons={
         "a": incorrect(
-            "The values decide as well: a small weight on a long vector may add more than a large "
+            "The values matter as well: a small weight on a long vector may add more than a large "
             "one on a short vector, and a value of zeros adds nothing however large its weight."
         ),
         "b": correct(
-            "What is exactly 0 is multiplied with the value. Through other heads and layers that "
-            "word may still have come."
+            "The value is multiplied by exactly 0. Through other heads and layers that word may "
+            "still have an effect."
         ),
         "c": incorrect(
-            "Others may compensate for it, or did the same job already. Ablate several together."
+            "Others may compensate for it, or already did the same job. Ablate several together."
         ),
         "d": correct(
-            "Zeros are something that later layers have never seen. The mean takes away only what "
-            "depends on the sentence."
+            "Later layers have never seen zeros there. The mean removes only what depends on the "
+            "sentence."
         ),
         "e": incorrect(
-            "With another seed other heads may do it, and a claim about one seed is about this one."
+            "With another seed other heads may do it, so a claim about one seed is about that one."
         ),
         "f": correct(
-            "Without a control a fall of agreement could mean that the whole model is broken."
+            "Without a control, a drop in agreement could mean that the whole model is broken."
         ),
     },
-    hints=("A sentence with *always* or *never* falls with one counterexample.",),
+    hints=("One counterexample refutes a statement with *always* or *never*.",),
 )
 
 # %% the cell

@@ -12,12 +12,12 @@ task = TaskFile(
     outcome='build a counterexample to the sentence "the model looked there, so that is why", and '
     "say what an attention map does prove",
     hints=(
-        "A change of the weights that keeps the context is orthogonal to each column of the "
-        "values. What must it be orthogonal to, to keep the sum?",
+        "A change of the weights that keeps the context vector is orthogonal to each column of "
+        "the values. What must it be orthogonal to, to keep the sum?",
         "`torch.linalg.svd(M.T)[2]` has rows that are orthogonal to all columns of M, from row "
         "M.shape[1] on.",
-        "Follow such a row until the first weight is 0. If none has moved by .01 then, go the "
-        "other way, or along another row.",
+        "Follow such a row until the first weight is 0. If no weight has changed by .01 by then, "
+        "go in the other direction, or along another row.",
     ),
 )
 
@@ -52,27 +52,29 @@ def by_other_end(weights, values):
 
 
 task.mistake(
-    "No weight has moved by 0.01: these are the same weights, or nearly. Others are asked for.",
+    "No weight has changed by 0.01: these are the same weights, or almost. Find others.",
     lambda weights, values: weights.clone(),
 )
 
 
 @task.mistake(
-    "The context is another one: the change must be orthogonal to each column of the values. (Of "
-    "the rows of `Vt` only those *after* the number of columns are, and only if none is cut off.)"
+    "The context vector has changed: the change must be orthogonal to each column of the values. "
+    "(Of the rows of `Vt` only those *after* the number of columns are, and only if none is cut "
+    "off.)"
 )
 def in_other_order(weights, values):
     return weights.roll(1)
 
 
 @task.mistake(
-    "Some weights are negative. Softmax never gives such: stop before the first falls below 0."
+    "Some weights are negative, which softmax never returns. Stop before the first one falls "
+    "below 0."
 )
 def too_far(weights, values):
     return weights + 3 * (equivalent_weights(weights, values) - weights)
 
 
-@task.mistake("The weights do not sum to 1: a direction must keep the sum, too.")
+@task.mistake("The weights do not sum to 1: the direction must keep the sum, too.")
 def any_sum(weights, values):
     direction = torch.linalg.svd(values.T)[2][-1]
     direction = direction * direction.sum().sign()
@@ -81,15 +83,17 @@ def any_sum(weights, values):
     return weights + step * direction
 
 
-@task.mistake("This is a direction and no row of weights: add it to those that came, with a step.")
+@task.mistake(
+    "This is a direction, not a row of weights: add it to the given weights, with a step size."
+)
 def direction_only(weights, values):
     return equivalent_weights(weights, values) - weights
 
 
 @task.mistake(
-    "Neither the context nor the sum is what it was. A direction keeps both if it is orthogonal "
-    "to the values and to a column of ones; such rows of `Vt` come after as many as there are "
-    "columns, and only if none was cut off. And nothing must be multiplied afterwards."
+    "Neither the context vector nor the sum is kept. A direction keeps both if it is orthogonal "
+    "to the values and to a column of ones. Such rows of `Vt` come after the number of columns, "
+    "and only if none was cut off. Do not rescale the weights afterwards."
 )
 def doubled(weights, values):
     return 2 * equivalent_weights(weights, values)
@@ -111,7 +115,7 @@ def harness(answer, weights, values):
         return None
     found = torch.as_tensor(found, dtype=values.dtype)
     if found.shape != weights.shape:
-        raise ValueError(f"weights of shape {tuple(weights.shape)} are wanted")
+        raise ValueError(f"expected weights of shape {tuple(weights.shape)}")
     return {
         "weights": len(found),
         "the same context": bool(torch.allclose(found @ values, weights @ values, 1e-4, 1e-5)),

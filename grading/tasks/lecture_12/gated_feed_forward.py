@@ -37,7 +37,7 @@ def by_linear(x, gate, up, down):
 
 INSIDE = "F.silu(x @ gate.T) * (x @ up.T)"
 task.edit(
-    "SiLU is at the wrong one of the two: it belongs to the gate.",
+    "SiLU is applied to the wrong one of the two: it belongs to the gate.",
     INSIDE,
     "(x @ gate.T) * F.silu(x @ up.T)",
 )
@@ -46,18 +46,22 @@ task.edit(
     INSIDE,
     "torch.sigmoid(x @ gate.T) * (x @ up.T)",
 )
-task.edit("The gate has a ReLU. SiLU is asked for.", INSIDE, "F.relu(x @ gate.T) * (x @ up.T)")
-task.edit("The gate has a GELU. SiLU is asked for.", INSIDE, "F.gelu(x @ gate.T) * (x @ up.T)")
-task.edit("SiLU was taken of the product.", INSIDE, "F.silu((x @ gate.T) * (x @ up.T))")
+task.edit("The gate uses ReLU. The task asks for SiLU.", INSIDE, "F.relu(x @ gate.T) * (x @ up.T)")
+task.edit("The gate uses GELU. The task asks for SiLU.", INSIDE, "F.gelu(x @ gate.T) * (x @ up.T)")
+task.edit(
+    "SiLU was applied to the product. Apply it to the gate only.",
+    INSIDE,
+    "F.silu((x @ gate.T) * (x @ up.T))",
+)
 task.edit("The two were added. A gate multiplies.", INSIDE, "F.silu(x @ gate.T) + (x @ up.T)")
-task.edit("Nothing bends here: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
+task.edit("There is no nonlinearity: SiLU is missing.", INSIDE, "(x @ gate.T) * (x @ up.T)")
 task.edit("SiLU is applied to both.", INSIDE, "F.silu(x @ gate.T) * F.silu(x @ up.T)")
 task.edit("`up` was left out: nothing is gated.", INSIDE, "F.silu(x @ gate.T)")
 task.edit("`gate` was left out.", INSIDE, "F.silu(x @ up.T)")
 
 
 task.edit(
-    "`down` is not turned. All three matrices have a row for each output: x @ W.T.",
+    "`down` is not transposed. All three matrices have a row for each output: x @ W.T.",
     "inside @ down.T",
     "inside @ down",
 )
@@ -68,7 +72,7 @@ def not_turned(x, gate, up, down):
     return (F.silu(x @ gate) * (x @ up)) @ down
 
 
-@task.mistake("x was added. The residual connection is outside.")
+@task.mistake("x was added. The residual connection is outside this function.")
 def with_residual(x, gate, up, down):
     return x + gated_feed_forward(x, gate, up, down)
 

@@ -17,7 +17,7 @@ task = TaskFile(
     "the loader is right",
     forbidden=("torch.nn.functional.scaled_dot_product_attention",),
     hints=(
-        "Give each head of queries its own copy of keys and values. The rest is as before.",
+        "Give each query head its own copy of keys and values. The rest is as before.",
         "`repeat_interleave` and `repeat` order copies differently. Print both of [0, 1].",
     ),
 )
@@ -62,54 +62,54 @@ def in_groups(q, k, v):
 
 KEYS, VALUES = "k.repeat_interleave(group, dim=0)", "v.repeat_interleave(group, dim=0)"
 task.edit(
-    "The shared heads are dealt out in turn. Neighbours share: with four heads and two of keys, "
-    "heads 0 and 1 read head 0, heads 2 and 3 read head 1.",
+    "The shared heads are assigned in turn. Neighbours share: with four query heads and two "
+    "key-value heads, heads 0 and 1 use head 0, heads 2 and 3 use head 1.",
     KEYS,
     "k.repeat(group, 1, 1)",
     VALUES,
     "v.repeat(group, 1, 1)",
 )
 task.edit(
-    "The keys are dealt out in turn, and the values go to neighbours. A head reads keys and "
-    "values of the same shared head.",
+    "The keys are assigned in turn, but the values to neighbours. A head uses keys and values of "
+    "the same shared head.",
     KEYS,
     "k.repeat(group, 1, 1)",
 )
 task.edit(
-    "The values are dealt out in turn, and the keys go to neighbours. A head reads keys and "
-    "values of the same shared head.",
+    "The values are assigned in turn, but the keys to neighbours. A head uses keys and values of "
+    "the same shared head.",
     VALUES,
     "v.repeat(group, 1, 1)",
 )
 task.edit(
-    "All heads read the first head of keys and values.",
+    "All heads use the first key-value head.",
     KEYS,
     "k[:1].expand(len(q), -1, -1)",
     VALUES,
     "v[:1].expand(len(q), -1, -1)",
 )
 task.edit(
-    "All heads read one mean of the shared keys and values.",
+    "All heads use the mean of the shared keys and values.",
     KEYS,
     "k.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
     VALUES,
     "v.mean(dim=0, keepdim=True).expand(len(q), -1, -1)",
 )
 task.edit(
-    "The triangle of the mask begins at the first key. The queries are the *last* ones, so the "
+    "The triangle of the mask begins at the first key. The queries are the *last* words, so the "
     "last row sees everything.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril().bool()",
 )
 task.edit(
-    "Later words are seen. Where is the causal mask?",
+    "Later words are visible. Where is the causal mask?",
     "scores.masked_fill(hidden, -torch.inf)",
     "scores",
 )
 task.edit(NOT_SCALED, " / math.sqrt(q.shape[-1])", "")
 task.edit(SCALED_BY_D_K, "math.sqrt(q.shape[-1])", "q.shape[-1]")
 task.edit(
-    "Divided by the root of the number of heads. The width of a head belongs there.",
+    "The scores are divided by the square root of the number of heads. Use the width of a head.",
     "math.sqrt(q.shape[-1])",
     "math.sqrt(len(q))",
 )
@@ -121,12 +121,13 @@ task.edit(
     "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] + 1).bool()",
 )
 task.edit(
-    "The mask hides each query's own word. It may look at itself, and at all before it.",
+    "The mask hides each query's own word. It may attend to itself and to everything before.",
     "~causal_mask(q.shape[1], k.shape[1])",
     "~torch.ones(q.shape[1], k.shape[1]).tril(k.shape[1] - q.shape[1] - 1).bool()",
 )
 task.edit(
-    "Divided by the root of the width of all heads together. Each head has its own width d.",
+    "The scores are divided by the square root of the width of all heads together. Use the width "
+    "d of one head.",
     "math.sqrt(q.shape[-1])",
     "math.sqrt(len(q) * q.shape[-1])",
 )
@@ -138,13 +139,14 @@ task.edit(
     "~torch.ones(q.shape[1], k.shape[1]).triu(k.shape[1] - q.shape[1]).bool()",
 )
 task.edit(
-    "Later words are hidden after softmax, so the rows no longer sum to 1. Hide scores before.",
+    "Later words are masked after softmax, so the rows no longer sum to 1. Mask the scores before "
+    "softmax.",
     "scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)",
     "(scores.softmax(dim=-1) * ~hidden)",
 )
 
 
-@task.mistake("Softmax goes over the queries. The weights of each *query* have to sum to 1.")
+@task.mistake("Softmax runs over the queries. The weights of each *query* have to sum to 1.")
 def softmax_down(q, k, v):
     group = len(q) // len(k)
     keys, values = (t.repeat_interleave(group, dim=0) for t in (k, v))
@@ -154,15 +156,15 @@ def softmax_down(q, k, v):
 
 
 @task.mistake(
-    "The number of the shared head is the head's number by the number of *shared heads*. It is by "
-    "the size of a group: how many heads share one?"
+    "The index of the shared head is the head's index divided by the size of a group, not by the "
+    "number of *shared heads*. How many heads share one?"
 )
 def by_number_of_shared(q, k, v):
     own = torch.tensor([min(head // len(k), len(k) - 1) for head in range(len(q))])
     return grouped_heads(q, k[own], v[own])
 
 
-@task.mistake("One context for each shared head came back: the heads of a group were averaged.")
+@task.mistake("You return one context for each shared head: the heads of a group were averaged.")
 def averaged(q, k, v):
     return grouped_heads(q, k, v).unflatten(0, (len(k), -1)).mean(dim=1)
 
@@ -183,7 +185,7 @@ def cases(seed):
         (3, 1, 1, 4, 2),
         (2, 2, 3, 5, 4),
     ):
-        note = f"{n_heads} heads, {n_kv} of keys, {T_q} queries for {T_k} keys"
+        note = f"{n_heads} query heads, {n_kv} key-value heads, {T_q} queries for {T_k} keys"
         found.append(
             Case(
                 (draw(n_heads, T_q, d), draw(n_kv, T_k, d), draw(n_kv, T_k, d)),

@@ -11,8 +11,8 @@ task = TaskFile(
     section="Induction heads: copying what came before",
     outcome="recognise an {term}`induction head`, score it, and explain how two layers copy",
     hints=(
-        "Write the positions 0 to 5 in a row for n = 3. Which word came after the earlier self of "
-        "the word at 4?",
+        "Write the positions 0 to 5 in a row for n = 3. Which position comes after the earlier "
+        "occurrence of the word at 4?",
         "For the word at position i, look at key i − n + 1.",
     ),
 )
@@ -52,40 +52,42 @@ def _at(shift):
 
 
 task.mistake(
-    "These are the weights on the *same* word one segment before. The word that came after it is "
-    "asked for.",
+    "These are the weights on the *same* word one segment before. Use those on the word that came "
+    "after it.",
     _at(0),
 )
 task.mistake("These are the weights on the word *before* the same one.", _at(-1))
 task.mistake("These are the weights on the word two positions after the same one.", _at(2))
 task.mistake(
-    "These are the weights on the word just before: a previous-token head has the highest score.",
+    "These are the weights on the previous word: a previous-token head would get the highest "
+    "score.",
     lambda weights, n: weights.diagonal(-1, dim1=-2, dim2=-1)[:, -n:].mean(dim=-1),
 )
 task.edit(
-    "The last word of the first copy is counted, too. It has not seen its segment before.",
+    "The last word of the first copy is counted, too. Its segment has not occurred before.",
     "after[:, -n:]",
     "after",
 )
-task.edit("The weights were added up. Take their mean.", ".mean(dim=-1)", ".sum(dim=-1)")
+task.edit("The weights were summed. Take their mean.", ".mean(dim=-1)", ".sum(dim=-1)")
 task.edit(
-    "One number came back for all heads together. Each head has its own.",
+    "This is one number for all heads together. Each head has its own score.",
     ".mean(dim=-1)",
     ".mean()",
 )
 task.edit(
-    "Query and key are swapped: axis -2 is who looks, axis -1 what is looked at.",
+    "Query and key are swapped: axis -2 is the query, axis -1 the key.",
     "1 - n",
     "n - 1",
 )
 task.mistake(
-    "Divided by all positions. Only those of the second copy are asked.",
+    "You divide by the number of all positions. Use only those of the second copy.",
     lambda weights, n: induction_score(weights, n) / 2,
 )
 
 
 task.mistake(
-    "The mean goes over the heads, so that a number came back for each word. Each *head* has one.",
+    "The mean is taken over the heads, so there is a number for each word. Return one for each "
+    "*head*.",
     lambda weights, n: weights[:, torch.arange(n, 2 * n), torch.arange(1, n + 1)].mean(dim=0),
 )
 task.mistake(
@@ -95,13 +97,13 @@ task.mistake(
 )
 
 
-@task.mistake("The first word of the second copy was left out. All n count.")
+@task.mistake("The first word of the second copy was left out. Use all n words.")
 def without_first(weights, n):
     at = torch.arange(n + 1, 2 * n)
     return weights[:, at, at - n + 1].mean(dim=1)
 
 
-@task.mistake("The last word was left out. After its earlier self is the second copy: count it.")
+@task.mistake("The last word was left out. Its key is in the second copy: count it as well.")
 def without_last(weights, n):
     at = torch.arange(n, 2 * n - 1) if n > 1 else torch.arange(n, 2 * n)
     return weights[:, at, at - n + 1].mean(dim=1)

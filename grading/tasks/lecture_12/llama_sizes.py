@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     hints=(
-        "`W_query` is 64 × 64. How many rows has `W_key`, with two heads of width 8?",
-        "A word leaves a key and a value, in each layer, for each head of keys and values.",
+        "`W_query` is 64 × 64. How many rows does `W_key` have, with two heads of width 8?",
+        "Each word stores a key and a value, in each layer, for each key-value head.",
     ),
 )
 
@@ -23,7 +23,7 @@ llama_sizes = [10_240, 12_288, 256, 102_400, 4_096]
 # %%
 
 task.mistake(
-    "The first counts eight heads of keys and values. There are two.",
+    "The first counts eight key-value heads. There are two.",
     [16_384, 12_288, 256, 102_400, 4_096],
 )
 task.mistake(
@@ -39,26 +39,26 @@ task.mistake(
     [10_240, 12_288, 64, 102_400, 4_096],
 )
 task.mistake(
-    "The third leaves out keys or values. Both are kept.", [10_240, 12_288, 128, 102_400, 4_096]
+    "The third leaves out keys or values. Both are stored.", [10_240, 12_288, 128, 102_400, 4_096]
 )
 task.mistake(
-    "The last three count numbers. Each of them takes two bytes.",
+    "The last three count numbers. Each number takes two bytes.",
     [10_240, 12_288, 128, 51_200, 2_048],
 )
 task.mistake(
-    "The third has a cache for each head of queries. Groups share one.",
+    "The third has a cache for each query head. The heads of a group share one.",
     [10_240, 12_288, 1_024, 102_400, 4_096],
 )
 task.mistake(
-    "The fourth still has two heads of keys and values. There it is eight.",
+    "The fourth still has two key-value heads. There it is eight.",
     [10_240, 12_288, 256, 25_600, 4_096],
 )
 task.mistake(
-    "The last one keeps all hundred words. Nobody looks at more than sixteen.",
+    "The last one stores all hundred words. No query attends to more than sixteen.",
     [10_240, 12_288, 256, 102_400, 25_600],
 )
 task.mistake(
-    "The last one has eight heads of keys and values. The window is added to the model of the "
-    "statement, which has two.",
+    "The last one has eight key-value heads. The window is added to the model of the statement, "
+    "which has two.",
     [10_240, 12_288, 256, 102_400, 16_384],
 )

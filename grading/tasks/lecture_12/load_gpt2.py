@@ -12,9 +12,9 @@ task = TaskFile(
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     hints=(
-        "Write down for each line the shape that comes and the shape that is needed. Where the two "
-        "are square, the shape says nothing.",
-        "In which order do queries, keys and values stand, and what comes before attention?",
+        "For each line, write down the shape of the source and the shape that is needed. If the "
+        "two are square, the shape does not help.",
+        "What is the order of queries, keys and values, and what comes before attention?",
     ),
 )
 
@@ -83,24 +83,25 @@ def by_table(theirs, n_layers):
 
 
 task.as_given(
-    "This is the code as given, or does the same: every shape fits, and the model says something "
-    "else than it should."
+    "This is the code as given, or does the same: every shape fits, but the model's output is "
+    "wrong."
 )
 OUT = 'theirs[f"{from_}attn.c_proj.{kind}"].t()'
 PIECES = '("query", "key", "value")'
 task.edit("Keys and values are swapped.", PIECES, '("query", "value", "key")')
 task.edit("Queries and keys are swapped.", PIECES, '("key", "query", "value")')
 task.edit(
-    "Queries, keys and values are not turned. GPT-2 stores W of x @ W, nn.Linear its transpose.",
+    "Queries, keys and values are not transposed. GPT-2 stores the W of x @ W, nn.Linear its "
+    "transpose.",
     "piece.t() for",
     "piece for",
 )
 task.edit(
-    "`W_out` is not turned. It is square, so nothing complains.", OUT, OUT.removesuffix(".t()")
+    "`W_out` is not transposed. It is square, so there is no error.", OUT, OUT.removesuffix(".t()")
 )
 task.edit(
-    "Neither `W_out` nor queries, keys and values are turned. They are square, so nothing "
-    "complains.",
+    "Neither `W_out` nor queries, keys and values are transposed. They are square, so there is no "
+    "error.",
     "piece.t() for",
     "piece for",
     OUT,
@@ -138,14 +139,12 @@ def _turned(ours, names):
     }
 
 
-@task.mistake(
-    "The matrices are turned as they should be. The names of two pairs are still mixed up."
-)
+@task.mistake("The matrices are transposed correctly now. Two pairs of names are still mixed up.")
 def names_left(theirs, n_layers):
     return _keys_for_values(_swapped_norms(load_gpt2(theirs, n_layers)))
 
 
-@task.mistake("The norms stand where they should. Something else does not.")
+@task.mistake("The norms are right now. Something else is not.")
 def norms_mended(theirs, n_layers):
     square = ("W_query", "W_key", "W_value", "W_out")
     return _turned(_keys_for_values(load_gpt2(theirs, n_layers)), square)
@@ -167,13 +166,15 @@ def harness(answer, sizes, theirs, tokens):
     want = dict(model.named_parameters())
     missing, strange = sorted(set(want) - set(found)), sorted(set(found) - set(want))
     if missing:
-        raise ValueError(f"{missing[0]} is missing; {len(missing)} of {len(want)} names are")
+        raise ValueError(
+            f"{missing[0]} is missing; {len(missing)} of {len(want)} names are missing"
+        )
     if strange:
         raise ValueError(f"{strange[0]} is not a name in our model")
     for name, parameter in want.items():
         came = tuple(found[name].shape)
         if came != tuple(parameter.shape):
-            raise ValueError(f"{name} has shape {came}, and ours {tuple(parameter.shape)}")
+            raise ValueError(f"{name} has shape {came}, but ours has {tuple(parameter.shape)}")
         parameter.data.copy_(found[name])
     with torch.no_grad():
         return {"arrays": {name: p.data for name, p in want.items()}, "logits": model(tokens)}
@@ -220,4 +221,8 @@ def which_are_wrong(args, result):
     """The names under which something else stands than should."""
     want, found = load_gpt2(args[1], args[0]["n_layers"]), result["arrays"]
     odd = [n for n, t in want.items() if abs(found[n] - t.numpy()).max() > 1e-6]
-    return f"Other numbers are expected in {len(odd)} of {len(want)} arrays." if odd else None
+    return (
+        f"The numbers in {len(odd)} of {len(want)} arrays are not the expected ones."
+        if odd
+        else None
+    )

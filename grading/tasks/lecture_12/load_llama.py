@@ -16,10 +16,12 @@ task = TaskFile(
     "the loader is right",
     forbidden=("helpers.pretrained.llama",),
     hints=(
-        "Begin with no layer at all: embedding, last norm, output layer. Then attention, then the "
-        "rest.",
-        "A projection gives (T, n · d_head). `unflatten` and `transpose` make (n, T, d_head).",
-        "Twice in each layer: x = x + part(norm(x)). Which part, and which of the two norms?",
+        "Begin without any layer: embedding, final norm, output layer. Then add attention, then "
+        "the rest.",
+        "A projection gives (T, n · d_head). `unflatten` and `transpose` turn it into (n, T, "
+        "d_head).",
+        "Twice in each layer: x = x + sublayer(norm(x)). Which sublayer, and which of the two "
+        "norms?",
     ),
 )
 
@@ -130,17 +132,17 @@ def through_the_course(weights, config, tokens):
 
 
 task.edit(
-    "The last norm is missing, the one between the last block and the output layer.",
+    "The final norm is missing, between the last block and the output layer.",
     'rms_norm(x, weights["norm.weight"], eps) @',
     "x @",
 )
 task.edit(
-    "Attention reads the residual stream without its norm.",
+    "Attention reads the residual stream without the norm.",
     'rms_norm(x, get("input_layernorm"), eps)',
     "x",
 )
 task.edit(
-    "The feed-forward network reads the residual stream without its norm.",
+    "The feed-forward network reads the residual stream without the norm.",
     'rms_norm(x, get("post_attention_layernorm"), eps)',
     "x",
 )
@@ -160,60 +162,62 @@ task.edit(
     'get("mlp.up_proj"), get("mlp.gate_proj")',
 )
 task.edit(
-    "The output layer is the embedding. In this file the two are not tied.",
+    "The embedding is used as the output layer. In this file the two are not tied.",
     'weights["lm_head.weight"]',
     'weights["embed_tokens.weight"]',
 )
 task.edit(
-    "Nothing is turned: only the mask tells the model of the order of the words.",
+    "Nothing is rotated: only the mask tells the model the order of the words.",
     'turned(project(h, "q", heads[0]), base), turned(project(h, "k", heads[1]), base)',
     'project(h, "q", heads[0]), project(h, "k", heads[1])',
 )
 task.edit(
-    "The keys are not turned. Queries and keys both are.",
+    "The keys are not rotated. Rotate queries and keys.",
     'turned(project(h, "k", heads[1]), base)',
     'project(h, "k", heads[1])',
 )
 task.edit(
-    "The values are turned, too. Positions decide who looks at whom, not what is passed on.",
+    "The values are rotated, too. Positions affect the weights, not the values.",
     'grouped_heads(q, k, project(h, "v", heads[1]))',
     'grouped_heads(q, k, turned(project(h, "v", heads[1]), base))',
 )
 task.edit(
-    "The rotation has a base of its own. It is in the config.",
+    "The rotation uses another base. It is in the config.",
     'config["rope_theta"]',
     "10_000.0",
 )
-task.edit("eps is in the config, too.", 'config["rms_norm_eps"]', "1e-12")
+task.edit("Another eps is used. It is in the config.", 'config["rms_norm_eps"]', "1e-12")
 task.edit(
-    "The contexts of the heads were joined in the wrong order: for each word, head after head.",
+    "The contexts of the heads were concatenated in the wrong order: for each word, head after "
+    "head.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.permute(1, 2, 0).flatten(1)",
 )
 task.edit(
-    "The heads were joined without exchanging their axis with that of the words: what is in a row "
-    "belongs to several words.",
+    "The heads were merged without exchanging their axis with that of the words, so a row belongs "
+    "to several words.",
     "contexts.transpose(0, 1).flatten(1)",
     "contexts.reshape(len(tokens), -1)",
 )
 task.edit(
-    "The heads were cut out in the wrong way: `view` and `reshape` do not exchange axes. Split the "
+    "The heads were split in the wrong way: `view` and `reshape` do not exchange axes. Split the "
     "last axis first, then exchange.",
     "out.unflatten(-1, (n, -1)).transpose(0, 1)",
     "out.reshape(n, len(tokens), -1)",
 )
 task.edit(
-    "The residual connection adds to what the *norm* gave. The stream itself goes around.",
+    "The residual connection adds the output of the *norm*. Add the residual stream itself.",
     'x = x + joined @ get("self_attn.o_proj").T',
     'x = h + joined @ get("self_attn.o_proj").T',
 )
 task.edit(
-    "Both norms of a layer are `input_layernorm` here. The network has one of its own.",
+    "Both norms of a layer are `input_layernorm` here. The feed-forward network has a norm of its "
+    "own.",
     'get("post_attention_layernorm")',
     'get("input_layernorm")',
 )
 task.edit(
-    "The shared keys and values are dealt out in turn. Neighbours share, as in the task before.",
+    "The shared keys and values are assigned in turn. Neighbours share, as in the previous task.",
     "contexts = grouped_heads(q, k,",
     "k = k.repeat(heads[0] // heads[1], 1, 1)\n        contexts = grouped_heads(q, k,",
     'project(h, "v", heads[1]))',
@@ -231,18 +235,18 @@ task.edit(
     "post_attention_layernorm",
 )
 task.edit(
-    "The √d of lecture 8 was multiplied in. This model does not have it.",
+    "The embedding is multiplied by the √d of Lecture 8. This model does not do that.",
     'weights["embed_tokens.weight"][tokens]',
     'weights["embed_tokens.weight"][tokens] * weights["norm.weight"].shape[0] ** 0.5',
 )
 task.edit(
-    "All layers got the arrays of the first one.",
+    "All layers use the arrays of the first one.",
     'f"layers.{layer}.{name}.weight"',
     'f"layers.0.{name}.weight"',
 )
 
 
-@task.mistake("Only the logits after the last word came back. All positions are asked for.")
+@task.mistake("Only the logits after the last word are returned. Return them for all positions.")
 def last_only(weights, config, tokens):
     return load_llama(weights, config, tokens)[-1:]
 
@@ -301,6 +305,6 @@ def cases(seed):
             "rope_theta": 50.0,
         }
         tokens = torch.randint(vocab, (T,), generator=generator)
-        note = f"{layers} layers, {n_heads} heads, {n_kv} of keys, {T} words"
+        note = f"{layers} layers, {n_heads} query heads, {n_kv} key-value heads, {T} words"
         found.append(Case((weights, config, tokens), note, kind="ordinary cases"))
     return found

@@ -11,8 +11,8 @@ task = TaskFile(
     section="Ablation: which heads are needed",
     outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
     hints=(
-        "Head 1 of heads with d_v numbers has the entries from d_v up to 2 · d_v.",
-        "Change a copy: `found` is the caller's.",
+        "With heads of d_v numbers, head 1 has the entries from d_v up to 2 · d_v.",
+        "Change a copy: `found` belongs to the caller.",
     ),
 )
 
@@ -49,46 +49,46 @@ def by_difference(found, W_out, n_heads, head):
 
 
 MEAN = "found[..., own].mean(dim=0)"
-task.edit("The head was replaced by zeros. Its mean is asked for.", MEAN, "0.0")
+task.edit("The head was replaced by zeros. Use its mean.", MEAN, "0.0")
 task.edit(
-    "The mean goes over sentences and positions. Each position has its own mean.",
+    "The mean is taken over sentences and positions. Each position has its own mean.",
     MEAN,
     "found[..., own].mean(dim=(0, 1))",
 )
 task.edit(
-    "The mean goes over the positions of each sentence. Take it over sentences, position by "
-    "position.",
+    "The mean is taken over the positions of each sentence. Take it over sentences, separately "
+    "for each position.",
     MEAN,
     "found[..., own].mean(dim=1, keepdim=True)",
 )
 task.edit(
-    "The mean goes over the numbers of the head, too. A mean vector is asked for.",
+    "The mean is also taken over the numbers of the head. The result must be a mean vector.",
     MEAN,
     "found[..., own].mean(dim=(0, 2), keepdim=True)[0]",
 )
 task.edit(
-    "The mean goes over the numbers of the head: one number for each word. The mean over sentences "
-    "is a vector.",
+    "The mean is taken over the numbers of the head: one number for each word. The mean over "
+    "sentences is a vector.",
     MEAN,
     "found[..., own].mean(dim=-1, keepdim=True)",
 )
 task.edit(
-    "The mean goes over the heads. It is one head's own mean, over sentences.",
+    "The mean is taken over the heads. Use the mean of this one head over sentences.",
     MEAN,
     "found.unflatten(-1, (n_heads, -1)).mean(dim=2)",
 )
 task.edit(
-    "The head has the values of the next sentence: that is resampling. The mean is asked for.",
+    "The head has the values of the next sentence: that is resampling. Use the mean.",
     MEAN,
     "found[..., own].roll(1, 0)",
 )
 task.edit(
-    "The head counts from 0 here.",
+    "Heads are counted from 1 here. Count them from 0.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(max(head - 1, 0) * d_v, max(head, 1) * d_v)",
 )
 task.edit(
-    "The heads are taken for interleaved. Each has its numbers in one piece.",
+    "The heads are treated as interleaved. Each has consecutive numbers.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(head, None, n_heads)",
 )
@@ -106,8 +106,8 @@ task.edit(
 
 
 task.edit(
-    "The head's width and the number of heads have changed roles: a head has as many numbers as "
-    "the width divided by `n_heads`.",
+    "The width of a head and the number of heads are exchanged: a head has as many numbers as the "
+    "width divided by `n_heads`.",
     "slice(head * d_v, (head + 1) * d_v)",
     "slice(head * n_heads, (head + 1) * n_heads)",
 )
@@ -115,7 +115,7 @@ task.edit(
 
 @task.mistake(
     "Numbers of the *output* were replaced. After `W_out` each number is a sum over all heads: "
-    "replace before."
+    "replace them before."
 )
 def behind_the_projection(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads
@@ -125,7 +125,7 @@ def behind_the_projection(found, W_out, n_heads, head):
     return added
 
 
-@task.mistake("All heads but this one were replaced.")
+@task.mistake("All heads except this one were replaced.")
 def the_others(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads
     own = slice(head * d_v, (head + 1) * d_v)
@@ -134,7 +134,7 @@ def the_others(found, W_out, n_heads, head):
     return context @ W_out.T
 
 
-@task.mistake("This is what the head alone adds, and not the sum with the others.")
+@task.mistake("This is what the head adds on its own. Return the sum with the others.")
 def alone(found, W_out, n_heads, head):
     d_v = found.shape[-1] // n_heads
     own = slice(head * d_v, (head + 1) * d_v)

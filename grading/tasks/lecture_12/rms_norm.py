@@ -12,7 +12,10 @@ task = TaskFile(
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
-    hints=("`keepdim=True` keeps an axis of size 1, so that each vector is divided by its own.",),
+    hints=(
+        "`keepdim=True` keeps an axis of size 1, so that each vector is divided by "
+        "its own root mean square.",
+    ),
 )
 
 
@@ -37,63 +40,68 @@ def by_length(x, weight, eps):
 
 SQUARES, ROOT = "(x * x).mean(dim=-1, keepdim=True)", "torch.sqrt(mean_square + eps)"
 task.edit(
-    "The mean was taken away first, as in a layer norm. Here nothing is subtracted.",
+    "The mean was subtracted first, as in layer norm. Here nothing is subtracted.",
     "mean_square = (x * x)",
     "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
 )
 task.edit(
-    "The squares were added up. A *mean* of squares does not grow with the width.",
+    "The squares were summed. Their *mean* does not grow with the width.",
     SQUARES,
     "(x * x).sum(dim=-1, keepdim=True)",
 )
-task.edit("Divided by the mean square itself. Its root is missing.", ROOT, "(mean_square + eps)")
 task.edit(
-    "eps was added to the root. It belongs under it.", ROOT, "(torch.sqrt(mean_square) + eps)"
+    "You divide by the mean square itself. The square root is missing.", ROOT, "(mean_square + eps)"
+)
+task.edit(
+    "eps was added to the square root. It belongs under it.",
+    ROOT,
+    "(torch.sqrt(mean_square) + eps)",
 )
 task.edit("eps was left out.", ROOT, "torch.sqrt(mean_square)")
 task.edit(
-    "The mean goes over all vectors together. Each vector is normed for itself.",
+    "The mean is taken over all vectors together. Each vector is normalized on its own.",
     SQUARES,
     "(x * x).mean()",
 )
 task.edit(
-    "The mean goes along the first axis. Each vector, along the last axis, is normed for itself.",
+    "The mean is taken along the first axis. Each vector, along the last axis, is normalized on "
+    "its own.",
     SQUARES,
     "(x * x).mean(dim=0, keepdim=True)",
 )
 task.edit("The weight was left out.", " * weight", "")
-task.edit("1 was added to the weight. It is used as it comes.", " * weight", " * (1 + weight)")
-task.edit("Divided by the weight, instead of multiplied.", " * weight", " / weight")
+task.edit("1 was added to the weight. Use it as it is.", " * weight", " * (1 + weight)")
+task.edit("You divide by the weight. Multiply by it.", " * weight", " / weight")
 
 
 task.edit(
-    "A variance was taken: the mean is subtracted inside it. Here nothing is subtracted.",
+    "A variance was used, which subtracts the mean. Here nothing is subtracted.",
     SQUARES,
     "x.var(dim=-1, keepdim=True, unbiased=False)",
 )
 task.edit(
-    "An axis was counted from the front. Vectors lie along the *last* one, whatever comes before.",
+    "An axis was counted from the front. Vectors are along the *last* one, whatever comes before.",
     SQUARES,
     "(x * x).mean(dim=min(1, x.dim() - 1), keepdim=True)",
 )
-task.edit("eps was squared. It is added as it comes.", ROOT, "torch.sqrt(mean_square + eps**2)")
+task.edit("eps was squared. Add it as it is.", ROOT, "torch.sqrt(mean_square + eps**2)")
 
 
-task.edit("Multiplied by the root, instead of divided.", "x / torch", "x * torch")
+task.edit("You multiply by the square root. Divide by it.", "x / torch", "x * torch")
 task.edit(
-    "The mean lost its axis, so that it is broadcast along the wrong one, or does not fit. Keep "
-    "it: `keepdim=True`.",
+    "The mean lost its axis, so it is broadcast along the wrong one, or raises an error. Keep it: "
+    "`keepdim=True`.",
     SQUARES,
     "(x * x).mean(dim=-1)",
 )
 
 
-@task.mistake("The mean of the absolute values is taken, and not the root of the mean square.")
+@task.mistake("This uses the mean of the absolute values. Use the root mean square.")
 def absolute(x, weight, eps):
     return x / (x.abs().mean(dim=-1, keepdim=True) + eps) * weight
 
 
-@task.mistake("The *length* of each vector became 1. Its mean square should.")
+@task.mistake("Each vector has *length* 1. Its mean square should be 1.")
 def length_one(x, weight, eps):
     return torch.nn.functional.normalize(x, dim=-1) * weight
 

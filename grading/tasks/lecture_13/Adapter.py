@@ -15,8 +15,9 @@ task = TaskFile(
     forbidden=("helpers.adapters.LowRankAdapter",),
     hints=(
         "`module.requires_grad_(False)` freezes all parameters of a module.",
-        "A maps d_in numbers to a few, and B the few to d_out: for rows x, `x @ A.T @ B.T`.",
-        "`forward` and `merged_weight` must agree: put x through both and compare.",
+        "A maps d_in numbers to `rank` numbers, and B maps these to d_out: for rows x, `x @ A.T @ "
+        "B.T`.",
+        "`forward` and `merged_weight` must agree: compute the output of x with both and compare.",
     ),
 )
 
@@ -79,14 +80,14 @@ task.edit(
     "linear",
 )
 task.edit(
-    "B does not begin with zeros, so a new adapter changes the model before it has learned "
+    "B is not initialized with zeros, so a new adapter changes the model before it has learned "
     "anything.",
     "torch.zeros(d_out, rank, dtype",
     "torch.randn(d_out, rank, dtype",
 )
 task.edit(
-    "A and B both begin with zeros. Then the gradient of each is zero, and nothing is ever "
-    "learned.",
+    "A and B are both initialized with zeros. Then the gradient of each is zero, and nothing is "
+    "ever learned.",
     "torch.randn(rank, d_in, dtype=linear.weight.dtype) / d_in**0.5",
     "torch.zeros(rank, d_in, dtype=linear.weight.dtype)",
 )
@@ -102,7 +103,7 @@ task.edit(
     "self.scale = alpha",
 )
 task.edit(
-    "The update took the place of the layer. It is *added* to the layer's output.",
+    "The update replaces the layer's output. *Add* it.",
     "self.linear(x) + self.scale * (x @ self.A.T @ self.B.T)",
     "self.scale * (x @ self.A.T @ self.B.T)",
 )
@@ -118,13 +119,12 @@ task.edit(
     "self.scale * self.B @ self.A",
 )
 task.edit(
-    "`merged_weight` lacks the scale: it computes something else than `forward`.",
+    "`merged_weight` lacks the scale, so it differs from `forward`.",
     "self.linear.weight + self.scale * self.B @ self.A",
     "self.linear.weight + self.B @ self.A",
 )
 task.edit(
-    "The merged update is transposed. `nn.Linear` keeps a row for each output, so the update is "
-    "B A.",
+    "The merged update is transposed. `nn.Linear` has a row for each output, so the update is B A.",
     "self.scale * self.B @ self.A",
     "self.scale * (self.B @ self.A).T.reshape(self.linear.weight.shape)",
 )
@@ -184,4 +184,4 @@ def cases(seed):
 def what_is_trained(args, result):
     """Which parameters are trained."""
     came = result["what is trained"]
-    return None if came == ["A", "B"] else f"{came} are trained; A and B alone should be."
+    return None if came == ["A", "B"] else f"{came} are trained; only A and B should be."

@@ -11,11 +11,11 @@ task = TaskFile(
     section="Ask it",
     outcome="test a language model for agreement with minimal pairs, with controls",
     hints=(
-        "`logits[rows, columns]` with two index tensors of one length takes one position from "
-        "each sentence.",
+        "`logits[rows, columns]` with two index tensors of the same length takes one position "
+        "from each sentence.",
         "The difference of two logits has the sign of the difference of their probabilities, so "
         "you need no softmax.",
-        "A boolean tensor picks the rows of a group: `right[opposing]`.",
+        "A boolean tensor selects the rows of a group: `right[opposing]`.",
     ),
 )
 
@@ -74,19 +74,19 @@ task.edit(
     "logits.mean(dim=1)",
 )
 task.edit(
-    "Singular and plural have changed places: `pairs[:, 0]` is the singular verb.",
+    "Singular and plural are exchanged: `pairs[:, 0]` is the singular verb.",
     "(margins > 0)",
     "(margins < 0)",
 )
 task.edit(
-    "This counts plural verbs and not right ones. After a singular subject the singular verb is "
+    "This counts plural verbs, not right ones. After a singular subject the singular verb is "
     "right.",
     "(margins > 0) == plural[:, None]",
     "margins > 0",
 )
 task.edit(
-    "The columns have changed places: first the control (nouns of the same number), then the "
-    "opposing sentences.",
+    "The columns are exchanged: first the control (nouns of the same number), then the opposing "
+    "sentences.",
     "(~opposing, opposing)",
     "(opposing, ~opposing)",
 )
@@ -96,7 +96,7 @@ task.edit(
     ".double().sum(dim=0)",
 )
 task.edit(
-    "Each count was divided by the number of *all* sentences. A group has its own number.",
+    "Each count was divided by the number of *all* sentences. Divide by the number in the group.",
     "right[group].double().mean(dim=0)",
     "right[group].double().sum(dim=0) / len(logits)",
 )
@@ -106,7 +106,7 @@ task.edit(
     "right.double()",
 )
 task.edit(
-    "Rows and columns have changed places: one row for each pair of verbs.",
+    "Rows and columns are exchanged: return one row for each pair of verbs.",
     "torch.stack(rates, dim=1)",
     "torch.stack(rates, dim=0)",
 )
@@ -116,15 +116,16 @@ task.edit(
     "double().mean().expand(len(pairs))",
 )
 task.edit(
-    "These are mean margins. A rate is the share of sentences with the right verb ahead.",
+    "These are mean margins. A rate is the proportion of sentences in which the right verb has "
+    "the larger logit.",
     "right = (margins > 0) == plural[:, None]",
     "right = margins * (2 * plural[:, None].double() - 1)",
 )
 
 
 @task.mistake(
-    "The right verb was asked to be the likeliest of *all* tokens. A minimal pair compares two "
-    "tokens and ignores the rest."
+    "You require that the right verb is the most probable of *all* tokens. A minimal pair "
+    "compares two tokens and ignores the rest."
 )
 def of_all_tokens(logits, lengths, plural, opposing, pairs):
     last = logits[torch.arange(len(logits)), lengths - 1]
@@ -134,8 +135,8 @@ def of_all_tokens(logits, lengths, plural, opposing, pairs):
 
 
 @task.mistake(
-    "A probability above one half was asked for, among all tokens. Other tokens take most of the "
-    "probability; compare the two verbs with each other."
+    "You require a probability above one half among all tokens. Other tokens take most of the "
+    "probability, so compare the two verbs with each other."
 )
 def above_one_half(logits, lengths, plural, opposing, pairs):
     last = logits[torch.arange(len(logits)), lengths - 1].softmax(dim=-1)

@@ -12,10 +12,10 @@ task = TaskFile(
     outcome="read a decision off the residual stream layer by layer, and find the heads that it "
     "depends on by attribution patching",
     hints=(
-        "Work out the example by hand. Which sign should head 1 get, whose twin is smaller where "
-        "the gradient is positive?",
+        "Work out the example by hand. In head 1, the twin is smaller where the gradient is "
+        "positive. Which sign should its result have?",
         "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
-        "ways to unflatten give?",
+        "ways of unflattening give?",
     ),
 )
 
@@ -51,34 +51,34 @@ def head_by_head(contexts, twins, gradients, n_heads):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example head 0 should get 10, and does not. "
+    "This is the code as given: in the statement's example head 0 should get 10, but it does not. "
     "There are two bugs."
 )
 task.edit(
-    "The heads are cut correctly now. But the sign is still turned round: how does the score "
-    "change if the *twin's* context comes in?",
+    "The heads are split correctly now. But the sign is still wrong: how does the score change if "
+    "the *twin's* context vector is put in?",
     "twins - contexts",
     "contexts - twins",
 )
 task.edit(
-    "The sign is right now. But each head still collects numbers from all over the row: the d_v "
-    "numbers of one head are next to each other.",
+    "The sign is right now. But each head still collects numbers from the whole row: the d_v "
+    "numbers of one head are consecutive.",
     "each.unflatten(-1, (n_heads, -1)).sum(dim=-1)",
     "each.unflatten(-1, (-1, n_heads)).sum(dim=-2)",
 )
 task.edit(
-    "Both bugs are mended. But the tokens are averaged, and a patch replaces a head at all tokens "
-    "together: their contributions add up.",
+    "Both bugs are fixed. But the tokens are averaged. A patch replaces a head at all tokens "
+    "together, so their contributions add up.",
     "(moved * gradients).sum(dim=2)",
     "(moved * gradients).mean(dim=2)",
 )
 task.edit(
-    "Both bugs are mended. But the sentences are added up, where their mean was right.",
+    "Both bugs are fixed. But the sentences are now summed. Their mean was right.",
     "heads.mean(dim=1)",
     "heads.sum(dim=1)",
 )
 task.edit(
-    "Both bugs are mended. But the numbers of a head are averaged, where their sum was right.",
+    "Both bugs are fixed. But the numbers of a head are now averaged. Their sum was right.",
     ".sum(dim=-1)",
     ".mean(dim=-1)",
 )
@@ -88,18 +88,19 @@ task.edit(
     "(moved * gradients).abs().sum(dim=2)",
 )
 task.edit(
-    "The context itself was subtracted, as if it were replaced by zeros. Here the twin's context "
-    "takes its place.",
+    "The context vector itself was subtracted, as if it were replaced by zeros. Here the twin's "
+    "context vector replaces it.",
     "twins - contexts",
     "-contexts",
 )
 task.edit(
-    "The twin's context was put in whole. What matters is how far it is from the one it replaces.",
+    "The whole context vector of the twin was used. What matters is its difference from the one "
+    "it replaces.",
     "twins - contexts",
     "twins",
 )
 task.edit(
-    "The gradient is missing: this is how far the contexts move, and not what that does to the "
+    "The gradient is missing: this is how far the context vectors move, not how that changes the "
     "score.",
     "(moved * gradients)",
     "moved",

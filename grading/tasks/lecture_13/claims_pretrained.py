@@ -25,17 +25,17 @@ task = TaskFile(
             "With a name, the sign followed the name for all 24 occupations, in these sentences."
         ),
         "e": incorrect(
-            "On this task, which the small reader was trained for. It can read no other text, and "
-            "a better prompt for SmolLM2 may exist."
+            "This holds on this task, for which the small reader was trained. It cannot read any "
+            "other text, and a better prompt for SmolLM2 may exist."
         ),
         "f": correct(
-            "The control with nouns of the same number decides: where errors are as frequent "
-            "there, the other number is not their cause."
+            "The control with nouns of the same number decides: if errors are as frequent there, "
+            "the other number is not their cause."
         ),
     },
     hints=(
-        "For each sentence, ask what was measured, on what, and beside which control.",
-        "Three of the six go further than the measurements do.",
+        "For each sentence, ask what was measured, on what data, and with which control.",
+        "Three of the six claim more than the measurements show.",
     ),
 )
 

@@ -14,9 +14,9 @@ task = TaskFile(
     hints=(
         "A byte holds two numbers: `byte & 15` keeps its low four bits, `byte >> 4` moves the "
         "high four down.",
-        "`x.view(torch.float16)` reads the same bytes as another type; the bytes must lie side "
-        "by side: `.contiguous()`.",
-        "Bytes cannot be negative. Turn the numbers into float before you subtract.",
+        "`x.view(torch.float16)` reads the same bytes as another type; the bytes must be adjacent "
+        "in memory: `.contiguous()`.",
+        "Bytes cannot be negative. Convert the numbers to float before you subtract.",
     ),
 )
 
@@ -53,18 +53,18 @@ task.edit(
     "numbers",
 )
 task.edit(
-    "Here 7.5 was subtracted, so no weight can be 0. The format subtracts 8.",
+    "You subtracted 7.5, so no weight can be 0. The format subtracts 8.",
     "(numbers - 8)",
     "(numbers - 7.5)",
 )
 task.edit(
-    "The halves of the bytes have changed places: the low four bits are the first 16 weights.",
+    "The halves of the bytes are exchanged: the low four bits are the first 16 weights.",
     "[low, high]",
     "[high, low]",
 )
 task.edit(
-    "The two numbers of a byte became neighbours. In this format all low halves come first, then "
-    "all high ones.",
+    "The two numbers of a byte are next to each other. In this format all low halves come first, "
+    "then all high ones.",
     "torch.cat([low, high], dim=1)",
     "torch.stack([low, high], dim=2).flatten(1)",
 )
@@ -74,13 +74,13 @@ task.edit(
     "blocks[:, 2:] & 15",
 )
 task.edit(
-    "The high half was not shifted down: it still counts in sixteens.",
+    "The high half was not shifted down, so it is 16 times too large.",
     "blocks[:, 2:] >> 4",
     "blocks[:, 2:] & 240",
 )
 task.edit(
-    "The 8 was subtracted from the bytes, before they were cut in two: a byte has no numbers "
-    "below 0.",
+    "The 8 was subtracted from the bytes before they were split: a byte cannot hold numbers below "
+    "0.",
     "blocks[:, 2:] & 15, blocks[:, 2:] >> 4",
     "(blocks[:, 2:] - 8) & 15, (blocks[:, 2:] - 8) >> 4",
     "(numbers - 8)",
@@ -98,7 +98,7 @@ task.edit(
     "view(torch.int16)",
 )
 task.edit(
-    "This is the number of steps; it was not multiplied by the scale.",
+    "This is the number of steps. Multiply it by the scale.",
     "return scale * (numbers - 8)",
     "return numbers - 8",
 )

@@ -12,7 +12,7 @@ task = TaskFile(
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     hints=(
-        "Three things end the loop. Which of them is found before a token is added, and which "
+        "Three things end the loop. Which of them do you check before a token is added, and which "
         "after?",
         "What should be returned if the prompt alone fills the context?",
     ),
@@ -48,29 +48,29 @@ def by_for(next_logits, prompt, ends, context, most):
 
 
 task.edit(
-    "The end token is part of the reply. It says that the reply is over, and nobody should see it.",
+    "The end token is part of the reply. It only says that the reply is over, so leave it out.",
     '        if newest in ends:\n            return reply, "stop"\n        reply.append(newest)\n',
     '        reply.append(newest)\n        if newest in ends:\n            return reply, "stop"\n',
 )
 task.edit(
-    "The reply goes on behind the end token. Nothing after it belongs to the reply.",
+    "The reply goes on after the end token. Nothing after it belongs to the reply.",
     'return reply, "stop"',
     "continue",
     "while len(reply) < most and len(prompt) + len(reply) < context:",
     "for _ in range(min(most, context - len(prompt))):",
 )
 task.edit(
-    "The context was not minded: prompt and reply together may have `context` tokens.",
+    "The limit of the context is ignored: prompt and reply together may have `context` tokens.",
     " and len(prompt) + len(reply) < context",
     "",
 )
 task.edit(
-    "The prompt was forgotten when the context was counted. It takes up room too.",
+    "The prompt is not counted in the context. It takes up space, too.",
     "len(prompt) + len(reply) < context",
     "len(reply) < context",
 )
 task.edit(
-    "The last place of the context stays empty. Prompt and reply may have `context` tokens "
+    "The last position of the context stays empty. Prompt and reply may have `context` tokens "
     "together.",
     "len(reply) < context",
     "len(reply) + 1 < context",
@@ -81,32 +81,32 @@ task.edit(
     "len(reply) <= most",
 )
 task.edit(
-    "The prompt is counted into `most`. It limits the reply alone.",
+    "The prompt is counted in `most`, which limits the reply alone.",
     "len(reply) < most",
     "len(prompt + reply) < most",
 )
 task.edit(
-    "The prompt is in the result. Only the reply is wanted.",
+    "The prompt is in the result. Return only the reply.",
     'return reply, "stop"',
     'return prompt + reply, "stop"',
     'return reply, "length"',
     'return prompt + reply, "length"',
 )
 task.edit(
-    "The model was asked about the reply without its prompt, or about the prompt again and again. "
-    "It must read both.",
+    "The model gets the reply without its prompt, or the prompt again and again. It must read "
+    "both.",
     "prompt + reply)",
     "prompt)",
 )
 task.edit(
-    'The reasons have changed places: an end token is "stop", a limit is "length".',
+    'The reasons are exchanged: an end token is "stop", a limit is "length".',
     'return reply, "stop"',
     'return reply, "length"',
     'reply.append(newest)\n    return reply, "length"',
     'reply.append(newest)\n    return reply, "stop"',
 )
 task.edit(
-    "Only the first of the end tokens was minded. A model may have several.",
+    "Only the first of the end tokens is checked. A model may have several.",
     "newest in ends",
     "newest == ends[0]",
 )
@@ -145,7 +145,7 @@ def cases(seed):
         Case((counting, [1, 2], [6], 20, 2), "the limit comes first", kind="ordinary cases"),
         Case((counting, [3, 4], [2], 5, 9), "the context ends first", kind="limits"),
         Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", kind="limits"),
-        Case((counting, [3, 4], [5], 9, 9), "nothing but an end", kind="limits"),
+        Case((counting, [3, 4], [5], 9, 9), "an end token right away", kind="limits"),
     ]
     for vocab, length, ends in ((12, 3, 2), (20, 5, 3)):
         table = torch.randn(vocab, vocab, vocab, dtype=torch.float64, generator=generator)

@@ -12,9 +12,9 @@ task = TaskFile(
     outcome="test a language model for agreement with minimal pairs, with controls",
     hints=(
         "Which position does the first token of the short text have if it is read alone?",
-        "In `mask[i, query, key]`, which of the two axes must `real` be spread along, so that "
-        "nobody attends to a pad token?",
-        "`real.cumsum(dim=1)` counts the real tokens up to each place.",
+        "In `mask[i, query, key]`, along which of the two axes must `real` be broadcast, so that "
+        "no query attends to a pad token?",
+        "`real.cumsum(dim=1)` counts the real tokens up to each position.",
     ),
 )
 
@@ -52,17 +52,17 @@ def text_by_text(tokens, pad_id):
 
 task.as_given(
     "This is the code as given: in the statement's example the first token of the text should "
-    "have position 0, and has 2. There are two bugs."
+    "have position 0, but it has 2. There are two bugs."
 )
 task.edit(
     "The mask is right now. But positions are still counted from the first pad token, so a text "
-    "is read at other positions than alone.",
+    "has other positions than when it is read alone.",
     "(real.cumsum(dim=1) - 1).clamp(min=0)",
     "torch.arange(T).expand_as(tokens)",
 )
 task.edit(
-    "The positions are right now. But the mask still hides the *queries* of pad tokens. The keys "
-    "must be hidden, so that no token attends to padding.",
+    "The positions are right now. But the mask still hides the *queries* of pad tokens. Mask the "
+    "keys, so that no token attends to padding.",
     "real[:, None, :]",
     "real[:, :, None]",
 )
@@ -72,22 +72,22 @@ task.edit(
     "real.cumsum(dim=1)",
 )
 task.edit(
-    "A pad token has position −1, which no table of positions has. It should be 0.",
+    "A pad token has position −1, which is in no table of positions. It should be 0.",
     ".clamp(min=0)",
     "",
 )
 task.edit(
-    "Both bugs are mended. But the mask is no longer causal: a token may see those after it.",
+    "Both bugs are fixed. But the mask is no longer causal: a token may attend to those after it.",
     "causal & real[:, None, :]",
     "real[:, None, :].expand(-1, T, -1)",
 )
 task.edit(
-    "The mask hides what may be seen, and shows the rest. True means *may attend*.",
+    "The mask is inverted. True means *may attend*.",
     "causal & real[:, None, :]",
     "~(causal & real[:, None, :])",
 )
 task.edit(
-    "The pad tokens of the whole batch were counted together. Each text has its own.",
+    "The real tokens were counted across the whole batch. Count each text on its own.",
     "(real.cumsum(dim=1) - 1)",
     "(real.flatten().cumsum(dim=0).view_as(tokens) - 1)",
 )

@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="read a decision off the residual stream layer by layer, and find the heads that it "
     "depends on by attribution patching",
     hints=(
-        "Three steps, the same for every layer: the last norm, the output layer, a difference.",
-        "`nn.Linear` keeps W_out with a row for each output, so its logits are `x @ W_out.T`.",
+        "Three steps, the same for every layer: the final norm, the output layer, a difference.",
+        "`nn.Linear` stores W_out with a row for each output, so its logits are `x @ W_out.T`.",
         "`logits[:, text, right]` with `text = torch.arange(batch)` takes one token from each "
         "text.",
     ),
@@ -50,24 +50,24 @@ def by_log_probabilities(stream, weight, eps, W_out, right, wrong):
 
 NORM = "x / torch.sqrt(mean_square + eps) * weight"
 task.edit(
-    "The last norm is missing. The output layer was trained on normalized vectors.",
+    "The final norm is missing. The output layer was trained on normalized vectors.",
     NORM,
     "x",
 )
-task.edit("The scale `weight` of the norm was left out.", NORM, "x / torch.sqrt(mean_square + eps)")
+task.edit("The scale `weight` of the norm is missing.", NORM, "x / torch.sqrt(mean_square + eps)")
 task.edit(
-    "The mean was subtracted, as in a layer norm. An RMSNorm subtracts nothing.",
+    "The mean was subtracted, as in layer norm. RMSNorm subtracts nothing.",
     "mean_square = (x * x)",
     "x = x - x.mean(dim=-1, keepdim=True)\n    mean_square = (x * x)",
 )
-task.edit("`eps` was left out. It is added to the mean square.", "mean_square + eps", "mean_square")
+task.edit("`eps` is missing. Add it to the mean square.", "mean_square + eps", "mean_square")
 task.edit(
-    "One mean square was taken over all layers and texts. Each vector has its own.",
+    "One mean square was computed over all layers and texts. Each vector has its own.",
     "(x * x).mean(dim=-1, keepdim=True)",
     "(x * x).mean()",
 )
 task.edit(
-    "The squares were added up. RMSNorm divides by the root of their *mean*.",
+    "The squares were summed. RMSNorm divides by the square root of their *mean*.",
     "(x * x).mean(",
     "(x * x).sum(",
 )
@@ -77,22 +77,22 @@ task.edit(
     "stream[:, :, 0]",
 )
 task.edit(
-    "The stream was averaged over the tokens. The verb is predicted at the last one.",
+    "The residual stream was averaged over the tokens. The verb is predicted at the last one.",
     "stream[:, :, -1]",
     "stream.mean(dim=2)",
 )
 task.edit(
-    "The sign is turned round: a margin is the right token minus the wrong one.",
+    "The sign is wrong: a margin is the right token minus the wrong one.",
     "logits[:, text, right] - logits[:, text, wrong]",
     "logits[:, text, wrong] - logits[:, text, right]",
 )
 task.edit(
-    "The margins were added up. The mean over the texts is asked for.",
+    "The margins were summed. Return their mean over the texts.",
     "margins.mean(dim=1)",
     "margins.sum(dim=1)",
 )
 task.edit(
-    "The mean went over the layers. It goes over the texts: one number for each layer.",
+    "The mean is taken over the layers. Take it over the texts: one number for each layer.",
     "margins.mean(dim=1)",
     "margins.mean(dim=0)",
 )
@@ -107,13 +107,14 @@ task.edit(
     "(x @ W_out.T).softmax(dim=-1)",
 )
 task.edit(
-    "This is the share of texts in which the right token leads. The mean margin is asked for.",
+    "This is the proportion of texts in which the right token has the larger logit. Return the "
+    "mean margin.",
     "margins.mean(dim=1)",
     "(margins > 0).double().mean(dim=1)",
 )
 
 
-@task.mistake("Only the wrong token was left out: this is the mean logit of the right one.")
+@task.mistake("The wrong token is missing: this is the mean logit of the right one.")
 def right_alone(stream, weight, eps, W_out, right, wrong):
     x = stream[:, :, -1]
     x = x * (x.square().mean(dim=-1, keepdim=True) + eps).rsqrt() * weight
@@ -121,8 +122,8 @@ def right_alone(stream, weight, eps, W_out, right, wrong):
 
 
 @task.mistake(
-    "This is what each layer *adds* to the margin. The lens reads the whole stream after each "
-    "layer."
+    "This is what each layer *adds* to the margin. The lens reads the whole residual stream after "
+    "each layer."
 )
 def differences(stream, weight, eps, W_out, right, wrong):
     found = logit_lens(stream, weight, eps, W_out, right, wrong)

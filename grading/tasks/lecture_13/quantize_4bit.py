@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     hints=(
-        "Sixteen numbers, the smallest for the least weight and the largest for the greatest: how "
-        "many steps lie between?",
+        "There are sixteen numbers, from the smallest for the least weight to the largest for the "
+        "greatest: how many steps are between them?",
         "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
         "What is the range of a block whose weights are all equal, and what happens if you divide "
         "by it?",
@@ -46,7 +46,7 @@ def by_nearest(weights):
 
 
 task.edit(
-    "The numbers were cut off instead of rounded: a weight just below a step falls to the step "
+    "The numbers were truncated instead of rounded: a weight just below a step becomes the step "
     "before.",
     ".round()",
     ".floor()",
@@ -62,7 +62,7 @@ task.edit(
     "weights",
 )
 task.edit(
-    "One smallest and one largest weight were taken for all blocks. Each block has its own.",
+    "One smallest and one largest weight were used for all blocks. Each block has its own.",
     "weights.amin(dim=1), weights.amax(dim=1)",
     "weights.min().expand(len(weights)), weights.max().expand(len(weights))",
 )
@@ -77,18 +77,18 @@ task.edit(
     "",
 )
 task.edit(
-    "These are the weights after rounding. The numbers from 0 to 15 are asked for.",
+    "These are the weights after rounding. Return the numbers from 0 to 15.",
     ".round()",
     ".round() * scale[:, None] + least[:, None]",
 )
 task.edit(
-    "Scale and least have changed places.",
+    "Scale and least are exchanged.",
     "return scale, least, numbers",
     "return least, scale, numbers",
 )
 task.edit(
-    "The third result is not rounded to steps of the block: the numbers were divided by the "
-    "largest weight, not by the scale.",
+    "The numbers were divided by the largest weight, not by the scale, so they do not count steps "
+    "of the block.",
     "/ step[:, None]",
     "/ most[:, None]",
 )
@@ -116,8 +116,8 @@ def symmetric(weights):
 
 
 @task.mistake(
-    "Rows and columns have changed places: a block is a row of 32 weights, and each has a scale "
-    "of its own."
+    "Rows and columns are exchanged: a block is a row of 32 weights, and each has a scale of its "
+    "own."
 )
 def by_columns(weights):
     least, most = weights.amin(dim=0), weights.amax(dim=0)

@@ -12,10 +12,10 @@ task = TaskFile(
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     hints=(
-        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows rotate together in the file, "
-        "and where must they be afterwards?",
-        "With 64 heads of queries and 8 of keys the second bug stays invisible. With 32 and 4 it "
-        "does not. Why?",
+        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows are rotated together in the "
+        "file, and where must they be afterwards?",
+        "With 64 query heads and 8 key heads the second bug does not show. With 32 and 4 it does. "
+        "Why?",
     ),
 )
 
@@ -55,50 +55,51 @@ def row_by_row(W_query, W_key, n_heads, n_kv_heads):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example the rows should be 0, 2, 1, 3, and are "
-    "not. There are two bugs."
+    "This is the code as given: in the statement's example the rows should be 0, 2, 1, 3, but "
+    "they are not. There are two bugs."
 )
 task.edit(
-    "The pairs are right now. But the keys are still cut into the wrong number of heads: how many "
-    "heads of keys are there?",
+    "The pairs are right now. But the keys are still split into the wrong number of heads: how "
+    "many key heads are there?",
     "reorder(W_key, n_kv_heads)",
     "reorder(W_key, n_heads // n_kv_heads)",
 )
 task.edit(
-    "The heads are right now. But the rows go the wrong way: this is the step from the course's "
-    "order to the file's.",
+    "The heads are right now. But the rows are moved in the wrong direction: this converts the "
+    "course's order to the file's.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.unflatten(0, (heads, -1, 2))",
 )
 task.edit(
-    "The keys were cut into as many heads as the queries have. With grouped queries they have "
-    "fewer.",
+    "The keys were split into as many heads as the queries. With grouped queries there are fewer "
+    "key heads.",
     "reorder(W_key, n_kv_heads)",
     "reorder(W_key, n_heads)",
 )
 task.edit(
-    "The keys were left as they are. A query and its key must rotate the same features together.",
+    "The keys were left as they are. A query and its key must rotate the same pairs of features.",
     "reorder(W_key, n_kv_heads)",
     "W_key",
 )
 task.edit(
-    "The queries were left as they are. A query and its key must rotate the same features "
-    "together.",
+    "The queries were left as they are. A query and its key must rotate the same pairs of "
+    "features.",
     "reorder(W_query, n_heads)",
     "W_query",
 )
 task.edit(
-    "The rows of all heads were put into one order, as if there were a single head.",
+    "The rows of all heads were reordered together, as if there were a single head.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.unflatten(0, (1, 2, -1))",
 )
 task.edit(
-    "Nothing was moved: without the transposition, flattening gives back the rows as they were.",
+    "Nothing was moved: without the transposition, flattening restores the original order of the "
+    "rows.",
     "pairs.transpose(1, 2).flatten(0, 2)",
     "pairs.flatten(0, 2)",
 )
 task.edit(
-    "The columns were reordered. A head's features are *rows* of W, as `nn.Linear` keeps it.",
+    "The columns were reordered. A head's features are *rows* of W, as `nn.Linear` stores it.",
     "W.unflatten(0, (heads, 2, -1))",
     "W.T.unflatten(0, (heads, 2, -1))",
     "pairs.transpose(1, 2).flatten(0, 2)",
@@ -106,7 +107,7 @@ task.edit(
 )
 
 
-@task.mistake("Both bugs are mended, but queries and keys have changed places in the result.")
+@task.mistake("Both bugs are fixed, but queries and keys are exchanged in the result.")
 def swapped(W_query, W_key, n_heads, n_kv_heads):
     return rotary_pair_order(W_query, W_key, n_heads, n_kv_heads)[::-1]
 
@@ -123,13 +124,13 @@ def cases(seed):
     found = [
         Case(
             (hand, hand[:4] * 10, 2, 1),
-            "two heads of queries, one of keys, d_k 4",
+            "two query heads, one key head, d_k 4",
             kind="ordinary cases",
         )
     ]
     for n_heads, n_kv_heads, d_k in ((6, 2, 12), (9, 3, 4), (4, 4, 8), (8, 2, 8)):
         d_model = 12 * n_heads
-        note = f"{n_heads} heads of queries, {n_kv_heads} of keys, d_k {d_k}"
+        note = f"{n_heads} query heads, {n_kv_heads} key heads, d_k {d_k}"
         args = draw(n_heads * d_k, d_model), draw(n_kv_heads * d_k, d_model), n_heads, n_kv_heads
         found.append(Case(args, note, kind="ordinary cases"))
     return found

@@ -15,7 +15,7 @@ task = TaskFile(
     outcome="put a model together from the parts of this course",
     hints=(
         "`LearnedPositions(…).embed(x)` adds the vectors of the positions to x.",
-        "`TransformerStack` is told `causal=True` when it is called, and `return_weights=True`.",
+        "`TransformerStack` takes `causal=True` when it is called, and `return_weights=True`.",
     ),
 )
 
@@ -85,17 +85,15 @@ class _With(Adder):
 
 
 @task.mistake(
-    "Later tokens change the logits of earlier positions: nothing keeps the model from reading "
-    "the answer that it is asked for. In training the loss would fall to 0, and writing would "
-    "fail."
+    "Later tokens change the logits of earlier positions, so the model can read the answer that "
+    "it should predict. In training the loss would fall to 0, but generation would fail."
 )
 class NotCausal(_With):
     causal = False
 
 
 @task.mistake(
-    "The mask is the wrong way round: each position sees what comes *after* it. True means: may "
-    "attend."
+    "The mask is inverted: each position sees what comes *after* it. True means “may attend”."
 )
 class WrongWay(_With):
     causal = False
@@ -106,23 +104,23 @@ class WrongWay(_With):
 
 
 @task.mistake(
-    "The positions do not count: with two digits exchanged, what is written after `=` stays the "
-    "same. 12 + 34 and 21 + 34 would have one answer."
+    "The positions are not used: with two digits exchanged, the logits at `=` stay the same. 12 + "
+    "34 and 21 + 34 would have one answer."
 )
 class NoPositions(_With):
     places = False
 
 
 @task.mistake(
-    "The vectors of the tokens are multiplied before the positions are added. Here both tables "
-    "start alike, so that a position is as loud as a token: add them as they are."
+    "The token vectors are scaled before the positions are added. Here both tables have the same "
+    "initialization, so add them as they are."
 )
 class Louder(_With):
     scale = 3.0
 
 
 @task.mistake(
-    "There are other parameters than in the parts named: is every part there, and only once? An "
+    "The parameters are not those of the named parts: is every part there, and only once? An "
     "embedding of 12, a table of 3n + 2 positions, the stack, an output layer to 12."
 )
 class TooLong(_With):
@@ -133,8 +131,8 @@ class TooLong(_With):
 
 
 @task.mistake(
-    "All layers are one and the same block: what one learns, all have learned. `TransformerStack` "
-    "makes a block for each layer."
+    "All layers are the same block, so they share their weights. `TransformerStack` makes a block "
+    "for each layer."
 )
 class OneBlock(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
@@ -143,7 +141,7 @@ class OneBlock(_With):
         self.stack.blocks = nn.ModuleList([block] * n_layers)
 
 
-@task.mistake("These are probabilities. The model returns logits; the loss takes the softmax.")
+@task.mistake("These are probabilities. The model returns logits; the loss applies softmax.")
 class Probabilities(_With):
     def forward(self, tokens, return_weights=False):
         """Probabilities."""
@@ -152,8 +150,8 @@ class Probabilities(_With):
 
 
 @task.mistake(
-    "Only the logits of the last position come back. In training every position of the answer is "
-    "asked."
+    "Only the logits of the last position are returned. In training every position of the answer "
+    "has a target."
 )
 class LastOnly(_With):
     def forward(self, tokens, return_weights=False):
@@ -163,7 +161,8 @@ class LastOnly(_With):
 
 
 @task.mistake(
-    "`return_weights` gives the weights of one block only. Give a list, with those of each block."
+    "`return_weights` returns the weights of one block only. Return a list with those of each "
+    "block."
 )
 class OneMap(_With):
     def forward(self, tokens, return_weights=False):
@@ -173,8 +172,8 @@ class OneMap(_With):
 
 
 @task.mistake(
-    "The two tables do not start alike: PyTorch begins with tokens of size 1, and the course with "
-    "positions of size 0.02, so that order is hardly heard at first. Let both start at 0.3."
+    "The two tables are not initialized alike: by default, tokens have size 1 and positions 0.02, "
+    "so order has hardly any effect at first. Initialize both with size 0.3."
 )
 class UsualStart(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
@@ -183,7 +182,7 @@ class UsualStart(_With):
         nn.init.normal_(self.positions.table.weight, std=0.02)
 
 
-@task.mistake("The number of heads is not that which was asked for.")
+@task.mistake("The number of heads is not the given one.")
 class OneHead(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
         super().__init__(n, d_model, n_layers, 1)
@@ -254,7 +253,7 @@ def first_fact(args, result):
     right = harness(Adder, *args)
     for fact, want in right.items():
         if fact in result and result[fact] != want:
-            return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
+            return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
     return None
 
 

@@ -10,7 +10,7 @@ task = TaskFile(
     minutes=20,
     outcome="let a model write, and measure what it writes",
     hints=(
-        "Go from the units to the left and keep, for each sum, whether something is carried.",
+        "Go from the units to the left and keep track, for each sum, of whether there is a carry.",
         "`torch.bincount(x, minlength=n + 1)` counts how often 0, 1, … occur in x.",
     ),
 )
@@ -49,51 +49,52 @@ def by_digit_sums(a, b, answers, n):
 
 
 task.edit(
-    "A carry that comes from a carry is missed: in 95 + 5 the tens carry only because the units "
+    "A carry that is caused by a carry is missed: in 95 + 5 the tens carry only because the units "
     "did.",
     " + carry) // 10",
     ") // 10",
 )
 task.edit(
-    "Counted is how many numbers come *into* a position, so that the carry out of the last one is "
+    "You count how often a carry comes *into* a position, so the carry out of the last one is "
     "missing.",
     "range(n)",
     "range(n - 1)",
 )
 task.edit(
-    "The digits are taken from the left, and carries run from the right.",
+    "The digits are taken from the left, but carries go from right to left.",
     "10**place",
     "10 ** (n - 1 - place)",
 )
 task.edit(
-    "Counted is whether there was any carry, not how many.",
+    "You count whether there was any carry, not how many.",
     "carries = carries + carry",
     "carries = torch.maximum(carries, carry)",
 )
 task.edit(
-    "The second column holds the wrong answers. It is for all of them.",
+    "The second column holds the wrong answers. It should hold all of them.",
     "(carries[right], carries)",
     "(carries[right], carries[~right])",
 )
 task.edit(
-    "The columns are in the other order: right ones first.",
+    "The columns are exchanged: right ones first.",
     "(carries[right], carries)",
     "(carries, carries[right])",
 )
 task.edit(
-    "All were counted as right: the answers were not looked at.",
+    "All were counted as right: the answers are not used.",
     "right = answers == a + b",
     "right = answers == answers",
 )
 task.edit(
-    "Rows at the end are missing where no sum has so many carries. There are always n + 1 rows.",
+    "The last rows are missing if no sum has so many carries. There are always n + 1 rows.",
     "minlength=n + 1",
     "minlength=int(carries.max()) + 1",
 )
 
 
 @task.mistake(
-    "These are shares. Counts are wanted: a share does not say how many it was measured on."
+    "These are proportions. Return counts: a proportion does not say how many sums it was "
+    "measured on."
 )
 def shares(a, b, answers, n):
     table = accuracy_by_carries(a, b, answers, n).double()

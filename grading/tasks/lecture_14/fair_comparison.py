@@ -12,8 +12,8 @@ task = TaskFile(
     minutes=25,
     outcome="compare fairly: each at its own rate, chosen on separate data",
     hints=(
-        "For one model: a list of mean validations, one for each rate; the position of the "
-        "largest.",
+        "For one model: a list of mean validation scores, one for each rate; then the position of "
+        "the largest.",
         "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
     ),
 )
@@ -58,32 +58,30 @@ def by_max(trial, models, rates, search_seeds, seeds):
 
 
 task.edit(
-    "The rate was chosen by the test results. What is reported must not have been chosen by "
-    "itself: choose by the validation, the first number.",
+    "The rate was chosen by the test scores. A reported score must not have been used for a "
+    "choice: choose by validation, the first number.",
     "[trial(model, rate, seed)[0]",
     "[trial(model, rate, seed)[1]",
 )
 task.edit(
-    "Reported are validation results. They were chosen for being high: report the tests.",
+    "The validation scores are reported. They were chosen for being high: report the test scores.",
     "tests = [trial(model, chosen, seed)[1]",
     "tests = [trial(model, chosen, seed)[0]",
 )
 task.edit(
-    "The rate was searched from the seeds of the comparison, so the results are those that were "
-    "chosen for being good.",
+    "The rate was searched with the seeds of the comparison, so the results were chosen for being "
+    "good.",
     "for seed in search_seeds]",
     "for seed in seeds]",
 )
 task.edit(
-    "Reported are the seeds of the search. The comparison has seeds of its own.",
+    "The results of the search seeds are reported. The comparison has seeds of its own.",
     "for seed in seeds]",
     "for seed in search_seeds]",
 )
 
 
-@task.mistake(
-    "All models were compared at one rate, the best of the first. Each has a right to its own."
-)
+@task.mistake("All models were compared at one rate, the best of the first. Each needs its own.")
 def one_rate(trial, models, rates, search_seeds, seeds):
     first = fair_comparison(trial, models[:1], rates, search_seeds, [])[models[0]]["rate"]
     return {
@@ -92,10 +90,7 @@ def one_rate(trial, models, rates, search_seeds, seeds):
     }
 
 
-@task.mistake(
-    "All models were compared at one rate, the one that is best for their mean. Each has a right "
-    "to its own."
-)
+@task.mistake("All models were compared at one rate, the best on average. Each needs its own.")
 def best_on_average(trial, models, rates, search_seeds, seeds):
     def mean(rate):
         values = [trial(model, rate, seed)[0] for model in models for seed in search_seeds]
@@ -109,7 +104,7 @@ def best_on_average(trial, models, rates, search_seeds, seeds):
 
 
 task.edit(
-    "The rate with the *smallest* validation was taken. It is an accuracy of the answers.",
+    "The rate with the *smallest* validation score was taken. The score is an accuracy.",
     "-math.inf, None",
     "math.inf, None",
     "if mean > best:",
@@ -133,14 +128,14 @@ task.edit(
 
 
 task.edit(
-    "A training that failed (NaN) won: NaN is neither larger nor smaller than anything, so it "
-    "passes a comparison written the other way around.",
+    "A training that failed (NaN) won: every comparison with NaN is False, so `not mean <= best` "
+    "lets it pass.",
     "if mean > best:",
     "if not mean <= best:",
 )
 
 
-@task.mistake("Every seed is reported, not only their mean.")
+@task.mistake("Return the score of every seed, not their mean.")
 def mean_only(trial, models, rates, search_seeds, seeds):
     found = fair_comparison(trial, models, rates, search_seeds, seeds)
     for row in found.values():
@@ -148,7 +143,7 @@ def mean_only(trial, models, rates, search_seeds, seeds):
     return found
 
 
-@task.mistake("The best of all seeds is there instead of each.")
+@task.mistake("The best of all seeds is returned instead of each.")
 def best_seed(trial, models, rates, search_seeds, seeds):
     found = fair_comparison(trial, models, rates, search_seeds, seeds)
     for row in found.values():

@@ -12,7 +12,7 @@ task = TaskFile(
     forbidden=("helpers.generation.generate",),
     hints=(
         "`model(tokens)[:, -1]` are the logits for the next token of each row, (batch, vocab).",
-        "`model.training` says in which mode it came; `model.train(was)` brings it back.",
+        "`model.training` is its current mode; `model.train(was)` restores it.",
     ),
 )
 
@@ -51,8 +51,8 @@ def into_a_table(model, questions, n):
 
 
 @task.mistake(
-    "`argmax` went over the batch: it says which *row* has the largest logit. The vocabulary is "
-    "the last axis."
+    "`argmax` was taken over the batch: it says which *row* has the largest logit. The vocabulary "
+    "is the last axis."
 )
 def over_the_batch(model, questions, n):
     model.eval()
@@ -66,25 +66,25 @@ def over_the_batch(model, questions, n):
 
 
 task.edit(
-    "All digits are read off after the question alone: what was written is not read before the "
-    "next digit is chosen.",
+    "All digits are predicted from the question alone. Append each new digit before you predict "
+    "the next.",
     "newest = model(tokens)[:, -1]",
     "newest = model(questions)[:, -1]",
 )
 task.edit(
-    "The logits of the first place were taken. The last position predicts the next token.",
+    "The logits of the first position were used. The last position predicts the next token.",
     "[:, -1]",
     "[:, 0]",
 )
 task.edit("An answer has n + 1 digits. Here it has n.", "range(n + 1)", "range(n)")
-task.edit("An answer has n + 1 digits. Here there is one more.", "range(n + 1)", "range(n + 2)")
+task.edit("An answer has n + 1 digits. Here it has n + 2.", "range(n + 1)", "range(n + 2)")
 task.edit(
-    "The model wrote in training mode: with dropout the same question has other answers each time.",
+    "The model generates in training mode: with dropout, the same question gets different answers.",
     "    model.eval()\n",
     "    model.train()\n",
 )
 task.edit(
-    "The model is not put back into the mode in which it came.",
+    "The model is not restored to the mode it was in.",
     "    model.train(was_training)\n",
     "",
 )
@@ -94,12 +94,12 @@ task.edit(
     "with torch.enable_grad():",
 )
 task.edit(
-    "The answers alone come back. The question belongs in front of them.",
+    "Only the answers are returned. The question belongs before them.",
     "return tokens",
     "return tokens[:, 2 * n + 2 :]",
 )
 task.edit(
-    "The new digit was put in front. It belongs after the text.",
+    "The new digit was put before the text. It belongs after it.",
     "[tokens, newest[:, None]]",
     "[newest[:, None], tokens]",
 )
@@ -111,7 +111,7 @@ def first_only(model, questions, n):
     return torch.cat([questions, tokens[:, 2 * n + 2 :].expand(len(questions), -1)], dim=1)
 
 
-@task.mistake("The digits were drawn by chance. Greedy writing takes the most probable.")
+@task.mistake("The digits were sampled. Greedy decoding takes the most probable.")
 def drawn(model, questions, n):
     model.eval()
     tokens = questions

@@ -11,8 +11,8 @@ task = TaskFile(
     minutes=25,
     outcome="say which heads a trained model needs, with a control",
     hints=(
-        "Write a function that measures the accuracy of the digits at each position of the "
-        "answer. Call it once as the model is, and once for each head within `with ablated(…)`.",
+        "Write a function that measures the accuracy at each position of the answer. Call it once "
+        "for the whole model, and once for each head within `with ablated(…)`.",
         "Logits at position i predict token i + 1. Which positions predict the last n + 1 tokens?",
     ),
 )
@@ -58,18 +58,18 @@ def by_lists(model, tokens, n, n_layers, n_heads):
 
 
 task.edit(
-    "These are the shares that are left, not how much was lost.",
+    "These are the accuracies with the head ablated. Return how far they fell.",
     "= whole - shares()",
     "= shares()",
 )
 task.edit(
-    "The sign: a head that is needed must have a drop above 0.",
+    "The sign is wrong: if a head is needed, its drop is above 0.",
     "= whole - shares()",
     "= shares() - whole",
 )
 task.edit(
-    "The heads were replaced by zeros. The mean is asked for: zeros also take away what is the "
-    "same in all sums.",
+    "The heads were replaced by zeros. Use the mean: zeros also remove what is the same in all "
+    "sums.",
     '"mean"',
     '"zero"',
 )
@@ -79,18 +79,17 @@ task.edit(
     "[(layer, h) for h in range(n_heads)]",
 )
 task.edit(
-    "Nothing is ablated while the shares are measured: the measurement must stand within the "
-    "block of `with`.",
+    "Nothing is ablated while the accuracies are measured: measure within the block of `with`.",
     "                drops[layer, head] = whole - shares()",
     "                pass\n            drops[layer, head] = whole - shares()",
 )
 task.edit(
-    "The head is ablated in the first layer, whichever layer is meant.",
+    "The head is always ablated in the first layer, whichever layer is given.",
     "[(layer, head)]",
     "[(0, head)]",
 )
 task.edit(
-    "A digit is counted as right only where all of the answer is. Keep the digits apart.",
+    "A digit counts as right only if the whole answer is right. Score each digit on its own.",
     "return right.double().mean(dim=0)",
     "return right.all(dim=1, keepdim=True).expand_as(right).double().mean(dim=0)",
 )
@@ -100,13 +99,13 @@ task.edit(
     "return right.double().mean().expand(n + 1)",
 )
 task.edit(
-    "Each position is compared with the token that it *reads*. What it says is about the next one.",
+    "Each position is compared with the token that it *reads*. It predicts the next one.",
     "== tokens[:, -(n + 1) :]",
     "== tokens[:, -(n + 2) : -1]",
 )
 
 
-@task.mistake("Without each head the others are missing: all were ablated but one.")
+@task.mistake("All heads except this one were ablated.")
 def the_others(model, tokens, n, n_layers, n_heads):
     every = [(i, h) for i in range(n_layers) for h in range(n_heads)]
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)

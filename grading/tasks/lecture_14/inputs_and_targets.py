@@ -12,8 +12,8 @@ task = TaskFile(
     minutes=20,
     outcome="say at each place what is read and what is asked",
     hints=(
-        "Write the tokens of one sum in a row, with their places, and below each the token that "
-        "comes next. Which of these belong to the answer?",
+        "Write the tokens of one sum in a row, with their positions, and below each the token "
+        "that comes next. Which of these belong to the answer?",
         "`tokens[:, 1:]` is a view of the caller's tensor: `clone()` it before you write into it.",
     ),
 )
@@ -41,8 +41,8 @@ def by_mask(tokens, n):
 
 
 @task.mistake(
-    "Each position must predict the token that it reads: there is no shift. A model that copies "
-    "would have no loss."
+    "Each position must predict the token that it reads, because there is no shift. A model that "
+    "copies its input would have a loss of 0."
 )
 def not_shifted(tokens, n):
     inputs = tokens[:, :-1]
@@ -52,35 +52,37 @@ def not_shifted(tokens, n):
 
 
 task.edit(
-    "The question is asked for as well. Its digits are sampled at random: nobody can learn them, "
-    "and the loss would mostly be about them.",
+    "The question is a target as well. Its digits are sampled at random, so nobody can learn "
+    "them, and the loss would mostly be about them.",
     "    targets[:, : 2 * n + 1] = IGNORE_INDEX",
     "    targets[:, :0] = IGNORE_INDEX",
 )
 task.edit(
-    "The answer's first digit is not asked for. It is the target at the position of `=`, 2n + 1.",
+    "The answer's first digit is not a target. It is the target at the position of `=`, 2n + 1.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n + 2] = IGNORE_INDEX",
 )
 task.edit(
-    "One position too many is asked: the token after b's last digit is always `=`, and not a part "
-    "of the answer.",
+    "There is one target too many: the token after b's last digit is always `=`, which is not a "
+    "part of the answer.",
     ": 2 * n + 1] = IGNORE_INDEX",
     ": 2 * n] = IGNORE_INDEX",
 )
 task.edit(
-    "Positions that do not count are marked by 0, which is a digit. `IGNORE_INDEX` is the mark.",
+    "Ignored positions are marked by 0, which is a digit. Use `IGNORE_INDEX`.",
     "= IGNORE_INDEX",
     "= 0",
 )
 task.edit(
-    "The answer is ignored, and the question asked for: the wrong way round.",
+    "The answer is ignored, and the question is the target. It should be the other way around.",
     ": 2 * n + 1] = IGNORE_INDEX",
     "2 * n + 1 :] = IGNORE_INDEX",
 )
 
 
-@task.mistake("The shift goes the wrong way: each position must predict the token before it.")
+@task.mistake(
+    "The shift is in the wrong direction: each position must predict the token before it."
+)
 def shifted_back(tokens, n):
     targets = tokens[:, :-1].clone()
     targets[:, : 2 * n + 1] = IGNORE_INDEX
@@ -88,8 +90,9 @@ def shifted_back(tokens, n):
 
 
 @task.mistake(
-    "`roll` moves in a circle, and the last token is read, too: the position after the answer "
-    "must predict the first digit of the question. Leave the last token out of the inputs."
+    "`roll` moves the tokens in a circle, and the last token is an input, too: the position after "
+    "the answer must predict the first digit of the question. Leave the last token out of the "
+    "inputs."
 )
 def rolled(tokens, n):
     targets = tokens.roll(-1, 1)
@@ -97,7 +100,7 @@ def rolled(tokens, n):
     return tokens, targets
 
 
-@task.mistake("The positions that are asked are right for three digits only. They depend on n.")
+@task.mistake("The positions of the targets are right for three digits only. They depend on n.")
 def for_three(tokens, n):
     targets = tokens[:, 1:].clone()
     targets[:, :7] = IGNORE_INDEX
@@ -114,7 +117,7 @@ def harness(answer, tokens, n):
         return None
     inputs, targets = found
     if not all(isinstance(x, torch.Tensor) for x in (inputs, targets)):
-        raise ValueError("two tensors are wanted, inputs and targets")
+        raise ValueError("expected two tensors, inputs and targets")
     return {"inputs": inputs, "targets": targets}
 
 

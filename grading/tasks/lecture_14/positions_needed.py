@@ -8,8 +8,8 @@ task = TaskFile(
     minutes=20,
     outcome="say what a model must read before you look at what it reads",
     hints=(
-        "The carry from the units: if the answer's digit of the units is smaller than a's, there "
-        "was one. Is there any doubt if they are equal?",
+        "The carry from the units: if the units digit of the answer is smaller than that of a, "
+        "there was one. Is there any doubt if they are equal?",
         "The carry from the tens: find two sums with the same digit of a and the same digit of the "
         "answer there, one with a carry and one without.",
     ),
@@ -23,13 +23,13 @@ positions_needed = [2, 4, 5, 3]
 # %%
 
 task.mistake(
-    "This is what the question alone needs. What has been written may be read, too: the digit of "
-    "the tens in the answer already tells about the carry from below.",
+    "This is what is needed from the question alone. The model may also read what it has "
+    "generated: the tens digit of the answer already tells about the carry from the units.",
     [2, 4, 6, 6],
     [2, 4, 6, 7],
 )
 task.mistake(
-    "No carry was thought of: 5 + 5 and 5 + 4 differ in the digit before them.",
+    "The carry is ignored: 5 + 5 and 5 + 4 differ in the digit before them.",
     [2, 2, 2, 0],
     [2, 2, 2, 1],
     [2, 2, 2, 2],
@@ -50,6 +50,6 @@ task.mistake(
     [6, 6, 4, 2],
 )
 task.mistake(
-    "`=` was counted, at which the first digit is written. It says nothing about the digits.",
+    "`=` was counted, where the first digit is predicted. It says nothing about the digits.",
     [3, 5, 6, 4],
 )

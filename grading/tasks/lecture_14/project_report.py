@@ -9,9 +9,9 @@ task = TaskFile(
     outcome="report what was found, with a control, and what was not shown",
     hints=(
         "Begin with the table of your comparison, and write the claim last.",
-        "What else is different when the answer is reversed, besides the way of the carry? Think "
-        "of how far a digit of the answer is from the digits that it needs, and of sums in which "
-        "nothing is carried.",
+        "What else changes when the answer is reversed, besides the direction of the carry? Think "
+        "of how far a digit of the answer is from the digits that it needs, and of sums without "
+        "carries.",
     ),
 )
 
@@ -66,11 +66,11 @@ task.mistake(
     "As a control, more seeds could be trained.",
 )
 task.mistake(
-    "What a head is needed for is read off its map. A map shows where it looks, not whether "
-    "anything is used.",
+    "It reads off a map what a head is needed for. A map shows where the head attends, not "
+    "whether its output is used.",
     "Head 2 looks at the units, so it computes the carry.",
 )
 task.mistake(
-    "It does not say what was not shown, or names only that more could be done.",
+    "It does not say what was not shown, or only says that more could be done.",
     "Future work could use larger models.",
 )

@@ -44,31 +44,33 @@ def by_text(tokens, n, reverse):
 task.edit("The order is the same whatever `reverse` says.", "if reverse:", "if False:")
 task.edit("The two orders are swapped.", "if reverse:", "if not reverse:")
 task.edit(
-    "The whole rows were turned round, and then the question was read. Cut first.",
+    "The whole rows were reversed, and then the question was read. Cut out the answer first.",
     "tokens[:, 2 * n + 2 :]",
     "(tokens.flip(1) if reverse else tokens)[:, 2 * n + 2 :]",
     "if reverse:",
     "if False:",
 )
 task.edit(
-    "A `+` or `=` in the answer was read as 10 or 11. Such an answer is not a number: −1.",
+    "A `+` or `=` in the answer was read as 10 or 11. Such an answer is not a number: return −1.",
     "number.masked_fill((answer > 9).any(dim=1), -1)",
     "number",
 )
 task.edit(
-    "Only rows in which *every* sign is no digit give −1. One is enough.",
+    "Only rows in which *every* token is not a digit give −1. One such token is enough.",
     "(answer > 9).any(dim=1)",
     "(answer > 9).all(dim=1)",
 )
 task.edit(
-    "A sign of the question was read as a part of the answer, so that nothing is a number: `=` is "
-    "at position 2n + 1, and the answer after it.",
+    "A token of the question was read as a part of the answer, so nothing is a number: `=` is at "
+    "position 2n + 1, and the answer comes after it.",
     "2 * n + 2 :]",
     "2 * n + 1 : -1]",
 )
 
 
-@task.mistake("The first digit of the answer is left out. A sum of n digits may have n + 1.")
+@task.mistake(
+    "The first digit of the answer is left out. A sum of two n-digit numbers may have n + 1 digits."
+)
 def one_too_few(tokens, n, reverse):
     tokens = tokens.clone()
     tokens[:, 3 * n + 2 if reverse else 2 * n + 2] = 0

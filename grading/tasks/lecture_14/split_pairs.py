@@ -11,8 +11,8 @@ task = TaskFile(
     outcome="set data aside so that a test tests",
     hints=(
         "`torch.combinations(torch.arange(size), with_replacement=True)` holds each question once.",
-        "`torch.randperm(n, generator=generator)` draws an order. Cut it in three, and only then "
-        "add each question turned round.",
+        "`torch.randperm(n, generator=generator)` gives a random order. Split it in three, and "
+        "only then add each question with its numbers exchanged.",
     ),
 )
 
@@ -49,8 +49,9 @@ def by_labels(size, n_validation, n_test, generator):
 
 
 @task.mistake(
-    "Pairs were drawn one by one, so 3 + 5 can be in the training data and 5 + 3 in the test: the "
-    "model may know the answer by heart. Draw *questions*, and give both orders to one part."
+    "Pairs were sampled one by one, so 3 + 5 can be in the training data and 5 + 3 in the test: "
+    "the model may have memorized the answer. Sample *questions*, and put both orders into one "
+    "part."
 )
 def leaks(size, n_validation, n_test, generator):
     pairs = torch.cartesian_prod(torch.arange(size), torch.arange(size))
@@ -66,7 +67,7 @@ task.edit(
     "parts.append(part)",
 )
 task.edit(
-    "7 + 7 turned round is 7 + 7 again: such pairs are there twice.",
+    "7 + 7 with its numbers exchanged is 7 + 7 again, so such pairs occur twice.",
     "part[part[:, 0] != part[:, 1]].flip(1)",
     "part.flip(1)",
 )
@@ -76,18 +77,19 @@ task.edit(
     "with_replacement=False",
 )
 task.edit(
-    "Nothing was drawn: the last questions are the test, with large numbers only.",
+    "There is no random order: the last questions are the test, with large numbers only.",
     "questions = questions[order]",
     "questions = questions + 0 * order[:, None]",
 )
 task.edit(
-    "Something else than `generator` drew. Then the split is another one each time, and nobody can "
-    "say what was tested.",
+    "Something other than `generator` was used for sampling. Then the split is different each "
+    "time, and the test cannot be repeated.",
     "generator=generator",
     "generator=None",
 )
 task.edit(
-    "The generator was seeded inside, so that every split is the same, whichever generator comes.",
+    "The generator is seeded inside the function, so every split is the same, whichever generator "
+    "is passed.",
     "generator=generator",
     "generator=torch.Generator().manual_seed(0)",
 )
@@ -99,7 +101,7 @@ def left_in(size, n_validation, n_test, generator):
     return torch.cartesian_prod(torch.arange(size), torch.arange(size)), validation, test
 
 
-@task.mistake("Validation and test are the same questions, as far as they go.")
+@task.mistake("Validation and test share their questions.")
 def same_twice(size, n_validation, n_test, generator):
     train, _, test = split_pairs(size, 0, max(n_validation, n_test), generator)
     questions = test[test[:, 0] <= test[:, 1]]
@@ -110,12 +112,14 @@ def same_twice(size, n_validation, n_test, generator):
     return train, *both
 
 
-@task.mistake("`n_validation` and `n_test` count questions. Here they count pairs.")
+@task.mistake(
+    "`n_validation` and `n_test` are numbers of questions. Here they are used as numbers of pairs."
+)
 def counted_pairs(size, n_validation, n_test, generator):
     return split_pairs(size, n_validation // 2, n_test // 2, generator)
 
 
-@task.mistake("The parts come in another order: training, validation, test.")
+@task.mistake("The parts are in the wrong order: training, validation, test.")
 def other_order(size, n_validation, n_test, generator):
     train, validation, test = split_pairs(size, n_validation, n_test, generator)
     return train, test, validation
@@ -131,7 +135,7 @@ def harness(answer, size, n_validation, n_test, seed):
         if found is None:
             raise NotImplementedError
         if len(found) != 3:
-            raise ValueError(f"three parts are wanted, not {len(found)}")
+            raise ValueError(f"expected three parts, not {len(found)}")
         sets = []
         for part in found:
             if not isinstance(part, torch.Tensor) or part.dim() != 2 or part.shape[1] != 2:
@@ -174,7 +178,7 @@ def first_fact(args, result):
     for fact, want in right.items():
         came = result[fact]
         if came != want and fact != "pairs in all":
-            return f"“{fact.capitalize()}” is {came}, and should be {want}."
+            return f"“{fact.capitalize()}” is {came}; expected {want}."
     return None
 
 

@@ -10,8 +10,8 @@ task = TaskFile(
     minutes=25,
     outcome="turn a task of your own into tokens",
     hints=(
-        "`x // 100 % 10` is the digit of the hundreds. With `x[:, None]` and a tensor of powers "
-        "all digits come at once.",
+        "`x // 100 % 10` is the hundreds digit. With `x[:, None]` and a tensor of powers you get "
+        "all digits at once.",
         "`torch.cat([…], dim=1)` joins parts of shape (batch, …).",
     ),
 )
@@ -54,14 +54,15 @@ def by_text(a, b, n, reverse):
 
 task.edit("The answer is in the same order whatever `reverse` says.", "if reverse:", "if False:")
 task.edit(
-    "The answer is reversed where it should not be, and not where it should.",
+    "The answer is reversed when it should not be, and not reversed when it should be.",
     "if reverse:",
     "if not reverse:",
 )
 
 
 @task.mistake(
-    "The two numbers are reversed, too. Only the answer is: the question stays as people write it."
+    "The two numbers are reversed, too. Reverse only the answer: the question stays as people "
+    "write it."
 )
 def all_reversed(a, b, n, reverse):
     tokens = sum_tokens(a, b, n, reverse)
@@ -72,7 +73,7 @@ def all_reversed(a, b, n, reverse):
 
 
 @task.mistake(
-    "The `=` was reversed with the answer and is at the end. It belongs to the question: the "
+    "The `=` was reversed with the answer, so it is at the end. It belongs to the question: the "
     "model must know where the answer begins."
 )
 def equals_at_the_end(a, b, n, reverse):
@@ -83,12 +84,12 @@ def equals_at_the_end(a, b, n, reverse):
 
 
 task.edit(
-    "The answer has n digits, so the last carry is lost: 999 + 1 needs one digit more.",
+    "The answer has n digits, so the last carry is lost: 999 + 1 needs one more digit.",
     "digits(a + b, n + 1)",
     "digits(a + b, n)",
 )
 task.edit(
-    "The digits are added one by one, and nothing is carried.",
+    "The digits are added one by one, without carries.",
     "answer = digits(a + b, n + 1)",
     "answer = torch.cat([torch.zeros_like(plus), (digits(a, n) + digits(b, n)) % 10], dim=1)",
 )
@@ -98,7 +99,7 @@ task.edit(
     "[digits(a, n), equals, digits(b, n), plus, answer]",
 )
 task.edit(
-    "The digits of the question come in the wrong order: hundreds first, units last.",
+    "The digits of the question are in the wrong order: hundreds first, units last.",
     "torch.arange(width - 1, -1, -1)",
     "torch.arange(width)",
     "if reverse:",
@@ -106,7 +107,7 @@ task.edit(
 )
 
 
-@task.mistake("Short numbers are filled up on the right: 58 has become 580. Zeros belong in front.")
+@task.mistake("Short numbers are padded on the right, so 58 became 580. Put the zeros on the left.")
 def filled_on_the_right(a, b, n, reverse):
     def to_left(x, width):
         while (small := (x > 0) & (x < 10 ** (width - 1))).any():

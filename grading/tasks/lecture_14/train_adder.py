@@ -20,9 +20,10 @@ task = TaskFile(
     rtol=0.0,
     atol=1.0,
     hints=(
-        "Make all tokens once, before the training. A batch is some rows of them, drawn again.",
-        "The share of *whole* answers: at how many sums are all four asked digits right?",
-        "If tens and units stay near 1 right of 10, try other rates, from 0.003 to 0.03, before "
+        "Make all tokens once, before the training. A batch is a sample of their rows, new in "
+        "each step.",
+        "The accuracy on *whole* answers: in how many sums are all four digits right?",
+        "If about 1 of 10 tens and units is right, try other rates, from 0.003 to 0.03, before "
         "you change anything else.",
     ),
 )
@@ -66,8 +67,8 @@ def _trained(pairs, tokens_of, steps):
 
 
 @task.mistake(
-    "It knows nothing of sums. Was it trained before it was returned, and is what is asked at "
-    "each position the *next* token?"
+    "Its accuracy is at chance. Do you train it before you return it, and is the target at each "
+    "position the *next* token?"
 )
 def untrained(pairs, validation):
     torch.manual_seed(0)
@@ -75,7 +76,8 @@ def untrained(pairs, validation):
 
 
 @task.mistake(
-    "It has learned which digits are frequent, and no sum yet. More steps, or another rate?"
+    "It has learned which digits are frequent, but not to add. Does it need more steps, or "
+    "another rate?"
 )
 def too_short(pairs, validation):
     return _trained(
@@ -84,8 +86,7 @@ def too_short(pairs, validation):
 
 
 @task.mistake(
-    "Its answers are reversed: units first. Here they must be written in plain order, thousands "
-    "first."
+    "Its answers are reversed: units first. Here they must be in plain order, thousands first."
 )
 def reversed_order(pairs, validation):
     class Turned(Adder):
@@ -113,10 +114,10 @@ def harness(answer, pairs, validation, test):
     if model is None:
         return None
     if not isinstance(model, torch.nn.Module):
-        raise ValueError("a model is wanted, such as your Adder")
+        raise ValueError("expected a model, such as your Adder")
     size = sum(p.numel() for p in model.parameters())
     if size > 40_000:
-        raise ValueError(f"at most 40,000 numbers are allowed, and the model has {size:,}")
+        raise ValueError(f"at most 40,000 parameters are allowed, but the model has {size:,}")
     powers = torch.tensor([100, 10, 1])
     a, b = (test[:, i, None] // powers % 10 for i in range(2))
     signs = torch.tensor([10, 11]).expand(len(test), 2)
@@ -161,8 +162,8 @@ def score(args, value):
 def after_training(args, result):
     """What came, digit by digit."""
     thousands, hundreds, tens, units = result["digits, of ten"]
-    said = f"Of ten digits of the units {units:.1f} are right, of the tens {tens:.1f}, of the "
+    said = f"Of ten units digits {units:.1f} are right, of the tens {tens:.1f}, of the "
     said += f"hundreds {hundreds:.1f}, of the thousands {thousands:.1f}."
     if result["answers from the other end, of ten"] > 5:
-        said += " Read from the other end, most answers would be right."
+        said += " Read in the other direction, most answers would be right."
     return said

@@ -18,8 +18,8 @@ task = TaskFile(
     hints=(
         "Write the steps down in words first: rate, mode, batch, loss, gradients, step; and every "
         "few steps: mode, measure, compare, keep.",
-        "`copy.deepcopy(model.state_dict())` keeps weights as they are now; `load_state_dict` "
-        "brings them back.",
+        "`copy.deepcopy(model.state_dict())` keeps a copy of the current weights; "
+        "`load_state_dict` restores them.",
     ),
 )
 
@@ -87,13 +87,13 @@ def by_clones(model, make_batch, steps, lr, warmup, measure, every):
 
 
 task.edit(
-    "The weights at the end are the last ones. If you load what you kept: `state_dict()` holds the "
-    "weights themselves, which go on changing with every step. Keep a copy.",
+    "The weights at the end are the last ones. Did you load what you kept? `state_dict()` holds "
+    "the weights themselves, which change with every step. Keep a copy.",
     "copy.deepcopy(model.state_dict())",
     "model.state_dict()",
 )
 task.edit(
-    "Weights are kept where the measure is *smallest*. It is a score: more is better.",
+    "The weights with the *smallest* score are kept. For this measure, larger is better.",
     "measured[-1] > max(measured[:-1])",
     "measured[-1] < min(measured[:-1])",
 )
@@ -103,25 +103,26 @@ task.edit(
     "measured[-1] >= max(",
 )
 task.edit(
-    "What is kept is better than the measure before it, but it need not be the best so far.",
+    "The weights are kept whenever they are better than at the measurement before. They must be "
+    "the best so far.",
     "measured[-1] > max(measured[:-1])",
     "measured[-1] > measured[-2]",
 )
 task.edit(
-    "The model is measured in training mode, with its dropout at work.",
+    "The model is measured in training mode, with dropout active.",
     "            model.eval()\n",
     "",
 )
 task.edit(
-    "After the first measure the model stays in evaluation: from then on it trains without its "
-    "dropout.",
+    "After the first measurement the model stays in evaluation mode, so dropout is off from then "
+    "on.",
     "        model.train()\n",
     "",
     "    measured, best = [], None\n",
     "    measured, best = [], None\n    model.train()\n",
 )
 task.edit(
-    "Measuring builds a graph for gradients that nobody needs. `torch.no_grad()` is missing.",
+    "Measuring builds a graph for gradients that are not needed. `torch.no_grad()` is missing.",
     "with torch.no_grad():",
     "with torch.enable_grad():",
 )
@@ -131,7 +132,7 @@ task.edit(
     "    model.train()\n    return",
 )
 task.edit(
-    "The gradients of all steps so far add up: they are not emptied.",
+    "The gradients of all steps so far add up: they are never set to zero.",
     "        optimizer.zero_grad()\n",
     "",
 )
@@ -143,13 +144,13 @@ task.edit(
 task.edit("There is no warm-up.", "min((t + 1) / warmup, ", "min(1, ")
 task.edit("The rate rises and does not fall again.", "(steps - t) / steps)", "1)")
 task.edit(
-    "It measures before the steps of a round, not after them.",
+    "It measures before the steps of a round. Measure after them.",
     "if (t + 1) % every == 0:",
     "if t % every == 0:",
 )
 task.edit(
-    "One batch was drawn before the loop, and the model sees nothing else. Draw a new one in each "
-    "step.",
+    "One batch was sampled before the loop, and the model sees nothing else. Sample a new one in "
+    "each step.",
     "        inputs, targets = make_batch()\n",
     "",
     "    measured, best = [], None\n",
@@ -218,7 +219,7 @@ def cases(seed):
             2,
             0.1,
             (0.1, 0.6, 0.3, 0.5),
-            "a second rise behind the best",
+            "a second rise after the best",
             "ordinary cases",
         ),
         (6, 4, 3, 5, 4, 3, 0.05, (0.2, 0.9, 0.5, 0.9), "the best comes twice", "edge cases"),
@@ -242,5 +243,5 @@ def what_is_wrong(args, result):
     right = harness(train_keep_best, *args)
     for fact, want in right.items():
         if fact not in ("table", "lm_head") and result[fact] != want:
-            return f"“{fact.capitalize()}” is {result[fact]}, and should be {want}."
-    return "All was measured as it should be. But the weights at the end are not the right ones."
+            return f"“{fact.capitalize()}” is {result[fact]}; expected {want}."
+    return "All measurements are right. But the weights at the end are not."
