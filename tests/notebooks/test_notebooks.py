@@ -107,3 +107,17 @@ def test_lecture_has_its_form(path):
     notebook = nbformat.read(path, as_version=4)
     complaints = [line for rule in IN_NEW_FORM for line in rule(notebook)]
     assert bool(complaints) == (path.stem in OLD_FORM), complaints
+
+
+def test_every_term_names_its_lecture():
+    """By `{term}` in a lecture, which the site turns into "Introduced in", or by a link."""
+    marked = set()
+    for path in WITH_WARM_UP:
+        text = " ".join(path.read_text(encoding="utf-8").replace("\\n", " ").split())
+        marked |= {name.lower() for name in re.findall(r"\{term\}`(?:[^`<]*<)?([^`>]+)>?`", text)}
+    glossary = (ROOT / "pages/glossary.md").read_text(encoding="utf-8").partition(":sorted:")[2]
+    entries = re.findall(r"^(\S.*)\n((?:(?: .*)?\n)+)", glossary, re.MULTILINE)
+    assert len(entries) > 100
+    linked = {name.lower() for name, text in entries if "](../lectures/" in text}
+    names = {name.lower() for name, _ in entries}
+    assert (sorted(names - marked - linked), sorted(marked & linked)) == ([], [])  # told once
