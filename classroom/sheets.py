@@ -63,7 +63,7 @@ def sheets() -> dict[int, Sheet]:
             heading = HEADING.search(source)
             if kind == "markdown" and heading:
                 mine = MARK.findall(source)
-                items += [Item(int(heading[1]), heading[2], name) for name in mine]
+                items += [Item(int(heading[1]), heading[2].replace("*", ""), name) for name in mine]
                 asked = NOT_ASKED.sub("", source.replace(heading[0], "", 1))
                 asked = re.sub(r"\n{3,}", "\n\n", asked).strip()
                 questions |= dict.fromkeys(mine, asked)

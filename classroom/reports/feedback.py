@@ -24,6 +24,8 @@ from classroom.sheets import sheets as all_sheets
 from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
+SIGNS = "✓ all points, ◐ some of them, ✗ none, … not marked yet."
+"""What the sign in front of each task means."""
 
 
 def write(
@@ -68,8 +70,9 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     if sheet.graded and not policy.of(sheet.lecture).partial:
         lines.append("<p>In this class only complete answers earn points.</p>")
     if not sheet.final:
-        lines.append("<p>Not final yet: a person still has to look at this.</p>")
+        lines.append("<p>Not final yet: your teacher still has to look at this sheet.</p>")
     shown = sheet.grades if sheet.graded else [g for g in sheet.grades if g.correction]
+    lines.append(f"<p>{SIGNS}</p>")
     by_task = {grade.task: grade for grade in shown}
     for item in items_of(sheet.lecture, tasks):
         if item.task in by_task:
@@ -85,7 +88,7 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
 
 def _sum(sheet: SheetGrade) -> str:
     whole = sum(grade.points for grade in sheet.grades)
-    said = f"{lecture_name(sheet.lecture)}: {sheet.points:g} of {sheet.possible:g} points."
+    said = f"{sheet.points:g} of {sheet.possible:g} points."
     if sheet.late:
         days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
         said += f" Handed in {days} late, so {sheet.share:.0%} of {whole:g} points count."
@@ -97,8 +100,12 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     full = grade.points >= (grade.possible or result.possible)
     sign = "…" if grade.waiting else "✓" if full else "✗" if not grade.points else "◐"
     name = f"{sign} {item.number}. {item.title}" + (f" ({item.task})" * (item.title != item.task))
-    of = f"of {grade.possible:g} points" if grade.possible else "points on top (a bonus task)"
-    lines = [f"<h3>{html.escape(name)}: {grade.points:g} {of}</h3>"]
+    earned = f"{grade.points:g} points on top (a bonus task)"
+    if grade.waiting:
+        earned = f"not marked yet, up to {result.possible:g} points"
+    elif grade.possible:
+        earned = f"{grade.points:g} of {grade.possible:g} points"
+    lines = [f"<h3>{html.escape(name)}: {earned}</h3>"]
     known = all_sheets().get(sheet.lecture)
     model = _model_answer(task, policy)
     if grade.correction and not grade.waiting:
@@ -118,15 +125,14 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if result.part and grade.by == GRADER:
         lines.append(f"<p>{html.escape(result.part)}</p>")
     if policy.inputs and result.input:
-        lines.append(_folded("The input for which this happened", result.input))
+        lines.append(_folded("The input of this case", result.input))
     if result.answer:
         lines.append(_folded("What you wrote", result.answer))
     if known:
-        said = f"{lecture_name(sheet.lecture)}, {known.title}"
-        said += f": {task.section}" * bool(task.section)
+        said = f"{lecture_name(sheet.lecture)}, {task.section or known.title}"
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
         lines.append(
-            f"<p>This task practises: {html.escape(plain_words(task.outcome))}. See {link}.</p>"
+            f"<p>Goal of this task: {html.escape(plain_words(task.outcome))}. To read: {link}.</p>"
         )
     if model:
         lines.append(_folded("The model answer", model))
