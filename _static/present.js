@@ -97,16 +97,21 @@
     return true;
   };
 
+  /* Draw a slide as large as it fits. */
   const fit = (slide = slides[at]) => {
     const body = slide.firstChild;
-    body.style.zoom = 1;
-    for (let turn = 0, zoom = 1; turn < 6; turn++) {
-      const tall = (body.scrollHeight * zoom) / ROOM, wide = body.scrollWidth / body.clientWidth;
-      const most = Math.max(tall, wide);
-      if (most <= 1.002) break;
-      zoom = Math.max(0.3, zoom / most - 0.005);
+    const fits = (zoom) => {
       body.style.zoom = zoom;
+      return body.scrollHeight * zoom <= ROOM + 1 && body.scrollWidth <= body.clientWidth + 1;
+    };
+    if (fits(1)) return;
+    let small = 0.3, large = 1;
+    for (let turn = 0; turn < 6; turn++) {
+      const middle = (small + large) / 2;
+      if (fits(middle)) small = middle;
+      else large = middle;
     }
+    fits(small);
   };
 
   const scale = () => {
