@@ -13,7 +13,7 @@ lamplight.explorable("seed_swap", (stage, config) => {
   const score = (i, j) => parts(i).reduce((sum, a) => sum + parts(j).reduce((s, b) => s + scores[a][b], 0), 0);
 
   const rows = names.map((name) => html("tr", {}, html("th", { scope: "row" }, name), html("td"), html("td"), html("td")));
-  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["label (key)", "seeds (value)", "score", "weight"].map(
+  const table = html("table", {}, html("thead", {}, html("tr", {}, ...["key", "value", "score", "weight"].map(
     (h) => html("th", { scope: "col" }, h)))), html("tbody", {}, ...rows));
   const said = status();
   const wish = choose("Her wish", names, names[wishes[asks]], (w) => { wishes[asks] = names.indexOf(w); draw(); });
@@ -23,7 +23,7 @@ lamplight.explorable("seed_swap", (stage, config) => {
     draw();
   });
   stage.append(
-    html("p", {}, "The gardener with the jar labelled"), who.element, html("p", {}, "wishes (query) for"), wish.element,
+    html("p", {}, "The gardener with the jar labelled"), who.element, html("p", {}, "wishes for (query)"), wish.element,
     html("div", { style: "margin:.6rem 0" }, table), button("Pass the seeds on", () => { seeds.unshift(seeds.pop()); draw(); }), said);
 
   const draw = () => {
@@ -34,7 +34,7 @@ lamplight.explorable("seed_swap", (stage, config) => {
       row.className = j === wishes[asks] ? "on" : "";
       row.cells[1].textContent = kinds[seeds[j]];
       row.cells[2].textContent = number(all[j], 1);
-      row.cells[3].replaceChildren(bar(weights[j], 60), number(weights[j]));
+      row.cells[3].replaceChildren(bar(weights[j], 90), number(weights[j]));
     });
     const best = weights.indexOf(Math.max(...weights)), kind = out.indexOf(Math.max(...out));
     said.textContent = `A wish for ${names[wishes[asks]]}: most weight, ${number(weights[best])}, goes to jar `
