@@ -10,11 +10,14 @@ Writes `helpers/results/stored/beams.json`:
               likelier   how many have a higher probability than the greedy one
               right      how many are right in every word
               length     their mean number of words
-    examples  three sentences for the figure at the top of lecture 9: one by a translator that was
-              trained to the end, one in which four beams repair what greedy decoding spoils, and
-              one in which they spoil it and dividing by the length helps (seed 7). Each has a tree:
-              `look` is the attention to the source (mean of the heads) at a beginning, `next` its
-              four likeliest next tokens, as [token, probability, tree after it].
+    decoded   `source`, and what a translator that was trained to the end does at each step of its
+              greedy translation (seed 7): `look` is its attention to the source (mean of the
+              heads), `next` its three likeliest tokens as [probability, Latin letters, gloss,
+              Kannada]
+    examples  three sentences for the figure about beams in lecture 9: one by that translator, one
+              in which four beams repair what greedy decoding spoils, and one in which they spoil it
+              and dividing by the length helps (seed 7). Each has a tree:
+              `next` are the four likeliest next tokens, as [token, probability, tree after it].
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from helpers.viz.transliteration import transliterate
 
 TABLE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "beams.json"
 SEEDS, STEPS, TRAINED, LONGEST, MOST_BEAMS = (7, 8, 9), 200, 600, 12, 4
+DECODED = "she called our old lion"
 SEARCHES = ((1, 0.0), (2, 0.0), (4, 0.0), (8, 0.0), (4, 1.0), (4, 2.0))
 """Beams, and the power of the length by which the log-probability is divided."""
 
@@ -91,17 +95,38 @@ def spoiled_and_repaired(model: EncoderDecoder, pairs: list[Sentence]) -> tuple[
     return tuple(max(found, key=lambda one: one[0])[1] for found in (spoiled, repaired))
 
 
+def decoded(model: EncoderDecoder, source: list[str]) -> dict:
+    """What the translator attends to and predicts, token by token; see above."""
+    ids, steps = [START], []
+
+    def named(token: int) -> tuple[str, str, str]:
+        word = KANNADA.words[token]
+        return ("⟨end⟩", "", "") if token == END else (transliterate(word), gloss(word), word)
+
+    while ids[-1] != END:
+        with torch.no_grad():
+            logits, (weights,) = model(
+                encode(ENGLISH, source)[None], torch.tensor([ids]), return_weights=True
+            )
+        likeliest = logits[0, -1].double().softmax(dim=-1).topk(3)
+        pairs = zip(*(x.tolist() for x in likeliest), strict=True)
+        look = weights[0, :, -1].mean(dim=0).tolist()  # (T_k,)
+        following = [[round(p, 3), *named(token)] for p, token in pairs]
+        steps.append({"look": [round(w, 3) for w in look], "next": following})
+        ids.append(int(likeliest.indices[0]))
+    return {"source": source, "steps": steps}
+
+
 def tree(model: EncoderDecoder, pair: Sentence) -> dict:
     """What a search with up to `MOST_BEAMS` beams can meet; see above."""
     source = encode(ENGLISH, pair.source)[None]
 
     @torch.no_grad()
     def node(words: tuple[int, ...]) -> dict:
-        logits, (weights,) = model(source, torch.tensor([[START, *words]]), return_weights=True)
+        logits = model(source, torch.tensor([[START, *words]]))
         shares, ids = logits[0, -1].double().softmax(dim=-1).topk(MOST_BEAMS)
-        look = weights[0, :, -1].mean(dim=0)  # (T_k,)
         following = [[int(i), float(f"{p:.4g}")] for i, p in zip(ids, shares, strict=True)]
-        return {"look": [round(w, 2) for w in look.tolist()], "next": following}
+        return {"next": following}
 
     root = node(())
     greedy = search(root, node, 1)
@@ -168,8 +193,9 @@ def main() -> None:
     model = halfway[SEEDS[0]]
     spoiled, repaired = spoiled_and_repaired(model, pairs)
     long = next(pair for pair in pairs if len(pair.source) == 7)
+    trained = translator(SEEDS[0], TRAINED)
     examples = [
-        example("trained", translator(SEEDS[0], TRAINED), long),
+        example("trained", trained, long),
         example("half-trained: beams help", model, repaired),
         example("half-trained: beams hurt", model, spoiled),
     ]
@@ -183,6 +209,7 @@ def main() -> None:
         "words": round(sum(len(pair.target) for pair in pairs) / len(pairs), 2),
         "cpu_seconds": round(time.process_time() - start),
         "rows": rows,
+        "decoded": decoded(trained, DECODED.split()),
         "examples": examples,
     }
     lines = [f' "{name}": {json.dumps(part, ensure_ascii=False)}' for name, part in table.items()]

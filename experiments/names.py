@@ -16,6 +16,8 @@ names that were not trained on:
     forward     share of steps from letter to letter at which the largest attention weight does not
                 move back
     written     what the first seed wrote for the first names of the test: [English, right, written]
+    map         of the longest of these that is right: [English, written, attention weights], with a
+                row for each letter that was written
 
 The head holds `nearest`, the same scores of a control without a network: the Kannada name of the
 English name in the training set that differs in the fewest letters.
@@ -110,6 +112,10 @@ def trial(model: str, language: str, lr: float, seed: int) -> dict:
     row["forward"] = round(sum(b >= a for a, b in steps) / len(steps), 3) if steps else None
     if seed == 0:
         row["written"] = [[*pair, text] for pair, text in zip(test, written, strict=True)][:12]
+        if translator.attention is not None:
+            right = [(one, two) for one, two, text in row["written"] if two == text]
+            longest = max(right, key=lambda pair: len(pair[1]))
+            row["map"] = [*longest, attention_map(translator, longest, language)]
     return row
 
 
@@ -141,6 +147,14 @@ def write(
     _, weights = translator(source, target, return_weights=True)
     maps: Tensor = weights[-1].mean(dim=1)  # (batch, T_q, T_k)
     return texts, [m[: len(row)].argmax(-1).tolist() for m, row in zip(maps, rows, strict=True)]
+
+
+@torch.no_grad()
+def attention_map(translator: RecurrentTranslator, pair: Pair, language: str) -> list[list[float]]:
+    """The attention weights of each letter of the second name, over the letters of the first."""
+    _, weights = translator(*batch_of([pair], language)[0], return_weights=True)
+    rows = weights[-1][0].mean(dim=0)[: len(pair[1])]  # (T_q, T_k)
+    return [[round(weight, 2) for weight in row] for row in rows.tolist()]
 
 
 def scores(written: list[str], pairs: list[Pair]) -> dict:

@@ -14,6 +14,15 @@ and about the same parameters:
     LSTM, bias 3, longer    the control for patience: four times the steps, with that start
     LSTM, bias 3, wide, longer    all three
 
+Controls for the transformer, which at three clauses is behind the LSTM with attention. Each changes
+one thing:
+
+    transformer, sinusoidal     sinusoidal positions, which cross-attention sees too
+    transformer, more data      four times the sentences, in as many steps
+
+The head holds `more_steps`: `exact` of the transformer after twice the steps, at one rate, from the
+seeds of the search.
+
 Writes `helpers/results/stored/translation.json`. Every sentence measured is new, but for `known`:
 
     words      share of right next words where all words before are right, by number of clauses
@@ -31,11 +40,11 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from experiments.search import search
+from experiments.search import SEARCH_SEEDS, search
 from helpers.config import TransformerConfig
 from helpers.data.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
 from helpers.encoder_decoder import EncoderDecoder
-from helpers.positions import RotaryPositions
+from helpers.positions import RotaryPositions, SinusoidalPositions
 from helpers.rnn import RecurrentTranslator
 from helpers.tokens import IGNORE_INDEX, PAD, Batch
 from helpers.training import count_parameters, set_seed, train
@@ -49,6 +58,7 @@ CONTROLS = (
     "LSTM, bias 3, longer",
     "LSTM, bias 3, wide, longer",
 )
+OTHER_TRANSFORMERS = ("transformer, sinusoidal", "transformer, more data")
 ASKED = ("LSTM", *(model for model in CONTROLS if "bias 3" in model))
 """How many of the sentences that they were trained on they have learned."""
 SETTINGS = (1, 3)
@@ -60,10 +70,11 @@ CORPUS_SEED, VALIDATION_SEED, TEST_SEED = 5, 2000, 1000
 def build(model: str) -> nn.Module:
     """A model by its name; sizes are chosen for equal numbers of parameters."""
     vocabularies = len(ENGLISH), len(KANNADA)
-    if model == "transformer":
+    if model.startswith("transformer"):
         source_vocab, vocab = vocabularies
         sizes = {"d_model": 40, "n_layers": 1, "n_heads": 2, "source_vocab": source_vocab}
-        return EncoderDecoder(TransformerConfig(vocab, **sizes), RotaryPositions())
+        positions = SinusoidalPositions() if "sinusoidal" in model else RotaryPositions()
+        return EncoderDecoder(TransformerConfig(vocab, **sizes), positions)
     if model == "LSTM, attention":
         return RecurrentTranslator(*vocabularies, 45, attention=True)
     d_model, forget_bias = 112 if "wide" in model else 50, 3.0 if "bias 3" in model else 1.0
@@ -71,16 +82,18 @@ def build(model: str) -> nn.Module:
 
 
 @cache
-def corpus(most_clauses: int) -> tuple[list[Sentence], Batch]:
-    """The sentences that all models are trained on."""
-    found = sentences(CORPUS, (1, most_clauses), torch.Generator().manual_seed(CORPUS_SEED))
+def corpus(most_clauses: int, size: int = CORPUS) -> tuple[list[Sentence], Batch]:
+    """The sentences that models are trained on."""
+    found = sentences(size, (1, most_clauses), torch.Generator().manual_seed(CORPUS_SEED))
     return found, translation_batch(found)
 
 
 @cache
-def held_out(clauses: int, most_clauses: int, seed: int, new_pairs: bool = False) -> list[Sentence]:
+def held_out(
+    clauses: int, most_clauses: int, seed: int, new_pairs: bool = False, size: int = CORPUS
+) -> list[Sentence]:
     """Sentences that do not occur in the corpus."""
-    known = set(corpus(most_clauses)[0])
+    known = set(corpus(most_clauses, size)[0])
     generator = torch.Generator().manual_seed(seed + clauses)
     found = sentences(2 * HELD_OUT, clauses, generator, new_pairs=new_pairs)
     return [sentence for sentence in found if sentence not in known][:HELD_OUT]
@@ -108,11 +121,13 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
     generator = set_seed(seed)
     translator = build(model)
     change = reversed_source if model == "LSTM, reversed" else (lambda batch: batch)
-    steps = 4 * STEPS if "longer" in model else STEPS
-    train(translator, lambda: draw(corpus(setting)[1], change, generator), steps, lr, warmup=WARMUP)
+    steps = STEPS * (4 if "longer" in model else 2 if "more steps" in model else 1)
+    size = 4 * CORPUS if "more data" in model else CORPUS
+    batch = corpus(setting, size)[1]
+    train(translator, lambda: draw(batch, change, generator), steps, lr, warmup=WARMUP)
 
     def measure(seed: int, clauses: int, new_pairs: bool = False) -> tuple[float, float]:
-        pairs = held_out(clauses, setting, seed, new_pairs)
+        pairs = held_out(clauses, setting, seed, new_pairs, size)
         return shares(translator, change(translation_batch(pairs)))
 
     checked = [measure(VALIDATION_SEED, n)[0] for n in range(1, setting + 1)]
@@ -123,7 +138,7 @@ def trial(model: str, setting: int, lr: float, seed: int) -> dict:
         "words": [round(tested[n][0], 3) for n in CLAUSES],
         "exact": [round(tested[n][1], 3) for n in CLAUSES],
         "new_pairs": round(measure(TEST_SEED, 1, new_pairs=True)[1], 3),
-        "alignment": aligned(translator, held_out(1, setting, TEST_SEED)),
+        "alignment": aligned(translator, held_out(1, setting, TEST_SEED, size=size)),
     }
     if setting > 1 and model in ASKED:
         learned = [trained_on(n, setting) for n in range(1, setting + 1)]
@@ -137,6 +152,13 @@ def draw(batch: Batch, change, generator: torch.Generator) -> Batch:
     rows = torch.randint(len(source), (BATCH,), generator=generator)
     T_k, T_q = ((x[rows] != PAD).sum(dim=1).max() for x in (source, begun))
     return change(((source[rows, :T_k], begun[rows, :T_q]), wanted[rows, :T_q]))
+
+
+def more_steps(lr: float = 3e-3) -> dict:
+    """The transformer after twice the steps."""
+    torch.set_num_threads(1)
+    runs = [trial("transformer, more steps", 3, lr, seed) for seed in SEARCH_SEEDS]
+    return {"steps": 2 * STEPS, "lr": lr, "exact": [run["exact"] for run in runs]}
 
 
 @torch.no_grad()
@@ -176,10 +198,10 @@ if __name__ == "__main__":
     search(
         "translation",
         trial,
-        MODELS + CONTROLS,
+        MODELS + CONTROLS + OTHER_TRANSFORMERS,
         SETTINGS,
         equal=0.002,
-        skip=lambda model, setting: setting == 1 and model in CONTROLS,
+        skip=lambda model, setting: setting == 1 and model not in MODELS,
         about={
             "corpus": CORPUS,
             "steps": STEPS,
@@ -187,5 +209,6 @@ if __name__ == "__main__":
             "warmup": WARMUP,
             "held_out": HELD_OUT,
             "clauses": list(CLAUSES),
+            "more_steps": more_steps(),
         },
     )

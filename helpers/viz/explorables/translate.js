@@ -1,6 +1,6 @@
-/* Lecture 9: a translation, token by token, by greedy decoding or beams, with its alignment.
+/* Lecture 9: a translation, token by token, by greedy decoding or beams.
    config: {end: id, examples: [{name, source: [word, …], right: [id, …], longest, words: {id:
-   [Kannada, Latin, gloss]}, tree: {look: [weight, …], next: [[id, probability, tree], …]}}, …]} */
+   [Kannada, Latin, gloss]}, tree: {next: [[id, probability, tree], …]}}, …]} */
 lamplight.explorable("translate", (stage, { end, examples }) => {
   const { html, svg, set, slider, button, choose, status } = lamplight;
   let one = examples[0], beams = 1, power = 0, step = Infinity, shown = 0, tried = new Map();
@@ -9,11 +9,10 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
      `helpers.generation.beam_search`, one that ends takes its place out of the beam. */
   const search = (n) => {
     const rows = [], ended = [];
-    let open = [{ ids: [], looks: [], total: 0, tree: one.tree, x: 1.5 }];
+    let open = [{ ids: [], total: 0, tree: one.tree, x: 1.5 }];
     while (open.length) {
       const pool = open.flatMap((from) => from.tree.next.map(([id, p, tree]) => ({
-        from, id, tree, ids: [...from.ids, id], looks: [...from.looks, from.tree.look],
-        total: from.total + Math.log(p),
+        from, id, tree, ids: [...from.ids, id], total: from.total + Math.log(p),
       }))).sort((a, b) => b.total - a.total);
       const kept = pool.slice(0, n - ended.length);
       const row = pool.slice(0, 4);
@@ -29,49 +28,43 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const word = (id, field = 1) => one.words[id][field];
   const text = (ids, field, gap = " ") => ids.filter((id) => id !== end).map((id) => word(id, field)).join(gap);
   const gloss = (ids) => text(ids, 2, " · ");
+  const without = (ids, others) => {
+    const rest = [...others, end];
+    return ids.filter((id) => !rest.includes(id) || !rest.splice(rest.indexOf(id), 1));
+  };
   const verdict = (ids) => {
-    const missing = one.right.filter((id) => !ids.includes(id));
-    return text(ids) === text(one.right) ? "right" : `wrong, missing: ${gloss(missing) || "no word"}`;
+    const faults = [["missing", without(one.right, ids)], ["extra", without(ids, one.right)]]
+      .filter(([, some]) => some.length).map(([kind, some]) => `${kind}: ${gloss(some)}`);
+    return text(ids) === text(one.right) ? "right" : `wrong, ${faults.join(", ") || "in another order"}`;
   };
   const share = (total) => `${+Math.exp(total).toPrecision(2)}`;
   const score = (each) => each.total / each.ids.length ** power;
 
-  const tree = svg("svg", { role: "img", "text-anchor": "middle" }), lines = svg("svg", { role: "img" }), said = status(), past = html("table");
+  const tree = svg("svg", { role: "img", "text-anchor": "middle" }), said = status(), past = html("table");
   const drawTree = (rows) => {
-    const at = (each, depth) => [52 + 100 * each.x, 50 * depth + 24];
-    tree.replaceChildren(svg("text", { x: 202, y: 26 }, "⟨start⟩"));
-    set(tree, { viewBox: `0 0 406 ${50 * rows.length + 52}`, style: "max-width:30rem" });
+    const at = (each, depth) => [52 + 100 * each.x, 66 * depth + 16];
+    tree.replaceChildren(svg("text", { x: 202, y: 18 }, "⟨start⟩"));
+    set(tree, { viewBox: `0 0 406 ${66 * rows.length + 52}`, style: "max-width:30rem" });
     rows.forEach(({ row }, i) => row.forEach((each) => {
       const [x, y] = at(each, i + 1), [a, b] = at(each.from, i);
       const color = each.id === end ? "#009e73" : "var(--lamp)";
       tree.append(svg("g", { opacity: each.kept ? 1 : 0.55 },
-        svg("path", { d: `M${a} ${b + (i ? 18 : 8)}L${x} ${y - 17}`, stroke: "currentColor", opacity: each.kept ? 1 : 0.3 }),
-        each.kept && svg("rect", { x: x - 49, y: y - 17, width: 98, height: 35, rx: 5,
+        svg("path", { d: `M${a} ${b + (i ? 33 : 8)}L${x} ${y - 19}`, stroke: "currentColor", opacity: each.kept ? 1 : 0.3 }),
+        each.kept && svg("rect", { x: x - 49, y: y - 19, width: 98, height: 52, rx: 5,
           style: `fill:#e0902022;stroke:${color};stroke-width:2` }),
-        svg("text", { x, y: y - 3 }, word(each.id)),
-        svg("text", { x, y: y + 13 }, share(each.total))));
+        svg("text", { x, y: y - 5 }, word(each.id)),
+        svg("text", { x, y: y + 11, opacity: 0.8 }, word(each.id, 2)),
+        svg("text", { x, y: y + 27 }, share(each.total))));
     }));
-  };
-  const drawLines = ({ ids, looks }) => {
-    const high = Math.max(one.source.length, ids.length);
-    const y = (i, n) => 42 * (i + (high - n) / 2) + 20;
-    set(lines, { viewBox: `0 0 306 ${42 * high + 8}`, style: "max-width:26rem" });
-    lines.replaceChildren(...ids.flatMap((id, t) => looks[t].map((w, k) => svg("line", {
-      x1: 72, x2: 130, y1: y(k, one.source.length), y2: y(t, ids.length), "stroke-width": 7 * w, opacity: w,
-      style: `stroke:${t + 1 === ids.length ? "var(--lamp)" : "#0072b2"}`,
-    }))), ...one.source.map((word, k) => svg("text", { x: 66, y: y(k, one.source.length) + 4, "text-anchor": "end" }, word)),
-    ...ids.flatMap((id, t) => [
-      svg("text", { x: 136, y: y(t, ids.length) - 2 }, word(id)),
-      svg("text", { x: 136, y: y(t, ids.length) + 15, opacity: 0.8 },
-        svg("tspan", { lang: "kn" }, word(id, 0)), ` ${word(id, 2)}`)]));
   };
   const draw = () => {
     const { rows, ended } = search(beams), greedy = search(1).ended[0];
     shown = Math.min(step, rows.length);
+    source.textContent = one.source.join(" ");
     const name = (beams === 1 ? "greedy" : `${beams} beams`) + (beams > 1 && power ? `, α = ${power}` : "");
     const done = shown === rows.length;
     const best = done ? [...ended, greedy].reduce((a, b) => (score(b) > score(a) ? b : a))
-      : shown ? rows[shown - 1].best : { ids: [], looks: [] };
+      : shown ? rows[shown - 1].best : { ids: [] };
     if (done) {
       step = Infinity;
       best.said = `: ${share(best.total)}, ${verdict(best.ids)}`;
@@ -80,19 +73,18 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     said.textContent = `${name}, ` + (!shown ? "press “Next token”."
       : `${done ? "" : `step ${shown}: `}“${text(best.ids)}” (${gloss(best.ids)})${best.said || `: ${share(best.total)}`}.`);
     penalty.input.disabled = beams === 1;
+    hint.hidden = beams > 1;
     past.replaceChildren(...[["reference", { ids: one.right }], ...[...tried].slice(-4)].map(([name, { ids, said = "" }]) =>
       html("tr", {}, html("th", { scope: "row" }, name), html("td", { style: "white-space:normal" },
         text(ids), html("br"), html("small", {}, gloss(ids), said)))));
     drawTree(rows.slice(0, shown));
-    drawLines(best);
     set(tree, { "aria-label": `Tree of candidates. ${said.textContent}` });
-    const from = (looks) => one.source[looks.indexOf(Math.max(...looks))];
-    set(lines, { "aria-label": `Source ${one.source.join(" ")}. Largest attention weight: ${best.ids.map((id, t) =>
-      `${word(id)} on ${from(best.looks[t])}`).join(", ") || "none yet"}.` });
   };
+  const source = html("b");
   const go = (to) => () => { step = to(); draw(); };
   const penalty = slider("length penalty α", { min: 0, max: 2, step: 0.5, value: 0 },
     (v) => { power = v; draw(); });
+  const hint = html("small", {}, "The length penalty needs two beams or more: one beam leaves it nothing to choose.");
   stage.append(
     choose("Translator", examples.map((e) => e.name), one.name, (name) => {
       one = examples.find((e) => e.name === name);
@@ -102,9 +94,9 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     }).element,
     slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
       (v) => { beams = v; draw(); }).element,
-    penalty.element,
+    penalty.element, hint,
     html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
       button("To the end", go(() => Infinity))),
-    said, html("div", { class: "row" }, html("div", { class: "grow" }, lines), html("div", { class: "grow", style: "flex-basis:22rem" }, tree)), past);
+    said, html("p", {}, "Source: ", source), tree, past);
   draw();
 });

@@ -804,7 +804,7 @@ LONGEST = 5
 
 def beam_tree(last=0, depth=0):
     """All continuations with their probabilities, as the explorable wants them."""
-    node = {"look": [0.2, 0.8] if last else [0.9, 0.1], "next": []}
+    node = {"next": []}
     for token, p in enumerate(NEXT[last].tolist()):
         if p > 0:
             below = [beam_tree(token, depth + 1)] if token < 4 and depth < LONGEST - 1 else []
@@ -830,6 +830,7 @@ def test_translate_agrees_with_the_helper(play, n, power):
     page.get_by_role("slider", name="beams").fill(str(n))
     penalty = page.get_by_role("slider", name="length penalty")
     assert penalty.is_disabled() == (n == 1)  # a single beam leaves it nothing to choose
+    assert page.get_by_text("needs two beams or more").is_visible() == (n == 1)
     if n > 1:
         penalty.fill(str(power))
     best, *_ = beam_search(
@@ -850,20 +851,19 @@ def test_translate_agrees_with_the_helper(play, n, power):
 
 def test_translate_steps_through_a_tree(play):
     page = play(translate())
-    tree, lines = page.locator(".stage svg").nth(1), page.locator(".stage svg").nth(0)
+    tree = page.locator(".stage svg")
     said = page.locator("[role=status]")
     # It opens on the finished greedy translation, so that a slider changes something at once.
-    assert said.inner_text() == "greedy, “A X” (first · third): 0.27, wrong, missing: second."
+    wrong = "wrong, missing: second, extra: first · third"
+    assert said.inner_text() == f"greedy, “A X” (first · third): 0.27, {wrong}."
     page.get_by_role("button", name="Start again").click()
     assert tree.locator("rect").count() == 0
     page.get_by_role("button", name="Next token").press("Enter")
-    assert "A on uno" in lines.get_attribute("aria-label")
     assert tree.locator("rect").count() == 1
     page.get_by_role("slider", name="beams").press("ArrowRight")
     assert tree.locator("rect").count() == 2
     page.get_by_role("button", name="Next token").press("Enter")
     assert said.inner_text() == "2 beams, step 2: “A X” (first · third): 0.27."
-    assert "A on uno, X on due" in lines.get_attribute("aria-label")
     # After "B end" one place is left in the beam: two rows of two, and one of one.
     page.get_by_role("button", name="Next token").click()
     assert tree.locator("rect").count() == 5
@@ -876,18 +876,70 @@ def test_translate_keeps_what_was_tried(play):
     page.get_by_role("slider", name="beams").fill("2")
     shown = [row.split("\t") for row in rows.all_inner_texts()]
     assert [row[0] for row in shown] == ["reference", "greedy", "2 beams"]
-    assert shown[1][1].splitlines() == ["A X", "first · third: 0.27, wrong, missing: second"]
+    wrong = "wrong, missing: second, extra: first · third"
+    assert shown[1][1].splitlines() == ["A X", f"first · third: 0.27, {wrong}"]
     assert shown[2][1].splitlines() == ["B", "second: 0.38, right"]
     page.get_by_role("button", name="other").click()
     assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["reference", "2 beams"]
     said = page.locator("[role=status]").inner_text()
-    assert said == "2 beams, “B” (second): 0.38, wrong, missing: first · third."
+    assert said == "2 beams, “B” (second): 0.38, wrong, missing: first · third, extra: second."
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_translate_is_accessible_and_fits(play, width):
     page = play(translate(), width=width)
     page.get_by_role("button", name="To the end").click()
+
+
+# ---- Lecture 9: what a decoder does for each token ---------------------------------------------
+
+
+def decoder_steps():
+    decoded = stored("beams")["decoded"]
+    table = (["token", "output"], [["1", "avaḷu"]])
+    return explorables.to_html("decoder_steps", decoded, table=table, caption="Step.")
+
+
+def test_decoder_steps_agree_with_numpy(play):
+    """The bars of the context are the attention weights, the table has the probabilities."""
+    page = play(decoder_steps())
+    steps = stored("beams")["decoded"]["steps"]
+    said = page.locator("p[role=status]")
+    for t, step in enumerate(steps):
+        page.get_by_role("button", name="Next token").press("Enter")
+        wide = page.locator(".stage svg rect[height='16'][style*='fill:#']").evaluate_all(
+            "all => all.map(r => +r.getAttribute('width'))"
+        )
+        look = np.array([s["look"] for s in steps[: t + 1]])
+        np.testing.assert_allclose(np.array(wide), 72 * look.ravel(), atol=1e-9)
+        np.testing.assert_allclose(look.sum(axis=1), 1, atol=3e-3)
+        shown = [float(p) for p in page.locator(".stage td:nth-child(3)").all_inner_texts()]
+        np.testing.assert_allclose(shown, [p for p, *_ in step["next"]], atol=5.1e-3)
+        assert f"Output: “{step['next'][0][1]}”" in said.inner_text()
+    assert page.get_by_role("button", name="Next token").is_disabled()
+    assert said.inner_text().endswith("The translation is finished.")
+    page.get_by_role("button", name="Start again").click()
+    assert said.inner_text().startswith("Token 1, ask. The decoder has written nothing yet.")
+
+
+def test_decoder_steps_name_the_four_steps(play):
+    page = play(decoder_steps())
+    said = page.locator("p[role=status]")
+    assert said.inner_text() == "Token 1, attend. It attends to the source: 0.98 · she."
+    for phase in ("context", "output", "ask", "attend"):
+        page.get_by_role("button", name="Next step").click()
+        assert phase in said.inner_text()
+    label = page.locator(".stage svg").get_attribute("aria-label")
+    assert label.endswith("Written so far: avaḷu from 0.98 · she.")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_decoder_steps_are_accessible_and_fit(play, width):
+    page = play(decoder_steps(), width=width)
+    for _ in range(5):
+        page.get_by_role("button", name="Next token").click()
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 # ---- Lecture 0: dot products, angles and softmax weights ----------------------------------------
