@@ -130,11 +130,13 @@ def difference(
     """How plain data differs from what was expected; None if it does not.
 
     Shapes are compared before values, and of the entries of an array the one with the largest
-    difference is given. Whole numbers stand for numbers, and any precision is accepted.
+    difference is given. Whole numbers stand for numbers, any precision is accepted, and lists of
+    numbers stand for an array as an array does for them.
     """
     if isinstance(want, np.ndarray):
-        return _array_difference(got, want, rtol, atol, path)
+        return _array_difference(_as_array(got), want, rtol, atol, path)
     if isinstance(want, list | tuple):
+        got = got.tolist() if isinstance(got, np.ndarray) and got.ndim else got
         if not isinstance(got, list | tuple) or len(got) != len(want):
             return Difference(Aspect.FORM, path, form_of(got), form_of(want))
         return _first_difference(got, want, range(len(want)), rtol, atol, path)
@@ -147,6 +149,8 @@ def difference(
     if isinstance(want, float) and type(got) in (int, float):
         same = np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
         return None if same else Difference(Aspect.NUMBER, path, got, want)
+    if type(want) is int and type(got) is float and got.is_integer():
+        got = int(got)
     if type(got) is type(want):
         return None if got == want else Difference(Aspect.VALUE, path, got, want)
     return Difference(Aspect.FORM, path, form_of(got), form_of(want))
@@ -166,6 +170,17 @@ def _first_difference(
         if found is not None:
             return found
     return None
+
+
+def _as_array(value: object) -> object:
+    """The array that lists of numbers stand for; any other value, and ragged lists, as they are."""
+    if not isinstance(value, list | tuple | bool | int | float):
+        return value
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError):  # ragged, or a number too large
+        return value
+    return array if array.dtype.kind in NUMBERS else value
 
 
 def _array_difference(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,10 +79,15 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
             if answer is original:
                 raise ForbiddenCall(name)
             refuse = refusal(name)
-            own = {key: refuse for key, value in space.items() if value is original}
+            own = {key: refuse for key, value in space.items() if _calls(value, original)}
             stack.enter_context(_replaced(owner, attribute, refuse))
             stack.enter_context(_with_names(space, own))
         yield
+
+
+def _calls(value: object, original: object) -> bool:
+    """Whether a value is a function, or `functools.partial` of it, bound to some arguments."""
+    return value is original or (type(value) is functools.partial and value.func is original)
 
 
 @contextlib.contextmanager

@@ -437,7 +437,7 @@ ZOO_SAYS = {
     "inf": "inf",
     "dtype": "holds booleans",
     "shape": "has shape (2, 1); expected shape (2,)",
-    "listed": "is a list of 2; expected an array of shape (2,)",
+    "listed": "has shape (1, 2); expected shape (2,)",
     "none": "returns None",
     "liar": "which is no plain data",
     "tensor_class": "an object of type Sub, which is no plain data",

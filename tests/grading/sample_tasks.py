@@ -105,7 +105,7 @@ ZOO_ANSWERS = {
     "inf": "return 2 * x / 0",
     "dtype": "return x > 0",
     "shape": "return (2 * x)[:, None]",
-    "listed": "return (2 * x).tolist()",
+    "listed": "return [(2 * x).tolist()]",
     "none": "print(2 * x)",
     "liar": "return Liar()",
     "tensor_class": "return torch.as_tensor(2 * x).as_subclass(Sub)",

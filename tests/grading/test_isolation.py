@@ -38,6 +38,22 @@ def test_forbidden_call_raises_while_the_answer_runs():
     assert answer(np.array([2, 1])).tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        "from numpy import sort as mine",
+        "import numpy as other\nmine = lambda x: getattr(other, 'so' + 'rt')(x)",
+        "import functools, numpy\nmine = functools.partial(numpy.sort, axis=-1)",
+    ],
+)
+def test_forbidden_function_has_no_other_name(own):
+    space = {}
+    exec(f"{own}\ndef answer(x):\n    return mine(x)", space)
+    with pytest.raises(ForbiddenCall), forbid(["numpy.sort"], space["answer"]):
+        space["answer"](np.zeros(2))
+    assert space["answer"](np.array([2, 1])).tolist() == [1, 2]
+
+
 def test_method_of_a_class_can_be_forbidden():
     with forbid(["torch.Tensor.softmax"], answer), pytest.raises(ForbiddenCall):
         torch.zeros(2).softmax(-1)

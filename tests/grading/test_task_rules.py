@@ -44,7 +44,12 @@ RUNS = r"\w+"
 LONGEST = 120
 """The most words of a statement."""
 BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
-TORCH = {"torch": torch, "torch.Tensor": torch.Tensor, "torch.nn.functional": torch.nn.functional}
+TORCH = {
+    "torch": torch,
+    "torch.Tensor": torch.Tensor,
+    "torch.nn.functional": torch.nn.functional,
+    "torch.special": torch.special,
+}
 HELPERS = {
     module.name: importlib.import_module(module.name)
     for module in pkgutil.walk_packages(helpers.__path__, "helpers.")

@@ -344,7 +344,8 @@ def unfinished(x):
         (lambda x: x[5], "stops with IndexError"),
         (lambda x, y: x, "stops with TypeError"),
         (endless, "stops with RecursionError"),
-        (lambda x: (2 * x).tolist(), "is a list of 2; expected an array of shape (2,)"),
+        (lambda x: [[0.0], [2.0, 4.0]], "is a list of 2; expected an array of shape (2,)"),
+        (lambda x: [[0.0, 2.0]], "has shape (1, 2); expected shape (2,)"),
         (lambda x: 2 * x[:, None], "has shape (2, 1); expected shape (2,)"),
         (lambda x: x > 0, "holds booleans"),
         (lambda x: 2 * x + np.nan, "it is NaN"),
@@ -409,6 +410,40 @@ def test_a_changed_input_is_reported():
 def test_other_precision_and_tensors_are_accepted():
     for answer in (lambda x: torch.tensor(2 * x), lambda x: (2 * x).astype(np.float32)):
         assert grade(example(), answer, 0).points == 5
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        ([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]])),
+        ([np.array(1.0), 2.0], np.array([1.0, 2.0])),
+        (([True, False],), np.array([[True, False]])),
+        (0.5, np.array(0.5)),
+        (np.array([1.0, 2.0]), [1.0, 2.0]),
+        (np.array([[1, 2]]), [(1, 2)]),
+        (3.0, 3),
+        ([3.0, np.array(4)], [3, 4]),
+    ],
+)
+def test_same_values_in_another_form_are_accepted(got, want):
+    """Lists for an array, an array for a list, a float for the whole number that it is."""
+    assert difference(got, want, 1e-4, 1e-5) is None
+
+
+@pytest.mark.parametrize(
+    ("got", "want"),
+    [
+        ([1, 0], np.array([True, False])),  # a mask of numbers is none
+        ([1.0, 2.0], np.array([1, 2])),  # ids of floats are none
+        ([[1], [2, 3]], np.array([[1, 0], [2, 3]])),
+        ([10**400], np.array([1.0])),
+        (3.5, 3),
+        (True, 1),
+        ("ab", ["a", "b"]),
+    ],
+)
+def test_other_values_are_not_accepted(got, want):
+    assert difference(got, want, 1e-4, 1e-5) is not None
 
 
 def test_forbidden_function_is_found_under_an_alias():

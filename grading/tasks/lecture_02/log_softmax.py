@@ -18,6 +18,8 @@ task = TaskFile(
         "torch.nn.functional.log_softmax",
         "torch.logsumexp",
         "torch.Tensor.logsumexp",
+        "torch.special.log_softmax",
+        "torch.special.logsumexp",
     ),
     hints=(
         "Two rules: ln(a / b) is ln a − ln b, and ln eˢ is s. What does the logarithm of the "

@@ -15,6 +15,11 @@ task = TaskFile(
         "torch.softmax",
         "torch.Tensor.softmax",
         "torch.nn.functional.softmax",
+        "torch.special.softmax",
+        "torch.log_softmax",
+        "torch.Tensor.log_softmax",
+        "torch.nn.functional.log_softmax",
+        "torch.special.log_softmax",
         "helpers.numpy_attention.softmax",
     ),
     hints=(

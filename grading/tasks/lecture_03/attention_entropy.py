@@ -285,10 +285,12 @@ def base_ten(q, k, divisor):
 
 @task.cases
 def cases(seed):
-    """Scores by hand; wide ones; and scores so large that some weights are 0."""
+    """Scores by hand; wide ones; scores so large that some weights are 0; many small weights."""
     rng = np.random.default_rng(seed)
     q, k = rng.normal(size=(5, 16)), rng.normal(size=(7, 16))
     some_hard = np.concatenate([30 * q, q[:1] / 120])  # five hard rows and a soft one
+    below = rng.uniform(7, 14, size=200)  # of the largest score: weights from 1e-3 down to 1e-6
+    many = np.array([[1.0, 0.0], [1.0, 0.1]]), np.stack([-np.append(0, below)] * 2, axis=1)
     hand = np.array([[1.0], [0.0]]), np.array([[2 * np.log(3.0)], [0.0]])
     return [
         Case((*hand, 2.0), "two queries, two keys, scores by hand", kind="ordinary cases"),
@@ -297,6 +299,7 @@ def cases(seed):
         Case(
             (some_hard, 30 * k[:4], 1.0), "scores so large that weights become 0", kind="edge cases"
         ),
+        Case((*many, 1.0), "one large weight and 200 small ones", kind="edge cases"),
     ]
 
 

@@ -23,6 +23,8 @@ task = TaskFile(
         "torch.log_softmax",
         "torch.Tensor.softmax",
         "torch.Tensor.log_softmax",
+        "torch.special.softmax",
+        "torch.special.log_softmax",
     ),
     hints=(
         "Softmax by hand: subtract a number from the row, take exp, divide by the sum. Which "

@@ -132,7 +132,8 @@ def cases(seed):
             rows[1] = rows[1].flip(0).sort().values  # another cut of the same length
             rows[1, 1] = 0
         x = torch.randn(batch, len(one), width, generator=generator, dtype=torch.float64)
-        found.append(
-            Case((x, rows, n), f"{batch} texts, the first with padding", kind="ordinary cases")
-        )
+        note = f"{batch} texts, the first with padding"
+        if width == 3:
+            n, note = n + 2, f"{note}; none has {n + 2} sentences"
+        found.append(Case((x, rows, n), note, kind="ordinary cases"))
     return found
