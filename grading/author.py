@@ -24,12 +24,14 @@ import inspect
 import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TypeVar
 
+from grading.feedback.baseline import Baseline
 from grading.task import Case, Kind, Mistake, Pair, Task
 from helpers.validation import require
 
@@ -66,6 +68,8 @@ class TaskFile:
             `correct("…")` or `incorrect("…")`.
         two_at_once: whether an answer that shows no known mistake is compared with every two
             edits. For quick answers that end however they are changed.
+        redraw: whether cases are drawn again until they tell all known mistakes apart, for a task
+            where few draws fail to; see `told_apart`. For quick answers.
         fields: other fields of `Task`. Name and lecture are those of the file.
     """
 
@@ -77,11 +81,12 @@ class TaskFile:
         minutes: int,
         reasons: Mapping[str, tuple[bool, str]] | None = None,
         two_at_once: bool = False,
+        redraw: bool = False,
         **fields: object,
     ) -> None:
         self._fields = {"kind": kind, "points": points, "minutes": minutes, **fields}
         self._reasons = reasons or {}
-        self._two_at_once = two_at_once
+        self._two_at_once, self._redraw = two_at_once, redraw
         self._alternatives: list[object] = []
         self._diagnostics: list[Callable] = []
         self._mistakes: list[Mistake | Edit | AsGiven] = []
@@ -172,7 +177,7 @@ class TaskFile:
             else:
                 mistakes.append(known)
         edits = [known for known in self._mistakes if isinstance(known, Edit)]
-        return Task(
+        task = Task(
             name=name,
             lecture=int(folder.removeprefix("lecture_")),
             reference=space[name],
@@ -182,6 +187,35 @@ class TaskFile:
             diagnostics=tuple(self._diagnostics),
             **self._fields,
         )
+        return replace(task, cases=partial(_redrawn, task)) if self._redraw else task
+
+
+DRAWS = 50
+"""How often cases are drawn before a task is refused."""
+
+
+def _redrawn(task: Task, seed: int) -> Sequence[Case]:
+    """The first cases that tell all known mistakes apart, drawn from this seed and others.
+
+    Raises:
+        ValueError: if none of `DRAWS` draws does.
+    """
+    for draw in range(DRAWS):
+        cases = task.cases(seed + draw * 1_000_003)
+        if told_apart(task, cases):
+            return cases
+    raise ValueError(f"task {task.name!r}: of {DRAWS} draws none tells all known mistakes apart")
+
+
+def told_apart(task: Task, cases: Sequence[Case]) -> bool:
+    """Whether each known mistake fails on some case, and no two with other sentences are alike."""
+    baseline = Baseline(task, cases)
+    catalogue, same = baseline.catalogue, baseline.same
+    rows = [("", catalogue.right), *zip(catalogue.sentences, catalogue.wrong, strict=True)]
+    return not any(
+        one[0] != other[0] and all(map(same, one[1], other[1]))
+        for one, other in combinations(rows, 2)
+    )
 
 
 def _changed(space: Mapping[str, object], changes: Sequence[str], label: str) -> object:

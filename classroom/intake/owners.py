@@ -48,7 +48,7 @@ def owner_of(name: str, speaks: str = "") -> Owner:
             late, upload = bool(match["late"]), int(match["upload"])
             return Owner("canvas", match["id"], match["name"] or "", (), late, upload)
     words = (*map(stem, parts), PurePosixPath(parts[-1]).stem)
-    parts = PurePosixPath((speaks or name).replace("\\", "/")).parts
+    parts = PurePosixPath(speaks.replace("\\", "/")).parts or parts  # "./" in a zip says nothing
     said = stem(parts[-1])
     if COURSE_FILE.fullmatch(said) and len(parts) > 1:  # the file kept the course's own name
         said = stem(parts[-2]) if parts[-2] not in (".", "..") else said

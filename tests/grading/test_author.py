@@ -98,6 +98,16 @@ def test_file_collects_answers_in_order(module):
     assert [case.args for case in made.cases(0)] == [(3,)]
 
 
+def test_cases_that_never_tell_are_refused(tmp_path):
+    """9 is three squared, and far off."""
+    source = SOURCE.replace('outcome="double"', 'outcome="double", redraw=True')
+    task = built(made(tmp_path, source))
+    with pytest.raises(ValueError, match="of 50 draws none tells all known mistakes apart"):
+        task.cases(0)
+    source = source.replace("(8, 9)", "(8, 10)")
+    assert built(made(tmp_path, source)).cases(0) == [author.Case((3,))]
+
+
 def test_two_at_once_applies_both_edits(tmp_path):
     """A pair is made only where both edits find their words."""
     edits = (

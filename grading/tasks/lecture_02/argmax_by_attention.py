@@ -197,6 +197,7 @@ def cases(seed):
     return [
         Case((np.array([-1, 2]),), "the numbers −1 and 2", kind="ordinary cases"),
         Case((np.array([-1, 0, 1]),), "the numbers −1, 0 and 1", kind="ordinary cases"),
+        Case((np.array([-3, 0, 4]),), "the numbers −3, 0 and 4", kind="ordinary cases"),
         Case((low,), "negative numbers only", kind="edge cases"),
         Case((ties,), "two different numbers, several times each", kind="ordinary cases"),
         Case((wide,), "ten numbers from −10 to 10", kind="ordinary cases"),

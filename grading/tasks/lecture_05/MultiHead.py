@@ -437,6 +437,7 @@ def cases(seed):
         mask = torch.tensor(rng.random((T_q, T_k)) < 0.6)
         mask[torch.arange(T_q), torch.tensor(rng.integers(T_k, size=T_q))] = True
         mask[0, 0], mask[0, 1] = False, True
+        mask[1, :2] = True  # somebody sees two words, and has to weigh them
         sizes = dict(zip(names, widths, strict=True))
         note = f"T_q = {T_q}, T_k = {T_k}, {n} heads"
         found.append(Case((sizes, matrices, query, key, mask), note, kind="ordinary cases"))

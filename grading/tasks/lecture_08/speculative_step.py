@@ -168,6 +168,9 @@ def cases(seed):
         at = accept[torch.arange(k), proposed]
         u = 0.05 + 0.9 * torch.rand(k, generator=generator, dtype=torch.float64)
         chances = torch.where(torch.tensor(pattern) > 0, u * at, at + u * (1 - at))
+        if pattern == (1, 1, 1, 0):  # accepted for sure, and not if p and q are swapped
+            proposed[0] = word = (p[0] / q[0]).argmax()
+            chances[0] = (1 + q[0, word] / p[0, word]) / 2
         said = ", ".join("yes" if yes else "no" for yes in pattern)
         kind = "edge cases" if k == 1 or all(pattern) else "ordinary cases"
         found.append(Case((p, q, proposed, chances), f"{k} proposed: {said}", kind=kind))

@@ -11,6 +11,7 @@ task = TaskFile(
     "implement",
     points=11,
     minutes=18,
+    redraw=True,
     outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     hints=(
         "Keep a list of pairs: the words, and the sum of their logarithms. It starts with one "

@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=10,
+    redraw=True,
     outcome="let a reader say that a passage has no answer, with a threshold chosen on data of its "
     "own",
     hints=(
@@ -140,6 +141,10 @@ def cases(seed):
         noise = torch.randn(n, generator=generator, dtype=torch.float64)
         unsure = torch.where(has, torch.where(right, -2.0, 1.0), 1.0)  # wrong spans are unsure ones
         found.append(Case((noise + unsure, right, has), f"{n} questions", kind="ordinary cases"))
+    margins = torch.tensor([1.0, 0.0, 3.0]) + torch.randn(1, generator=generator)
+    has, right = torch.tensor([True, True, False]), torch.tensor([False, True, False])
+    note = "the first two thresholds are equally good"
+    found.append(Case((margins.double(), right, has), note, kind="ordinary cases"))
     return found
 
 

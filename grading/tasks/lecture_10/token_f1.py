@@ -9,6 +9,7 @@ task = TaskFile(
     "find the bug",
     points=7,
     minutes=10,
+    redraw=True,
     outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
     hints=(
         'How many words can two answers share at most? Try `["key", "key"]` and `["key"]`.',

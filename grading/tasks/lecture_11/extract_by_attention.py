@@ -8,6 +8,7 @@ task = TaskFile(
     "find the bug",
     points=8,
     minutes=15,
+    redraw=True,
     outcome="test a claim about attention weights, here that they summarize, against controls",
     hints=(
         "Compute the sums by hand for the first case. What do they say about the words?",

@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=9,
     minutes=20,
+    redraw=True,
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     hints=(
         "Let L[i][j] be the length of the longest common subsequence of the first i words of the "
