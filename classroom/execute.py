@@ -12,11 +12,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from tqdm import tqdm
 
 from classroom.gradebook.store import Graded
-from classroom.intake.files import Refused
-from classroom.intake.select import Listed, State
+from classroom.intake.select import Listed
 from classroom.run import Run
 from classroom.sandbox.bubblewrap import CourseFiles
-from classroom.sandbox.examiner import Answers, Examiner, GraderError, Prepared
+from classroom.sandbox.examiner import Answers, Examiner, Prepared
 from classroom.sandbox.limits import Limits
 from classroom.verdicts import results_of
 
@@ -30,8 +29,8 @@ def execute(
     limits: Limits,
     program: str | None,
     examiner: Execute | None = None,
-) -> int:
-    """Grade the submissions that are not in the database yet; returns how many failed.
+) -> None:
+    """Grade the submissions that are not in the database yet.
 
     Args:
         program: bubblewrap; None runs students' code without a sandbox.
@@ -40,7 +39,6 @@ def execute(
     store = run.store
     todo = [row for row in rows if not store.has(row.key)]
     prepared = {n: _prepare(run, n, limits) for n in {row.lecture for row in todo}}
-    failures = 0
     with contextlib.ExitStack() as stack:
         if examiner is None:
             course = stack.enter_context(CourseFiles())
@@ -51,12 +49,12 @@ def execute(
         stack.enter_context(_no_other_bars())
         for row, answers, seconds in _answered(todo, prepared, examiner, run.options.jobs):
             bar.update()
-            if isinstance(answers, Exception):
-                failures += 1
-                row.reject(State.GRADER_FAILED, f"not graded, the grader failed: {answers}")
-            else:
+            try:
+                if isinstance(answers, Exception):
+                    raise answers
                 store.add(_graded(row, answers, prepared[row.lecture], seconds))
-    return failures
+            except Exception as error:  # one submission must not stop those of all others
+                row.fail(error)
 
 
 def case_seed(secret: int, task: str) -> int:
@@ -133,7 +131,7 @@ def _answered(
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     row = running.pop(future)
                     error = future.exception()
-                    if isinstance(error, GraderError | Refused | OSError):
+                    if isinstance(error, Exception):
                         yield row, error, 0.0
                     else:
                         yield row, *future.result()

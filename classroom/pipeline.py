@@ -15,7 +15,7 @@ from classroom.gradebook.decisions import read_decisions
 from classroom.gradebook.mark import mark
 from classroom.gradebook.store import Store
 from classroom.intake.intake import Intake, intake
-from classroom.intake.select import Listed, ReviewItem
+from classroom.intake.select import Listed, ReviewItem, State
 from classroom.lms import exports
 from classroom.options import Options, Summary
 from classroom.policy import Policy, possible_points
@@ -68,7 +68,8 @@ def grade_class(
         _remember_rules(run, handed, policy is not None)
         run.policy = rules.by(handed.members.id_of)
         decisions = read_decisions(run, handed.members)
-        failures = execute(run, order(handed.accepted), limits or Limits(), program, examiner)
+        execute(run, order(handed.accepted), limits or Limits(), program, examiner)
+        failures = sum(row.state is State.GRADER_FAILED for row in handed.rows)
         marked = mark(run, handed, decisions)
         return publish(run, handed, marked, failures)
 

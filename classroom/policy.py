@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -118,7 +119,7 @@ def read_policy(path: Path, deadlines: bool = True) -> Policy:
     feedback, late = top.table("feedback"), top.table("late")
     sheets, tables, zone = {}, [top, feedback, late], late.zone("time_zone")
     for name, rules in top.tables("sheets").items():
-        if not name.isdigit():
+        if not name.isdecimal():
             raise PolicyError(f"{path.name}: [sheets.{name}]: a lecture's number is wanted")
         sheets[int(name)] = SheetRules(
             due=rules.time("due", zone),
@@ -131,7 +132,10 @@ def read_policy(path: Path, deadlines: bool = True) -> Policy:
         tables.append(rules)
     times = late.one("times", str, "")
     released = feedback.get("model_answers", (bool, datetime, date), False)
-    released = datetime.fromtimestamp(0) if released is True else released
+    if released is True:
+        released = datetime.fromtimestamp(0)
+    elif released:
+        released = feedback.time("model_answers", zone)
     policy = Policy(
         rosters=tuple(top.paths("roster")),
         sheets=sheets,
@@ -160,18 +164,26 @@ def read_policy(path: Path, deadlines: bool = True) -> Policy:
         raise PolicyError(f"{path.name}: {said}{meant(policy.visibility, VISIBLE)}")
     if policy.private and policy.private.resolve().is_relative_to(ROOT):
         raise PolicyError(f"{path.name}: private: this folder lies inside the course's repository")
-    missing = [name for name in policy.packages if importlib.util.find_spec(name) is None]
+    missing = [name for name in policy.packages if not _can_be_imported(name)]
     if missing:
         said = f"{', '.join(missing)} cannot be imported here"
         raise PolicyError(f"{path.name}: packages: {said}; install it into .venv")
     return policy
 
 
+def _can_be_imported(name: str) -> bool:
+    """Whether there is a module of this name; also where no module can have it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
 def _source(path: Path, times: str) -> str | Path:
     """Where times come from: a word, or a table that is there."""
     words = ("", "files", "moodle")
     place = path.parent / times
-    if times in words or place.exists():
+    if times in words or os.path.exists(place):
         return times if times in words else place
     said = meant(times, words) if not place.suffix else ""
     raise PolicyError(f"{path.name}: late.times: {place} is not there{said}")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import math
+import os
 from collections.abc import Iterable, Mapping, Set
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+LARGEST = 1_000_000
+"""The largest number in a policy, such as minutes of grace."""
 
 
 class PolicyError(ValueError):
@@ -27,7 +32,7 @@ def existing(path: Path, key: str, place: Path) -> Path:
     Raises:
         PolicyError: if there is nothing at it.
     """
-    if not place.exists():
+    if not os.path.exists(place):  # also where no file can have such a name
         raise PolicyError(f"{path.name}: {key}: {place} is not there")
     return place
 
@@ -71,10 +76,10 @@ class Table:
         return self.get(key, (kind,), default)
 
     def number(self, key: str, default: float) -> float:
-        """A number that is not negative."""
+        """A number that is not negative, nor so large that no time can be that long."""
         value = self.get(key, (int, float), default)
-        if value < 0:
-            raise self._fault(key, "a number that is not negative")
+        if not 0 <= value <= LARGEST:  # NaN neither
+            raise self._fault(key, f"a number from 0 to {LARGEST:,}")
         return value
 
     def names(self, key: str) -> list[str]:
@@ -95,12 +100,16 @@ class Table:
         """One path or several, relative to the folder of the policy."""
         values = self.get(key, (list, str), [])
         values = [values] if isinstance(values, str) else values
-        return [existing(self.path, key, self.path.parent / Path(v).expanduser()) for v in values]
+        if not all(type(value) is str for value in values):
+            raise self._fault(key, "a path, or a list of paths")
+        own = [os.path.expanduser(value) for value in values]  # "~nobody" stays as it is
+        return [existing(self.path, key, self.path.parent / place) for place in own]
 
     def numbers(self, key: str) -> dict[str, float]:
         """Positive numbers, by name."""
         values = self.get(key, (dict,), {})
-        if not all(type(value) in (int, float) and value > 0 for value in values.values()):
+        good = (type(v) in (int, float) and 0 < v < math.inf for v in values.values())
+        if not all(good):
             raise self._fault(key, "names with numbers above 0")
         return {name: float(value) for name, value in values.items()}
 
@@ -109,19 +118,27 @@ class Table:
         name = self.one(key, str, "")
         try:
             return ZoneInfo(name) if name else None
-        except (ZoneInfoNotFoundError, ValueError) as error:
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:  # "Europe" is a folder
             raise self._fault(key, "a zone that this machine knows, as Europe/Berlin") from error
 
     def time(self, key: str, zone: tzinfo | None) -> datetime | None:
         """A time; a day counts to its end."""
-        return moment(self.get(key, (datetime, date), False), zone)
+        value = self.get(key, (datetime, date), False)
+        self._require_years(key, [value] if value else [])
+        return moment(value, zone)
 
     def times(self, key: str, zone: tzinfo | None) -> dict[str, datetime]:
         """Times, by the identifier of a student."""
         values = self.get(key, (dict,), {})
         if not all(isinstance(value, date) for value in values.values()):
             raise self._fault(key, "identifiers with dates, as 2026-11-09T23:59:00+01:00")
+        self._require_years(key, values.values())
         return {id: moment(value, zone) for id, value in values.items()}
+
+    def _require_years(self, key: str, values: Iterable[date]) -> None:
+        """Refuse years at which Python's dates end: with a zone or a grace they would overflow."""
+        if not all(1970 <= value.year < 9000 for value in values):
+            raise self._fault(key, "a year from 1970 to 8999")
 
     def table(self, key: str) -> Table:
         """A table in this table; an empty one if the key is not there."""

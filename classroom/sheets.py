@@ -140,7 +140,7 @@ def is_untouched(source: str, name: str, template: str | None) -> bool:
         return True
     try:
         body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return all(_is_stub(node, name) for node in body)
 

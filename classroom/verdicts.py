@@ -24,6 +24,7 @@ except ImportError:  # Windows, where only the tests of the parts run
     resource = None
 
 JUDGING_MEMORY = 8 << 30
+CHECK = re.compile(r"^[ \t]*check\(", re.MULTILINE)
 LONGEST = 4_000
 SHOWN = 800
 """How many characters of an input are shown."""
@@ -74,11 +75,15 @@ def results_of(
 
 def written_text(name: str, cells: Sequence[str]) -> str:
     """The student's text after `name =`, from the last cell that has it."""
-    starts = re.compile(
-        rf"^\s*{name}\s*=(?!=)\s*(.*?)\s*(?=^\s*check\(|\Z)", re.MULTILINE | re.DOTALL
-    )
-    found = [match[1] for cell in cells for match in starts.finditer(cell)]
-    return found[-1] if found else ""
+    begins = re.compile(rf"^[ \t]*{name}[ \t]*=(?!=)", re.MULTILINE)
+    found = ""
+    for cell in cells:  # each search goes on where the last one ended: linear in what was written
+        end = 0
+        while begin := begins.search(cell, end):
+            check = CHECK.search(cell, begin.end())
+            end = check.start() if check else len(cell)
+            found = cell[begin.end() : end].strip()
+    return found
 
 
 def failing_input(prepared: Prepared, verdict: Verdict | None) -> str:
@@ -110,7 +115,8 @@ def cause(
     undefined = verdict.outcome.undefined if verdict and verdict.outcome else ""
     for word in dict.fromkeys(filter(None, [name, undefined])):
         makes = re.compile(
-            rf"^\s*(?:(?:async )?(?:def|class)\s+{word}\b|{word}\s*=[^=]|.*\bimport\b.*\b{word}\b)",
+            rf"^[ \t]*(?:(?:async )?(?:def|class)[ \t]+{word}\b|{word}[ \t]*=[^=]"
+            rf"|(?:from|import)\b.*\b{word}\b)",
             re.MULTILINE,
         )
         stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from classroom.intake.files import (
-    BROKEN,
     MOST_ZIP,
     NOTEBOOK,
     Handed,
-    Refused,
     is_litter,
     is_zip,
     member,
@@ -75,7 +73,7 @@ def files_in_zip(
     try:
         with open(path, "rb") as file, zipfile.ZipFile(member(file, inside)) as archive:
             entries = [e for e in archive.infolist() if not is_litter(_parts(e))]
-    except (Refused, *BROKEN) as error:
+    except Exception as error:  # whatever a torn zip makes its reader do
         problem = f"It is no zip that can be read: {error}"
         yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
         return

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-import struct
 import unicodedata
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -23,8 +21,6 @@ NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
 """Some browsers put an ending of their own behind the notebook's."""
 ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 NUMBERED = re.compile(r"(?:-| ?\()(\d+)\)?$")
-# What reading a file or a torn zip can raise.
-BROKEN = (OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
 
 
 class Refused(ValueError):
@@ -60,7 +56,9 @@ class Handed:
         try:
             with open(self.path, "rb") as file:
                 return bounded(member(file, self.inside, MOST_BYTES), MOST_BYTES)
-        except BROKEN as error:
+        except Refused:
+            raise
+        except Exception as error:  # whatever a torn zip makes its reader do
             raise Refused(f"It cannot be read: {error}") from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, tzinfo
 
@@ -40,7 +41,8 @@ def set_times(
             raise ValueError(f"late.times: {said}; name another source")
         if policy.times in ("", "files") and not exported:
             when = max(handed.when for handed in (row.handed, *row.beside))
-            row.when = datetime.fromtimestamp(when).astimezone(policy.zone)
+            with contextlib.suppress(ValueError, OverflowError, OSError):  # no time that there is
+                row.when = datetime.fromtimestamp(when).astimezone(policy.zone)
         elif row.student:
             row.when = earlier.get(row.handed.name) or times.get(row.student.id)
 
@@ -60,7 +62,7 @@ def table_times(policy: Policy, members: Class) -> dict[str, datetime]:
     for number, row in enumerate(tables.read(policy.times, ("id", "handed"))[1], 2):
         try:
             when = with_zone(datetime.fromisoformat(row["handed"]), policy.zone)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             where = f"{policy.times.name}, line {number}"
             wanted = f"{row['handed']!r} is no time such as 2026-11-02T23:59"
             raise ValueError(f"{where}: {wanted}") from error
@@ -76,7 +78,7 @@ def _moodle_time(words: str, zone: tzinfo | None) -> datetime:
     """
     try:
         return with_zone(moodle_time(words), zone)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         said = "download the worksheet with Moodle in English, or write a table"
         raise ValueError(f"late.times: {error}; {said}") from error
 

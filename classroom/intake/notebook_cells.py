@@ -65,9 +65,14 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
 
 def _converted(notebook: dict) -> NotebookNode:
     import nbformat
+    from traitlets.log import get_logger
 
+    log = get_logger()
+    before, log.disabled = log.disabled, True  # it would print what is wrong, and the notebook
     try:
         return nbformat.convert(nbformat.from_dict(notebook), 4)
     except Exception as error:  # whatever a broken old notebook makes the converter do
         old = notebook["nbformat"]
         raise Refused(f"The notebook has format {old} and cannot be converted to 4.") from error
+    finally:
+        log.disabled = before

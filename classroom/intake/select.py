@@ -13,6 +13,7 @@ from classroom.intake.files import Handed, Refused
 from classroom.intake.notebook_cells import all_cells, cells_of
 from classroom.intake.owners import download, settled
 from classroom.intake.roster import Class, Student
+from classroom.sandbox.examiner import GraderError
 from classroom.sheets import Holds, best, holds, is_lecture
 from grading.task import Task
 
@@ -63,6 +64,11 @@ class Listed:
     def reject(self, state: State, why: str) -> None:
         """Do not count the file; `why` is for its student too."""
         self.state, self.status = state, why
+
+    def fail(self, error: Exception) -> None:
+        """Do not count the file, since the grader itself failed on it; the next run tries again."""
+        said = str(error) if type(error) is GraderError else f"{type(error).__name__}: {error}"
+        self.reject(State.GRADER_FAILED, f"not graded, the grader failed: {said}")
 
     def supersede(self, why: str) -> None:
         """Do not count the file, since another file of the student counts."""
@@ -145,6 +151,10 @@ def select(
             row.reject(State.OTHER_SHEET, str(error))
         except Refused as error:
             row.reject(State.REFUSED, str(error))
+        except Exception as error:  # one file must not stop those of all others
+            row.fail(error)
+            if row.student is None:
+                items.append(ReviewItem(row.status, lecture, None, handed.name))
     _require_most_of(lecture, rows)
     by_sheet: dict[tuple[str, int], list[Listed]] = {}
     for row in rows:

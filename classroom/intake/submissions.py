@@ -32,8 +32,7 @@ def find(source: Path) -> list[Handed]:
             problem = "It is a link or a special file, which is refused."
             found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
         elif path.is_dir():
-            if not any(path.iterdir()):
-                problem = "The folder is empty."
+            if problem := _no_files(path):
                 found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
         elif is_zip(path.name):
             found += files_in_zip(path, name, (), source.is_dir())
@@ -41,3 +40,11 @@ def find(source: Path) -> list[Handed]:
             when, problem = path.stat().st_mtime // 1, no_notebook(name)
             found.append(Handed(path, name, owner_of(name), when, problem=problem))
     return found
+
+
+def _no_files(folder: Path) -> str:
+    """Why no file can come from a folder; nothing if one can."""
+    try:
+        return "" if any(folder.iterdir()) else "The folder is empty."
+    except OSError as error:
+        return f"The folder cannot be read: {error.strerror}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 import zipfile
 from collections.abc import Sequence
@@ -50,8 +51,11 @@ def require_fits(table: Path, column: str, possible: float | None) -> None:
         maxima = {moodle.maximum(row) for row in rows}
     else:
         maxima = {canvas.maximum(rows, canvas.column_named(table, columns, column))}
-    for most in maxima if possible is not None else ():
-        _require_same(table.name, most, possible)
+    for most in filter(str.strip, maxima):
+        if possible is None:
+            _maximum(table.name, most)
+        else:
+            _require_same(table.name, most, possible)
 
 
 def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) -> Filled:
@@ -128,9 +132,24 @@ def _is_moodle(table: Path, columns: Sequence[str]) -> bool:
     raise ValueError(f"{table.name}: neither Moodle's worksheet nor Canvas's gradebook; {said}")
 
 
-def _same(most: str, possible: float) -> bool:
+def _maximum(where: str, most: str) -> float:
+    """The maximum that a table names.
+
+    Raises:
+        ValueError: if it is no number above 0.
+    """
+    try:
+        number = tables.number(most)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise ValueError(f"{where}: the maximum is {most!r} there; a number above 0 is wanted")
+    return number
+
+
+def _same(most: float, possible: float) -> bool:
     """Whether two maxima agree to the hundredth: 8.3 and 8.4 points add up to 100 only nearly."""
-    return abs(tables.number(most) - possible) < 0.005
+    return abs(most - possible) < 0.005
 
 
 def _require_same(where: str, most: str, possible: float) -> None:
@@ -139,7 +158,7 @@ def _require_same(where: str, most: str, possible: float) -> None:
     Raises:
         ValueError: in this case.
     """
-    if most and not _same(most, possible):
+    if most.strip() and not _same(_maximum(where, most), possible):
         said = f"the maximum is {most} there and {possible:g} on the sheet"
         raise ValueError(f"{where}: {said}; set it there, or say --scale")
 
@@ -148,8 +167,10 @@ def _points(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:
     """The points as the table wants them."""
     if not scale:
         _require_same(where, most, sheet.possible)
-    elif most and not _same(most, sheet.possible):
-        return f"{round(sheet.points * tables.number(most) / sheet.possible, 2):.10g}"
+    elif most.strip() and sheet.possible:
+        maximum = _maximum(where, most)
+        if not _same(maximum, sheet.possible):
+            return f"{round(sheet.points * maximum / sheet.possible, 2):.10g}"
     return f"{sheet.points:.10g}"
 
 

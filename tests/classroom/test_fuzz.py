@@ -6,7 +6,6 @@ was found stands as a test of its own in `test_ordinary_files.py` and its neighb
 
 import contextlib
 import io
-import os
 import re
 import tempfile
 from functools import partial
@@ -32,7 +31,10 @@ PYTHONS = re.compile(
     r"not subscriptable|out of range|Expecting|must be|unhashable|too large|embedded null"
 )
 """Words of Python's own errors, which are no sentences for a teacher."""
-STEADY = {"honest": ({**RIGHT}, 10 + 4), "half": (RIGHT | {"query_context": "query_context = 1"}, 10)}
+STEADY = {
+    "honest": ({**RIGHT}, 10 + 4),
+    "half": (RIGHT | {"query_context": "query_context = 1"}, 10),
+}
 """Students with an ordinary notebook, and their points without the essay, which a person reads."""
 DRAWN = partial(
     settings,
@@ -85,9 +87,20 @@ def a_class():
         for id, (answers, _) in STEADY.items():
             put(top / "in" / id, "02_sheet.ipynb", notebook([FIRST, *answers.values()]))
         ids = [*STEADY, "ada", "jörg", "007", "nobody"]
-        lines = ["id;name;email", *(f"{id};Name of {id};{n}@example.org" for n, id in enumerate(ids))]
+        lines = [
+            "id;name;email",
+            *(f"{id};Name of {id};{n}@example.org" for n, id in enumerate(ids)),
+        ]
         (top / "class.csv").write_text("\n".join(lines), encoding="utf-8")
         yield top, ids
+
+
+TABLES = ["--roster", "--points", "--participants", "--table", "look.csv", "written.csv"]
+ENTERED = st.one_of(
+    st.tuples(st.sampled_from(TABLES), odd_files.tables()),
+    st.tuples(st.just("--policy"), odd_files.rules()),
+)
+"""What a person enters: an option, or a table of the results, and the bytes of the file."""
 
 
 def rows_of(top):
@@ -122,26 +135,21 @@ def test_no_file_stops_a_class(folders, roster, lecture):
 
 
 @DRAWN(max_examples=150)
-@given(st.data())
-def test_odd_tables_end_with_a_sentence(data):
+@given(ENTERED)
+def test_odd_tables_end_with_a_sentence(entered):
     """Of persons, of a learning management system, and class.toml."""
+    option, data = entered
     with a_class() as (top, ids):
         wanted = [top / "in", "--out", top / "out", "--lecture", 2]
         steady = ["--roster", top / "class.csv"]
         assert graded(*wanted, *steady)[0] == 0
         before = rows_of(top)
-        (top / "a.csv").write_bytes(data.draw(odd_files.tables()))
-        (top / "class.toml").write_bytes(data.draw(odd_files.rules()))
-        option = data.draw(
-            st.sampled_from(["--roster", "--points", "--participants", "--table", "--policy", "look"])
-        )
-        if option == "look":
-            name = data.draw(st.sampled_from(["look.csv", "written.csv"]))
-            os.replace(top / "a.csv", top / "out" / name)
-            more = steady
+        if option.startswith("--"):
+            (top / "entered").write_bytes(data)
+            more = [option, top / "entered", *(steady if option != "--roster" else [])]
         else:
-            more = [option, top / ("class.toml" if option == "--policy" else "a.csv")]
-            more += [] if option == "--roster" else steady
+            (top / "out" / option).write_bytes(data)
+            more = steady
         status, said = graded(*wanted, *more)
         assert status in (0, 1, 2) and not PYTHONS.search(said), said
         if status == 2:

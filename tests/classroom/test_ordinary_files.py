@@ -1,7 +1,10 @@
 """Tables, times, names and notebooks as ordinary programs write them, in several languages."""
 
+import contextlib
+import io
 import json
 import unicodedata
+import zipfile
 from datetime import datetime
 from pathlib import Path
 
@@ -9,14 +12,20 @@ import pytest
 
 from classroom import tables
 from classroom.cli import beside
-from classroom.intake.files import Refused
+from classroom.gradebook.store import Store
+from classroom.intake.files import Handed, Refused
+from classroom.intake.handed_times import set_times
 from classroom.intake.notebook_cells import MOST_SOURCE, all_cells
-from classroom.intake.roster import Class
+from classroom.intake.owners import owner_of
+from classroom.intake.roster import Class, Student
+from classroom.intake.select import Listed
 from classroom.intake.submissions import find
 from classroom.lms import exports
 from classroom.lms.times import moodle_time
-from classroom.policy import read_policy
-from classroom.verdicts import written_text
+from classroom.policy import Policy, read_policy
+from classroom.policy_file import PolicyError
+from classroom.sheets import is_untouched
+from classroom.verdicts import cause, written_text
 
 COLUMNS = "id;name;email\n"
 
@@ -152,6 +161,103 @@ def test_results_lie_beside_the_whole_name(tmp_path, monkeypatch):
 )
 def test_a_broken_written_answer_is_found(cell, text):
     assert written_text("answer", [cell]) == text
+
+
+@pytest.mark.parametrize("gap", ["\n" * 20_000, " " * 20_000, "\nessay = 2" * 2_000])
+def test_a_written_answer_is_found_in_linear_time(gap):
+    """A regular expression that goes back and forth would take hours, and stop the class."""
+    assert written_text("essay", [f"essay = 'One{gap}two"]).startswith("'One")
+
+
+@pytest.mark.parametrize(
+    "source", ["import " * 5_000, "\n" * 20_000 + "x", "if x:\n" + " " * 20_000 + "y"]
+)
+def test_the_cause_of_an_error_is_found_in_linear_time(source):
+    assert cause("essay", None, [source], {0: "Cell 1: SyntaxError"}) == ""
+    said = cause("essay", None, [f"{source}\nessay = 1"], {0: "Cell 1: SyntaxError"})
+    assert said == "The cell that defines `essay` did not finish. Cell 1: SyntaxError"
+
+
+def test_code_too_deep_to_be_parsed_is_no_stub():
+    assert not is_untouched("essay = " + "-" * 100_000 + "1", "essay", None)
+
+
+def zip_of(names, method=zipfile.ZIP_DEFLATED):
+    """A zip whose entries hold their own names, as bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name in names:
+            archive.writestr(zipfile.ZipInfo(name), name, method)
+    return made.getvalue()
+
+
+def test_a_zip_may_have_an_entry_for_its_own_folder(tmp_path):
+    """As `zip -r work.zip ./` and some programs for Windows write it."""
+    (tmp_path / "ada.zip").write_bytes(zip_of(["./", "./02.ipynb"]))
+    found = find(tmp_path)
+    assert {handed.owner.id for handed in found} == {"ada"}
+    assert [handed.name for handed in found if not handed.problem] == ["ada.zip/./02.ipynb"]
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        zip_of(["ü.ipynb"]).replace("ü".encode(), b"\xff\xff"),  # marked as UTF-8, and it is not
+        zip_of(["a.ipynb"], zipfile.ZIP_LZMA).replace(b"\x5d\0\0", b"\xff\xff\xff"),
+        zip_of(["a.ipynb"])[:-10],
+    ],
+)
+def test_a_torn_zip_stops_nobody_else(tmp_path, torn):
+    (tmp_path / "ada.zip").write_bytes(torn)
+    (tmp_path / "bea.ipynb").write_bytes(b"{}")
+    for handed in find(tmp_path):
+        with pytest.raises(Refused) if handed.name != "bea.ipynb" else contextlib.nullcontext():
+            handed.read()
+
+
+@pytest.mark.parametrize("when", [-(10.0**15), 10.0**15])
+def test_a_file_time_that_no_calendar_has_is_unknown(tmp_path, when):
+    row = Listed(
+        Handed(tmp_path, "ada.ipynb", owner_of("ada.ipynb"), when), Student("ada"), lecture=2
+    )
+    set_times([row], Class(), Policy(), Store(tmp_path / "grades.sqlite"), ())
+    assert row.when is None
+
+
+POLICIES = {
+    "late.grace_minutes = inf": "late.grace_minutes is inf; wanted: a number from 0 to 1,000,000",
+    "late.grace_minutes = 1e300": "wanted: a number from 0 to 1,000,000",
+    "late.percent_per_day = nan": "wanted: a number from 0 to 1,000,000",
+    "sheets.2.points.essay = inf": "wanted: names with numbers above 0",
+    "sheets.2.due = 0001-01-01": "wanted: a year from 1970 to 8999",
+    "sheets.2.extensions.ada = 9999-12-31": "wanted: a year from 1970 to 8999",
+    "feedback.model_answers = 0001-01-01T00:00:00": "wanted: a year from 1970 to 8999",
+    'late.time_zone = "Europe"': "wanted: a zone that this machine knows",
+    'roster = "~nobody9/class.csv"': "is not there",
+    f'roster = "{"x" * 300}"': "is not there",
+    "roster = [1]": "wanted: a path, or a list of paths",
+    f'late.times = "{"x" * 300}"': "is not there",
+    'packages = ["a.b"]': "a.b cannot be imported here",
+    'packages = [".a"]': ".a cannot be imported here",
+    'sheets."²".due = 2026-11-02': "a lecture's number is wanted",
+}
+
+
+@pytest.mark.parametrize(("rule", "said"), POLICIES.items(), ids=range(len(POLICIES)))
+def test_odd_rules_are_refused_with_a_sentence(tmp_path, rule, said):
+    (tmp_path / "class.toml").write_text(rule, encoding="utf-8")
+    with pytest.raises(PolicyError) as refused:
+        read_policy(tmp_path / "class.toml")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("most", ["hundred", "1.234,5", "100 %", "inf", "0"])
+@pytest.mark.parametrize("possible", [14.0, None])
+def test_a_maximum_that_is_no_number_is_refused(tmp_path, most, possible):
+    table = tmp_path / "worksheet.csv"
+    table.write_text(f'Identifier,Full name,Grade,Maximum Grade\nParticipant 1,A,,"{most}"\n')
+    with pytest.raises(ValueError, match=r"worksheet\.csv: the maximum is '.*' there; a number"):
+        exports.require_fits(table, "", possible)
 
 
 def test_large_outputs_are_no_reason_to_refuse():

@@ -24,7 +24,8 @@ SEEDS = 6
 DEAR = set(
     "cache_test CachedModel RecurrentALiBi Adder is_equivariant TiedModel training_loop "
     "order_and_batch BuggyBlock load_llama fold_layer_norm head_ablation head_roles_by_ablation "
-    "Stack train_keep_best table_of_readers residual_stream Block truncated_bptt future_leaks".split()
+    "Stack train_keep_best table_of_readers residual_stream Block truncated_bptt "
+    "future_leaks".split()
 )
 TASKS = [task for task in all_tasks().values() if task.kind in CODE]
 

@@ -143,6 +143,7 @@ def cases(seed):
             kind="ordinary cases",
         ),
         Case((counting, [1, 2], [6], 20, 2), "the limit comes first", kind="ordinary cases"),
+        Case((counting, [1, 2], [7, 5], 20, 9), "7 or 5 ends a reply", kind="ordinary cases"),
         Case((counting, [3, 4], [2], 5, 9), "the context ends first", kind="limits"),
         Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", kind="limits"),
         Case((counting, [3, 4], [5], 9, 9), "an end token right away", kind="limits"),

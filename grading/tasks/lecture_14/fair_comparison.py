@@ -10,6 +10,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=25,
+    redraw=True,
     outcome="compare fairly: each at its own rate, chosen on separate data",
     hints=(
         "For one model: a list of mean validation scores, one for each rate; then the position of "
