@@ -3,15 +3,18 @@
 An answer is compared with each known mistake on every case. Where they agree on all of them, the
 mistake is named. Where a student made the same mistake in another spelling, an edge case may come
 out differently; then the evidence is weighed: agreement counts on cases where the answer is wrong
-and where few other mistakes give the same. Two candidates that explain about as much name none, and
-an error text alone says nothing about its cause.
+and where few other mistakes give the same. Two candidates that explain about as much name none. An
+error alone, or a result of nothing but NaN or zeros, says little about its cause: many mistakes end
+so that nobody has listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+import numpy as np
 
 from grading.feedback.baseline import Baseline, Catalogue, Same
 from grading.runner.compare import difference
@@ -31,8 +34,8 @@ class Certainty(StrEnum):
     """The answer gives on every case what the known mistake gives."""
     MOST_AGREE = "most agree"
     """The known mistake explains most of what is wrong, and no other explains as much."""
-    ERROR_ONLY = "error only"
-    """Both stop with the same error everywhere, which can have many causes."""
+    SYMPTOM_ONLY = "symptom only"
+    """Both end everywhere with the same error, NaN or zeros, which can have many causes."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def shown_mistake(
     got: Sequence[object],
     catalogue: Catalogue,
     same: Same,
-    stopped: Callable[[object], bool],
+    says_little: Callable[[object], bool],
 ) -> Diagnosis | None:
     """The known mistake that an answer shows, if it shows one.
 
@@ -56,7 +59,7 @@ def shown_mistake(
         got: what the answer gave, case by case.
         catalogue: what the model answer and the known mistakes give.
         same: whether two outcomes cannot be told apart.
-        stopped: whether an outcome is an error, which has many possible causes.
+        says_little: whether an outcome has many possible causes.
     """
     right, sentences = catalogue.right, catalogue.sentences
     wrong = {i for i, (g, r) in enumerate(zip(got, right, strict=True)) if not same(g, r)}
@@ -65,10 +68,10 @@ def shown_mistake(
     if whole:
         if len({sentences[k] for k in whole}) > 1:
             return None
-        error_only = all(map(stopped, got))
-        certainty = Certainty.ERROR_ONLY if error_only else Certainty.ALL_AGREE
+        symptom_only = all(map(says_little, got))
+        certainty = Certainty.SYMPTOM_ONLY if symptom_only else Certainty.ALL_AGREE
         return Diagnosis(whole[0], certainty, tuple(sorted(wrong)))
-    telling = [i for i in sorted(wrong) if not stopped(got[i])]
+    telling = [i for i in sorted(wrong) if not says_little(got[i])]
     best: dict[str, tuple[float, int]] = {}
     for k, row in enumerate(agrees):
         shown = [i for i in telling if row[i]]
@@ -98,16 +101,30 @@ def _weight(case: int, catalogue: Catalogue, agrees: Sequence[Sequence[bool]]) -
     return (1 - 2 / max(2, catalogue.kinds[case])) / len(many)
 
 
-def stopped(outcome: Outcome) -> bool:
-    """Whether an outcome is an error."""
-    return outcome.status in ERRORS
+def says_little(outcome: Outcome) -> bool:
+    """Whether an outcome is an error, or holds no number but NaN, or none but 0."""
+    if not outcome.ok:
+        return outcome.status in ERRORS
+    numbers = np.array([number for part in _arrays(outcome.value) for number in part.flat])
+    return bool(numbers.size) and bool(np.isnan(numbers).all() or not numbers.any())
+
+
+def _arrays(value: object) -> Iterator[np.ndarray]:
+    """The arrays and numbers in plain data."""
+    if isinstance(value, list | tuple | set):
+        for item in value:
+            yield from _arrays(item)
+    elif isinstance(value, dict):
+        yield from _arrays(list(value.values()))
+    elif isinstance(value, np.ndarray | bool | int | float):
+        yield np.asarray(value, dtype=float)
 
 
 def diagnose(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:
     """The known mistake that the outcomes of a wrong answer show."""
     if task.score is not None:
         return _same_training(task, outcomes, baseline)
-    found = shown_mistake(outcomes, baseline.catalogue, baseline.same, stopped)
+    found = shown_mistake(outcomes, baseline.catalogue, baseline.same, says_little)
     if found is None and task.kind == "predict":
         return _among_others(task, outcomes[0].value)
     return found

@@ -64,7 +64,7 @@ _COPY = "work on a copy."
 SAID = {
     Certainty.ALL_AGREE: "What went wrong:",
     Certainty.MOST_AGREE: "It looks like this:",
-    Certainty.ERROR_ONLY: "A frequent cause of this:",
+    Certainty.SYMPTOM_ONLY: "A frequent cause of this:",
 }
 """How a known mistake is introduced, by how well it fits."""
 TOGETHER = {1: "There seem to be two mistakes. One is this:", 2: "Two mistakes:"}

@@ -45,7 +45,7 @@ class Verdict:
     @property
     def mistake(self) -> int | None:
         """Which known mistake the results show. An error alone can have many causes."""
-        sure = self.diagnosis and self.diagnosis.certainty is not Certainty.ERROR_ONLY
+        sure = self.diagnosis and self.diagnosis.certainty is not Certainty.SYMPTOM_ONLY
         return self.diagnosis.mistake if sure else None
 
     @property

@@ -118,8 +118,11 @@ def _stopped(task: Task, error: BaseException, trace: TracebackType | None, stdo
     text = one_line(error)
     if type(error) is NotImplementedError and not str(error):
         return Outcome(Status.UNWRITTEN, stdout=stdout)
-    if task.harness and _raised_in(task.harness, trace):
-        return Outcome(Status.REFUSED, error=text, stdout=stdout)
+    if task.harness and (place := _place_in(task.harness, trace)):
+        if place == "RAISE_VARARGS":
+            return Outcome(Status.REFUSED, error=text, stdout=stdout)
+        if not place.startswith(("CALL", "PRECALL")):  # a call: of the answer, with its arguments
+            return Outcome(Status.REFUSED, error=f"what came does not fit: {text}", stdout=stdout)
     return Outcome(
         Status.RAISED,
         error=f"{type(error).__name__}: {text}",
@@ -144,19 +147,20 @@ def one_line(error: BaseException) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def _raised_in(harness: Callable[..., object], trace: TracebackType | None) -> bool:
-    """Whether an error arose at a `raise` of the harness itself, or of a function in it.
+def _place_in(harness: Callable[..., object], trace: TracebackType | None) -> str:
+    """The operation at which an error arose, if it is the harness's own or a function's in it.
 
-    Not at one of the answer's, nor of a library that the harness called.
+    Nothing for one of the answer's, or of a library that the harness called.
     """
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     if trace is None or not inspect.isfunction(harness):
-        return False
+        return ""
     code, own = trace.tb_frame.f_code, harness.__code__
     inside = f"{code.co_qualname}.".startswith(f"{own.co_qualname}.")
-    raises = code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-    return raises and inside and code.co_filename == own.co_filename
+    if not inside or code.co_filename != own.co_filename:
+        return ""
+    return dis.opname[code.co_code[trace.tb_lasti]]
 
 
 def _is_other(arg: object, old: object) -> bool:

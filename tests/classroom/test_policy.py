@@ -88,7 +88,7 @@ def test_excluded_task_is_shown_as_not_graded(small, tmp_path):
         ("rooster = 'x'", "has no key 'rooster'"),
         ("roster = 'nowhere.csv'", "nowhere.csv is not there"),
         ("[late]\npercent = 3", "no key 'percent'"),
-        ("[late]\npercent_per_day = -3", "not negative"),
+        ("[late]\npercent_per_day = -3", "a number from 0 to 1,000,000"),
         ("[late]\npercent_per_day = 'ten'", "late.percent_per_day is 'ten'"),
         ("[sheets.four]", "a lecture's number"),
         ("[sheets.2]\ndue = 2026-11-02", "a sheet has a deadline"),

@@ -6,10 +6,11 @@ import torch
 
 from grading.author import Case
 from grading.feedback.baseline import Catalogue
-from grading.feedback.diagnosis import Certainty, shown_mistake
+from grading.feedback.diagnosis import Certainty, says_little, shown_mistake
 from grading.feedback.judge import grade
 from grading.feedback.messages import mutation
 from grading.runner.mutation_guard import MutationGuard
+from grading.runner.outcome import Outcome, Status
 from grading.task import Mistake, Pair, load
 from tests.grading import sample_tasks
 
@@ -40,7 +41,7 @@ def named(*got, known=KNOWN, said=SAID):
         (("r1", "a2", "a3", "a4"), 0, Certainty.MOST_AGREE),  # an edge case handled
         (("stop", "b2", "b3", "b4"), 1, Certainty.MOST_AGREE),  # or not at all
         (("x1", "b2", "b3", "b4"), 1, Certainty.MOST_AGREE),
-        (("stop",) * 4, 4, Certainty.ERROR_ONLY),
+        (("stop",) * 4, 4, Certainty.SYMPTOM_ONLY),
     ],
 )
 def test_the_mistake_that_explains_most_is_named(got, which, certainty):
@@ -253,3 +254,29 @@ def test_what_is_changed_behind_a_drive_is_told():
     verdict = grade(task, in_place, 0)
     assert verdict.points == 2.5
     assert "The result is right, but `x` was changed in place: work on a copy." in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("outcome", "little"),
+    [
+        (Outcome(Status.RAISED, error="KeyError: 3"), True),
+        (Outcome(value=np.full((2, 2), np.nan)), True),
+        (Outcome(value=[0, {"a": np.zeros(3)}, (False,)]), True),
+        (Outcome(value={"a": np.array([0.0, 1.0])}), False),
+        (Outcome(value=[np.nan, 1.0]), False),
+        (Outcome(value=[]), False),
+        (Outcome(value="0"), False),
+    ],
+)
+def test_errors_nan_and_zeros_say_little(outcome, little):
+    assert says_little(outcome) == little
+
+
+def test_zeros_that_a_mistake_gives_are_a_frequent_cause():
+    zeros = Mistake(lambda x: 0 * x, "Multiplied by 0.")
+    task = sample_tasks.example(
+        cases=lambda seed: [Case((np.array([1.0, 2.0]),))], mistakes=(zeros,)
+    )
+    verdict = grade(task, lambda x: np.zeros(2), 0)
+    assert verdict.certainty is Certainty.SYMPTOM_ONLY and verdict.mistake is None
+    assert "A frequent cause of this: Multiplied by 0." in verdict.message

@@ -11,7 +11,7 @@ import pytest
 from grading.author import cell_of
 from grading.feedback import messages
 from grading.feedback.baseline import Catalogue, same
-from grading.feedback.diagnosis import Certainty, shown_mistake, stopped
+from grading.feedback.diagnosis import Certainty, says_little, shown_mistake
 from grading.feedback.judge import grade
 from grading.generate import TASKS as FOLDER
 from grading.runner.run import run
@@ -89,7 +89,7 @@ def test_unlisted_mistake_is_seldom_misnamed(lecture, record_property):
                 [sentences[k] for k in others],
                 all_known.kinds,
             )
-            found = shown_mistake(outcomes, without, equal, stopped)
+            found = shown_mistake(outcomes, without, equal, says_little)
             tried += 1
             if found:
                 named.append((task.name, sentences[which], without.sentences[found.mistake]))

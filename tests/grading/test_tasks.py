@@ -610,7 +610,27 @@ def test_what_the_check_refuses_has_not_stopped():
     assert "It cannot be judged: a pair is wanted" in refused and "stops" not in refused
     assert "Only one thing comes back." in refused
     assert "It stops with ValueError: a pair is wanted" in stopped
-    assert "It stops with ValueError: operands could not be" in in_numpy
+    assert "It cannot be judged: what came does not fit: operands could not be" in in_numpy
+    for own in (lambda: (1, 2), lambda x: (1, 2).double()):  # errors of the answer and its call
+        assert "It stops with" in grade(task, own, 0).message
+
+
+def test_result_of_another_form_is_no_error_of_the_student():
+    """The harness asks the result for something that it does not have."""
+
+    def harness(answer, x):
+        first, second = answer(x)
+        return first.double() + second
+
+    task = example(harness=harness, reference=lambda x: (torch.tensor(x), x))
+    for answer, said in (
+        (lambda x: (x, x), "'numpy.ndarray' object has no attribute 'double'"),
+        (lambda x: [x], "not enough values to unpack (expected 2, got 1)"),
+        (lambda x: None, "cannot unpack non-iterable NoneType object"),
+    ):
+        message = grade(task, answer, 0).message
+        assert f"It cannot be judged: what came does not fit: {said}" in message
+        assert "stops" not in message
 
 
 @pytest.mark.parametrize(
