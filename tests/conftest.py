@@ -158,17 +158,27 @@ def pytest_configure(config) -> None:
 
 
 def pytest_sessionfinish(session, exitstatus) -> None:
-    """Keep what passed as a whole; a run that was stopped says nothing."""
+    """Keep what ran and passed as a whole; a run of a part, or a stopped one, says nothing."""
     config = session.config
     if hasattr(config, "workerinput") or not config.now or exitstatus not in (0, 1):
         return
+    if config.option.keyword or any("::" in argument for argument in config.args):
+        return
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    wrong = {
-        scope_of(report.nodeid)
-        for kind in ("failed", "error")
-        for report in reporter.stats.get(kind, ())
-    }
-    unchanged.remember({name: key for name, key in config.now.items() if name not in wrong})
+    ran, files, wrong = set(), set(), set()
+    for kind in ("passed", "skipped", "xfailed", "failed", "error"):
+        for report in reporter.stats.get(kind, ()):
+            scope = scope_of(report.nodeid)
+            (wrong if kind in ("failed", "error") else ran).add(scope)
+            files.add(report.nodeid.partition("::")[0])
+    about_tasks = {name for name in ABOUT_TASKS if (ROOT / name).is_file()}
+    known = unchanged.passed()
+    for name, key in config.now.items():
+        if name in wrong:
+            known.pop(name, None)
+        elif name in ran and (name.endswith(".ipynb") or about_tasks <= files):
+            known[name] = key
+    unchanged.remember(known)
 
 
 @pytest.hookimpl(trylast=True)  # after the notebooks, which come first

@@ -76,9 +76,9 @@ def test_only_what_failed_runs_again(tmp_path):
         path.unlink()
     tool = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1"]
 
-    def run(wrong):
+    def run(wrong, *part):
         (tmp_path / "tests" / "grading" / "test_tasks.py").write_text(FILE.format(wrong=wrong))
-        command = [*tool, "--skip-unchanged", "tests"]
+        command = [*tool, "--skip-unchanged", *(part or ["tests"])]
         environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
         done = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, env=environment
@@ -87,7 +87,10 @@ def test_only_what_failed_runs_again(tmp_path):
 
     assert "1 failed, 1 passed" in run("masked_row")
     assert "lecture_04" not in run("masked_row").partition("Not run again")[2]
-    assert "2 passed" in run("nothing")
+    (tmp_path / "tests" / "grading" / "test_task_rules.py").write_text(FILE.format(wrong=""))
+    for part in (["tests/grading/test_tasks.py"], ["tests", "-k", "softmax"]):
+        assert "2 passed" in run("nothing", *part)  # and of the rest nothing is known
+    assert "4 passed" in run("nothing")
     again = run("nothing")
     assert "passed" not in again.partition("Not run again")[0] and "lecture_04" in again
     assert ROOT != tmp_path
