@@ -4,7 +4,7 @@ lamplight.explorable("cut_heads", (stage, config) => {
   const { html, svg, set, choose, status } = lamplight;
   const { T, d_model } = config, W = 38, H = 28, SIDE = 76;
   const INK = ["#e09020", "#0072b2", "#009e73", "#cc79a7"];
-  const cuts = ["view, then transpose", "view alone (wrong)"];
+  const cuts = ["view, then transpose", "view alone"];
   const steps = ["projected", "after view", "per head"];
   let n = 2, cut = cuts[0], step = steps[0];
 
