@@ -315,7 +315,7 @@ def harness(answer, x, matrices, dropout):
     found["in training, rows of which something is left sum to 1"] = again
 
     left = sorted(name for name, value in vars(head).items() if isinstance(value, torch.Tensor))
-    found["tensors that stay behind when the head moves"] = left
+    found["tensors that do not move with the head"] = left
     found["parameters"] = parameters
     return found
 
@@ -358,7 +358,7 @@ def in_words(args, result):
         return "In training no weight is set to 0."
     if not result["in training, the others are divided by 1 − p"]:
         return "In training, the remaining weights of a row are not the weights divided by 1 − p."
-    left = result["tensors that stay behind when the head moves"]
+    left = result["tensors that do not move with the head"]
     if left:
         return f"When the head moves to another device, this stays behind: {', '.join(left)}."
     return None

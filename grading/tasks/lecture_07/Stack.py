@@ -178,7 +178,7 @@ def harness(answer, sizes, scale, seed, x, mask):
         with torch.no_grad():
             p.copy_(scale * torch.randn(p.shape, generator=generator, dtype=p.dtype))
     return {
-        "numbers that are trained": sum(p.numel() for p in stack.parameters()),
+        "trainable parameters": sum(p.numel() for p in stack.parameters()),
         "blocks": len(stack.blocks),
         "output": stack(x, mask),
     }
@@ -209,7 +209,7 @@ def cases(seed):
 def counted(args, result):
     """How many numbers there are to train."""
     right = harness(Stack, *args)
-    for name in ("blocks", "numbers that are trained"):
+    for name in ("blocks", "trainable parameters"):
         if result[name] != right[name]:
             return f"{name}: {result[name]}; expected {right[name]}."
     return None

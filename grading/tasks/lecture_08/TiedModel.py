@@ -244,7 +244,7 @@ def harness(answer, table, tokens):
         return {
             "logits": first,
             "logits after a step": model(tokens[:, :-1]),
-            "numbers outside the stack": size,
+            "parameters outside the stack": size,
         }
     finally:
         torch.set_default_dtype(before)
@@ -272,7 +272,7 @@ def cases(seed):
 @task.diagnostic
 def size_first(args, result):
     """Whether it has as many numbers as it should."""
-    size, table = result["numbers outside the stack"], args[0]
+    size, table = result["parameters outside the stack"], args[0]
     if size != table.numel():
         return (
             f"Outside the stack the model has {size} trainable numbers. A tied model has one "

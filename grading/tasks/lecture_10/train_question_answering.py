@@ -126,9 +126,9 @@ def harness(answer, contexts, questions, spans, new_contexts, new_questions, new
         right = (found == new_spans).all(dim=1)
         crossed = (start == new_spans[:, 1]) & (end == new_spans[:, 0])
         left = (logits.argmax(dim=-1) == new_spans - 1).all(dim=1)
-    tens = {"right, of ten": right, "turned round, of ten": crossed & (start != end)}
+    tens = {"right, of ten": right, "start and end swapped, of ten": crossed & (start != end)}
     tens |= {
-        "one place to the left, of ten": left,
+        "one position to the left, of ten": left,
         "right start, of ten": start == new_spans[:, 0],
     }
     return {name: 10 * share.double().mean().item() for name, share in tens.items()}

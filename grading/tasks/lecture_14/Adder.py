@@ -207,10 +207,10 @@ def harness(answer, n, d_model, n_layers, n_heads, tokens):
         raise ValueError("without `return_weights` the model returns logits only")
     with torch.no_grad():
         same, maps = model(tokens, return_weights=True)
-    facts = {"shape of the logits": list(logits.shape), "blocks with a map": len(maps)}
-    facts["shape of each map"] = [list(weights.shape) for weights in maps[:1]]
-    facts["tables that start at 0.3"] = sum(starts)
-    facts["numbers to train"] = sum(p.numel() for p in model.parameters())
+    facts = {"shape of the logits": list(logits.shape), "blocks that return weights": len(maps)}
+    facts["shape of the weights of each block"] = [list(weights.shape) for weights in maps[:1]]
+    facts["tables initialized with size 0.3"] = sum(starts)
+    facts["trainable parameters"] = sum(p.numel() for p in model.parameters())
     facts["rows that sum to 1"] = bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3)
     if list(logits.shape) != [*tokens.shape, 12]:
         return facts
@@ -229,10 +229,12 @@ def harness(answer, n, d_model, n_layers, n_heads, tokens):
         )
         facts["an earlier token changes later logits"] = moved(earlier, -1)
         facts["the order of two digits matters"] = moved(turned, -1)
-        facts["rows of the batch are read apart"] = bool(
+        facts["rows of the batch are independent"] = bool(
             (model(tokens[:1]) - logits[:1]).abs().max() < 1e-3
         )
-        facts["the maps belong to the same logits"] = bool((same - logits).abs().max() < 1e-3)
+        facts["the logits are the same with return_weights"] = bool(
+            (same - logits).abs().max() < 1e-3
+        )
         facts["a shorter text can be read"] = list(model(tokens[:, :4]).shape)
         if sorted(map(len, tables)) == sorted([12, 3 * n + 2]):
             outs, v = [], torch.randn(d_model)
@@ -241,7 +243,7 @@ def harness(answer, n, d_model, n_layers, n_heads, tokens):
                 outs.append(model(tokens))
                 table.sub_(v)
             added = bool((outs[0] - outs[1]).abs().max() < 1e-3)
-            facts["a token and its place are added as they are"] = added
+            facts["token and position vectors are added unscaled"] = added
     logits.square().sum().backward()
     facts["parameters without a gradient"] = sum(p.grad is None for p in model.parameters())
     return facts

@@ -165,8 +165,8 @@ def harness(answer, size, n_validation, n_test, seed):
         "pairs without b + a in the same part": sum(
             (b, a) not in part for part in (train, validation, test) for a, b in part
         ),
-        "the same generator gives the same parts": again == [train, validation, test],
-        "another generator gives others": other[2] != test,
+        "equal generators give equal parts": again == [train, validation, test],
+        "another generator gives other parts": other[2] != test,
         "large and small numbers in both": abs(means[0] - means[1]) < 0.2,
     }
 

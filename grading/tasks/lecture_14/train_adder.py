@@ -134,7 +134,7 @@ def harness(answer, pairs, validation, test):
     return {
         "whole answers, of ten": 10 * right.all(dim=1).double().mean().item(),
         "digits, of ten": [10 * share for share in shares.tolist()],
-        "answers from the other end, of ten": 10 * turned,
+        "answers read in reverse, of ten": 10 * turned,
     }
 
 
@@ -164,6 +164,6 @@ def after_training(args, result):
     thousands, hundreds, tens, units = result["digits, of ten"]
     said = f"Of ten units digits {units:.1f} are right, of the tens {tens:.1f}, of the "
     said += f"hundreds {hundreds:.1f}, of the thousands {thousands:.1f}."
-    if result["answers from the other end, of ten"] > 5:
+    if result["answers read in reverse, of ten"] > 5:
         said += " Read in the other direction, most answers would be right."
     return said
