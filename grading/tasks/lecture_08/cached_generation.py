@@ -190,12 +190,12 @@ def cases(seed):
     """A short text; a stop; a stop within the beginning; nothing to be written."""
     generator = torch.Generator().manual_seed(seed)
     found = []
-    for T, most, where, note in (
-        (2, 6, None, "a beginning of 2 words, 6 in all"),
-        (3, 9, 2, "the third generated word is `stop`"),
-        (4, 8, None, "`stop` occurs in the beginning"),
-        (3, 3, None, "a beginning that already has all the words"),
-        (1, 12, 6, "a beginning of one word"),
+    for T, most, where, inside, note in (
+        (2, 6, None, False, "a beginning of 2 words, 6 in all"),
+        (3, 9, 2, False, "the third generated word is `stop`"),
+        (4, 8, None, True, "`stop` occurs in the beginning"),
+        (3, 3, None, False, "a beginning that already has all the words"),
+        (1, 12, 6, False, "a beginning of one word"),
     ):
         while True:
             rows = torch.randn(37, 9, generator=generator, dtype=torch.float64)
@@ -205,7 +205,7 @@ def cases(seed):
             written = text[T:]
             if 0 in written or len(set(written)) < min(3, most - T):
                 continue
-            stop = beginning[1] if "stands in" in note else 0
+            stop = beginning[1] if inside else 0
             if where is not None:
                 stop = written[where]
                 if stop in written[:where] or stop in beginning:
