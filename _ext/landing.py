@@ -41,7 +41,10 @@ PROJECT = re.compile(r"about ([\w ]+ hours)")
 SENTENCE = [["the letters", "the letter"], ["in the drawer", "in the drawers"]]
 SENTENCE += [["under the lamp that hums", "under the lamps that hum"]]
 
-OPENING = """<div class="landing">
+OPENING = """<style>
+{style}
+</style>
+<div class="landing">
 <div class="sentence">
 <p>The <span class="subject">letters</span> in the <span class="attractor">drawer</span> under the
 <span class="attractor">lamp</span> that hums
@@ -86,6 +89,7 @@ class Opening(SphinxDirective):
             promise=escape(" ".join(self.content), quote=False),
             start=f"{self.options['start']}.html",
             need=f"{self.options['need']}.html",
+            style=(HERE / "landing.css").read_text(encoding="utf-8").strip(),
             script=(HERE / "landing.js").read_text(encoding="utf-8").strip(),
         )
         return [nodes.raw("", html, format="html")]

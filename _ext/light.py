@@ -33,6 +33,12 @@ FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is 
     re.DOTALL,
 )
 
+# The theme writes "auto" into a page and a color later, so that all of the page is styled twice.
+UNDECIDED = 'dataset.theme = localStorage.getItem("theme") || "auto";'
+DECIDED = """dataset.theme = document.documentElement.dataset.mode !== "auto"
+      ? document.documentElement.dataset.mode
+      : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";"""
+
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
 # So is the search, which is ours, with what lights up its words on other pages.
 LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.js")
@@ -186,6 +192,7 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = SCRIPTS.sub("", page)
     page = re.sub(r'\s*<link rel="preload" as="script"[^>]*>', "", page)
     page = re.sub(r"\s*<script>(?:DOCUMENTATION_OPTIONS\.|window\.MathJax)[^<]*</script>", "", page)
+    page = page.replace(UNDECIDED, DECIDED)
     page = page.replace("</head>", f"{head}\n</head>", 1)
     page = re.sub(r"<body[^>]*>", lambda body: SPY.sub("", body[0]), page, count=1)
     page = FOLDED.sub(lambda m: m[1] + (m["below"] if m["here"] else ""), page)

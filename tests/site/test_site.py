@@ -189,6 +189,18 @@ def test_sitemap_and_page_for_lost_readers():
     assert links == ["/lamplight/index.html", "/lamplight/search.html"]
 
 
+def test_a_page_is_styled_once(browser, base):
+    """In its colors before any script file; and no rule restyles all of it when a part changes."""
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.route("**/course.js", lambda route: route.abort())
+    page.goto(base + "lectures/04_masks.html")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    context.close()
+    sheet = (HTML / "_static" / "course.css").read_text(encoding="utf-8")
+    assert re.findall(r"(?:html|body|\.bd-(?:main|content|article))[^ ,{]*:has\(", sheet) == []
+
+
 def test_mathematics_without_javascript(browser, base):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
