@@ -87,7 +87,7 @@ def description(doctree: nodes.document) -> str:
     """The first paragraph of a page that says something, cut between words."""
     for paragraph in doctree.findall(nodes.paragraph):
         text = " ".join(paragraph.astext().split())
-        if len(text) >= 60 and not text.startswith("Time:") and "\\" not in text:
+        if len(text) >= 50 and not text.startswith("Time:") and "\\" not in text:
             if len(text) <= LONGEST:
                 return text
             return text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(",;:. ") + " …"

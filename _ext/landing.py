@@ -61,7 +61,7 @@ would fill the gap here, too.</p></details></noscript>
 <div class="promise">
 <p>{promise}</p>
 <p class="starts"><a class="start" href="{start}">Start</a> <a class="need" href="{need}">What you
-need</a> <a class="need" href="search.html">Search</a></p>
+need</a> <a class="need find" href="search.html">Search</a></p>
 </div>
 </div>
 <script>
