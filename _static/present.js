@@ -45,7 +45,7 @@
     const found = [];
     let said = false;
     for (const node of [...section.children]) {
-      if (node.matches(OTHER) || (titleOf(section) === SUMMARY && node.querySelector("table"))) continue;
+      if (node.matches(OTHER) || (node.matches(".cell") && !node.textContent.trim()) || (titleOf(section) === SUMMARY && node.querySelector("table"))) continue;
       if (node.matches("p")) {
         if (node.querySelector("img") || /^Time:/.test(node.textContent)) continue;
         if (!said) found.push(lead ? take(node) : firstSentence(node));
