@@ -5,9 +5,12 @@
 (() => {
   const set = () => {
     for (const button of document.querySelectorAll(".copybtn")) button.tabIndex = -1;
-    for (const box of document.querySelectorAll("pre, div.math, div.cell_output .text_html"))
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      else box.removeAttribute("tabindex");
+    const boxes = [...document.querySelectorAll("pre, div.math, div.cell_output .text_html")];
+    const wide = boxes.map((box) => box.scrollWidth > box.clientWidth); // all before the first change
+    boxes.forEach((box, n) => {
+      if (wide[n]) box.tabIndex = 0;
+      else if (box.hasAttribute("tabindex")) box.removeAttribute("tabindex");
+    });
   };
   addEventListener("load", () => {
     document.fonts.ready.then(set);

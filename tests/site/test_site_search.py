@@ -10,7 +10,7 @@ HTML = ROOT / "_build" / "html"
 QUERIES = {
     "backprop": "00 01",
     "kv cache": "08",
-    "causal mask": "04",
+    "causal mask": "glossary 04",
     "why sqrt": "03",
     "teacher forcing": "04 09",
     "hallucination": "11",
