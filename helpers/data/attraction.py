@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from helpers.validation import require
 
@@ -38,6 +38,30 @@ NOUNS = (
 )
 """Things, singular and plural."""
 
+OTHER_NOUNS = (
+    ("cup", "cups"),
+    ("coin", "coins"),
+    ("ring", "rings"),
+    ("lamp", "lamps"),
+    ("phone", "phones"),
+    ("bag", "bags"),
+    ("card", "cards"),
+    ("ball", "balls"),
+    ("bike", "bikes"),
+    ("hat", "hats"),
+    ("ship", "ships"),
+    ("map", "maps"),
+    ("sign", "signs"),
+    ("song", "songs"),
+    ("gift", "gifts"),
+    ("road", "roads"),
+    ("report", "reports"),
+    ("photo", "photos"),
+    ("wheel", "wheels"),
+    ("bell", "bells"),
+)
+"""As many others, for the question whether a result depends on the nouns."""
+
 PEOPLE = (
     ("doctor", "doctors"),
     ("student", "students"),
@@ -46,7 +70,7 @@ PEOPLE = (
     ("farmer", "farmers"),
     ("artist", "artists"),
 )
-"""Nouns, singular and plural, that act in a relative clause."""
+"""Nouns, singular and plural, that act in a relative clause or stand in a phrase."""
 
 PREPOSITIONS = ("near", "behind", "beside", "under")
 SEEN = ("found", "wanted", "painted", "liked")
@@ -54,7 +78,7 @@ FRAMES = ("{}", "Yesterday I noticed that {}", "As everyone in the village knows
 VERBS = ((" is", " are"), (" was", " were"), (" has", " have"))
 """Tokens of verbs, singular and plural."""
 
-Kind = Literal["phrase", "clause"]
+Kind = Literal["phrase", "person", "clause"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +103,7 @@ def sentences(
     plural: bool | None = None,
     kind: Kind = "phrase",
     frame: str = FRAMES[0],
+    nouns: Sequence[tuple[str, str]] = NOUNS,
     seed: int = 0,
 ) -> list[Sentence]:
     """Random sentences.
@@ -88,38 +113,54 @@ def sentences(
         attractors: number of nouns between subject and verb.
         opposing: whether all of them have the other number than the subject, or all the same.
         plural: the number of every subject; if not given, every other one is plural.
-        kind: attractors in prepositional phrases (*the key near the boxes*), or one as the subject
-            of a relative clause (*the key that the doctors found*).
+        kind: attractors in prepositional phrases (*the key near the boxes*), or one that is a
+            person there (*the key near the doctors*), or one as the subject of a relative clause
+            (*the key that the doctors found*).
         frame: what the sentence stands in, with `{}` for it.
+        nouns: things, singular and plural.
         seed: of the random choices.
 
     Raises:
         ValueError: if `n` or `attractors` is too small, there are too few nouns, the kind is
-            another, or a relative clause is asked for with another number of attractors than 1.
+            another, or a person is asked for with another number of attractors than 1.
     """
     require(n >= 1, "n", n, "at least 1")
-    most = len(NOUNS) - 1
+    most = len(nouns) - 1
     require(0 <= attractors <= most, "attractors", attractors, f"a number from 0 to {most}")
-    require(kind in ("phrase", "clause"), "kind", repr(kind), "'phrase' or 'clause'")
+    kinds = get_args(Kind)
+    require(kind in kinds, "kind", repr(kind), " or ".join(map(repr, kinds)))
     fits = kind == "phrase" or attractors == 1
-    require(fits, "attractors", f"{attractors} with kind 'clause'", "1")
+    require(fits, "attractors", f"{attractors} with kind {kind!r}", "1")
     chance = random.Random(seed)
     return [
         _sentence(
-            chance, attractors, opposing, bool(i % 2) if plural is None else plural, kind, frame
+            chance,
+            nouns,
+            attractors,
+            opposing,
+            bool(i % 2) if plural is None else plural,
+            kind,
+            frame,
         )
         for i in range(n)
     ]
 
 
 def _sentence(
-    chance: random.Random, attractors: int, opposing: bool, plural: bool, kind: Kind, frame: str
+    chance: random.Random,
+    nouns: Sequence[tuple[str, str]],
+    attractors: int,
+    opposing: bool,
+    plural: bool,
+    kind: Kind,
+    frame: str,
 ) -> Sentence:
-    subject, *others = chance.sample(NOUNS, attractors + 1)
+    subject, *others = chance.sample(nouns, attractors + 1)
     number = plural != opposing
     if kind == "clause":
         rest = f" that the {chance.choice(PEOPLE)[number]} {chance.choice(SEEN)}"
     else:
+        others = [chance.choice(PEOPLE)] if kind == "person" else others
         rest = "".join(f" {chance.choice(PREPOSITIONS)} the {noun[number]}" for noun in others)
     text, twin = (_framed(frame, f"the {subject[form]}{rest}") for form in (plural, not plural))
     return Sentence(text, twin, plural)

@@ -247,7 +247,8 @@ def test_the_likeliest_tokens(pair):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"architecture": "gemma"}, "architecture 'gemma'"),
+        ({"architecture": "gemma"}, "architecture 'gemma'; needed 'llama'"),
+        ({"architecture": "gpt2"}, "architecture 'gpt2'; needed 'llama'"),
         ({"tokenizer_model": "llama"}, "tokenizer 'llama'"),
         ({"pre": "unknown-pre"}, "pre-tokenizer 'unknown-pre'"),
     ],

@@ -11,7 +11,7 @@ lamplight.explorable("heads_of_a_real_model", (stage, config) => {
   const cell = (x, y, w, h, more) => svg("rect", { x, y, width: w, height: h, ...more });
   const ring = cell(0, 0, W, H, { fill: "none", stroke: "currentColor", "stroke-width": 2.5 });
   const grid = svg("svg", {
-    viewBox: `-58 -8 ${layers * W + 66} ${heads * H + 42}`, class: "grow", tabindex: 0,
+    viewBox: `-58 -8 ${layers * W + 66} ${heads * H + 46}`, class: "grow", tabindex: 0,
     role: "application", "aria-label": "Heads by layer: arrow keys move from head to head",
     style: "display:block;width:100%;min-width:34rem;max-width:44rem",
     onkeydown: (event) => {

@@ -39,6 +39,19 @@ def test_clauses_and_frames():
     assert attraction.sentences(1, 0)[0].text.startswith("The ")
 
 
+def test_a_person_in_the_phrase_and_other_nouns():
+    """The control of a relative clause: the same kind of noun, and no clause."""
+    for some in attraction.sentences(20, 1, kind="person", plural=True, seed=3):
+        *_, place, _, person = some.text.split()
+        assert place in attraction.PREPOSITIONS
+        assert person in {singular for singular, _ in attraction.PEOPLE}
+    new = dict(attraction.OTHER_NOUNS)
+    assert len(new) == 20 and not new.keys() & dict(attraction.NOUNS).keys()
+    for some in attraction.sentences(20, 2, plural=False, nouns=attraction.OTHER_NOUNS):
+        _, subject, *rest = some.text.split()
+        assert subject in new and {rest[2], rest[5]} <= set(new.values())
+
+
 def test_sentences_balance_number_and_follow_the_seed():
     """Half of the subjects are plural."""
     found = attraction.sentences(10, 1, seed=5)
