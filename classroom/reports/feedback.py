@@ -129,7 +129,8 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if result.answer:
         lines.append(_folded("What you wrote", result.answer))
     if known:
-        said = f"{lecture_name(sheet.lecture)}, {task.section or known.title}"
+        said = f"{lecture_name(sheet.lecture)}, {known.title}"
+        said += f": {task.section}" * bool(task.section)
         link = f'<a href="{_address(known.page, task, policy)}">{html.escape(said)}</a>'
         lines.append(
             f"<p>Goal of this task: {html.escape(plain_words(task.outcome))}. To read: {link}.</p>"
