@@ -36,6 +36,7 @@ MINUTES = 90
 OPENING = "Opening"
 STEP = re.compile(r"(\d+)–(\d+) (.+)")
 EXPLORABLE = re.compile(r'\bexplorable\(\s*"(\w+)"')
+DEEPER = "\n## Deeper\n"  # what follows is not on slides
 HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
 PLACE = re.compile(r'(?:(explorable|task) (\w+)|(vote) "(.+)"|(\[.+\]\(.+\)))')
 
@@ -132,7 +133,7 @@ def known(root: Path, number: int) -> Known:
     return Known(
         page=page,
         sheet=sheet,
-        headings=tuple(HEADING.findall(markdown(root / f"{page}.ipynb"))),
+        headings=tuple(HEADING.findall(markdown(root / f"{page}.ipynb").partition(DEEPER)[0])),
         text=" ".join(text.split()),
         explorables=tuple(EXPLORABLE.findall(text)),
         tasks={task.name: (task.number, task.title, task.minutes) for task in tasks},

@@ -207,6 +207,7 @@ cut: Nothing."""
         ("45–90", "45–80", "ends at minute 80, not 90"),
         ("45–90", "45–45", "45–45 does not follow minute 45"),
         ("The causal mask", "The casual mask", "has no heading 'The casual mask'"),
+        ("The causal mask", "Further reading", "has no heading 'Further reading'"),
         ("How many outputs", "How many inputs", "has no vote 'How many inputs'"),
         ("task masked_row", "task masked_rows", "has no task 'masked_rows'"),
         ("task masked_row", "explorable masked_row", "has no explorable 'masked_row'"),
