@@ -115,7 +115,7 @@ def require_steady(top, ids):
         assert float(rows[id]["points"]) == points, rows[id]
 
 
-@DRAWN(max_examples=150)
+@DRAWN(max_examples=100)
 @given(odd_files.FOLDERS, st.sampled_from([["--roster", "class.csv"], []]), st.booleans())
 def test_no_file_stops_a_class(folders, roster, lecture):
     with a_class() as (top, ids):
@@ -134,7 +134,7 @@ def test_no_file_stops_a_class(folders, roster, lecture):
         assert everything(top, top / "out") == before
 
 
-@DRAWN(max_examples=150)
+@DRAWN(max_examples=100)
 @given(ENTERED)
 def test_odd_tables_end_with_a_sentence(entered):
     """Of persons, of a learning management system, and class.toml."""
