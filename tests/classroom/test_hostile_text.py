@@ -186,7 +186,7 @@ def answers_in(folder, students):
         fake_class.put(folder / "in" / f"{student}.ipynb", data, fake_class.LATER)
     names = ("essay", "stable_softmax", "query_context")
     options = Options(lecture=2, student=students[0] if len(students) == 1 else "")
-    grade_class(
+    return grade_class(
         folder / "in",
         folder / "out",
         options,
@@ -205,9 +205,13 @@ def test_names_and_answers_reach_the_database_as_text(tmp_path):
 
 
 def test_lone_surrogate_in_the_database_is_noticed(tmp_path, monkeypatch):
+    """Only `text` keeps such an answer storable: without it, the submission fails, and says why."""
     monkeypatch.setattr("classroom.gradebook.store.text", lambda value: value)
-    with pytest.raises(UnicodeEncodeError):
-        answers_in(tmp_path, ["bob"])
+    assert answers_in(tmp_path, ["bob"]) != 0
+    with sqlite3.connect(tmp_path / "out" / "grades.sqlite") as base:
+        assert not base.execute("SELECT * FROM result").fetchall()
+    said = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").glob("*.csv"))
+    assert "the grader failed" in said and "surrogates not allowed" in said
 
 
 def test_hostile_text_keeps_results_json_valid(tmp_path):

@@ -29,6 +29,7 @@ OPENED = {
     "beams",
     "copier",
     "inside",
+    "learned_rows",
     "parser_errors",
     "reader_tests",
     "real_model",
