@@ -40,6 +40,7 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
       .heard { border-left: 3px solid var(--lamplight); padding-left: 0.8rem; }
       .next { height: 259px; overflow: hidden; position: relative; width: 460px; border: 1px solid; }
       .next .present { position: static; }
+      .next :is(.why, input) { display: none; }
       .next .present .slide.bd-content { display: block; left: 0; position: absolute; top: 0; transform: scale(0.36); transform-origin: 0 0; }
     ` }));
   const clock = make("output"), minute = make("output"), count = make("span"), now = make("main");

@@ -6,6 +6,7 @@
 
 (() => {
   const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.3;
+  const END = /(?<!\bet al|\bn\.d|\be\.g|\bi\.e)[.?!:](?=\s|$)/;
   const FOR_READERS = /^(What you will be able to do|Limits)$/, SUMMARY = "What we showed";
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -21,7 +22,7 @@
     const copy = paragraph.cloneNode(true);
     const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
-      const text = walker.currentNode, end = text.data.search(/[.?!:](?=\s|$)/);
+      const text = walker.currentNode, end = text.data.search(END);
       if (end < 0 || text.parentElement.closest("math, code")) continue;
       const rest = document.createRange();
       rest.setStart(text, end + 1);
@@ -158,6 +159,11 @@
       turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
       make("button", { type: "button", textContent: "Close", onclick: stop })));
     stage.addEventListener("toggle", () => fit(), true);
+    /* An answer makes the slide taller, and the keys turn slides again. */
+    stage.addEventListener("change", (event) => {
+      fit();
+      if (event.target.closest(".quiz")) stage.focus();
+    });
     scale();
     show(number);
     stage.focus();
@@ -206,8 +212,22 @@
     if (Math.abs(x) > 50 && Math.abs(x) > 2 * Math.abs(clientY - from[1])) show(at - Math.sign(x));
   });
   addEventListener("resize", () => { scale(); if (stage) fit(); });
-  addEventListener("beforeprint", () => { if (stage) for (const slide of slides) { slide.classList.add("on"); fit(slide); } });
-  addEventListener("afterprint", () => { if (stage) show(at); });
+  /* On paper all folds are open, so they are when a slide is made to fit. */
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    if (!stage) return;
+    unfolded = [...stage.querySelectorAll("details:not([open]):not(.fold-code)")];
+    for (const fold of unfolded) fold.open = true;
+    for (const slide of slides) {
+      slide.classList.add("on");
+      fit(slide);
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of unfolded) fold.open = false;
+    unfolded = [];
+    if (stage) show(at);
+  });
 
   addEventListener("load", () => {
     const bar = document.querySelector(".article-header-buttons");

@@ -65,7 +65,7 @@ def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
             found.append((f"tests of {name}", [*PYTEST, *tests]))
         else:
             print(f"No test names or imports {name}; make test tries everything.")
-    proof = [*PYTEST, "tests/grading/test_tasks.py", "-k"]
+    proof = [*PYTEST, "tests/grading/test_tasks.py", "tests/grading/test_task_rules.py", "-k"]
     for name in wanted["TASK"]:
         found.append((f"task {name}", [*proof, of_task(name)]))
     return found

@@ -7,6 +7,7 @@ makes the students' notebook. The example that it begins with is a task already:
 """
 
 import argparse
+import keyword
 import sys
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def begin(root: Path, lecture: int, name: str) -> list[Path]:
     Raises:
         ValueError: if the name is no name, is taken, or the lecture has no exercises.
     """
-    if not name.isidentifier():
+    if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"NAME={name}: a Python name is needed, such as hidden_words")
     tasks = root / "grading" / "tasks"
     taken = sorted(tasks.glob(f"*/{name}.py"))

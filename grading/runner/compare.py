@@ -45,8 +45,10 @@ def plain(value: object) -> object:
         return _real(tensor.numpy().copy())
     if kind is np.ndarray:
         return _real(value.copy())
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic) and kind.__module__ == "numpy":
+        item = value.item()
+        if type(item) in SCALARS:
+            return item
     if kind is tuple or (torch is not None and kind is torch.Size):
         return tuple(plain(item) for item in value)
     if kind is list:

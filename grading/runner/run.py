@@ -77,6 +77,8 @@ def _run_one(task: Task, answer: object, case: Case, torch_seed: int) -> Outcome
             return Outcome(value=plain(answer))
         except NotPlain as error:
             return Outcome(Status.NOT_PLAIN, form=error.form)
+        except (TypeError, ValueError, RecursionError):  # such as a list that holds itself
+            return Outcome(Status.NOT_PLAIN, form=form_of(answer))
     if not callable(answer):
         return Outcome(Status.NOT_CALLABLE, form=form_of(answer))
     return _called(task, answer, case, torch_seed)

@@ -6,7 +6,7 @@ task = TaskFile(
     "written",
     points=5,
     minutes=13,
-    section="What untrained weights show, and what training changes",
+    section="What untrained weights show",
     outcome="write one head as a module, check it against others, and read what a trained "
     "one has learned",
     hints=(
