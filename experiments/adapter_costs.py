@@ -18,6 +18,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -28,6 +29,7 @@ from helpers import pretrained
 from helpers.adapters import add_adapters
 from helpers.data import questions as facts
 from helpers.data.questions import Asked, in_english
+from helpers.models import LanguageModel
 from helpers.pretrained import Pretrained
 from helpers.tokens import IGNORE_INDEX
 from helpers.training import count_parameters, set_seed
@@ -49,13 +51,25 @@ def tokens_of(lm: Pretrained, question: Asked) -> tuple[Tensor, Tensor]:
     return torch.cat([prompt, answer]), targets
 
 
-def batch_of(lm: Pretrained, n: int) -> tuple[Tensor, Tensor]:
-    """Tokens and targets (n, T), padded at the right."""
-    generator = torch.Generator().manual_seed(SEED)
-    pairs = [tokens_of(lm, facts.ask(generator)) for _ in range(n)]
+def batch_of(lm: Pretrained, some: Sequence[Asked]) -> tuple[Tensor, Tensor]:
+    """Tokens and targets (n, T) of n questions, padded at the right."""
+    pairs = [tokens_of(lm, question) for question in some]
     tokens, targets = zip(*pairs, strict=True)
     pad = nn.utils.rnn.pad_sequence
     return pad(tokens, batch_first=True), pad(targets, batch_first=True, padding_value=IGNORE_INDEX)
+
+
+class AnswerLogits(nn.Module):
+    """The logits before each token of an answer, and no others: all that the loss needs."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Tensor, where: Tensor) -> Tensor:
+        """Logits (1, answer tokens, vocab) of tokens (batch, T) where (batch, T) is True."""
+        x = self.model.stack(self.model.embedding(tokens), causal=True)  # (batch, T, d_model)
+        return self.model.lm_head(x[where])[None]
 
 
 def peak() -> float:
@@ -72,14 +86,15 @@ def measure(way: str) -> dict[str, float]:
     if way == "adapters":
         add_adapters(model, RANK)
     loaded = peak()
-    tokens, targets = batch_of(lm, BATCH)
+    generator = torch.Generator().manual_seed(SEED)
+    tokens, targets = batch_of(lm, [facts.ask(generator) for _ in range(BATCH)])
     where = targets != IGNORE_INDEX
+    answering = AnswerLogits(model)
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad])
     seconds = []
     for _ in range(STEPS):
         start = time.process_time()
-        x = model.stack(model.embedding(tokens), causal=True)  # (batch, T, d_model)
-        loss = nn.functional.cross_entropy(model.lm_head(x[where]), targets[where])
+        loss = nn.functional.cross_entropy(answering(tokens, where)[0], targets[where])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -53,6 +53,8 @@ LONGEST_GRID = 8
 Trial = Callable[[str, object, float, int], dict]
 """(model, setting, lr, seed) → what was measured, with `validation` among it."""
 Job = tuple[str, object, float, int]
+Rates = Sequence[float] | Mapping[str, Sequence[float]]
+"""One grid of learning rates for all models, or one for each."""
 
 
 def search(
@@ -61,7 +63,7 @@ def search(
     models: Sequence[str],
     settings: Sequence[object] = ("",),
     *,
-    rates: Sequence[float] = RATES,
+    rates: Rates = RATES,
     seeds: Sequence[int] = SEEDS,
     search_seeds: Sequence[int] = SEARCH_SEEDS,
     lower_is_better: bool = False,
@@ -77,7 +79,7 @@ def search(
         trial: a function at the top of its module, so that other processes can find it.
         models: their names, in the order of the table.
         settings: what the models are compared at: numbers, strings or lists of these.
-        rates: the grid at which every search begins, at least four, rising.
+        rates: the grid at which every search begins, at least four, rising; or one for each model.
         seeds: of the comparison.
         search_seeds: of the search; none of `seeds`.
         lower_is_better: whether `validation` is a loss.
@@ -92,8 +94,9 @@ def search(
     Raises:
         ValueError: if the grid is too short or not rising, or a seed serves for both.
     """
-    require(len(rates) >= 4, "rates", f"{len(rates)} of them", "at least 4")
-    require(list(rates) == sorted(set(rates)), "rates", list(rates), "different numbers, rising")
+    for grid in {tuple(_grid(rates, model)) for model in models}:
+        require(len(grid) >= 4, "rates", f"{len(grid)} of them", "at least 4")
+        require(list(grid) == sorted(set(grid)), "rates", list(grid), "different numbers, rising")
     shared = sorted(set(seeds) & set(search_seeds))
     require(not shared, "seeds", f"{shared}, which the search uses too", "others than the search's")
     parser = argparse.ArgumentParser(description=f"The trainings of {name}.")
@@ -132,7 +135,7 @@ def search(
 def plan(
     pairs: Sequence[tuple[str, object]],
     rows: Sequence[dict],
-    rates: Sequence[float],
+    rates: Rates,
     seeds: Sequence[int],
     search_seeds: Sequence[int],
     choose: Callable[[dict[float, float | None]], float],
@@ -142,7 +145,8 @@ def plan(
     jobs: list[Job] = []
     for model, setting in pairs:
         tried = searched(rows, model, setting, search_seeds)
-        wanted = [(model, setting, lr, s) for lr in sorted({*rates, *tried}) for s in search_seeds]
+        grid = sorted({*_grid(rates, model), *tried})
+        wanted = [(model, setting, lr, s) for lr in grid for s in search_seeds]
         missing = [job for job in wanted if _key(job) not in done]
         if not missing:
             lr = choose(tried)
@@ -154,6 +158,10 @@ def plan(
             missing = [job for job in wanted if _key(job) not in done]
         jobs += missing
     return jobs
+
+
+def _grid(rates: Rates, model: str) -> Sequence[float]:
+    return rates[model] if isinstance(rates, Mapping) else rates
 
 
 def searched(

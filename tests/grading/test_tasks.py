@@ -749,3 +749,27 @@ def test_plain_data_is_copied_and_compared():
     assert difference(value, value, 0, 0) is None
     with pytest.raises(NotPlain):
         plain(object())
+
+
+def endless():
+    """A list that holds itself."""
+    items = [1]
+    items.append(items)
+    return items
+
+
+class Flattering(np.float64):
+    """A number that would answer comparisons itself."""
+
+    def item(self):
+        return Flattering(0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [endless(), {torch.tensor(1.0)}, torch.eye(2).to_sparse(), Flattering(1), np.complex64(1)],
+    ids=["endless", "set of tensors", "sparse", "subclass", "complex"],
+)
+def test_no_value_stops_its_check(value):
+    (outcome,) = run(load("projection_shapes"), value, [Case(())])
+    assert outcome.status is Status.NOT_PLAIN

@@ -139,6 +139,34 @@ def test_a_handout_has_a_page_for_each_slide(present):
     assert len(pages) == n_slides
 
 
+def test_a_handout_opens_its_folds_and_keeps_options(present):
+    page = present(LECTURES[0])
+    page.emulate_media(media="print")
+    folds = page.locator(".slide details:not(.fold-code)")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert folds.count() and page.locator(".slide details:not([open]):not(.fold-code)").count() == 0
+    assert page.locator(".slide .predict input[type=radio]").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".slide details[open]:not(.fold-code)").count() == 0
+
+
+def test_keys_turn_after_an_answer(present):
+    page = present(LECTURES[0])
+    answer = page.locator(".slide.on .quiz input[type=radio]")
+    while not answer.count():
+        page.keyboard.press("ArrowRight")
+    before = page.locator(".present .count").inner_text()
+    answer.first.check()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".present .count").inner_text() != before
+
+
+def test_a_message_does_not_end_in_a_citation(present):
+    for path in EVERY:
+        said = present(path).locator(".slide .message").all_inner_texts()
+        assert not [text for text in said if re.search(r"(et al|n\.d)\.$", text)]
+
+
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
 def test_notes_show_the_plan_of_each_slide(path, present):
     """In a window of their own, from files; its keys turn the slides, and it closes with them."""
