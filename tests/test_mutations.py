@@ -429,7 +429,9 @@ def test_the_build_notices(fault, tmp_path):
     names = ("glossary.md", "bibliography.md", "references.bib")
     (tmp_path / "pages").mkdir()
     for name in names:
-        shutil.copy(ROOT / "pages" / name, tmp_path / "pages")
+        text = (ROOT / "pages" / name).read_text(encoding="utf-8")
+        text = re.sub(r"\[([^]]+)\]\(\.\./lectures/[^)]+\)", r"\1", text)  # they are not here
+        (tmp_path / "pages" / name).write_text(text, encoding="utf-8")
     toc = "format: jb-book\nroot: page\nchapters:\n"
     toc += "  - file: pages/glossary\n  - file: pages/bibliography\n"
     (tmp_path / "_toc.yml").write_text(toc)
