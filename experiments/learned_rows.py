@@ -92,6 +92,7 @@ def main() -> None:
     start = time.process_time()
     runs = [run(seed) for seed in SEEDS]
     head = {"made_by": "experiments/learned_rows.py", "torch": torch.__version__.split("+")[0]}
+    head["threads"] = 1
     table = {**head, "cpu_seconds": round(time.process_time() - start), "runs": runs}
     FILE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 

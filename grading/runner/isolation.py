@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import random
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -53,6 +54,10 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+_FORBIDDING = threading.RLock()
+"""One ban at a time: threads that put functions back in turn would leave one banned for good."""
+
+
 @contextlib.contextmanager
 def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
     """While the answer runs, calling one of these functions raises `ForbiddenCall`.
@@ -72,7 +77,7 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
             getattr(v, "__globals__", None) for v in getattr(answer, "__dict__", {}).values()
         )
         space = next(filter(None, methods), {})
-    with contextlib.ExitStack() as stack:
+    with _FORBIDDING, contextlib.ExitStack() as stack:
         for name in names:
             owner, attribute = _resolve(name)
             original = getattr(owner, attribute)

@@ -154,9 +154,7 @@ def test_two_mistakes_in_a_training_loop_are_named():
     task = load("training_loop")
     pairs = {pair.whys: pair.answer for pair in task.pairs()}
     whys = [m.why for m in task.mistakes]
-    ours = [
-        next(w for w in whys if words in w) for words in ("Padding is a target", "add up", "SGD")
-    ]
+    ours = [next(w for w in whys if words in w) for words in ("Padding is used", "add up", "SGD")]
     for which in ((0, 1), (1, 2)):
         both = tuple(ours[i] for i in which)
         message = grade(task, pairs[both], 0).message
@@ -272,7 +270,7 @@ def test_errors_nan_and_zeros_say_little(outcome, little):
     assert says_little(outcome) == little
 
 
-def test_zeros_that_a_mistake_gives_are_a_frequent_cause():
+def test_zeros_of_a_mistake_are_a_frequent_cause():
     zeros = Mistake(lambda x: 0 * x, "Multiplied by 0.")
     task = sample_tasks.example(
         cases=lambda seed: [Case((np.array([1.0, 2.0]),))], mistakes=(zeros,)

@@ -1,6 +1,7 @@
 """What a run must not leave behind: seeds, default precision, threads, forbidden calls."""
 
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -57,6 +58,23 @@ def test_forbidden_function_has_no_other_name(own):
 def test_method_of_a_class_can_be_forbidden():
     with forbid(["torch.Tensor.softmax"], answer), pytest.raises(ForbiddenCall):
         torch.zeros(2).softmax(-1)
+    assert torch.zeros(2).softmax(-1).tolist() == [0.5, 0.5]
+
+
+def test_bans_of_two_threads_leave_nothing_banned():
+    entered, leave = threading.Event(), threading.Event()
+
+    def second():
+        with forbid(["torch.Tensor.softmax"], answer):
+            entered.set()
+            leave.wait(10)
+
+    other = threading.Thread(target=second)
+    with forbid(["torch.Tensor.softmax"], answer):
+        other.start()
+        assert not entered.wait(0.1)  # it waits for this ban to end
+    leave.set()
+    other.join()
     assert torch.zeros(2).softmax(-1).tolist() == [0.5, 0.5]
 
 

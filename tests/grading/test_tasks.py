@@ -615,7 +615,7 @@ def test_what_the_check_refuses_has_not_stopped():
         assert "It stops with" in grade(task, own, 0).message
 
 
-def test_result_of_another_form_is_no_error_of_the_student():
+def test_another_form_is_no_error_of_the_student():
     """The harness asks the result for something that it does not have."""
 
     def harness(answer, x):

@@ -624,7 +624,7 @@ def test_fading_state_is_accessible_and_fits(play, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_lstm_drawing_has_the_numbers_of_the_worked_step():
+def test_lstm_drawing_has_the_worked_numbers():
     """Lecture 1: the second word, with the weights of its cell, in NumPy."""
 
     def sigmoid(z):
