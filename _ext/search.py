@@ -46,7 +46,7 @@ SYNONYMS = {
     "forget gate": "lstm",
     "generation": "sampling",
     "gpt": "language model",
-    "gqa": "grouped queries",
+    "gqa": "grouped-query attention",
     "gru": "recurrent",
     "hallucinate": "wrong facts",
     "hallucination": "wrong facts",

@@ -1,4 +1,4 @@
-"""The class grader: grades the notebooks of a whole class on private cases.
+"""The class grader: grades the notebooks of a whole class on hidden cases.
 
 A run is a pipeline (`pipeline.grade_class`): intake, execution, marking, publication.
 

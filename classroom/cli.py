@@ -16,7 +16,7 @@ from classroom.sandbox.examiner import GraderError
 
 DESCRIPTION = """Grade a class.
 
-Each submission runs in a sandbox of its own, on private cases; its results are plain data, and the
+Each submission runs in a sandbox of its own, on hidden cases; its results are plain data, and the
 verdict is given outside. Results are stored one by one, so a run that was stopped continues where
 it was. What persons entered is checked before anything is written, and it is never lost."""
 MOST_JOBS = 16
@@ -87,7 +87,7 @@ def parser() -> argparse.ArgumentParser:
     add("--scale", action="store_true", help="to the maximum of that table")
     add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
     add("--student", default="", help="all of it is by this one student")
-    add("--seed", type=int, help="of the private cases (drawn once, then kept)")
+    add("--seed", type=int, help="of the hidden cases (drawn once, then kept)")
     add("--jobs", type=jobs, default=str(cores()), help="notebooks run at the same time")
     add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
     add("--unsafe", action="store_true", help="without a sandbox: see the message")

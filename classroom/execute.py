@@ -58,7 +58,7 @@ def execute(
 
 
 def case_seed(secret: int, task: str) -> int:
-    """The seed of one task's private cases.
+    """The seed of one task's hidden cases.
 
     The feedback shows inputs, and the input of some tasks is a seed. Nobody can derive the secret
     from it, nor the cases of another task.
@@ -67,7 +67,7 @@ def case_seed(secret: int, task: str) -> int:
 
 
 def _prepare(run: Run, lecture: int, limits: Limits) -> list[Prepared]:
-    """The tasks of a lecture with their private cases."""
+    """The tasks of a lecture with their hidden cases."""
     names = sorted(name for name, task in run.tasks.items() if task.lecture == lecture)
     return [Prepared.of(run.tasks[name], case_seed(run.seed, name), limits) for name in names]
 

@@ -37,7 +37,7 @@ class Options:
     participants: Sequence[Path] = ()
     """Tables that say which participant of a blind marking is which student."""
     seed: int | None = None
-    """Seed of the private cases; drawn in the first run if not given, then kept."""
+    """Seed of the hidden cases; drawn in the first run if not given, then kept."""
     jobs: int = 1
     """Number of submissions that run at the same time."""
     torch_seed: int = 0

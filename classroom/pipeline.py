@@ -90,7 +90,7 @@ def _require_fits(options: Options, policy: Policy, tasks: Mapping[str, Task]) -
 
 
 def _seed(store: Store, seed: int | None) -> int:
-    """The seed of the private cases: the given one, that of an earlier run, or a new one."""
+    """The seed of the hidden cases: the given one, that of an earlier run, or a new one."""
     if seed is None:
         seed = int(store.setting("seed") or secrets.randbits(128))
     store.set("seed", str(seed))

@@ -28,7 +28,7 @@ ARGUMENTS = (
 
 
 def applied(policy: Policy, tasks: Mapping[str, Task]) -> dict[str, Task]:
-    """The tasks that are graded: points as the policy has them, private cases, own tasks.
+    """The tasks that are graded: points as the policy has them, hidden cases, own tasks.
 
     Raises:
         PolicyError: if the policy names a task that is not there.

@@ -26,7 +26,7 @@ class Run:
     """The tasks that are graded, by name; the lecturer's own are among them."""
     store: Store
     seed: int
-    """Seed of the private cases."""
+    """Seed of the hidden cases."""
 
     @property
     def lectures(self) -> list[int]:

@@ -234,7 +234,7 @@ def pytest_terminal_summary(terminalreporter, config) -> None:
         tried = sum(count for count, _ in kept)
         share = sum(count * share for count, share in kept) / tried
         terminalreporter.write_line(
-            f"Partial points: {tried} known mistakes in code keep {share:.1%} of them on average."
+            f"Partial credit: {tried} known mistakes in code keep {share:.1%} of them on average."
         )
     for lecture, tried, right, wrong in sorted(noted.get("variants", ())):
         terminalreporter.write_line(

@@ -1,4 +1,4 @@
-"""Which room of the house may import which: the drawing of CONTRIBUTING.md, as a test."""
+"""Which component may import which: the drawing in CONTRIBUTING.md, as a test."""
 
 import ast
 import re
@@ -26,19 +26,21 @@ BELOW = {
     "grading": ("helpers",),
     "classroom": ("helpers", "grading"),
 }
-"""For each room the rooms below it; a room may import itself and these, and no other."""
+"""For each component, those below it; a component may import itself and these, and no other."""
 
-ROOMS = {f"helpers.{name}": "base" for name in BASE}
-ROOMS |= {f"helpers.{name}": "architecture" for name in ARCHITECTURE}
-ROOMS |= {f"helpers.{name}": "use" for name in USE}
-ROOMS |= {f"helpers.{name}": name for name in ("data", "results", "viz", "apps", "interp")}
-ROOMS |= {name: name for name in ("grading", "classroom", "experiments", "benchmarks", "tests")}
+COMPONENTS = {f"helpers.{name}": "base" for name in BASE}
+COMPONENTS |= {f"helpers.{name}": "architecture" for name in ARCHITECTURE}
+COMPONENTS |= {f"helpers.{name}": "use" for name in USE}
+COMPONENTS |= {f"helpers.{name}": name for name in ("data", "results", "viz", "apps", "interp")}
+COMPONENTS |= {
+    name: name for name in ("grading", "classroom", "experiments", "benchmarks", "tests")
+}
 
 
-def room_of(module: str) -> str:
-    """The room of a module of the project; empty for any other."""
+def component_of(module: str) -> str:
+    """The component that a module of the project belongs to; empty for any other module."""
     first_two = ".".join(module.split(".")[:2])
-    return ROOMS.get(first_two) or ROOMS.get(module.split(".")[0], "")
+    return COMPONENTS.get(first_two) or COMPONENTS.get(module.split(".")[0], "")
 
 
 def imported(source: str) -> set[str]:
@@ -53,14 +55,15 @@ def imported(source: str) -> set[str]:
 
 
 def forbidden(module: str, source: str) -> list[str]:
-    """Imports of a module that its room does not allow, as MODULE (ROOM) -> NAME (ROOM)."""
-    own = room_of(module)
+    """Imports that a module's component does not allow, as MODULE (ITS COMPONENT) -> NAME (…)."""
+    own = component_of(module)
     allowed = {own, *BELOW[own]}
     in_helpers = {"helpers"} & allowed
     return [
-        f"{module} ({own}) -> {name} ({room_of(name)})"
+        f"{module} ({own}) -> {name} ({component_of(name)})"
         for name in sorted(imported(source))
-        if room_of(name) not in allowed | {""} and not (in_helpers and name.startswith("helpers."))
+        if component_of(name) not in allowed | {""}
+        and not (in_helpers and name.startswith("helpers."))
     ]
 
 
@@ -82,12 +85,12 @@ def test_imports_go_down():
     assert wrong == []
 
 
-def test_every_module_of_helpers_has_a_room():
-    assert [module for module, _ in modules("helpers") if not room_of(module)] == ["helpers"]
+def test_every_module_of_helpers_has_a_component():
+    assert [module for module, _ in modules("helpers") if not component_of(module)] == ["helpers"]
 
 
 @pytest.mark.parametrize(
-    ("module", "line", "room"),
+    ("module", "line", "component"),
     [
         ("helpers.masks", "from helpers.training import train", "use"),
         ("helpers.encoder_decoder", "from helpers import training", "use"),
@@ -100,9 +103,9 @@ def test_every_module_of_helpers_has_a_room():
         ("classroom.policy", "from tests.conftest import ROOT", "tests"),
     ],
 )
-def test_upward_import_is_noticed(module, line, room):
+def test_upward_import_is_noticed(module, line, component):
     (found,) = forbidden(module, line)
-    assert found.startswith(f"{module} (") and found.endswith(f"({room})")
+    assert found.startswith(f"{module} (") and found.endswith(f"({component})")
 
 
 def test_import_from_below_is_allowed():
@@ -131,9 +134,11 @@ def test_no_two_modules_import_each_other():
     assert needs == {}
 
 
-def test_drawing_shows_every_room():
+def test_drawing_shows_every_component():
     text = (ROOT / "_static" / "architecture.svg").read_text(encoding="utf-8")
     words = set(re.findall(r"[\w.]+", text))
-    modules_of_helpers = {name.removeprefix("helpers.") for name in ROOMS if "helpers." in name}
+    modules_of_helpers = {
+        name.removeprefix("helpers.") for name in COMPONENTS if "helpers." in name
+    }
     assert modules_of_helpers <= words
     assert "![" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """The zip that Gradescope takes: `python tools/autograder.py LECTURE [--seed N] [--policy FILE]`.
 
-It holds the tasks with their answers and the seed of the private cases: keep it to yourself.
+It holds the tasks with their answers and the seed of the hidden cases: keep it to yourself.
 """
 
 import argparse
@@ -76,7 +76,7 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lecture", type=int)
-    parser.add_argument("--seed", type=int, help="of the private cases (drawn if not given)")
+    parser.add_argument("--seed", type=int, help="of the hidden cases (drawn if not given)")
     parser.add_argument("--policy", type=Path, help="your class.toml")
     parser.add_argument("--out", type=Path, default=ROOT / "autograder.zip")
     given = parser.parse_args()
@@ -86,7 +86,7 @@ def main() -> None:
         make(given.out, given.lecture, seed, given.policy)
     except (ValueError, OSError) as error:
         raise SystemExit(f"No zip was made: {error}") from error
-    print(f"{given.out}: sheet {given.lecture}, private cases of seed {seed}. Keep it to yourself.")
+    print(f"{given.out}: sheet {given.lecture}, hidden cases of seed {seed}. Keep it to yourself.")
     print(f"The same cases in a later zip: SEED={seed}. Autograder points: {points:g}")
     for name, of in written.items():
         said = f"{of:g} of them are of the written task `{name}`, which has 0 points there"

@@ -39,7 +39,7 @@ class GraderError(RuntimeError):
 
 @dataclass
 class Prepared:
-    """A task with its private cases, and the data about it that a worker gets."""
+    """A task with its hidden cases, and the data about it that a worker gets."""
 
     task: Task
     cases: Sequence[Case]

@@ -299,12 +299,12 @@ def _rounded(array: np.ndarray) -> str:
     return str(array.astype(float).round(4).tolist())  # rounded in float32, .1723 has 17 digits
 
 
-# ------------------------------------------------------------------ partial points
+# ------------------------------------------------------------------ partial credit
 
 
 def partial_points(earned: Earned) -> str:
     """Why an answer that is not right earns a part of the points."""
-    return f"Partial points: {reason(earned)}"
+    return f"Partial credit: {reason(earned)}"
 
 
 def reason(earned: Earned) -> str:

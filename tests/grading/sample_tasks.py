@@ -96,7 +96,7 @@ def task(name, kind, reference, lecture=2, points=3, **more):
 
 OPTIONS = tuple(Mistake(letter, f"The reason for {letter}.") for letter in "abc")
 SEED = 5
-"""Of the private cases."""
+"""Of the hidden cases."""
 SLEEPER = "7654.25"
 """Seconds, by which a process left behind is recognised."""
 ZOO_ANSWERS = {

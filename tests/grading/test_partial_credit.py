@@ -1,4 +1,4 @@
-"""Partial points: what is right counts, what is guessed does not, and all places agree."""
+"""Partial credit: what is right counts, what is guessed does not, and all places agree."""
 
 import ast
 import importlib
@@ -124,7 +124,7 @@ def test_one_slip_in_code_keeps_other_points():
     verdict = grade(example(), lambda x: 2 * x if len(x) < 3 else x, 0)
     assert verdict.points == 4 and verdict.mistake == 0
     assert verdict.part == (
-        "Partial points: right on ordinary cases (1/2 of the points); "
+        "Partial credit: right on ordinary cases (1/2 of the points); "
         "not yet on batches (1/4 of the points), edge cases (1/4 of the points)."
     )
     assert "a batch of two" in verdict.message and "Not in a batch." in verdict.message
@@ -253,7 +253,7 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
     check("doubled", batchless)
     said = capsys.readouterr().out
     assert said.startswith("◐ doubled: 4 of 8 points\n")
-    assert "\nPartial points: right on ordinary cases" in said
+    assert "\nPartial credit: right on ordinary cases" in said
     progress(1)
     said = capsys.readouterr().out
     assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said

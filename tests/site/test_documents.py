@@ -54,17 +54,17 @@ def test_python_is_the_one_that_the_package_wants():
 
 
 LIMITS = {
-    r"\((\d+) s a cell": Limits.cell,
-    r"(\d+) s a task,": Limits.task,
-    r"(\d+) s a task that trains": Limits.train,
+    r"\((\d+) s per cell": Limits.cell,
+    r"(\d+) s per task,": Limits.task,
+    r"(\d+) s per task that trains": Limits.train,
     r"(\d+) minutes in all": Limits.total / 60,
     r"at worst (\d+) minutes": Limits.total / 60,
     r"(\d+) MB a folder": Limits.disk / MiB,
     r"memory is watched outside \((\d+) GB\)": Limits.memory / GiB,
     r"processes \((\d+)\)": Limits.processes,
     r"output \((\d+) MB\)": Limits.printed / MiB,
-    r"up to (\d+) zips within each other": MOST_DEEP,
-    r"(\d+) MB for what lies in a student's zip": MOST_WITHIN / 1e6,
+    r"up to (\d+) levels deep": MOST_DEEP,
+    r"(\d+) MB for the contents of a student's zip": MOST_WITHIN / 1e6,
 }
 
 
