@@ -40,7 +40,7 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
     return { maps, says: linear("lm_head", norm("stack.norm", xs)).map(softmax) };
   };
 
-  const heads = ["(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)"];
+  const heads = ["L0H0", "L0H1", "L1H0", "L1H1"];
   let head = 2, typed = text, at = text.length - 1;
   const said = status(), lights = html("tbody");
   const map = svg("svg", { role: "img", class: "grow", style: "max-width:24rem" });
@@ -72,10 +72,10 @@ lamplight.explorable("induction_heads", (stage, { text, arrays }) => {
         fill: "#d55e00", "fill-opacity": v.toFixed(2), stroke: "currentColor", "stroke-opacity": 0.15 }))),
       svg("rect", { x: S, y: S + at * S - 1, width: (at + 1) * S, height: S, fill: "none", stroke: "currentColor", "stroke-width": 1.5 }),
       ...letters.flatMap((c, t) => [sign(7, S + t * S + 11, c), sign(S + t * S + 7, 11, c)]));
-    set(map, { viewBox: `0 0 ${(T + 1) * S} ${(T + 1) * S + 2}`, "aria-label": `Attention map of head ${heads[head]}` });
+    set(map, { viewBox: `0 0 ${(T + 1) * S} ${(T + 1) * S + 2}`, "aria-label": `Attention map of ${heads[head]}` });
     const why = at && top === at - 1 ? ", the symbol before" : top && letters[top - 1] === letters[at] ? `, the symbol after ${top === last[at] + 1 ? "the last" : "an earlier"} ${letters[at]}` : "";
     const next = String.fromCharCode(97 + says[at].indexOf(p));
-    said.textContent = `From symbol ${at + 1}, ${letters[at]}, head ${heads[head]} attends most to symbol ${top + 1}, `
+    said.textContent = `From symbol ${at + 1}, ${letters[at]}, ${heads[head]} attends most to symbol ${top + 1}, `
       + `${letters[top]}${why} (weight ${number(row[top])}). The model predicts ${/[a-z]/.test(next) ? next : "none of a to z"} (probability ${number(p)}).`
       + (last[at] < 0 ? ` No earlier ${letters[at]}: in training every text repeats, so the model may expect the first letter.` : "");
   };

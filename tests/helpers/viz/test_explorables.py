@@ -1257,7 +1257,7 @@ def test_the_path_is_found_cell_by_cell(play):
 
 def induction_heads(text="abcdabcd"):
     arrays = {name: [a["step"], a["base64"]] for name, a in stored("copier")["arrays"].items()}
-    table = (["head", "score"], [["(0, 0)", 0.85]])
+    table = (["head", "score"], [["L0H0", 0.85]])
     config = {"arrays": arrays, "text": text}
     return explorables.to_html("induction_heads", config, table=table, caption="Type.")
 
@@ -1278,7 +1278,7 @@ def test_the_copier_agrees_with_pytorch(play, text):
     T = len(text)
     last = [text.rfind(c, 0, t) for t, c in enumerate(text)]
     asked = [t for t in range(T) if last[t] >= 0]
-    for head, name in enumerate(["(0, 0)", "(0, 1)", "(1, 0)", "(1, 1)"]):
+    for head, name in enumerate(["L0H0", "L0H1", "L1H0", "L1H1"]):
         page.get_by_role("button", name=name).click()
         rects = page.locator(".stage svg rect")
         shown = rects.evaluate_all(
@@ -1305,7 +1305,7 @@ def test_induction_heads_accepts_letters_only(play):
     page.get_by_label("Text of letters").fill("AB c1ab!")
     page.get_by_label("Attend from symbol").fill("4")
     said = page.locator("p[role=status]").inner_text()
-    assert said.startswith("From symbol 5, b, head (1, 0) attends most to symbol 3, c")
+    assert said.startswith("From symbol 5, b, L1H0 attends most to symbol 3, c")
     assert "No earlier" not in said
     page.get_by_label("Text of letters").fill("abcdefgh")
     said = page.locator("p[role=status]").inner_text()
@@ -1314,7 +1314,42 @@ def test_induction_heads_accepts_letters_only(play):
     assert page.locator("p[role=status]").inner_text().startswith("From symbol 1, a,")
 
 
-@pytest.mark.parametrize("make", [find_the_path, induction_heads])
+def ablate_heads():
+    """Three heads in two layers; the third is needed, and zeros in place of the first tilt."""
+    heads = ["L0H0", "L0H1", "L1H0"]
+    zeros = [[5.5, 1.0], [1.5, 0.6], [5.2, 1.0], [1.1, 0.595]] + [[0.1, 0.5]] * 4
+    mean = [[5.5, 1.0], [3.0, 1.0], [5.1, 1.0], [2.5, 0.995]] + [[-0.1, 0.48]] * 4
+    config = {"heads": heads, "layers": [2, 1], "n": 200, "ways": {"zeros": zeros, "mean": mean}}
+    table = (["ablated", "right"], [[h, 1.0] for h in heads])
+    return explorables.to_html("ablate_heads", config, table=table, caption="Ablate.")
+
+
+def test_any_set_of_heads_can_be_ablated(play):
+    """The entry that is shown is the one of exactly these heads, by the chosen way."""
+    page = play(ablate_heads())
+    said = page.locator("p[role=status]")
+    share = page.locator(".stage svg rect").last
+    press = lambda name: page.get_by_role("button", name=name, exact=True).click()  # noqa: E731
+    assert said.inner_text() == "With all heads: every verb is right; mean logit difference 5.50."
+    assert float(share.get_attribute("width")) == 300
+    press("L0H0")
+    assert said.inner_text().startswith("Without L0H0: 80 of 200 verbs are wrong; mean")
+    press("L0H1")
+    assert said.inner_text().startswith("Without L0H0, L0H1: 81 of 200 verbs are wrong")
+    press("mean")
+    assert said.inner_text().endswith("1 of 200 verbs is wrong; mean logit difference 2.50.")
+    press("L0H0")
+    assert said.inner_text() == "Without L0H1: every verb is right; mean logit difference 5.10."
+    press("L1H0")
+    assert said.inner_text().startswith("Without L0H1, L1H0: 104 of 200 verbs are wrong")
+    assert float(share.get_attribute("width")) == pytest.approx(300 * 0.48)
+    pressed = page.get_by_role("button", pressed=True).all_inner_texts()
+    assert pressed == ["mean", "L0H1", "L1H0"]
+    press("All heads back")
+    assert said.inner_text().startswith("With all heads: every verb is right")
+
+
+@pytest.mark.parametrize("make", [find_the_path, ablate_heads, induction_heads])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_lecture_12_explorables_are_accessible_and_fit(play, make, width):
     page = play(make(), width=width)
