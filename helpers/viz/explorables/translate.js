@@ -44,7 +44,7 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const drawTree = (rows) => {
     const at = (each, depth) => [52 + 100 * each.x, 66 * depth + 16];
     tree.replaceChildren(svg("text", { x: 202, y: 18 }, "⟨start⟩"));
-    set(tree, { viewBox: `0 0 406 ${66 * rows.length + 52}`, style: "max-width:30rem" });
+    set(tree, { viewBox: `0 0 406 ${66 * rows.length + 52}`, style: "max-width:24rem" });
     rows.forEach(({ row }, i) => row.forEach((each) => {
       const [x, y] = at(each, i + 1), [a, b] = at(each.from, i);
       const color = each.id === end ? "#009e73" : "var(--lamp)";
@@ -92,11 +92,14 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
       tried = new Map();
       draw();
     }).element,
-    slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
-      (v) => { beams = v; draw(); }).element,
-    penalty.element, hint,
-    html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
-      button("To the end", go(() => Infinity))),
-    said, html("p", {}, "Source: ", source), tree, past);
+    html("div", { class: "row" },
+      html("div", { class: "grow" },
+        slider("beams", { min: 1, max: 4, value: 1, format: (v) => (v === 1 ? "1 (greedy)" : v) },
+          (v) => { beams = v; draw(); }).element,
+        penalty.element, hint,
+        html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
+          button("To the end", go(() => Infinity))),
+        said, html("p", {}, "Source: ", source), past),
+      html("div", { class: "grow" }, tree)));
   draw();
 });
