@@ -10,7 +10,9 @@ ink from the page and its accents from these classes:
 | `lamp-fill`, `blue-fill`, `green-fill` | a soft fill in that colour |
 | `small` | smaller text, for remarks and shapes |
 
-A line ends in an arrow by `marker-end="url(#arrow)"`. A group with `data-part="mask"` can be lit.
+A line ends in an arrow by `marker-end="url(#arrow)"`. A group with `data-part="mask"` can be lit,
+and left out, so that a drawing can grow over several pages. Groups with `data-with="mask"` go with
+that part; those with `data-without="mask"` take its place.
 """
 
 from __future__ import annotations
@@ -49,7 +51,14 @@ _SMALLEST = 13
 """Size of the smallest text in a drawing, in its own units."""
 
 
-def drawing(name: str, *, alt: str, caption: str, highlight: str | Sequence[str] = ()) -> None:
+def drawing(
+    name: str,
+    *,
+    alt: str,
+    caption: str,
+    highlight: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> None:
     """Display a drawing.
 
     Args:
@@ -57,16 +66,25 @@ def drawing(name: str, *, alt: str, caption: str, highlight: str | Sequence[str]
         alt: description of the drawing for readers who do not see it.
         caption: the sentence below it. `code` and *emphasis* are set as such.
         highlight: the part or parts to be lit, as named by `data-part`.
+        without: the part or parts to be left out, for example because they come later.
 
     Raises:
         ValueError: if there is no such drawing or part, or `alt` is shorter than a sentence.
     """
     from IPython.display import HTML, display
 
-    display(HTML(to_html(name, alt=alt, caption=caption, highlight=highlight)))
+    page = to_html(name, alt=alt, caption=caption, highlight=highlight, without=without)
+    display(HTML(page))
 
 
-def to_html(name: str, *, alt: str, caption: str, highlight: str | Sequence[str] = ()) -> str:
+def to_html(
+    name: str,
+    *,
+    alt: str,
+    caption: str,
+    highlight: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> str:
     """The `<figure>` that `drawing` displays."""
     names = sorted(path.stem for path in FOLDER.glob("*.svg"))
     require(name in names, "name", repr(name), f"one of {', '.join(names)}")
@@ -74,12 +92,19 @@ def to_html(name: str, *, alt: str, caption: str, highlight: str | Sequence[str]
     svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
     svg = re.sub(r"<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     parts = set(re.findall(r'data-part="([^"]+)"', svg))
+    hidden = [without] if isinstance(without, str) else list(without)
+    for part in hidden:
+        require(part in parts, "without", repr(part), f"one of {', '.join(sorted(parts))}")
+    for part in parts:
+        gone = f'(?:part|with)="{part}"' if part in hidden else f'without="{part}"'
+        svg = re.sub(rf"<g data-{gone}>.*?</g>", "", svg, flags=re.DOTALL)
+    parts -= set(hidden)
     lit = [highlight] if isinstance(highlight, str) else list(highlight)
     for part in lit:
         require(part in parts, "highlight", repr(part), f"one of {', '.join(sorted(parts))}")
         svg = svg.replace(f'data-part="{part}"', f'data-part="{part}" class="lit"')
     # Ids are those of the whole page, so each drawing gets its own, also when it comes twice.
-    own = "-".join([name.replace("_", "-"), *lit])
+    own = "-".join([name.replace("_", "-"), *lit, *(f"no-{part}" for part in hidden)])
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{own}-\1"', svg)
     svg = re.sub(r'(url\(|href=")#([^")]+)', rf"\1#{own}-\2", svg)
     box = re.search(r'viewBox="([^"]+)"', svg)

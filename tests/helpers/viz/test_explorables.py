@@ -665,6 +665,37 @@ def test_lstm_drawing_grows_stage_by_stage(play):
     assert page.locator("g[data-part=show]").evaluate(opacity) == "0.3"
 
 
+def test_a_drawing_grows_part_by_part():
+    """A part that comes later is left out, with its arrows; what takes its place comes in."""
+    words = {"alt": "Four words and more.", "caption": ""}
+    whole = drawings.to_html("scaled_dot_product", **words)
+    early = drawings.to_html("scaled_dot_product", without=["mask", "heads"], **words)
+    for part, joined, alone in (("mask", "M352 96H374", "M352 96H464"), ("heads", "H626", "V258")):
+        mark, arrow = f'data-part="{part}"', f'{joined}" marker-end'
+        assert (mark in whole, arrow in whole, f'{alone}" marker' in whole) == (True, True, False)
+        assert (mark in early, arrow in early, f'{alone}" marker' in early) == (False, False, True)
+    assert 'data-part="scale"' in early
+    with pytest.raises(ValueError, match="without: got 'lamp'"):
+        drawings.to_html("scaled_dot_product", without="lamp", **words)
+    with pytest.raises(ValueError, match="highlight: got 'mask'"):
+        drawings.to_html("scaled_dot_product", without="mask", highlight="mask", **words)
+
+
+def test_drawn_projections_multiply_right():
+    """Lecture 3 draws the vector of one token, its three matrices, and q, k and v."""
+    svg = (drawings.FOLDER / "one_token.svg").read_text(encoding="utf-8")
+    numbers = {}
+    for part in ("token", "query", "key", "value"):
+        group = re.search(rf'<g data-part="{part}">(.*?)</g>', svg, re.DOTALL)[1]
+        numbers[part] = np.array([int(n) for n in re.findall(r">(\d)</text>", group)])
+        rows = re.findall(r'class="([^"]+)" x="\d+" y="(?:46|76|106|136)"', group)
+        assert [row == "lamp lamp-fill" for row in rows] == [True, True, False, False]
+    x = numbers.pop("token")
+    for drawn in numbers.values():
+        W, result = drawn[:8].reshape(4, 2), drawn[8:]
+        assert (x @ W == result).all()
+
+
 def draws(seed):
     """The normal numbers of `kit.js` for a seed, one after the other."""
     state, most = seed, 2**32 - 1
