@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from classroom.gradebook.store import Result
-from classroom.sandbox.examiner import Answers, Prepared
+from classroom.sandbox.examiner import Answers, Flag, Prepared
 from classroom.sheets import definitions
 from grading.feedback.judge import judge
 from grading.feedback.verdict import Verdict
@@ -50,7 +50,7 @@ def results_of(
                 with _memory_limit():
                     verdict = judge(task, prepared.cases, outcomes, prepared.baseline)
             except Exception as error:
-                answers.flags.add("could not be judged")
+                answers.flags.add(Flag.NOT_JUDGED)
                 result.message = f"The result could not be judged ({type(error).__name__})."
             else:
                 result.points, result.mistake = verdict.points, verdict.mistake

@@ -10,6 +10,7 @@ from classroom.gradebook.store import Correction, Graded, Result, Store
 from classroom.intake.roster import Student
 from classroom.intake.select import OK, Listed, ReviewItem
 from classroom.policy import Policy
+from classroom.sandbox.examiner import Flag
 from classroom.sheets import items_of
 from grading.task import Task
 
@@ -18,7 +19,7 @@ NOTHING = "nothing handed in"
 GRADER, WAITING = "grader", "waiting"
 """Who gave the points of a task, if no person did: the grader, or nobody yet."""
 WHOLE = "In this class a task counts all or nothing."
-REVIEWED_FLAGS = ("forged or garbled answers", "answer channel flooded", "could not be judged")
+REVIEWED_FLAGS = (Flag.FORGED, Flag.FLOODED, Flag.NOT_JUDGED)
 """Flags that a person should see before a grade is final."""
 
 

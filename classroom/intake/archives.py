@@ -14,6 +14,7 @@ from classroom.intake.files import (
     MOST_ZIP,
     NOTEBOOK,
     Handed,
+    has_other_format,
     is_litter,
     is_zip,
     member,
@@ -115,8 +116,8 @@ def files_in_zip(
                 problem = f"It is a zip within {MOST_DEEP} others, and no more are opened; hand in"
                 yield Handed(path, whole, owner, made, deeper, f"{problem} the notebook itself.")
         else:
-            problem = no_notebook(inner)
-            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem)
+            problem, other = no_notebook(inner), has_other_format(inner)
+            yield Handed(path, whole, owner, made, (*inside, entry.filename), problem, other)
 
 
 def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:

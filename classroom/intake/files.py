@@ -29,7 +29,12 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Handed:
-    """One file that was handed in. `inside` leads into a zip, and a zip in a zip."""
+    """One file that was handed in.
+
+    inside: the way to it in a zip, and in a zip of that zip.
+    problem: why it cannot be graded, as a sentence; empty if nothing is known against it.
+    other_format: whether its ending says that it is neither a notebook nor an archive.
+    """
 
     path: Path
     name: str
@@ -37,6 +42,7 @@ class Handed:
     when: float
     inside: tuple[str, ...] = ()
     problem: str = ""
+    other_format: bool = False
 
     @property
     def order(self) -> tuple[int, float, int, str]:
@@ -90,12 +96,18 @@ def is_litter(parts: tuple[str, ...]) -> bool:
 
 def no_notebook(name: str) -> str:
     """Why a file cannot be a notebook, or nothing."""
+    ending = PurePosixPath(name).suffix.lower()
+    if has_other_format(name):
+        ending = ending or "no ending"
+        return f"It is no notebook ({ending}); the file that ends in .ipynb is wanted."
     if NOTEBOOK.search(name):
         return ""
-    ending = PurePosixPath(name).suffix.lower()
-    if ending in ARCHIVES:
-        return f"It is an archive that is not read ({ending}); a notebook or a zip is wanted."
-    return f"It is no notebook ({ending or 'no ending'}); the file that ends in .ipynb is wanted."
+    return f"It is an archive that is not read ({ending}); a notebook or a zip is wanted."
+
+
+def has_other_format(name: str) -> bool:
+    """Whether a file is neither a notebook nor an archive, by its ending."""
+    return not NOTEBOOK.search(name) and PurePosixPath(name).suffix.lower() not in ARCHIVES
 
 
 def readable(name: str) -> str:

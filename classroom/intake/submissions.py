@@ -10,7 +10,14 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from classroom.intake.archives import files_in_zip
-from classroom.intake.files import Handed, is_litter, is_zip, no_notebook, readable
+from classroom.intake.files import (
+    Handed,
+    has_other_format,
+    is_litter,
+    is_zip,
+    no_notebook,
+    readable,
+)
 from classroom.intake.owners import owner_of
 
 
@@ -38,7 +45,8 @@ def find(source: Path) -> list[Handed]:
             found += files_in_zip(path, name, (), source.is_dir())
         else:
             when, problem = path.stat().st_mtime // 1, no_notebook(name)
-            found.append(Handed(path, name, owner_of(name), when, problem=problem))
+            other = has_other_format(name)
+            found.append(Handed(path, name, owner_of(name), when, (), problem, other))
     return found
 
 

@@ -18,7 +18,7 @@ def write(
     """The results of a single submission, as Gradescope reads them."""
     good = [sheet for sheet in sheets if sheet.graded]
     if not good:
-        said = [sheet.status for sheet in sheets if sheet.status != NOTHING]
+        said = [sheet.status for sheet in sheets if sheet.row]
         output = said[0] if said else f"{NOTHING} that is a notebook (.ipynb)"
         document: dict = {"score": 0, "output": output, "tests": []}
     else:

@@ -21,14 +21,27 @@ from grading.feedback.baseline import Baseline
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
 from grading.task import Case, Task
 
+
+class Flag(StrEnum):
+    """What happened in a run, in the words of the tables."""
+
+    TIME = "stopped for time"
+    MEMORY = "too much memory"
+    OUTPUT = "too much output"
+    FLOODED = "answer channel flooded"
+    DIED = "ended its process"
+    FORGED = "forged or garbled answers"
+    NOT_JUDGED = "could not be judged"
+
+
 WHY = {
-    "time": ("did not end within {seconds:g} s of computing and was stopped", "stopped for time"),
-    "wait": ("did not end within {wait:g} s, mostly waiting, and was stopped", "stopped for time"),
-    "total": ("was running when the time for the whole notebook was used up", "stopped for time"),
-    "memory": ("took more memory than is allowed and was stopped", "too much memory"),
-    "printed": ("printed more than is allowed and was stopped", "too much output"),
-    "answers": ("flooded the answer channel and was stopped", "answer channel flooded"),
-    "died": ("ended the Python process ({code})", "ended its process"),
+    "time": ("did not end within {seconds:g} s of computing and was stopped", Flag.TIME),
+    "wait": ("did not end within {wait:g} s, mostly waiting, and was stopped", Flag.TIME),
+    "total": ("was running when the time for the whole notebook was used up", Flag.TIME),
+    "memory": ("took more memory than is allowed and was stopped", Flag.MEMORY),
+    "printed": ("printed more than is allowed and was stopped", Flag.OUTPUT),
+    "answers": ("flooded the answer channel and was stopped", Flag.FLOODED),
+    "died": ("ended the Python process ({code})", Flag.DIED),
 }
 FORGED = "More than one answer, or an answer that nobody asked for, came for this task."
 
@@ -90,7 +103,7 @@ class Answers:
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
-    flags: set[str] = field(default_factory=set)
+    flags: set[Flag] = field(default_factory=set)
 
 
 @dataclass
@@ -149,7 +162,7 @@ class Examiner:
                 said = " ".join(report.said.split())
                 raise GraderError(f"the worker does not start ({report.why} {report.code}): {said}")
             found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in report.cell_errors.items()}
-            found.flags |= {"forged or garbled answers"} if report.garbled else set()
+            found.flags |= {Flag.FORGED} if report.garbled else set()
             for name, event in report.answers.items():
                 self._take(found, todo[name], event)
             found.failed |= {name: FORGED for name in report.forged}
@@ -183,7 +196,7 @@ class Examiner:
             try:
                 found.outcomes[name] = outcomes_from(event["outcomes"], prepared.cases)
             except SerializeError:
-                found.flags.add("forged or garbled answers")
+                found.flags.add(Flag.FORGED)
                 found.failed[name] = "The answer came back garbled."
         elif died == "too long":
             found.failed[name] = "It returns more data than is allowed."

@@ -13,9 +13,9 @@ from classroom.gradebook.grades import NOTHING, WAITING, Grade, SheetGrade
 from classroom.gradebook.store import Correction, Previous, Result, Store
 from classroom.intake import handed_times, intake
 from classroom.intake.files import Handed
-from classroom.intake.owners import owner_of
+from classroom.intake.owners import Owner, owner_of
 from classroom.intake.roster import Class, Student
-from classroom.intake.select import Listed, ReviewItem, State
+from classroom.intake.select import Listed, ReviewItem, State, select
 from classroom.lms import canvas, gradescope, moodle
 from classroom.options import Options
 from classroom.policy import Policy, SheetRules
@@ -63,6 +63,15 @@ def test_intake_accepts_files_that_count():
     rows[2].reject(State.REFUSED, "The file is empty.")
     assert intake.Intake(rows, [], Class()).accepted == rows[:1]
     assert [row.refused for row in rows] == [False, False, True]
+
+
+@pytest.mark.parametrize("other_format", [True, False])
+def test_what_a_file_is_hangs_on_no_wording(other_format):
+    """A file of another format that nobody is known for is nobody's; any other is a student's."""
+    handed = Handed(Path("bob.py"), "bob.py", Owner("", "bob"), 0.0, (), "Unwanted.", other_format)
+    [row], [item] = select([handed], COURSE, 2, {2: ""}, Class(), {})
+    assert (row.student is None) == other_format and row.status == "Unwanted."
+    assert item.what == ("Unwanted, and nobody's" if other_format else "not graded: Unwanted.")
 
 
 def test_times_of_a_table_need_a_date(tmp_path):
