@@ -2,7 +2,7 @@
 
     make check                                  style, and the rules of every notebook
     make check NB=lectures/04_masks.ipynb       the rules of this one, and its outputs compared
-    make check FILE=helpers/masks.py            the tests of this module, found by their names
+    make check FILE=helpers/masks.py            the tests with this module's name or an import of it
     make check TASK=causal_mask                 the rules of its lecture's notebooks; the proof of
                                                 this task: model answer, stub, known mistakes,
                                                 other seeds, its place in its notebooks
@@ -22,26 +22,27 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cachepr
 
 
 def tests_of(file: str) -> list[str]:
-    """The test files that belong to a module.
+    """The test files that belong to a module, those that bear its name first.
 
-    Those in the folder of its package whose name holds its name, as `tests/helpers/test_masks.py`.
-    If there are none, those that import it. For a module of `helpers` also its bad calls.
+    A file belongs to it if it lies in the folder of the module's package and its name holds the
+    module's, as `tests/helpers/test_masks.py`, or if it imports the module. The bad calls belong to
+    every module of `helpers`.
     """
     path = Path(file)
     tests = sorted(ROOT.glob("tests/**/test_*.py"))
     if path.name.startswith("test_"):
         return [file]
     folder = ROOT / "tests" / path.parent
-    named = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
+    found = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
     module = re.escape(path.with_suffix("").as_posix().replace("/", "."))
     package, _, name = module.rpartition(r"\.")
     imports = rf"(import|from) {module}\b"
     if package:
         imports += rf"|from {package} import (\([^)]*|.*)\b{name}\b"
-    found = named or [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
+    found += [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
     if path.parts[0] == "helpers":
         found.append(ROOT / "tests" / "helpers" / "test_bad_calls.py")
-    return [t.relative_to(ROOT).as_posix() for t in found]
+    return [t.relative_to(ROOT).as_posix() for t in dict.fromkeys(found)]
 
 
 def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
