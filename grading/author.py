@@ -26,7 +26,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TypeVar
@@ -212,10 +212,10 @@ def told_apart(task: Task, cases: Sequence[Case]) -> bool:
     baseline = Baseline(task, cases)
     catalogue, same = baseline.catalogue, baseline.same
     rows = [("", catalogue.right), *zip(catalogue.sentences, catalogue.wrong, strict=True)]
-    return not any(
-        one[0] != other[0] and all(map(same, one[1], other[1]))
-        for one, other in combinations(rows, 2)
-    )
+    for (why, ours), (other_why, theirs) in permutations(rows, 2):
+        if why != other_why and all(map(same, ours, theirs)):
+            return False
+    return True
 
 
 def _changed(space: Mapping[str, object], changes: Sequence[str], label: str) -> object:

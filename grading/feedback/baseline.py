@@ -126,7 +126,7 @@ class Baseline:
         return self._catalogue.kinds if self._catalogue else None
 
     def same(self, one: Outcome, other: Outcome) -> bool:
-        """Whether two outcomes cannot be told apart."""
+        """Whether the first outcome passes for the second."""
         return same(self.task, one, other)
 
     def _run(self, answer: object, case: int) -> Outcome:
@@ -137,7 +137,10 @@ class Baseline:
 
 
 def same(task: Task, one: Outcome, other: Outcome) -> bool:
-    """Whether two outcomes of a task cannot be told apart."""
+    """Whether the first outcome passes for the second, which is taken as what was expected.
+
+    For nearly all outcomes this is the same both ways; see `difference`.
+    """
     if not (one.ok and other.ok):
         ends = [(outcome.status, outcome.error, outcome.form) for outcome in (one, other)]
         return ends[0] == ends[1]

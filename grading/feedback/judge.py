@@ -68,10 +68,10 @@ def grade(
 
     `announce` is called each time that a known mistake has to be run.
     """
-    cases, baseline = task.cases(seed), baseline_of(task, seed)
-    outcomes = run(task, answer, cases)
+    baseline = baseline_of(task, seed)
+    outcomes = run(task, answer, baseline.cases)
     with baseline.announcing(announce) if announce else nullcontext():
-        return judge(task, cases, outcomes, baseline)
+        return judge(task, baseline.cases, outcomes, baseline)
 
 
 def baseline_of(task: Task, seed: int) -> Baseline:

@@ -134,6 +134,10 @@ def difference(
     Shapes are compared before values, and of the entries of an array the one with the largest
     difference is given. Whole numbers stand for numbers, any precision is accepted, and lists of
     numbers stand for an array as an array does for them.
+
+    The two sides are not alike: more forms of `got` are accepted than of `want`. An array of whole
+    numbers passes where other numbers are wanted, and an array of one entry where a number is
+    wanted, but not the reverse; and `rtol` is a share of `want`.
     """
     if isinstance(want, np.ndarray):
         return _array_difference(_as_array(got), want, rtol, atol, path)

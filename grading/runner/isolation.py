@@ -7,7 +7,7 @@ import functools
 import importlib
 import random
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -64,30 +64,33 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
 
     Also where the student imported it under a name of their own, or it is the answer itself.
     """
-
-    def refusal(name: str):
-        def refuse(*args: object, **kwargs: object) -> None:
-            raise ForbiddenCall(name)
-
-        return refuse
-
-    space = getattr(answer, "__globals__", None)
-    if space is None:  # a class: the names its methods see
-        methods = (
-            getattr(v, "__globals__", None) for v in getattr(answer, "__dict__", {}).values()
-        )
-        space = next(filter(None, methods), {})
+    space = _globals_of(answer)
     with _FORBIDDING, contextlib.ExitStack() as stack:
         for name in names:
             owner, attribute = _resolve(name)
             original = getattr(owner, attribute)
             if answer is original:
                 raise ForbiddenCall(name)
-            refuse = refusal(name)
-            own = {key: refuse for key, value in space.items() if _calls(value, original)}
+            refuse = _refusal(name)
             stack.enter_context(_replaced(owner, attribute, refuse))
-            stack.enter_context(_with_names(space, own))
+            stack.enter_context(_replaced_in(space, original, refuse))
         yield
+
+
+def _refusal(name: str) -> Callable[..., None]:
+    """A function that takes the place of a forbidden one."""
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise ForbiddenCall(name)
+
+    return refuse
+
+
+def _globals_of(answer: object) -> dict:
+    """The global names that an answer sees: a function's, or those of a class's first method."""
+    members = getattr(answer, "__dict__", {}).values()
+    spaces = (getattr(thing, "__globals__", None) for thing in (answer, *members))
+    return next((space for space in spaces if space is not None), {})
 
 
 def _calls(value: object, original: object) -> bool:
@@ -110,15 +113,16 @@ def _replaced(owner: object, attribute: str, other: object) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _with_names(space: dict, own: Mapping[str, object]) -> Iterator[None]:
-    """Other values under these names; afterwards all names are as they were."""
-    original = dict(space)
-    space.update(own)
+def _replaced_in(space: dict, original: object, refuse: object) -> Iterator[None]:
+    """A refusal under every name of a function; what else is defined meanwhile stays."""
+    before = {key: value for key, value in space.items() if _calls(value, original)}
+    space.update(dict.fromkeys(before, refuse))
     try:
         yield
     finally:
-        space.clear()
-        space.update(original)
+        for key, value in list(space.items()):
+            if value is refuse:  # also under a name that the answer gave it
+                space[key] = before.get(key, original)
 
 
 def _resolve(name: str) -> tuple[object, str]:

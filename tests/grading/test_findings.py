@@ -5,9 +5,10 @@ import pytest
 
 from grading.feedback import findings
 from grading.feedback.baseline import Baseline
+from grading.feedback.judge import grade
 from grading.runner.outcome import Mutation, Outcome, Status, Target
 from grading.runner.run import run
-from grading.task import Mistake
+from grading.task import Case, Mistake
 from tests.grading import sample_tasks
 
 
@@ -90,3 +91,16 @@ def test_mutations_of_both_kinds_count():
     assert not findings.was_mutated(Outcome(value=np.zeros(2)))
     assert findings.was_mutated(Outcome(mutated=(0,)))
     assert findings.was_mutated(Outcome(mutation=Mutation(Target.ARGUMENT, "x")))
+
+
+def test_grade_draws_the_cases_once():
+    """The same cases are run and compared; a further answer draws none."""
+    draws = []
+
+    def cases(seed):
+        draws.append(seed)
+        return [Case((np.array([float(seed)]),))]
+
+    task = sample_tasks.example(cases=cases)
+    assert [grade(task, answer, 3).points for answer in (lambda x: 2 * x, lambda x: x)] == [5, 0]
+    assert draws == [3]

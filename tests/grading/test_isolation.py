@@ -55,6 +55,23 @@ def test_forbidden_function_has_no_other_name(own):
     assert space["answer"](np.array([2, 1])).tolist() == [1, 2]
 
 
+def test_what_the_answer_defines_meanwhile_stays():
+    """New names, and names that it gave to something else; a ban under a new name ends."""
+    code = (
+        "import functools\nfrom numpy import sort\nlast = functools.partial(sort, axis=-1)\n"
+        "calls = 0\nother = sort\n"
+        "def answer(x):\n    global calls, seen, other, mine\n"
+        "    calls += 1\n    seen = list(x)\n    other, mine = max, sort\n"
+    )
+    space = {}
+    exec(code, space)
+    last = space["last"]
+    with forbid(["numpy.sort", "numpy.argsort"], space["answer"]):
+        space["answer"]([2, 1])
+    assert (space["calls"], space["seen"], space["other"]) == (1, [2, 1], max)
+    assert space["sort"] is space["mine"] is np.sort and space["last"] is last
+
+
 def test_method_of_a_class_can_be_forbidden():
     with forbid(["torch.Tensor.softmax"], answer), pytest.raises(ForbiddenCall):
         torch.zeros(2).softmax(-1)

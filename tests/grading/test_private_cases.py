@@ -114,3 +114,13 @@ def test_cases_are_redrawn_until_they_tell():
     seeds = [case_seed(number, task.name) for number in range(8)]
     assert not all(told_apart(task, plainly.cases(seed)) for seed in seeds)
     assert all(told_apart(task, task.cases(seed)) for seed in seeds)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_mistakes_are_told_apart_both_ways(order):
+    """An array of one entry passes for a number, the number not for the array."""
+    answers = [lambda x: 3.0, lambda x: np.array([3.0])][::order]
+    mistakes = tuple(Mistake(answer, f"{i}") for i, answer in enumerate(answers))
+    task = sample_tasks.example(mistakes=mistakes)
+    assert not told_apart(task, task.cases(0))
+    assert told_apart(sample_tasks.example(mistakes=mistakes[:1]), task.cases(0))
