@@ -36,8 +36,10 @@ A model that reads more than one sequence gets a tuple of them in place of the t
 class Vocabulary:
     """Words and their ids. Id 0 is the pad token `<pad>`; the words follow in the order given.
 
+    Words are in lower case: `encode` ignores case, and `decode` begins a text with a capital.
+
     Raises:
-        ValueError: if a word occurs twice.
+        ValueError: if a word occurs twice or holds a capital letter.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -45,6 +47,8 @@ class Vocabulary:
         self.ids = {word: i for i, word in enumerate(self.words)}
         twice = sorted({word for word in self.words if self.words.count(word) > 1})
         require(not twice, "words", f"{twice} more than once", "different words")
+        capital = [word for word in self.words if word != word.lower()]
+        require(not capital, "words", f"capital letters in {capital}", "words in lower case")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -106,8 +110,10 @@ def shift_right(
     require(len(sources) >= 1, "sources", "none", "at least one")
     needed = f"{len(sources)}, one for each source"
     require(len(targets) == len(sources), "targets", len(targets), needed)
-    begun = [torch.cat([torch.tensor([START]), row]) for row in targets]
-    ended = [torch.cat([row, torch.tensor([END])]) for row in targets]
+    device = sources[0].device
+    first, last = (torch.tensor([id], device=device) for id in (START, END))  # (1,) each
+    begun = [torch.cat([first, row]) for row in targets]
+    ended = [torch.cat([row, last]) for row in targets]
     source, target = (pad_sequence(rows, True, PAD) for rows in (sources, begun))
     return (source, target), pad_sequence(ended, True, IGNORE_INDEX)
 

@@ -78,7 +78,8 @@ def train(
 
     Raises:
         ValueError: if `steps`, `lr`, `warmup` or `clip` is too small, `make_batch` does not return
-            a batch, or the loss is not finite; then the weights are those before that step.
+            a batch, or the loss or the gradient is not finite; then the weights are those before
+            that step.
     """
     require(steps >= 1, "steps", steps, "at least 1")
     require(lr > 0, "lr", lr, "a number above 0")
@@ -97,8 +98,9 @@ def train(
         require(finite, "loss", f"{history.loss[-1]} at step {step}", needed)
         optimizer.zero_grad()
         loss.backward()
-        if clip is not None:
-            nn.utils.clip_grad_norm_(model.parameters(), clip)
+        limit = math.inf if clip is None else clip
+        norm = nn.utils.clip_grad_norm_(model.parameters(), limit).item()
+        require(math.isfinite(norm), "gradient", f"norm {norm} at step {step}", needed)
         optimizer.step()
         schedule.step()
     model.eval()

@@ -178,6 +178,27 @@ def test_train_stops_at_nan_before_the_update(bad):
     assert model.layer.weight.isfinite().all()
 
 
+@pytest.mark.parametrize("clip", [1.0, None])
+def test_train_stops_at_a_nan_gradient(clip):
+    """√|w − 1| is 0 at w = 1, and its gradient there is 0 · ∞."""
+
+    class Kink(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.w = nn.Embedding(5, 5), nn.Parameter(torch.ones(1))
+            self.calls = 0
+
+        def forward(self, tokens):
+            self.calls += 1
+            kink = (self.w.detach() if self.calls < 3 else self.w).sub(1).abs().sqrt()
+            return self.layer(tokens) + kink
+
+    model = Kink()
+    with pytest.raises(ValueError, match="gradient: got norm nan at step 2; needed a finite"):
+        train(model, copy_task(set_seed(0)), steps=5, clip=clip)
+    assert all(parameter.isfinite().all() for parameter in model.parameters())
+
+
 def test_history_smoothed():
     assert History([1.0, 3.0, 5.0, 7.0, 9.0]).smoothed(2) == [2.0, 6.0, 9.0]
     assert History().smoothed() == []

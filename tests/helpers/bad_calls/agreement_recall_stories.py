@@ -14,6 +14,10 @@ CASES = {
             "words: got ['a'] more than once; needed different words",
         ),
         (
+            lambda: Vocabulary(["the", "Hague"]),
+            "words: got capital letters in ['Hague']; needed words in lower case",
+        ),
+        (
             lambda: Vocabulary(["a"]).encode("a b"),
             "text: got the unknown words ['b']; needed words of the vocabulary",
         ),

@@ -18,7 +18,7 @@ from helpers.data.recall import (
 from helpers.data.stories import STORY_VOCABULARY, story_text, tell_stories
 from helpers.results import store
 from helpers.results.store import stored
-from helpers.tokens import IGNORE_INDEX, Vocabulary, next_word_batch
+from helpers.tokens import IGNORE_INDEX, Vocabulary, next_word_batch, shift_right
 from tools import prose
 
 WORDS, STORIES = AGREEMENT_VOCABULARY, STORY_VOCABULARY
@@ -71,6 +71,14 @@ def test_ids_start_behind_the_filler():
     small = Vocabulary(["a", "b"])
     assert len(small) == 3 and small.words == ("<pad>", "a", "b")
     assert small.encode("B a").tolist() == [2, 1]
+
+
+def test_teacher_forcing_stays_on_the_device():
+    """`meta` stands for an accelerator: tensors of two devices cannot be joined."""
+    rows = [torch.zeros(n, dtype=torch.long, device="meta") for n in (2, 3)]
+    (source, begun), ended = shift_right(rows, rows)
+    assert {part.device.type for part in (source, begun, ended)} == {"meta"}
+    assert source.shape == (2, 3) and begun.shape == ended.shape == (2, 4)
 
 
 def test_no_word_has_two_roles():
