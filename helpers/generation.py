@@ -7,6 +7,7 @@ The functions on logits and probabilities return distributions, so that they can
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,9 +58,11 @@ def next_token_probabilities(
     if temperature == 0.0:
         probabilities = greedy(logits)
     else:
-        # With the largest at 0, division by a small temperature cannot overflow.
+        # With the largest at 0, division by a small temperature cannot overflow. It can give 0/0,
+        # since a temperature below 1e-45 is 0 in float32: the largest stay 0.
         shifted = logits - logits.amax(dim=-1, keepdim=True)
-        probabilities = (shifted / temperature).softmax(dim=-1)  # (*batch, vocab)
+        divided = (shifted / temperature).masked_fill(shifted == 0.0, 0.0)
+        probabilities = divided.softmax(dim=-1)  # (*batch, vocab)
     if top_k is not None:
         probabilities = filter_top_k(probabilities, top_k)
     if top_p is not None:
@@ -117,6 +120,7 @@ def generate(
     top_k: int | None = None,
     top_p: float | None = None,
     eos_id: int | None = None,
+    pad_id: int = PAD,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
 ) -> Int[Tensor, "batch T_all"]:
@@ -128,7 +132,9 @@ def generate(
         max_new_tokens: the most tokens to append.
         temperature, top_k, top_p: as in `next_token_probabilities`; temperature 0 takes the
             likeliest token each time.
-        eos_id: the token that ends a row, which is then filled up with `PAD`; None for no end.
+        eos_id: the token that ends a row; None for no end.
+        pad_id: the token that fills up the rows that have ended. `PAD` is the pad token of this
+            course's vocabularies; in a vocabulary without one, `eos_id` can take its place.
         generator: random generator; torch's global one if not given.
         use_cache: whether to use a KV cache (`model.new_cache()`), or else process the whole text
             for each new token. The result is the same.
@@ -164,7 +170,7 @@ def generate(
             last = logits[:, -1]  # (batch, vocab)
             probabilities = next_token_probabilities(last, temperature, top_k, top_p)
             drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
-            unread = drawn.to(tokens.dtype).masked_fill(~running, PAD)
+            unread = drawn.to(tokens.dtype).masked_fill(~running, pad_id)
             tokens = torch.cat([tokens, unread], dim=1)  # (batch, T + 1)
             if eos_id is not None:
                 running = running & (unread != eos_id)
@@ -204,8 +210,8 @@ def beam_search(
     the best score is never below its score.
 
     Args:
-        model: maps tokens (n, T) to logits (n, T, vocab). Any function will do; call `model.eval()`
-            first if the model has dropout.
+        model: maps tokens (n, T) to logits (n, T, vocab). Any function will do; a module is called
+            in evaluation mode.
         tokens: the prompt, at least one token.
         max_new_tokens: the most tokens to append. A hypothesis that has not ended by then counts
             as it is.
@@ -223,9 +229,10 @@ def beam_search(
     require(max_new_tokens >= 1, "max_new_tokens", max_new_tokens, "at least 1")
     require(n_beams >= 1, "n_beams", n_beams, "at least 1")
     require(length_penalty >= 0, "length_penalty", length_penalty, "0 or more")
-    ends = _search(model, tokens, max_new_tokens, eos_id, n_beams)
-    if n_beams > 1:
-        ends |= _search(model, tokens, max_new_tokens, eos_id, 1)
+    with eval_mode(model) if isinstance(model, nn.Module) else nullcontext():
+        ends = _search(model, tokens, max_new_tokens, eos_id, n_beams)
+        if n_beams > 1:
+            ends |= _search(model, tokens, max_new_tokens, eos_id, 1)
     found = [Hypothesis(new, p, p / len(new) ** length_penalty) for new, p in ends.items()]
     return sorted(found, key=lambda hypothesis: -hypothesis.score)
 

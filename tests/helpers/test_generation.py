@@ -113,6 +113,15 @@ def test_tiny_temperature_does_not_overflow():
         assert torch.equal(next_token_probabilities(logits, 1e-40), expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("temperature", [1e-10, 1e-40, 1e-50, 1e-300, 5e-324])
+def test_tiny_temperature_shares_among_the_largest(dtype, temperature):
+    """Also where it is 0 in the dtype of the logits: 0/0 would be NaN."""
+    logits = torch.tensor([[2.0, 1.0, 2.0, -torch.inf], [0.0, 1.0, 0.5, -3.0]], dtype=dtype)
+    expected = torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]], dtype=dtype)
+    assert torch.equal(next_token_probabilities(logits, temperature), expected)
+
+
 @examples
 @given(
     vocabs,
@@ -295,6 +304,11 @@ def test_rows_stop_by_themselves():
         [9, 10, 0, 1, 2, 3],
         [4, 5, 6, 7, 8, PAD],
     ]
+    options = {"temperature": 0.0, "eos_id": 8, "use_cache": False}
+    for pad_id in (8, 10):  # where id 0 is a word like any other
+        padded = generate(Next(), tokens, 5, pad_id=pad_id, **options)
+        assert padded[1].tolist() == [6, 7, 8, *[pad_id] * 3]
+        assert torch.equal(padded[[0, 2]], found[[0, 2]]) and padded[3, -1] == pad_id
     assert generate(
         Next(), tokens[1:2], 5, temperature=0.0, eos_id=8, use_cache=False
     ).tolist() == [[6, 7, 8]]
