@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -123,7 +124,7 @@ class TransformerBlock(nn.Module):
         super().__init__()
         require(norm in ("pre", "post"), "norm", repr(norm), "'pre' or 'post'")
         d_ff = 4 * d_model if d_ff is None else d_ff
-        self.norm = norm
+        self.d_model, self.norm = d_model, norm
         self.attention = parts.attention(d_model, n_heads, dropout=dropout, positions=positions)
         self.feed_forward = parts.feed_forward(d_model, d_ff, dropout)
         self.norm_attention = parts.norm(d_model)
@@ -182,9 +183,8 @@ class TransformerBlock(nn.Module):
 
     def _check(self, name: str, x: Tensor) -> None:
         """Refuse a tensor that is not (batch, T, d_model)."""
-        d_model = self.feed_forward.up_proj.in_features
-        fits = x.dim() == 3 and x.shape[-1] == d_model
-        require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {d_model})")
+        fits = x.dim() == 3 and x.shape[-1] == self.d_model
+        require(fits, name, f"shape {tuple(x.shape)}", f"shape (batch, T, {self.d_model})")
 
 
 class DecoderCache:
@@ -193,10 +193,28 @@ class DecoderCache:
     def __init__(self) -> None:
         self.own = KeyValueCache()
         self.memory = KeyValueCache()
+        self._projected: Tensor | None = None
 
     def __len__(self) -> int:
         """The number of target positions in the cache."""
         return len(self.own)
+
+    def to_project(
+        self, memory: Float[Tensor, "batch T_k d_model"]
+    ) -> Float[Tensor, "batch T_new d_model"]:
+        """The part of the memory that is not in the cache: all of it at first, nothing later.
+
+        Raises:
+            ValueError: if the cache holds keys and values of another memory.
+        """
+        if self.memory.keys is None:
+            self._projected = memory
+            return memory
+        known = self._projected
+        same = memory is known or (memory.dtype == known.dtype and torch.equal(memory, known))
+        needed = "the one whose keys and values the cache holds; new_cache() for another"
+        require(same, "memory", "another one than before", needed)
+        return memory[:, :0]
 
 
 class DecoderBlock(TransformerBlock):
@@ -252,8 +270,8 @@ class DecoderBlock(TransformerBlock):
             causal: whether self-attention hides later positions; usually True.
 
         Raises:
-            ValueError: if `x` or `memory` is not (batch, T, d_model), or a mask or the cache does
-                not fit.
+            ValueError: if `x` or `memory` is not (batch, T, d_model), a mask or the cache does not
+                fit, or the cache was filled with another memory.
         """
         self._check("x", x)
         self._check("memory", memory)
@@ -261,8 +279,7 @@ class DecoderBlock(TransformerBlock):
         needed = f"{shape_text(batch, 'T_k', d_model)}: batch as x"
         require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
         own, cross = (None, None) if cache is None else (cache.own, cache.memory)
-        if cross is not None:
-            memory = memory[:, len(cross) :]  # once in the cache, none of it is projected again
+        memory = memory if cache is None else cache.to_project(memory)
         y = self._pre(x, self.norm_attention)
         y = self.attention(y, None, None, mask, return_weights, own, causal=causal)
         y, self_weights = y if return_weights else (y, None)

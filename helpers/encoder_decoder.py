@@ -19,7 +19,7 @@ from helpers.config import TransformerConfig
 from helpers.models import eval_mode
 from helpers.positions import PositionEncoding, positions_or_default
 from helpers.tokens import PAD, check_tokens
-from helpers.validation import require_dims
+from helpers.validation import require_dims, require_length
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -43,7 +43,7 @@ class EncoderDecoder(nn.Module):
     Args:
         config: sizes and options. `source_vocab` is the vocabulary of the source; `vocab` is that
             of the target, and the number of logits. Encoder and decoder have `n_layers` blocks
-            each.
+            each. `context_length` limits source and target, each by itself.
         positions: an encoding of `helpers.positions` for both sequences, as in `TransformerModel`.
     """
 
@@ -55,9 +55,15 @@ class EncoderDecoder(nn.Module):
         self.positions = positions_or_default(config, positions)
         self.source_embedding = nn.Embedding(config.source_vocab or config.vocab, config.d_model)
         self.target_embedding = nn.Embedding(config.vocab, config.d_model)
-        self.encoder = TransformerStack(config, self.positions)
-        self.decoder = DecoderStack(config, self.positions)
+        in_attention = self.positions.for_attention()
+        self.encoder = TransformerStack(config, in_attention)
+        self.decoder = DecoderStack(config, in_attention)
         self.lm_head = nn.Linear(config.d_model, config.vocab)
+
+    @property
+    def context_length(self) -> int | None:
+        """The longest source, and the longest target, that the model accepts; None for any."""
+        return self.config.context_length
 
     def forward(
         self,
@@ -76,7 +82,8 @@ class EncoderDecoder(nn.Module):
             return_weights: whether to return each block's cross-attention weights.
 
         Raises:
-            ValueError: if source or target are not ids, (batch, T), or their batches differ.
+            ValueError: if source or target are not ids, (batch, T), or longer than the config's
+                `context_length`, or their batches differ.
         """
         memory = self.encode(source)  # (batch, T_k, d_model)
         return self.decode(target, memory, source_mask(source), return_weights)
@@ -85,9 +92,9 @@ class EncoderDecoder(nn.Module):
         """The memory: the encoder's output vector for each token of the source.
 
         Raises:
-            ValueError: if `source` is not ids, (batch, T_k).
+            ValueError: if `source` is not ids, (batch, T_k), or longer than `context_length`.
         """
-        check_tokens(source, self.source_embedding.num_embeddings, "source")
+        self._check("source", source, self.source_embedding)
         x = self.positions.embed(self.source_embedding(source))  # (batch, T_k, d_model)
         return self.encoder(x, source_mask(source))
 
@@ -112,7 +119,7 @@ class EncoderDecoder(nn.Module):
             cache: from `new_cache`.
 
         Raises:
-            ValueError: as `forward`, or if the cache is of another model or batch.
+            ValueError: as `forward`, or if the cache is of another model, batch or memory.
         """
         x = self.states(target, memory, memory_mask, return_weights, cache)
         x, weights = x if return_weights else (x, None)
@@ -131,10 +138,15 @@ class EncoderDecoder(nn.Module):
         | tuple[Float[Tensor, "batch T_q d_model"], list[Float[Tensor, "batch heads T_q T_k"]]]
     ):
         """The decoder's output before the LM head; arguments and errors as in `decode`."""
-        check_tokens(target, self.target_embedding.num_embeddings, "target")
         start = cache[0].own.seen if cache else 0
+        self._check("target", target, self.target_embedding, start)
         x = self.positions.embed(self.target_embedding(target), start)  # (batch, T_q, d_model)
         return self.decoder(x, memory, None, memory_mask, return_weights, cache, causal=True)
+
+    def _check(self, name: str, tokens: Tensor, embedding: nn.Embedding, start: int = 0) -> None:
+        """Refuse tokens that the embedding or the context length does not allow."""
+        check_tokens(tokens, embedding.num_embeddings, name)
+        require_length(name, start + tokens.shape[1], self.context_length)
 
     def new_cache(self) -> list[DecoderCache]:
         """An empty cache for each block of the decoder."""
@@ -163,7 +175,12 @@ class ConditionedDecoder(nn.Module):
     def __init__(self, model: nn.Module, memory: Tensor, memory_mask: Tensor) -> None:
         super().__init__()
         self.model, self.memory, self.memory_mask = model, memory, memory_mask
-        self.train(model.training)
+        self.training = model.training  # `train` would reset the modes of the model's parts
+
+    @property
+    def context_length(self) -> int | None:
+        """The longest target that the model accepts; None for any length."""
+        return self.model.context_length
 
     def forward(
         self, target: Int[Tensor, "batch T_q"], cache: list[DecoderCache] | None = None
@@ -173,9 +190,10 @@ class ConditionedDecoder(nn.Module):
         Raises:
             ValueError: as the model's `decode`.
         """
-        n = len(target) if len(self.memory) == 1 else len(self.memory)
-        memory = self.memory.expand(n, -1, -1)  # (batch, T_k, d_model)
-        mask = self.memory_mask.expand(n, -1, -1, -1)  # (batch, 1, 1, T_k)
+        memory, mask = self.memory, self.memory_mask
+        if len(memory) == 1:
+            memory = memory.expand(len(target), -1, -1)  # (batch, T_k, d_model)
+            mask = mask.expand(len(target), -1, -1, -1)  # (batch, 1, 1, T_k)
         return self.model.decode(target, memory, mask, cache=cache)
 
     def new_cache(self) -> list[DecoderCache]:

@@ -18,7 +18,7 @@ from helpers.blocks import TransformerStack
 from helpers.config import TransformerConfig
 from helpers.positions import PositionEncoding, positions_or_default
 from helpers.tokens import check_tokens
-from helpers.validation import require
+from helpers.validation import require, require_length
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -41,7 +41,7 @@ class TransformerModel(nn.Module):
         self.positions = positions_or_default(config, positions)
         self.embedding = nn.Embedding(config.vocab, config.d_model)
         self.embedding_scale = 1.0
-        self.stack = TransformerStack(config, self.positions)
+        self.stack = TransformerStack(config, self.positions.for_attention())
         self.lm_head = nn.Linear(config.d_model, config.n_outputs or config.vocab)
 
     @property
@@ -94,9 +94,7 @@ class TransformerModel(nn.Module):
         rows = len(cache[0].keys) if start else len(tokens)
         needed = f"{rows}, as the cache holds"
         require(len(tokens) == rows, "tokens", f"{len(tokens)} rows", needed)
-        end, longest = start + tokens.shape[1], self.context_length
-        fits = longest is None or end <= longest
-        require(fits, "tokens", f"{end} positions", f"at most context_length = {longest}")
+        require_length("tokens", start + tokens.shape[1], self.context_length)
 
     def new_cache(self) -> list[KeyValueCache]:
         """An empty KV cache for each block; `forward` fills it from call to call.

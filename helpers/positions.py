@@ -47,6 +47,16 @@ class PositionEncoding(nn.Module):
         """Numbers added to the scores in every layer, with dtype and device of `like`, or None."""
         return None
 
+    def for_attention(self) -> PositionEncoding:
+        """The encoding that attention layers get: none, if this one only adds to the embeddings.
+
+        So the trained table of `LearnedPositions` is in a model's `state_dict` once, and not again
+        for each layer.
+        """
+        kind, plain = type(self), PositionEncoding
+        acts = kind.rotate is not plain.rotate or kind.bias is not plain.bias
+        return self if acts or self.window is not None else PositionEncoding()
+
 
 def positions_or_default(
     config: TransformerConfig, positions: PositionEncoding | None

@@ -221,7 +221,12 @@ class UncachedDecoder(nn.Module):
     def __init__(self, model: nn.Module, source: Tensor) -> None:
         super().__init__()
         self.model, self.source = model, source
-        self.train(model.training)
+        self.training = model.training  # `train` would reset the modes of the model's parts
+
+    @property
+    def context_length(self) -> int | None:
+        """The longest target that the model accepts; None for any length."""
+        return getattr(self.model, "context_length", None)
 
     def forward(self, target: Int[Tensor, "batch T_q"]) -> Float[Tensor, "batch T_q vocab"]:
         """Logits of the token after each target token."""

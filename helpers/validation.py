@@ -34,6 +34,12 @@ def require_share(name: str, p: float) -> None:
     require(0.0 <= p < 1.0, name, p, "a share from 0 up to, but not including, 1")
 
 
+def require_length(name: str, positions: int, longest: int | None) -> None:
+    """Refuse more positions than a model's `context_length`; None allows any number."""
+    fits = longest is None or positions <= longest
+    require(fits, name, f"{positions} positions", f"at most context_length = {longest}")
+
+
 def require_dims(name: str, array: object, dims: int, needed: str) -> None:
     """Refuse an array that does not have `dims` dimensions; `needed` is the shape in words."""
     shape = tuple(array.shape)

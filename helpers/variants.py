@@ -175,6 +175,10 @@ class SlidingWindow(PositionEncoding):
         inner = self.inside.bias(T_q, T_k, like)
         return blocked[None] if inner is None else blocked + inner  # (1 or heads, T_q, T_k)
 
+    def for_attention(self) -> PositionEncoding:
+        """The same window, with what `inside` does in attention."""
+        return SlidingWindow(self.window, self.inside.for_attention())
+
 
 def _check_width(x: Tensor, d_model: int) -> None:
     fits = x.dim() >= 1 and x.shape[-1] == d_model

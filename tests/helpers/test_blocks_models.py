@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from torch import nn
 
 from helpers.apps.attention_reader import AttentionReader
+from helpers.attention import MultiHeadAttention
 from helpers.blocks import (
+    BlockParts,
     DecoderBlock,
     DecoderStack,
     FeedForward,
@@ -23,9 +25,16 @@ from helpers.encoder_decoder import EncoderDecoder
 from helpers.interp.ablation import without_heads
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_blocking
 from helpers.models import LanguageModel, TransformerModel
-from helpers.positions import ALiBiPositions, LearnedPositions, RotaryPositions, SinusoidalPositions
+from helpers.positions import (
+    ALiBiPositions,
+    LearnedPositions,
+    PositionEncoding,
+    RotaryPositions,
+    SinusoidalPositions,
+)
 from helpers.rnn import RecurrentModel, set_forget_bias
 from helpers.training import count_parameters, masked_cross_entropy, train
+from helpers.variants import SlidingWindow
 from tests.helpers import properties as prop
 from tests.helpers.properties import assert_equal, examples, gradients, normal, random_mask
 
@@ -529,6 +538,43 @@ def test_embedding_and_readout_are_one_table():
     for each in (model, copy.deepcopy(model), loaded):
         assert each.lm_head.weight is each.embedding.weight
     assert torch.equal(loaded(tokens), model(tokens))
+
+
+@pytest.mark.parametrize("kind", [LanguageModel, EncoderDecoder])
+@pytest.mark.parametrize("window", [None, 3])
+def test_learned_table_is_stored_once(kind, window):
+    """Under the model's name alone, and not in each layer; a window keeps acting in attention."""
+    config = TransformerConfig(11, 8, n_layers=2, context_length=6, learned_positions=True)
+    positions = LearnedPositions(6, 8) if window is None else None
+    positions = positions or SlidingWindow(window, LearnedPositions(6, 8))
+    model = kind(config, positions)
+    [name] = [name for name in model.state_dict() if "table" in name]
+    assert name == f"positions{'.inside' * (window is not None)}.table.weight"
+    attentions = [part for part in model.modules() if isinstance(part, MultiHeadAttention)]
+    assert {part.positions.window for part in attentions[:2]} == {window}
+
+
+@pytest.mark.parametrize("encoding", [RotaryPositions(), ALiBiPositions(2)])
+def test_attention_gets_what_acts_in_it(encoding):
+    assert encoding.for_attention() is encoding
+    for added in (SinusoidalPositions(), LearnedPositions(3, 4), PositionEncoding()):
+        assert type(added.for_attention()) is PositionEncoding
+
+    class Both(SinusoidalPositions):
+        def bias(self, T_q, T_k, like):
+            return like.new_zeros(1, T_q, T_k)
+
+    assert type(Both().for_attention()) is Both
+
+
+def test_block_asks_nothing_of_its_parts():
+    """Any module can be the feed-forward network; the block knows its own width."""
+    parts = BlockParts(feed_forward=lambda d_model, d_ff, dropout: nn.Identity())
+    block, x = TransformerBlock(8, 2, parts=parts).double(), normal(2, 3, 8, seed=0)
+    attended = x + block.attention(block.norm_attention(x))
+    assert_equal(block(x), attended + block.norm_feed_forward(attended))
+    with pytest.raises(ValueError, match=r"needed shape \(batch, T, 8\)"):
+        block(x[..., :7])
 
 
 def test_gradient_of_the_table_comes_both_ways():

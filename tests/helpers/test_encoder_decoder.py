@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from helpers.apps.summarization import CopyingSummarizer
 from helpers.blocks import DecoderBlock, DecoderCache, DecoderStack
 from helpers.config import TransformerConfig
 from helpers.encoder_decoder import EncoderDecoder, source_mask
@@ -266,9 +267,50 @@ def test_decoder_block_refuses_another_batch_size():
     block, cache = DecoderBlock(8, 2).double(), DecoderCache()
     x, memory = normal(2, 3, 8, seed=0), normal(2, 4, 8, seed=1)
     block(x, memory, cache=cache, causal=True)
-    with pytest.raises(ValueError, match="as the cache holds"):
+    with pytest.raises(ValueError, match="the cache holds"):
         block(x[:1], memory[:1], cache=cache, causal=True)
     assert len(cache) == 3 and len(cache.memory) == 4
+
+
+def test_cache_refuses_another_memory():
+    """Equal numbers in another tensor are the same memory; the cache stays as it was."""
+    block, cache = DecoderBlock(8, 2).double(), DecoderCache()
+    x, memory = normal(2, 3, 8, seed=0), normal(2, 4, 8, seed=1)
+    block(x, memory, cache=cache, causal=True)
+    for other in (memory + 1, memory[:, :3], torch.cat([memory, memory], dim=1), memory.float()):
+        with pytest.raises(ValueError, match="memory: got another one than before; needed the"):
+            block(x, other, cache=cache, causal=True)
+        assert len(cache) == 3 and len(cache.memory) == 4
+    block(x, memory.clone(), cache=cache, causal=True)
+    assert len(cache) == 6 and len(cache.memory) == 4
+
+
+# --------------------------------------------------------------------------- length
+
+
+def test_encoder_decoder_refuses_longer_sequences():
+    """Source and target each by itself; tokens in the cache count."""
+    model = EncoderDecoder(TransformerConfig(TARGET, D, source_vocab=SOURCE, context_length=4))
+    for source, target, name in ((5, 1, "source"), (4, 5, "target")):
+        with pytest.raises(ValueError, match=f"{name}: got 5 positions; needed at most context_"):
+            model(words(SOURCE, 1, source), words(TARGET, 1, target))
+    source, target = words(SOURCE, 2, 4), words(TARGET, 2, 4)
+    assert model(source, target).shape == (2, 4, TARGET)
+    memory, cache = model.encode(source), model.new_cache()
+    model.decode(target[:, :3], memory, cache=cache)
+    with pytest.raises(ValueError, match="target: got 5 positions"):
+        model.decode(target[:, :2], memory, cache=cache)
+
+
+@pytest.mark.parametrize("kind", [EncoderDecoder, CopyingSummarizer])
+def test_generation_refuses_too_long_a_target(kind):
+    """At once, and not after all tokens that fit."""
+    model = kind(TransformerConfig(TARGET, D, context_length=4))
+    writer, start = model.condition_on(words(TARGET, 1, 3)), torch.ones(1, 1, dtype=torch.long)
+    cached = kind is EncoderDecoder
+    assert generate(writer, start, 3, use_cache=cached).shape == (1, 4)
+    with pytest.raises(ValueError, match="max_new_tokens: got 4, after 1 tokens; needed in all"):
+        generate(writer, start, 4, use_cache=cached)
 
 
 def test_decoder_stack_keeps_attention_properties():
@@ -343,3 +385,24 @@ def test_given_follows_the_mode_of_its_model():
     generate(writer, torch.ones(1, 1, dtype=torch.long), 2)
     assert writer.training and model.training
     assert copy.deepcopy(model).training
+
+
+@pytest.mark.parametrize("name", ["transformer, none", "recurrent"])
+def test_condition_on_leaves_each_parts_mode(name):
+    """A part in evaluation, such as a frozen encoder, is not put in training with the rest."""
+    model = make(name).train()
+    frozen = model.encoder if name.startswith("transformer") else model.reader
+    frozen.eval()
+    writer = model.condition_on(words(SOURCE, 1, 3))
+    assert writer.training and model.training and not frozen.training
+
+
+def test_beam_search_uses_eval_mode_and_restores_it():
+    torch.manual_seed(0)
+    config = TransformerConfig(TARGET, D, source_vocab=SOURCE, dropout=0.5)
+    model, start = EncoderDecoder(config).train(), torch.tensor([1])
+    writer = model.condition_on(words(SOURCE, 1, 4))
+    found = beam_search(writer, start, 6, eos_id=STOP)
+    assert writer.training and model.decoder.training
+    assert beam_search(writer, start, 6, eos_id=STOP) == found
+    assert beam_search(writer.eval(), start, 6, eos_id=STOP) == found

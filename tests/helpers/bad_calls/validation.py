@@ -13,6 +13,12 @@ CASES = {
             "n: got shape (3,); needed shape (a, b)",
         ),
     ],
+    validation.require_length: [
+        (
+            lambda: validation.require_length("x", 5, 4),
+            "x: got 5 positions; needed at most context_length = 4",
+        ),
+    ],
     validation.require_sizes: [
         (lambda: validation.require_sizes(n=1, m=None, k=0), "k: got 0; needed at least 1"),
     ],
