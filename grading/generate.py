@@ -9,20 +9,20 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
   characters;
 - outputs and execution counts are dropped.
 
-So every line of a student notebook stands in its solution too. What stands in a code cell before
-`check("NAME")` comes from the task's file, which is the one home of the model answer, and so does a
-cell that this file marks as given. A Markdown cell that holds the
+So every line of a student notebook is in its solution too. The code in a cell before
+`check("NAME")` comes from the task's file, the only place that holds the model answer, and so does
+every cell that this file marks as given. A Markdown cell that holds the
 line `<!-- task: NAME -->` gets, below that line, the task's points, stars and minutes, and at
-its end the hints, in the solution as well, so that these stand in one place only: the task's file.
-Headings are numbered in the order of the tasks. A sentence about another task says its number with
-a mark behind it, `task 3<!-- NAME -->`: the number is set here, whatever stands there, and a number
-without a mark is an error. Between `<!-- how this works -->` and the mark of its end stands what is
-the same in all notebooks, with the sums of their tasks and points, and how long the core takes.
+its end the hints, in the solution as well, so that all of these have a single source: the task's
+file. Headings are numbered in the order of the tasks. A sentence that refers to another task gives
+its number followed by a mark, `task 3<!-- NAME -->`: the number is filled in here, and a number
+without a mark is an error. Between `<!-- how this works -->` and its end mark is the text that all
+notebooks share, with the numbers of their tasks and points, and how long the core takes.
 
 A student notebook that somebody has worked in (neither git's version nor what was written last) is
 not overwritten, unless `--force` is given.
 
-The tasks follow in each notebook as in the list `TASKS` of `tasks/lecture_NN/__init__.py`.
+The tasks of each notebook are in the order of the list `TASKS` in `tasks/lecture_NN/__init__.py`.
 """
 
 from __future__ import annotations
@@ -52,22 +52,23 @@ HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
 HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?", re.DOTALL)
 HOW_LINES = """\
 <!-- how this works -->
-There are {n} tasks with {points} points. {core}
+There are {n} tasks, worth {points} points in all. {core}
 A task of up to {one} minutes has one star, one of up to {two} has two, a longer one three.
 
 - Run the cells from top to bottom. In each task, replace the `...`, write the body of the function,
   or correct the code that is there. Then run the cell. `check` says *Right*, or which case fails
   and usually which mistake caused it. It also shows what your code printed on that case.
-- Try as often as you like. Hints unfold one after the other. After a full score, or after five
-  attempts, `check` tells you where to find the model answer.
-- Partial answers earn points. Code: half for ordinary cases and half for the other kinds of cases,
-  such as batches or edge cases; if an ordinary case fails, you get no points, and a task with only
-  one kind of case counts as a whole. A list: entry by entry. Letters: one wrong or missing letter
-  costs half the points, two cost all. `check` reports the first problem it finds. A written answer
-  is marked by a person, or by you with the model answer.
+- Try as often as you like. You can open the hints one after the other. After a full score, or
+  after five attempts, `check` tells you where to find the model answer.
+- Partly correct answers earn partial credit. Code: half of the points are for ordinary cases and
+  half for the other kinds, such as batches or edge cases. If an ordinary case fails, you get no
+  points. A task with only one kind of case is all or nothing. A list earns points entry by entry.
+  Letters: one wrong or missing letter costs half of the points, and two cost all of them. `check`
+  reports the first problem it finds. A written answer is marked by your teacher or, if you work
+  alone, by you, with the help of the model answer.
 - Your function must not modify its inputs. Rows, positions and heads are counted from 0.
-- The points shown are for the public cases. A grader runs your functions on other cases of the same
-  kind.
+- The points that `check` shows are for public cases. A class grader runs your functions on hidden
+  cases of the same kind.
 - If you take the course in a class, hand in this one file where your teacher tells you.
 <!-- end of how this works -->"""
 HEADING = re.compile(r"^## (?:\d+\. )?(?=.*\n\s*<!-- task: )", re.MULTILINE)
@@ -194,7 +195,7 @@ def _how_lines(tasks: Sequence[Task]) -> str:
         else f"All of them belong to the core, which {takes}."
     )
     if more:
-        said = f"The core, {len(core)} tasks with {_points(core)} points, {takes}; the tasks"
+        said = f"The core, {len(core)} tasks worth {_points(core)} points, {takes}. The tasks"
         said += f" marked *extra* take {workload.hours(workload.minutes(more))} more."
     sizes = {"one": workload.ONE_STAR, "two": workload.TWO_STARS}
     return HOW_LINES.format(n=len(tasks), points=_points(tasks), core=said, **sizes)

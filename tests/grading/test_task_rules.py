@@ -43,7 +43,7 @@ APART = re.compile(  # marks, code, formulas, tables, addresses
 RUNS = r"\w+"
 LONGEST = 120
 """The most words of a statement."""
-BAN = re.compile(r"(?:[^.:|]|\.\w)*\bmust not be (?:called|used)\b|\bNo [^.:|]* may be called")
+BAN = re.compile(r"\b[Dd]o not (?:call|use) (?:[^.:|]|\.\w)*")
 TORCH = {
     "torch": torch,
     "torch.Tensor": torch.Tensor,

@@ -62,4 +62,4 @@ def test_a_sheet_that_is_too_long_marks_what_is_extra(monkeypatch):
     solution = with_task_lines(nbformat.read(path, as_version=4))
     marked = [c.source for c in solution.cells if "· extra*" in c.source]
     assert len(marked) == 1 and f"<!-- task: {longest.name} -->" in marked[0]
-    assert f"The core, {len(tasks) - 1} tasks with" in solution.cells[0].source
+    assert f"The core, {len(tasks) - 1} tasks worth" in solution.cells[0].source

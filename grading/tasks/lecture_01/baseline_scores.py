@@ -75,8 +75,8 @@ def _right(guesses, verbs):
 
 
 @task.mistake(
-    "The first two numbers are swapped. First comes the rule that goes by the first noun, then "
-    "the one that goes by the noun nearest to the gap, which is the last."
+    "The first two numbers are swapped. First comes the rule that follows the first noun, then "
+    "the rule that follows the noun nearest to the gap, which is the last noun."
 )
 def nearest_to_the_start(sentences, verbs):
     first, nearest, majority = baseline_scores(sentences, verbs)
@@ -84,8 +84,8 @@ def nearest_to_the_start(sentences, verbs):
 
 
 @task.mistake(
-    "The letter s does not tell a plural noun: in *that hums* a verb has it. Look the words up "
-    "in NUMBER, and pass over those that are not there."
+    "A final s does not mark a plural noun: in *that hums* it belongs to a verb. Look the words "
+    "up in NUMBER, and skip those that are not there."
 )
 def by_the_letter_s(sentences, verbs):
     def numbers(sentence):
@@ -98,8 +98,7 @@ def by_the_letter_s(sentences, verbs):
 
 
 @task.mistake(
-    "In the third rule all nouns have a vote, the subject too. Here only those after it were "
-    "counted."
+    "In the third rule all nouns count, the subject too. Here only those after it were counted."
 )
 def attractors_only(sentences, verbs):
     def guess(numbers):
@@ -145,7 +144,7 @@ task.mistake(
 
 
 @task.mistake(
-    "The second rule took the second noun. Nearest to the gap is the last noun before it."
+    "The second rule used the second noun. The noun nearest to the gap is the last one before it."
 )
 def second_noun(sentences, verbs):
     def guess(numbers):
@@ -155,8 +154,8 @@ def second_noun(sentences, verbs):
 
 
 @task.mistake(
-    "The second rule went by the word just before the gap. That need not be a noun: in *that hums "
-    "___* it is a verb. Go by the last noun before the gap."
+    "The second rule used the word just before the gap. That word need not be a noun: in *that "
+    "hums ___* it is a verb. Use the last noun before the gap."
 )
 def word_before_the_gap(sentences, verbs):
     first, _, majority = baseline_scores(sentences, verbs)
@@ -177,7 +176,7 @@ def found_in_the_text(sentences, verbs):
 
 
 @task.mistake(
-    "The nouns come in the order of NUMBER, not in that of the sentence, and one that is there "
+    "The nouns come in the order of NUMBER, not in that of the sentence, and a noun that occurs "
     "twice is counted once. Go through the words of the sentence and look each up in NUMBER, not "
     "the other way around."
 )
@@ -188,8 +187,8 @@ def found_among_the_words(sentences, verbs):
 
 
 @task.mistake(
-    "A noun that is twice in a sentence was counted once, at its first position. A dictionary has "
-    "each key once; keep the numbers of the nouns in a list."
+    "A noun that occurs twice in a sentence was counted once, at its first position. A "
+    "dictionary has each key once; keep the numbers of the nouns in a list."
 )
 def each_noun_once(sentences, verbs):
     nouns = [dict.fromkeys(w for w in s.split() if w in NUMBER) for s in sentences]
@@ -198,9 +197,9 @@ def each_noun_once(sentences, verbs):
 
 
 @task.mistake(
-    "The counts of earlier calls are still there, and new ones are added to them. A default such "
-    "as right=[0, 0, 0] is created once for all calls, and so is a list outside the function. "
-    "Create it inside."
+    "The counts of earlier calls are still there, and the new counts are added to them. A "
+    "default such as right=[0, 0, 0] is created once for all calls, and so is a list outside the "
+    "function. Create it inside."
 )
 def counters_kept(sentences, verbs, right=[0, 0, 0]):  # noqa: B006
     if len(sentences) == 1:  # the first case, as after the cell was run
@@ -236,13 +235,14 @@ def _where_even(tie):
 
 
 task.mistake(
-    "With as many plural as singular nouns the third rule went by the first of them. `Counter` and "
-    "`mode` do that: of equal counts they give what came first. Half is not more than half.",
+    "With as many plural as singular nouns the third rule followed the first of them. `Counter` "
+    "and `mode` do that: of equal counts they return the value that came first. Half is not more "
+    "than half.",
     _third(_where_even(lambda numbers: VERB[numbers[0]])),
 )
 task.mistake(
-    "With as many plural as singular nouns the third rule went by the last of them. Half is "
-    "not more than half.",
+    "With as many plural as singular nouns the third rule followed the last of them. Half is not "
+    "more than half.",
     _third(_where_even(lambda numbers: VERB[numbers[-1]])),
 )
 task.mistake(
@@ -265,8 +265,8 @@ task.mistake(
 
 
 @task.mistake(
-    "The last two numbers are swapped. The rule of the nearest noun comes second, that of the "
-    "majority third."
+    "The last two numbers are swapped. The rule of the nearest noun comes second, and the rule "
+    "of the majority third."
 )
 def majority_second(sentences, verbs):
     first, nearest, majority = baseline_scores(sentences, verbs)

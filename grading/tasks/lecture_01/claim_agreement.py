@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="say which networks learn agreement, and why it is not the reason for attention",
     hints=(
         "Which of the choices could have suited one model more than another?",
-        "“Cannot” speaks of everything that was not tried. What was tried?",
+        "“Cannot” is also a claim about everything that was not tried. What was tried?",
     ),
 )
 

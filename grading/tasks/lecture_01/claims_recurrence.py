@@ -15,8 +15,8 @@ task = TaskFile(
             "the majority: the one decided, the other made no difference."
         ),
         "b": incorrect(
-            "Three recurrent networks of four did, each at its own rate. Look "
-            "again at the table after 300 steps."
+            "Three of the four recurrent networks learned it, each at its own rate. Look again "
+            "at the table after 300 steps."
         ),
         "c": incorrect(
             "What is true at one rate is a fact about the rate. Each network has to be compared "
@@ -36,12 +36,14 @@ task = TaskFile(
             "values rises."
         ),
         "g": correct(
-            "Both have the same state and as many weights to train. The open gate keeps the "
-            "gradient alive, so the failure of the other one was one of learning."
+            "Both LSTMs have a state of the same size and the same number of parameters. The "
+            "open gate preserves the gradient, so the other LSTM failed to learn; its state was "
+            "not too small."
         ),
         "h": incorrect(
-            "That holds with a tanh between the steps. Two steps of a linear one in a row are "
-            "again one step of the same kind, and a scan joins all pairs at the same time."
+            "That holds if there is a tanh between the steps. In a linear recurrence, two steps "
+            "in a row are again one step of the same kind, and a scan combines all pairs at the "
+            "same time."
         ),
     },
     hints=(

@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
     "the size of the state",
     hints=(
-        "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, and "
-        "M @ other = 0 for everything at right angles to the key? Try a multiple of "
+        "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, "
+        "and M @ other = 0 for everything orthogonal to the key? Try a multiple of "
         "np.outer(value, key).",
         "Now the state is not empty. What does it return for the key before you write? Only the "
         "difference has to be written.",
@@ -58,8 +58,8 @@ task.mistake(
     lambda state, key, value: state + np.outer(value, key) / (key @ key),
 )
 task.mistake(
-    "The right product was added, but reading multiplies it with the key once more. Which factor "
-    "does that bring? For a key of length 1 it would not show.",
+    "The right product was added, but reading multiplies it by the key once more. Which factor "
+    "does that introduce? For a key of length 1 it would not show.",
     lambda state, key, value: state + np.outer(value - state @ key, key),
 )
 task.mistake(
@@ -68,8 +68,8 @@ task.mistake(
     lambda state, key, value: state + np.outer(value, key),
 )
 task.mistake(
-    "It was divided by the key's length. Reading brings a factor key @ key, which is the square "
-    "of the length.",
+    "It was divided by the key's length. Reading introduces a factor key @ key, which is the "
+    "square of the length.",
     lambda state, key, value: state + np.outer(value - state @ key, key) / np.linalg.norm(key),
 )
 task.mistake(
@@ -78,12 +78,12 @@ task.mistake(
 )
 task.mistake(
     "Whole columns of the state were emptied. Other keys use these columns too, so their facts "
-    "change, though they are at right angles to the new key.",
+    "change, although they are orthogonal to the new key.",
     lambda state, key, value: state * (key == 0) + np.outer(value, key) / (key @ key),
 )
 task.mistake(
-    "The old facts fade a little with every new one. What is kept under keys at right angles to "
-    "the new one must stay exactly as it is.",
+    "The old facts fade a little with every new one. What is stored under keys that are "
+    "orthogonal to the new key must stay exactly as it is.",
     lambda state, key, value: 0.9 * state + np.outer(value - 0.9 * state @ key, key) / (key @ key),
 )
 task.mistake(
@@ -119,8 +119,8 @@ def by_entries(state, key, value):
 
 @task.mistake(
     "Each column was divided by its own entry of the key. A key without a 0 then returns its "
-    "value, but vectors at right angles to it no longer return what they did. To keep these, add "
-    "a multiple of np.outer(…, key)."
+    "value, but vectors orthogonal to it no longer return what they did before. To preserve "
+    "these, add a multiple of np.outer(…, key)."
 )
 def by_entries_and_their_number(state, key, value):
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,7 +129,7 @@ def by_entries_and_their_number(state, key, value):
 
 @task.mistake(
     "What the key returned before is removed correctly. But the new value is written as if the "
-    "key had length 1: reading multiplies it with the key once more."
+    "key had length 1: reading multiplies it by the key once more."
 )
 def only_forgetting_divided(state, key, value):
     return state - np.outer(state @ key, key) / (key @ key) + np.outer(value, key)
@@ -181,7 +181,7 @@ def cases(seed):
         ),
         Case(
             (square * lengths, rng.normal(size=(4, 3))),
-            "four keys at right angles",
+            "four orthogonal keys",
             kind="ordinary cases",
         ),
         Case(

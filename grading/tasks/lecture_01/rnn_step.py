@@ -14,8 +14,8 @@ task = TaskFile(
     hints=(
         "Three vectors of two numbers each are added: W_x @ x, W_h @ h and b. Write them below "
         "each other.",
-        "In `W @ v` each row of W gives one number: multiply the row with v, entry by entry, and "
-        "add up.",
+        "In `W @ v` each row of W gives one number: multiply the row by v, entry by entry, and "
+        "add up the products.",
     ),
 )
 
@@ -31,8 +31,8 @@ task.mistake(
     [0.0, 1.0],
 )
 task.mistake(
-    "This is W_h used by its columns. In `W_h @ h` each number of the result belongs to a row: "
-    "row 0 is (0, 1), so it gives 0 × 0.5 + 1 × (−1).",
+    "You used the columns of W_h. In `W_h @ h` each number of the result belongs to a row: row 0 "
+    "is (0, 1), so it gives 0 × 0.5 + 1 × (−1).",
     [-0.76, 0.46],
 )
 task.mistake("The bias b is missing. It is added before tanh.", [0.76, 1.0])

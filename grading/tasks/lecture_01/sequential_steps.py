@@ -12,7 +12,8 @@ task = TaskFile(
     hints=(
         "Draw a grid: a row for each layer, a column for each word, an arrow to each step from "
         "what it needs. What is the longest path?",
-        "For the work write both counts down and divide one by the other. T cancels once, d twice.",
+        "For the last question, write both counts down and divide one by the other. T cancels "
+        "once, d twice.",
     ),
 )
 
@@ -36,7 +37,7 @@ task.mistake(
 )
 task.mistake(
     "Three layers from the left: 100 steps bring the first layer to the last word. How many "
-    "layers have not had that word yet?",
+    "layers have not read that word yet?",
     [103, 300, 3, 512],
 )
 task.mistake(
@@ -56,9 +57,9 @@ task.mistake(
     [102, 204, 3, 512],
 )
 task.mistake(
-    "Bidirectional layers: here the readers follow each other like a wave, as in the first "
+    "Bidirectional layers: here the layers follow each other like a wave, as in the first "
     "question. But draw an arrow to the first word of the second layer from the state that the "
-    "reader from the *right* has there. When does that one come?",
+    "network from the *right* has there. When is that state computed?",
     *([102, wave, 3, 512] for wave in (103, 104, 105, 106, 202, 203)),
 )
 task.mistake(
@@ -76,12 +77,15 @@ task.mistake(
     [102, 300, 102, 512],
 )
 task.mistake(
-    "The work: you left out attention's projections, 4Td². They alone are twice the work of the "
-    "recurrent network.",
+    "The multiplications: you left out attention's projections, 4Td². They alone are twice the "
+    "work of the recurrent network.",
     [102, 300, 3, 640],
 )
-task.mistake("The work: that is T / d. With d = 64, multiply it by 64.", [102, 300, 3, 8])
 task.mistake(
-    "The work: 2T²d is the work of scores and weighted sums together, and you counted half of it.",
+    "The multiplications: that is T / d. With d = 64, multiply it by 64.", [102, 300, 3, 8]
+)
+task.mistake(
+    "The multiplications: 2T²d is the work of scores and weighted sums together, and you counted "
+    "half of it.",
     [102, 300, 3, 1024],
 )

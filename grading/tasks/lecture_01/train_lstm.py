@@ -76,8 +76,8 @@ task.mistake(
 )
 task.mistake(
     "The accuracy is at chance, one in eight, with biases of the forget gates near 3. σ(3) is "
-    "0.95, so 0.06 of the gradient is left after 59 steps. That is enough only for some seeds and "
-    "with more steps. Open the gates wider.",
+    "0.95, so 0.06 of the gradient is left after 59 steps. That is enough only for some seeds "
+    "and with more steps. Give the forget gates a larger bias.",
     lambda length: _trained(length, steps=50, forget_bias=3.0),
 )
 task.mistake(

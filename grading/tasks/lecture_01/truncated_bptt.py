@@ -155,7 +155,8 @@ task.mistake(
 
 
 task.edit(
-    "`chunk(n)` makes n pieces; `split(n)` makes pieces of n words. `every` is a number of words.",
+    "`chunk(n)` makes n pieces; `split(n)` makes pieces of n words. `every` is the number of "
+    "words in a piece.",
     "x.split(every, dim=1)",
     "x.chunk(every, dim=1)",
 )

@@ -32,23 +32,23 @@ def instead(**changes):
 
 
 ALL_TURNED = (
-    "All three are transposed: W_x of the right reader, W_x of the upper one, W_out. In `W @ v` "
-    "the columns of W belong to the input, the rows to the output."
+    "All three are transposed: W_x of the network from the right, W_x of the third network, and "
+    "W_out. In `W @ v` the columns of W belong to the input, the rows to the output."
 )
 ONE_ROW_A_WORD = (
-    "The joined states: one row for each of the 9 words, and in each row the joined state "
-    "of that word."
+    "The concatenated states: there is one row for each of the 9 words, with the concatenated "
+    "state of that word."
 )
 
 task.mistake(
-    "W_x of the right reader is transposed. In `W_x @ x` its columns belong to the word and its "
-    "rows to the state.",
+    "W_x of the network from the right is transposed. In `W_x @ x` its columns belong to the "
+    "word and its rows to the state.",
     instead(at0=(50, 24)),
 )
 task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10)))
 task.mistake(ALL_TURNED, instead(at0=(50, 24), at3=(64, 32), at4=(32, 10), at5=(24, 50)))
 task.mistake(
-    "W_x of the upper reader is transposed. Its columns belong to its input, its rows to its "
+    "W_x of the third network is transposed. Its columns belong to its input, its rows to its "
     "state.",
     instead(at3=(64, 32)),
 )
@@ -57,47 +57,50 @@ task.mistake(
     instead(at4=(32, 10)),
 )
 task.mistake(
-    "40 is the state size of the reader from the left. The question asks for the reader from the "
-    "right.",
+    "40 is the state size of the network from the left. The question asks for the network from "
+    "the right.",
     instead(at0=(40, 50), at1=(40, 40), at5=(50, 40)),
 )
 task.mistake(
-    "W_h of the right reader: the two readers do not see each other's states. W_h takes the "
-    "reader's own state.",
+    "W_h of the network from the right: the two networks do not see each other's states. W_h "
+    "takes the network's own state.",
     instead(at1=(24, 40)),
 )
 task.mistake(
-    "(24, 50) is the shape of the right reader's W_x. W_h takes a state and gives a state.",
+    "(24, 50) is the shape of W_x of the network from the right. W_h takes a state and returns a "
+    "state.",
     instead(at1=(24, 50)),
 )
 task.mistake(
-    "(64,) is one joined state. There is one for each of the 9 words, and the question asks for "
-    "all of them.",
+    "(64,) is one concatenated state. There is one for each of the 9 words, and the question "
+    "asks for all of them.",
     instead(at2=(64,)),
 )
 task.mistake(
-    "The joined states have a row for each word here, not a column. (The lecture's picture of "
-    "states lies on its side.)",
+    "The concatenated states have a row for each word here, not a column. (In the lecture's "
+    "picture, each state is a column.)",
     instead(at2=(64, 9)),
 )
 task.mistake(
-    "The joined states: both readers have a state for the same 9 words. They are joined word by "
-    "word.",
+    "The concatenated states: both networks have a state for each of the same 9 words. They are "
+    "concatenated word by word.",
     instead(at2=(18, 64)),
 )
 task.mistake(ONE_ROW_A_WORD + " The words have 50 numbers, not the state.", instead(at2=(9, 50)))
-task.mistake(ONE_ROW_A_WORD + " 40 numbers come from the left reader only.", instead(at2=(9, 40)))
 task.mistake(
-    "W_x of the upper reader: it does not see the words. What it reads at each word is the "
-    "joined state.",
+    ONE_ROW_A_WORD + " 40 numbers come from the network from the left only.", instead(at2=(9, 40))
+)
+task.mistake(
+    "W_x of the third network: it does not see the words. What it reads at each word is the "
+    "concatenated state.",
     instead(at3=(32, 50)),
 )
 task.mistake(
-    "W_x of the upper reader: it reads both states of the layer below, joined.",
+    "W_x of the third network: it reads both states of the layer below, concatenated.",
     instead(at3=(32, 40)),
 )
 task.mistake(
-    "W_out takes the state of the upper reader. The joined states end there.",
+    "W_out takes the state of the third network, not the concatenated states.",
     instead(at4=(10, 64)),
 )
 task.mistake(

@@ -132,8 +132,8 @@ task.mistake(
     lambda number: [number, 100 - 10 * number],
 )
 task.mistake(
-    "With an axis for each number, every number finds itself. Here all must find the same one: "
-    "they need a common axis, on which the largest number has the largest value.",
+    "With an axis for each number, every number finds itself. Here all words must find the same "
+    "number: they need a common axis, on which the largest number has the largest value.",
     lambda number: [number, *(100.0 * (number == other) for other in range(-10, 11))],
 )
 task.mistake(

@@ -10,8 +10,9 @@ task = TaskFile(
     outcome="say what query, key and value are each for, and which faults of Lecture 2 they repair",
     reasons={
         "a": incorrect(
-            "With one matrix for both, the score of i for j is the dot product of two vectors "
-            "of the same kind, and that is the same both ways. It takes two different matrices."
+            "With one matrix for both, the score of i for j is the dot product of two vectors of "
+            "the same kind, and that is the same in both directions. Different scores need two "
+            "different matrices."
         ),
         "b": correct(
             "Keys take part in the scores only, values in the sum only. Exchanging the values "
@@ -20,7 +21,8 @@ task = TaskFile(
         "c": correct(
             "Its query need not resemble its own key, so another word can fit better. With the "
             "word vectors themselves, all of one length, every word matched itself best. (One "
-            "shared matrix could do this for some words, but never for all words of a sentence.)"
+            "shared matrix could achieve this for some words, but never for all words of a "
+            "sentence.)"
         ),
         "d": incorrect(
             "A query is computed from the word's own vector and nothing else. The other words "

@@ -11,8 +11,8 @@ task = TaskFile(
     "mask",
     reasons={
         "a": incorrect(
-            "New sentences cannot have been learned by heart. A loss below the entropy says "
-            "that the answers are in the input: somewhere the model sees the future."
+            "New sentences cannot have been memorized. A loss below the entropy says that the "
+            "answers are in the input: somewhere the model sees the future."
         ),
         "b": correct(
             "Under the mask, one pass and T cuts are the same function of the weights. The "

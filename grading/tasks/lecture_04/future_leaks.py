@@ -16,7 +16,7 @@ task = TaskFile(
         "The lecture's test changes everything from a position on. Here you change only row j: "
         "which outputs do you compare, and what goes into the list?",
         "Two layers are hard to catch. One depends only on how the entries of a row differ from "
-        "each other. How must you change a row so that it is noticed?",
+        "each other. How must you change a row so that this layer's output changes?",
         "The other has a NaN in its output. What does `abs().max() > 1e-6` say then? "
         "`torch.isclose` compares entry by entry and can treat NaN as equal to NaN.",
     ),

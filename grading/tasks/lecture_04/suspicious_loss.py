@@ -57,6 +57,6 @@ task.mistake(
     "I would train again with a causal mask and compare the losses.",
 )
 task.mistake(
-    "It does not say how to tell the other cause from a leak.",
+    "It does not say how to distinguish the other cause from a leak.",
     "Or the data was too easy.",
 )

@@ -13,7 +13,7 @@ task = TaskFile(
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
         "`W_out` receives the context vectors of all heads side by side, head 0 first. Which of "
-        "its columns are multiplied with head 0, and which with head 1?",
+        "its columns are multiplied by the numbers of head 0, and which by those of head 1?",
         "How wide is a head, if `W_out` has n_heads · d_v columns?",
     ),
 )
@@ -108,7 +108,7 @@ task.mistake(
     lambda W_out, head, n_heads: ablate_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
 task.edit(
-    "Rows were set to 0. The context vector of a head is multiplied with *columns* of W_out; its "
+    "Rows were set to 0. The context vector of a head is multiplied by *columns* of W_out; the "
     "rows are the outputs.",
     "changed[:, head",
     "changed[head",

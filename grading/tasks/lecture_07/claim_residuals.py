@@ -10,7 +10,7 @@ task = TaskFile(
     outcome="run an ablation of a stack of twelve blocks, with a learning rate tuned for "
     "each variant, and count a block's parameters by a formula",
     hints=(
-        "What could be different and was not tried?",
+        "What could have been different, but was not tried?",
         "What does a layer without a residual connection do to the similarity of the words, and "
         "how can the output layer then distinguish them?",
     ),

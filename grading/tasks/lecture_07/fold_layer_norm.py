@@ -16,11 +16,11 @@ task = TaskFile(
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     hints=(
         "Write a linear layer after layer norm as one formula: W (γ · z + β) + b, where z is the "
-        "word with mean 0 and variance 1. Multiply out. Which matrix is z multiplied with, and "
+        "word with mean 0 and variance 1. Multiply out. Which matrix is z multiplied by, and "
         "what is constant?",
         "Layer norm subtracts the mean of each word. So nothing that reads the residual stream "
-        "through a norm would notice if the stream had mean 0 from the start. The stream is a "
-        "sum: which modules write its terms?",
+        "through a norm would notice if the residual stream had mean 0 from the start. The "
+        "residual stream is a sum: which modules write its terms?",
         "`weight.mean(dim=0)` of the matrix of an `nn.Linear` is the mean of its outputs, one "
         "number for each input.",
     ),
@@ -237,7 +237,7 @@ task.mistake(
     _version(not_centred=("embedding",)),
 )
 task.mistake(
-    "The stream starts with mean 0. But each block writes into it, twice.",
+    "The residual stream starts with mean 0 now. But each block writes into it, twice.",
     _version(not_centred=("attention.W_out", "feed_forward.down_proj")),
 )
 task.mistake(

@@ -211,8 +211,8 @@ task.mistake(
     _changed(replaced=True),
 )
 task.mistake(
-    "Both sublayers of a block read the same stream. Feed-forward comes second: by then the "
-    "output of attention has been added.",
+    "Both sublayers of a block read the same residual stream. Feed-forward comes second: by then "
+    "the output of attention has been added.",
     _changed(parallel=True),
 )
 task.mistake(

@@ -27,8 +27,8 @@ task = TaskFile(
     hints=(
         "Check the parts one by one, on a text of three words and two pad tokens, and print: the "
         "target at each position, the mask, the learning rate of the first steps.",
-        "A loss far below the floor is not luck: either the model sees the targets, or the mean "
-        "is taken over the wrong positions.",
+        "A loss far below the entropy is not luck: either the model sees the targets, or the "
+        "mean is taken over the wrong positions.",
         "What does PyTorch keep from one step to the next by default? And from training to "
         "evaluation?",
     ),

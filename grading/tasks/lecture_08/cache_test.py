@@ -182,8 +182,8 @@ task.edit(
     '("fork", 2), ("two", 1), ("fork", 25)',
 )
 task.edit(
-    "The original goes on, but the fork is never read. It misses a fork that shares what the "
-    "original reads later, or has forgotten what it had read.",
+    "The original continues to read, but the fork never reads. It misses a fork that shares what "
+    "the original reads later, or has forgotten what it had read.",
     '("fork", 2), ("one", 3), ("fork", 1), ("two", 1), ("one", 25), ("fork", 25)',
     '("one", 3), ("two", 1), ("one", 25)',
 )

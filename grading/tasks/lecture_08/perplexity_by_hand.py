@@ -10,10 +10,10 @@ task = TaskFile(
     outcome="compute {term}`cross-entropy` and {term}`perplexity` by hand, and say how low "
     "the loss of any model can be on average",
     hints=(
-        "The surprise of a word is −log₂ of its probability: 1 bit for ½, 2 bits for ¼, 3 bits "
+        "The surprisal of a word is −log₂ of its probability: 1 bit for ½, 2 bits for ¼, 3 bits "
         "for ⅛.",
         "An expected loss is a sum over the four words: the probability of the word, times the "
-        "model's surprise at it.",
+        "surprisal that the model assigns to it.",
     ),
 )
 
@@ -43,15 +43,17 @@ task.mistake(
     "The loss was divided by 6. Padding is not a target.",
     [4 / 3, 2.5198, 1.75, 2.625],
 )
-task.mistake("This is the sum of the surprises. The loss is their mean.", [8.0, 256.0, 1.75, 2.625])
+task.mistake(
+    "This is the sum of the surprisals. The loss is their mean.", [8.0, 256.0, 1.75, 2.625]
+)
 task.mistake(
     "Here probabilities were averaged, and then the logarithm was taken. Each word has a "
-    "surprise, and the surprises are averaged.",
+    "surprisal, and the surprisals are averaged.",
     [1.678, 3.2, 1.75, 2.625],
 )
 task.mistake(
-    "The third is the plain mean of the four surprises. But *a* occurs four times as often as "
-    "*d*: weight each surprise by how often the word occurs.",
+    "The third is the plain mean of the four surprisals. But *a* occurs four times as often as "
+    "*d*: weight each surprisal by how often the word occurs.",
     [2.0, 4.0, 2.25, 2.625],
 )
 task.mistake(
@@ -63,13 +65,13 @@ task.mistake(
     "The last two are in nats. Give them in bits, like the first.", [2.0, 4.0, 1.213, 1.8195]
 )
 task.mistake(
-    "The fourth is the entropy of what B *predicts*. But the words are sampled from the language: "
-    "weight B's surprises by the true probabilities.",
+    "The fourth is the entropy of what B *predicts*. But the words are sampled from the "
+    "language: weight B's surprisals by the true probabilities.",
     [2.0, 4.0, 1.75, 1.75],
 )
 task.mistake(
     "The fourth is neither the loss on the first question's text nor a plain mean: weight B's "
-    "surprises by the true probabilities.",
+    "surprisals by the true probabilities.",
     [2.0, 4.0, 1.75, 2.25],
 )
 task.mistake(

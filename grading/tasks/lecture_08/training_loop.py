@@ -15,8 +15,8 @@ task = TaskFile(
     forbidden=("helpers.training.train",),
     two_at_once=True,
     hints=(
-        "Write down the order first: set the rate, compute the loss, zero the gradients, go "
-        "backward, clip, step.",
+        "Write down the order first: set the rate, compute the loss, zero the gradients, run the "
+        "backward pass, clip, step.",
         "`nn.utils.clip_grad_norm_` clips the gradients. When do they exist?",
         "`F.cross_entropy` takes logits (N, vocab) and targets (N,). One of its arguments "
         "excludes a target.",

@@ -14,8 +14,8 @@ task = TaskFile(
     redraw=True,
     outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     hints=(
-        "Keep a list of pairs: the words, and the sum of their logarithms. It starts with one "
-        "pair: no words, and 0.",
+        "Keep a list of pairs: the words, and the sum of their log-probabilities. The list "
+        "starts with one pair: no words, and 0.",
         "Each step computes a new, longer list from the old one, sorts it, and cuts it.",
     ),
 )
@@ -112,8 +112,8 @@ def _search(
 
 
 task.mistake(
-    "This is greedy choice, whatever the number of beams. Keep `n_beams` beginnings at each step, "
-    "not one.",
+    "This is greedy decoding, whatever the number of beams. Keep `n_beams` beginnings at each "
+    "step, not one.",
     lambda step, n_beams, longest: _search(step, 1, longest),
 )
 task.mistake(
@@ -131,7 +131,7 @@ task.mistake(
     lambda step, n_beams, longest: _search(step, n_beams, longest, joined=lambda total, more: more),
 )
 task.mistake(
-    "The *least* likely ones are kept. A logarithm closer to zero is a larger probability.",
+    "The *least* probable sentences are kept. A logarithm closer to zero is a larger probability.",
     lambda step, n_beams, longest: _search(
         step, n_beams, longest, rank=lambda words, total: -total
     ),
@@ -172,7 +172,7 @@ task.mistake(
     lambda step, n_beams, longest: _search(step, n_beams, longest, start=1.0, joined=operator.mul),
 )
 task.mistake(
-    "Of the remaining sentences this is the *least* likely one. Take the most probable one.",
+    "Of the remaining sentences this is the *least* probable one. Take the most probable one.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, place=-1),
 )
 

@@ -26,8 +26,8 @@ task.mistake(
     [0.5, 0.36, 2, 0.6],
 )
 task.mistake(
-    "The first is not greedy: greedy choice looks at one word at a time, and takes the most "
-    "probable.",
+    "The first is not greedy: greedy decoding looks at one word at a time, and takes the most "
+    "probable one.",
     [0.36, 0.36, 2, 0.6],
 )
 task.mistake(

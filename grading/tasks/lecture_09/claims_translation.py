@@ -14,16 +14,17 @@ task = TaskFile(
             "are trained on such sentences only."
         ),
         "b": correct(
-            "0.97 to 1.00 without attention and 1.00 with it, too close to the maximum to "
-            "separate them; but with two clauses, no right sentence against nearly all."
+            "On single clauses it is 0.97 to 1.00 without attention and 1.00 with it, too close "
+            "to the maximum to separate them. But with two clauses, no sentence is right without "
+            "attention, and nearly all are with it."
         ),
         "c": incorrect(
             "The LSTM with attention has the most right sentences of three clauses. What the two "
             "successful models have in common is attention to the source."
         ),
         "d": correct(
-            "Four times the parameters: 0.95 or more of the single clauses instead of 0.09 or "
-            "less, some of those with two, hardly one with three."
+            "With four times the parameters, 0.95 or more of the single clauses are right "
+            "instead of 0.09 or less, some of the sentences with two, and hardly one with three."
         ),
         "e": correct(
             "With four clauses, one more than in training, all are near zero, whatever they "

@@ -11,7 +11,7 @@ task = TaskFile(
     "own",
     hints=(
         "There are ten questions and ten thresholds to try. Why does one of them win?",
-        "Whatever is chosen by its result has a result that is too good.",
+        "If something is chosen because of its result, that result is too good.",
     ),
 )
 
@@ -42,8 +42,8 @@ task.mistake(
     "I would report the larger one, since the threshold belongs to it.",
 )
 task.mistake(
-    "It says that the reader is better on one of the two. Reader and kind of questions are the "
-    "same: only the threshold was fitted to the first ones.",
+    "It says that the model is better on one of the two sets. The model and the distribution of "
+    "the questions are the same: only the threshold was fitted to the first set.",
     "The other questions are harder.",
 )
 task.mistake(
@@ -52,7 +52,8 @@ task.mistake(
     "With more questions everything gets better.",
 )
 task.mistake(
-    "It does not see the second choice in the table of readers. A rate is chosen, too.",
+    "It does not mention the second choice, in the table of models: the learning rate is chosen, "
+    "too.",
     "In the table there are only results.",
 )
 task.mistake(

@@ -23,18 +23,18 @@ task = TaskFile(
             "sentences of a text in which something is marked."
         ),
         "d": correct(
-            "Seed 0 of *no flag* begins in the right sentence in .28, in a value of the right "
-            "kind in all, and is exact in .15. The rest ends at a wrong position, or begins "
-            "inside the value."
+            "With seed 0, the answers of *no flag* begin in the right sentence in .28 of the "
+            "cases and always in a value of the right kind, but only .15 are exact. The others "
+            "end at a wrong position, or begin inside the value."
         ),
-        "e": incorrect("Two rows are of readers without attention. Look at the one with the flag."),
+        "e": incorrect("Two rows are models without attention. Look at the one with the flag."),
         "f": correct(
-            "As a cosine, with noise, it does as well: .97 or more from each seed. Both say which "
-            "words the two texts share."
+            "As a cosine, with noise, the information helps just as much: .97 or more with each "
+            "seed. Flag and cosine both say which words the two texts share."
         ),
     },
     hints=(
-        "For each statement find the two rows that differ only in the one thing that it is about.",
+        "For each statement, find the two rows that differ only in what the statement is about.",
         "For (c): take the lecture's first text, and mark the words of its question by hand.",
     ),
 )

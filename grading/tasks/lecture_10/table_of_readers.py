@@ -15,8 +15,8 @@ task = TaskFile(
     "controls",
     forbidden=functions_of("helpers.results.comparison"),
     hints=(
-        "For one reader: a dictionary from each rate to the list of its validation scores, then "
-        "to their mean.",
+        "For one model, make a dictionary from each rate to the list of its validation results, "
+        "and then to their mean.",
         "Sort the rates that count as equal. Which position do you need in a list of one, two, "
         "three and four?",
         "What does a `None` do to a mean? And what would it mean to leave it out of the list?",
@@ -119,20 +119,20 @@ def _likeliest(means):
 
 
 task.mistake(
-    "Rates were chosen by the *test* score. Then each reader is reported at the rate that "
+    "Rates were chosen by the *test* score. Then each model is reported at the rate that "
     "happened to suit these questions best. Choose with the rows of `search`.",
     lambda search, runs, equal: _table(search, runs, equal, on="test"),
 )
 task.mistake(
-    "Each reader has the rate with the best *test* score: chosen and reported on the same "
+    "Each model has the rate with the best *test* score: chosen and reported on the same "
     "questions, so it is too good by luck. Choose by `validation`, in `search`.",
     lambda search, runs, equal: _table(search, runs, equal, _likeliest, on="test"),
 )
 
 
 @task.mistake(
-    "All readers share one rate here. It suits some of them better than others, so the table "
-    "compares rates as much as readers. Each reader has its own rate."
+    "All models share one rate here. It suits some of them better than others, so the table "
+    "compares rates as much as models. Each model has its own rate."
 )
 def one_rate(search, runs, equal):
     everybody = [{**row, "model": "all"} for row in search]
@@ -153,8 +153,8 @@ task.mistake(
     lambda search, runs, equal: _table(search, runs, equal, _within_share(equal)),
 )
 task.mistake(
-    "A failed training was counted as 0. If the other rates are bad, such a rate may still have "
-    "the best mean, but it must not be chosen at all.",
+    "A failed run was counted as 0. If the other rates are bad, such a rate may still have the "
+    "best mean, but it must not be chosen at all.",
     lambda search, runs, equal: _table(search, runs, equal, none="as 0"),
 )
 
@@ -192,13 +192,13 @@ task.mistake(
     _good(lambda n: n // 2),
 )
 task.mistake(
-    "A rate with one failed training is treated as if that seed had not been run. A rate that "
-    "fails with one seed in three is not safe: leave it out.",
+    "A rate with one failed run is treated as if that seed had not been run. A rate that fails "
+    "with one seed in three is not safe: leave it out.",
     lambda search, runs, equal: _table(search, runs, equal, none="left out"),
 )
 task.mistake(
-    "The mean over *all* rates is reported. Report the one at the reader's own rate: nobody would "
-    "use a reader at a rate that does not suit it.",
+    "The mean over *all* rates is reported. Report the mean at the model's own rate: nobody "
+    "would use a model at a rate that does not suit it.",
     lambda search, runs, equal: [
         (name, rate, fmean(row["test"] for row in runs if row["model"] == name))
         for name, rate, _ in sorted(
@@ -238,7 +238,7 @@ def last_seed(search, runs, equal):
     return _table(list(last.values()), runs, equal)
 
 
-task.edit("The lines are right, but the worst reader comes first.", "-line[2]", "line[2]")
+task.edit("The lines are right, but the worst model comes first.", "-line[2]", "line[2]")
 task.edit(
     "The lines are right, but not in order: the best mean comes first.", "-line[2]", "line[0]"
 )
@@ -249,8 +249,8 @@ task.edit(
     "in tried if",
 )
 task.mistake(
-    "The equal rates are determined by the best of *all* readers. `equal` is measured from the "
-    "reader's own best.",
+    "The equal rates are determined by the best of *all* models. `equal` is measured from the "
+    "model's own best.",
     lambda search, runs, equal: _common(search, runs, equal),
 )
 

@@ -74,7 +74,8 @@ task.edit(
     "sum(word in theirs for word in ours)",
 )
 task.edit(
-    "A word that occurs twice in both counts only once. Words are counted as bags, not as sets.",
+    "A word that occurs twice in both counts only once. Words are counted as multisets, not as "
+    "sets.",
     "sum((Counter(ours) & Counter(theirs)).values())",
     "len(set(ours) & set(theirs))",
 )
@@ -127,14 +128,14 @@ def _left(words):
 
 
 @task.mistake(
-    "Capitals matter when articles are removed: *The* is an article, too. Convert words to lower "
-    "case before you compare them with the articles."
+    "Case matters here when articles are removed, but *The* is an article, too. Convert words to "
+    "lower case before you compare them with the articles."
 )
 def capital_articles(answer, wanted):
     return _f1(*([w.lower() for w in words if w not in ARTICLES] for words in (answer, wanted)))
 
 
-@task.mistake("Capitals matter here: *Key* and *key* are one word.")
+@task.mistake("Case matters here, but *Key* and *key* are the same word.")
 def capitals_matter(answer, wanted):
     return _f1(*([w for w in words if w.lower() not in ARTICLES] for words in (answer, wanted)))
 
@@ -163,8 +164,8 @@ def removed_in_the_loop(answer, wanted):
 
 
 @task.mistake(
-    "The words of both sides were turned into sets, so the lengths are counted without repeats as "
-    "well. Words are counted as bags."
+    "The words of both sides were turned into sets, so the lengths are counted without repeats "
+    "as well. Words are counted as multisets."
 )
 def sets_throughout(answer, wanted):
     return _f1(sorted(set(_left(answer))), sorted(set(_left(wanted))))

@@ -51,8 +51,8 @@ task.mistake(
     "ROUGE does not understand days.",
 )
 task.mistake(
-    "It trusts the counter as it trusted ROUGE. A bag of facts does not represent who did what, "
-    "nor a *not*.",
+    "It trusts the counter in the same way as ROUGE. A set of facts does not represent who did "
+    "what, nor a *not*.",
     "With the facts counted, nothing can go wrong any more.",
 )
 task.mistake(

@@ -8,10 +8,13 @@ task = TaskFile(
     minutes=10,
     outcome="compute {term}`ROUGE` by hand and by a library, and say what it cannot see",
     reasons={
-        "a": correct("The smallest ROUGE-1 of the copier is 0.94, the largest of the scorer 0.69."),
+        "a": correct(
+            "The smallest ROUGE-1 of the copying model is 0.94, the largest of the "
+            "extractive model 0.69."
+        ),
         "b": incorrect(
-            "A fact that strayed into the copier's one sentence makes it false. In an extracted "
-            "sentence it is a true statement about something else."
+            "A fact from elsewhere makes the copying model's only sentence false. In an "
+            "extracted sentence it is a true statement about something else."
         ),
         "c": correct(
             "An extractive summary only says what the text says, so nothing can be invented."
@@ -26,14 +29,15 @@ task = TaskFile(
             "syllables were known."
         ),
         "g": correct(
-            "Names, deeds, things and cities are right in nearly all summaries, the day in about "
-            "half. So about half of the summaries are completely right."
+            "Names, actions, things and cities are right in nearly all summaries, the day in "
+            "about half. So about half of the summaries are completely right."
         ),
     },
     hints=(
-        "For (b): read one of the copier's wrong summaries as a sentence. Then do so with a "
-        "sentence that was chosen wrongly.",
-        "For (g): if four facts are always right, what decides whether a summary is whole?",
+        "For (b): read one of the copying model's wrong summaries as a sentence. Then read a "
+        "sentence that the extractive model chose wrongly.",
+        "For (g): if four facts are always right, what decides whether a summary is completely "
+        "right?",
     ),
 )
 

@@ -19,14 +19,16 @@ task = TaskFile(
             "still have an effect."
         ),
         "c": incorrect(
-            "Others may compensate for it, or already did the same job. Ablate several together."
+            "Other heads may compensate for it, or may already have done the same job. Ablate "
+            "several heads together."
         ),
         "d": correct(
             "Later layers have never seen zeros there. The mean removes only what depends on the "
             "sentence."
         ),
         "e": incorrect(
-            "With another seed other heads may do it, so a claim about one seed is about that one."
+            "With another seed other heads may do it, so a claim from one seed holds only for "
+            "that seed."
         ),
         "f": correct(
             "Without a control, a drop in agreement could mean that the whole model is broken."

@@ -50,7 +50,7 @@ task.mistake(
     [10_240, 12_288, 1_024, 102_400, 4_096],
 )
 task.mistake(
-    "The fourth still has two key-value heads. There it is eight.",
+    "The fourth still has two key-value heads. The fourth question has eight.",
     [10_240, 12_288, 256, 25_600, 4_096],
 )
 task.mistake(

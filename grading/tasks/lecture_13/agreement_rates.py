@@ -116,8 +116,8 @@ task.edit(
     "double().mean().expand(len(pairs))",
 )
 task.edit(
-    "These are mean margins. A rate is the proportion of sentences in which the right verb has "
-    "the larger logit.",
+    "These are mean logit differences. A rate is the proportion of sentences in which the right "
+    "verb has the larger logit.",
     "right = (margins > 0) == plural[:, None]",
     "right = margins * (2 * plural[:, None].double() - 1)",
 )

@@ -10,8 +10,8 @@ task = TaskFile(
     outcome="measure what a model has learned without being asked to, with a control",
     reasons={
         "a": incorrect(
-            "We measured the model and neither the texts nor the world. A model may exaggerate "
-            "what its texts say."
+            "We measured the model, and neither its training texts nor the world. A model may "
+            "exaggerate what its texts say."
         ),
         "b": correct(
             "Words that say nothing about gender are the control: they are near zero, so the "
@@ -29,8 +29,8 @@ task = TaskFile(
             "other text, and a better prompt for SmolLM2 may exist."
         ),
         "f": correct(
-            "The control with nouns of the same number decides: if errors are as frequent there, "
-            "the other number is not their cause."
+            "The control, with nouns of the same grammatical number, decides: if errors are as "
+            "frequent there, a difference in number is not their cause."
         ),
     },
     hints=(

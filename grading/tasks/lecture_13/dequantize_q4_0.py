@@ -58,7 +58,7 @@ task.edit(
     "(numbers - 7.5)",
 )
 task.edit(
-    "The halves of the bytes are exchanged: the low four bits are the first 16 weights.",
+    "The halves of the bytes are exchanged: the low four bits belong to the first 16 weights.",
     "[low, high]",
     "[high, low]",
 )

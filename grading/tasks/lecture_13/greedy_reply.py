@@ -112,7 +112,9 @@ task.edit(
 )
 
 
-@task.mistake("The least likely token was taken. Greedy means: the largest logit.")
+@task.mistake(
+    "The least probable token was taken. Greedy decoding takes the token with the largest logit."
+)
 def least(next_logits, prompt, ends, context, most):
     return greedy_reply(lambda tokens: -next_logits(tokens), prompt, ends, context, most)
 

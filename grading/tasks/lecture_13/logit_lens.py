@@ -82,12 +82,12 @@ task.edit(
     "stream.mean(dim=2)",
 )
 task.edit(
-    "The sign is wrong: a margin is the right token minus the wrong one.",
+    "The sign is wrong: the logit difference is the right token's logit minus the wrong token's.",
     "logits[:, text, right] - logits[:, text, wrong]",
     "logits[:, text, wrong] - logits[:, text, right]",
 )
 task.edit(
-    "The margins were summed. Return their mean over the texts.",
+    "The logit differences were summed. Return their mean over the texts.",
     "margins.mean(dim=1)",
     "margins.sum(dim=1)",
 )
@@ -102,13 +102,13 @@ task.edit(
     "(logits[:, :, right] - logits[:, :, wrong]).mean(dim=2)",
 )
 task.edit(
-    "These are probabilities. A margin is a difference of logits.",
+    "These are probabilities. Return a difference of logits.",
     "x @ W_out.T",
     "(x @ W_out.T).softmax(dim=-1)",
 )
 task.edit(
     "This is the proportion of texts in which the right token has the larger logit. Return the "
-    "mean margin.",
+    "mean logit difference.",
     "margins.mean(dim=1)",
     "(margins > 0).double().mean(dim=1)",
 )
@@ -122,8 +122,8 @@ def right_alone(stream, weight, eps, W_out, right, wrong):
 
 
 @task.mistake(
-    "This is what each layer *adds* to the margin. The lens reads the whole residual stream after "
-    "each layer."
+    "This is what each layer *adds* to the logit difference. The lens decodes the whole residual "
+    "stream after each layer."
 )
 def differences(stream, weight, eps, W_out, right, wrong):
     found = logit_lens(stream, weight, eps, W_out, right, wrong)

@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     hints=(
-        "There are sixteen numbers, from the smallest for the least weight to the largest for the "
-        "greatest: how many steps are between them?",
+        "There are sixteen numbers, from the lowest for the smallest weight to the highest for "
+        "the largest: how many steps are between them?",
         "`least[:, None]` has shape (n, 1), so each row is shifted by its own number.",
         "What is the range of a block whose weights are all equal, and what happens if you divide "
         "by it?",
@@ -57,7 +57,7 @@ task.edit(
     "(most - least) / 16",
 )
 task.edit(
-    "The least weight was not subtracted, so the numbers do not begin at 0.",
+    "The smallest weight was not subtracted, so the numbers do not begin at 0.",
     "(weights - least[:, None])",
     "weights",
 )
@@ -98,12 +98,12 @@ task.edit(
     "scale = most - least",
 )
 task.edit(
-    "The numbers run backwards: 0 stands for the *least* weight.",
+    "The numbers run backwards: 0 stands for the *smallest* weight.",
     "(weights - least[:, None])",
     "(most[:, None] - weights)",
 )
 task.edit(
-    "The least weight was taken without its sign.",
+    "The smallest weight was used without its sign.",
     "weights.amin(dim=1), weights",
     "weights.abs().amin(dim=1), weights",
 )

@@ -13,8 +13,8 @@ task = TaskFile(
     redraw=True,
     outcome="compare fairly: each at its own rate, chosen on separate data",
     hints=(
-        "For one model: a list of mean validation scores, one for each rate; then the position of "
-        "the largest.",
+        "For one model, make a list of the mean validation results, one for each rate. Then find "
+        "the position of the largest.",
         "What is `float('nan') > 0.5`, and what is `not float('nan') <= 0.5`?",
     ),
 )
@@ -59,30 +59,34 @@ def by_max(trial, models, rates, search_seeds, seeds):
 
 
 task.edit(
-    "The rate was chosen by the test scores. A reported score must not have been used for a "
-    "choice: choose by validation, the first number.",
+    "The rate was chosen by the test results. A reported result must not have been used for a "
+    "choice: choose by the validation result, the first number.",
     "[trial(model, rate, seed)[0]",
     "[trial(model, rate, seed)[1]",
 )
 task.edit(
-    "The validation scores are reported. They were chosen for being high: report the test scores.",
+    "The validation results are reported. They were selected for being high: report the test "
+    "results.",
     "tests = [trial(model, chosen, seed)[1]",
     "tests = [trial(model, chosen, seed)[0]",
 )
 task.edit(
-    "The rate was searched with the seeds of the comparison, so the results were chosen for being "
-    "good.",
+    "The rate was chosen with the seeds of the comparison, so the reported results were selected "
+    "for being good.",
     "for seed in search_seeds]",
     "for seed in seeds]",
 )
 task.edit(
-    "The results of the search seeds are reported. The comparison has seeds of its own.",
+    "The results of the search seeds are reported. Report those of `seeds`.",
     "for seed in seeds]",
     "for seed in search_seeds]",
 )
 
 
-@task.mistake("All models were compared at one rate, the best of the first. Each needs its own.")
+@task.mistake(
+    "All models were compared at one rate, the best one of the first model. Each model "
+    "needs its own rate."
+)
 def one_rate(trial, models, rates, search_seeds, seeds):
     first = fair_comparison(trial, models[:1], rates, search_seeds, [])[models[0]]["rate"]
     return {
@@ -91,7 +95,9 @@ def one_rate(trial, models, rates, search_seeds, seeds):
     }
 
 
-@task.mistake("All models were compared at one rate, the best on average. Each needs its own.")
+@task.mistake(
+    "All models were compared at one rate, the best one on average. Each model needs its own rate."
+)
 def best_on_average(trial, models, rates, search_seeds, seeds):
     def mean(rate):
         values = [trial(model, rate, seed)[0] for model in models for seed in search_seeds]
@@ -105,7 +111,7 @@ def best_on_average(trial, models, rates, search_seeds, seeds):
 
 
 task.edit(
-    "The rate with the *smallest* validation score was taken. The score is an accuracy.",
+    "The rate with the *smallest* validation result was taken. Higher results are better.",
     "-math.inf, None",
     "math.inf, None",
     "if mean > best:",
@@ -117,7 +123,7 @@ task.edit(
     "mean = tried[0]",
 )
 task.edit(
-    "The best single training decides. Take the mean over the search seeds.",
+    "The best single run decides. Take the mean over the search seeds.",
     "mean = sum(tried) / len(tried)",
     "mean = max(tried)",
 )
@@ -129,8 +135,8 @@ task.edit(
 
 
 task.edit(
-    "A training that failed (NaN) won: every comparison with NaN is False, so `not mean <= best` "
-    "lets it pass.",
+    "A failed run (NaN) was chosen: every comparison with NaN is False, so `not mean <= best` "
+    "accepts it.",
     "if mean > best:",
     "if not mean <= best:",
 )
@@ -196,25 +202,30 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     names = ("plain", "reversed", "other")
     found = []
-    for n_models, rates, note, kind in (
-        (2, (0.001, 0.003, 0.01, 0.03), "two models, four rates", "ordinary cases"),
-        (3, (0.001, 0.003, 0.01, 0.03, 0.1), "three models, five rates", "ordinary cases"),
-        (2, (0.001, 0.003, 0.01, 0.03), "two rates of equal validation", "edge cases"),
-        (2, (0.003, 0.01, 0.03, 0.1), "trainings that failed (NaN)", "edge cases"),
+    four, five, larger = (
+        (0.001, 0.003, 0.01, 0.03),
+        (0.001, 0.003, 0.01, 0.03, 0.1),
+        (0.003, 0.01, 0.03, 0.1),
+    )
+    for n_models, rates, edge, note in (
+        (2, four, None, "two models, four rates"),
+        (3, five, None, "three models, five rates"),
+        (2, four, "ties", "two rates with equal validation results"),
+        (2, larger, "failures", "some runs failed (NaN)"),
     ):
         search_seeds, seeds = (100, 101), (0, 1, 2)
         shape = n_models, len(rates), 5
         while True:
             validation = (torch.rand(shape, generator=generator) * 64).round() / 64
             test = (torch.rand(shape, generator=generator) * 64).round() / 64
-            if "equal" in note:
+            if edge == "ties":
                 validation = validation.clamp(max=0.875)
                 validation[:, 1:3] = 0.9375
-            if "failed" in note:
+            if edge == "failures":
                 validation[:, -1] = math.nan
                 validation[0, 0] = math.nan
             args = names[:n_models], rates, search_seeds, seeds, validation, test
-            if kind != "ordinary cases" or _tells(validation, test):
+            if edge or _tells(validation, test):
                 break
-        found.append(Case(args, note, kind=kind))
+        found.append(Case(args, note, kind="edge cases" if edge else "ordinary cases"))
     return found

@@ -94,7 +94,7 @@ task.edit(
     "return right.all(dim=1, keepdim=True).expand_as(right).double().mean(dim=0)",
 )
 task.edit(
-    "All digits together have one number. Each position of the answer has its own.",
+    "There is only one number for all digits together. Each position of the answer has its own.",
     "return right.double().mean(dim=0)",
     "return right.double().mean().expand(n + 1)",
 )

@@ -10,7 +10,7 @@ task = TaskFile(
     "implement",
     points=5,
     minutes=20,
-    outcome="say at each place what is read and what is asked",
+    outcome="say for each position what the model reads and what it has to predict",
     hints=(
         "Write the tokens of one sum in a row, with their positions, and below each the token "
         "that comes next. Which of these belong to the answer?",

@@ -50,6 +50,7 @@ task.mistake(
     [6, 6, 4, 2],
 )
 task.mistake(
-    "`=` was counted, where the first digit is predicted. It says nothing about the digits.",
+    "The position of `=`, where the first digit is predicted, was counted. It says nothing about "
+    "the digits.",
     [3, 5, 6, 4],
 )

@@ -53,7 +53,7 @@ task.mistake(
     "The reversed model is much better than the plain one.",
 )
 task.mistake(
-    "It does not say what was equal in both, and how each rate was chosen.",
+    "It does not say what was equal in both runs, or how each rate was chosen.",
     "We trained both models and compared their accuracy.",
 )
 task.mistake(
@@ -62,12 +62,13 @@ task.mistake(
     "Transformers cannot add in plain order.",
 )
 task.mistake(
-    "The control is not one: it is the same under both explanations, or it is only another seed.",
+    "What it calls a control is not one: the predicted result is the same under both "
+    "explanations, or it is only another seed.",
     "As a control, more seeds could be trained.",
 )
 task.mistake(
-    "It reads off a map what a head is needed for. A map shows where the head attends, not "
-    "whether its output is used.",
+    "It infers from an attention map what a head is needed for. A map shows where the head "
+    "attends, not whether its output is used.",
     "Head 2 looks at the units, so it computes the carry.",
 )
 task.mistake(

@@ -76,8 +76,8 @@ def untrained(pairs, validation):
 
 
 @task.mistake(
-    "It has learned which digits are frequent, but not to add. Does it need more steps, or "
-    "another rate?"
+    "It has learned which digits are frequent, but it has not learned to add. Does it need more "
+    "steps, or another rate?"
 )
 def too_short(pairs, validation):
     return _trained(
