@@ -19,7 +19,7 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
                  others of the same layers ablated, by zeros and by the mean
     lens         the verb's logit difference read from the residual stream after each block, and
                  what it is at the end if the last token's stream comes from the twin sentence
-    noise        what an error of the size of four bits' rounding does
+    bits         loss and agreement with rounding errors like those of four, three and two bits
     people       he or she after occupations, and after names with an occupation
     questions    lecture 10's questions
 
@@ -50,6 +50,7 @@ from helpers.data.questions import in_english
 from helpers.generation import generate
 from helpers.interp.attribution import head_attribution, head_contexts, head_effects
 from helpers.interp.induction import prefix_matching_scores
+from helpers.models import LanguageModel
 from helpers.pretrained import Pretrained
 from helpers.results.store import course_prose
 
@@ -363,40 +364,39 @@ def lens(lm: Pretrained, n: int = 64) -> dict:
     return found | {"swapped_after": list(SWAPPED_AFTER)}
 
 
-def noise(lm: Pretrained) -> dict:
-    """Rounding of the size of Q4_1's, once more: agreement and loss with three seeds."""
-    from gguf import GGUFReader
+BITS = (4, 3, 2)
 
+
+def bits(lm: Pretrained, n: int = 200) -> dict:
+    """What rounding costs: loss on prose and right verbs, with errors of three sizes, three seeds.
+
+    The weights before quantization are not in the file. So each block of 32 weights gets errors
+    like those that rounding it again to that many bits would make: uniform, up to half a step.
+    """
     tokens = prose_tokens(lm)
-    some = attraction.sentences(200, 1, seed=11)
+    some = attraction.sentences(n, 1, seed=11)
     texts, sign = [s.text for s in some], torch.tensor([1.0 if s.plural else -1.0 for s in some])
     pair = verb_ids(lm)[0]
 
-    def measure(model: Pretrained) -> dict:
-        logits = last_logits(model, texts)[:, pair]
+    def measure(model: LanguageModel) -> dict:
+        other = Pretrained(model, lm.tokenizer, lm.chat_template, lm.eos_id)
+        logits = last_logits(other, texts)[:, pair]
         right = ((logits[:, 1] - logits[:, 0]) * sign > 0).double().mean().item()
-        return {"loss": rounded(losses(model, tokens).mean().item()), "right": rounded(right)}
+        return {"loss": rounded(losses(other, tokens).mean().item()), "right": rounded(right)}
 
-    reader = GGUFReader(pretrained.find(pretrained.SMOLLM2_NAME))
-    array = next(a for a in reader.tensors if a.name == "blk.0.attn_q.weight")
-    blocks = torch.from_numpy(array.data.reshape(-1, 20)[:, :2].copy()).view(torch.float16).float()
-    weights = lm.model.blocks[0].attention.W_query.weight
-    found = {
-        "step_over_std": rounded((blocks.mean() / weights.std()).item()),
-        "as it is": measure(lm),
-    }
-    for seed in range(3):
-        generator = torch.Generator().manual_seed(seed)
-        other = copy.deepcopy(lm.model)
-        with torch.no_grad():
-            for name, p in other.named_parameters():
-                if p.dim() == 2 and "embedding" not in name and "lm_head" not in name:
-                    groups = p.view(-1, 32)
-                    step = (groups.amax(dim=1) - groups.amin(dim=1))[:, None] / 15
-                    groups.add_(step * (torch.rand(groups.shape, generator=generator) - 0.5))
-        found[f"seed {seed}"] = measure(
-            Pretrained(other, lm.tokenizer, lm.chat_template, lm.eos_id)
-        )
+    @torch.no_grad()
+    def disturbed(size: int, seed: int) -> LanguageModel:
+        generator, model = torch.Generator().manual_seed(seed), copy.deepcopy(lm.model)
+        for name, p in model.named_parameters():
+            if p.dim() == 2 and "embedding" not in name and "lm_head" not in name:
+                groups = p.view(-1, 32)
+                step = (groups.amax(dim=1) - groups.amin(dim=1))[:, None] / (2**size - 1)
+                groups.add_(step * (torch.rand(groups.shape, generator=generator) - 0.5))
+        return model
+
+    found: dict = {"n": n, "tokens": tokens.numel(), "as it is": measure(lm.model)}
+    for size in BITS:
+        found[str(size)] = [measure(disturbed(size, seed)) for seed in range(3)]
     return found
 
 
@@ -563,7 +563,7 @@ PARTS: dict[str, Callable[[Pretrained], dict]] = {
         people,
         induction,
         effects,
-        noise,
+        bits,
         questions,
     )
 }

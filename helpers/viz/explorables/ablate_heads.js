@@ -11,11 +11,11 @@ lamplight.explorable("ablate_heads", (stage, { heads, layers, n, ways }) => {
   const xOf = (v) => 10 + ((W - 20) * (v - low)) / (high - low);
   const ink = (text, x, y, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
   const lamp = "fill:var(--lamp)", grey = "fill:none;stroke:#888";
-  const mark = svg("circle", { r: 7, cy: 30, style: lamp }), share = svg("rect", { x: 10, y: 70, height: 14, style: lamp });
-  const meter = svg("svg", { viewBox: `0 0 ${W} 92`, "aria-hidden": "true", style: "max-width:24rem;margin-top:.6rem" },
+  const mark = svg("circle", { r: 7, cy: 30, style: lamp }), share = svg("rect", { x: 10, y: 78, height: 14, style: lamp });
+  const meter = svg("svg", { viewBox: `0 0 ${W} 96`, "aria-hidden": "true", style: "max-width:24rem;margin-top:.6rem" },
     svg("path", { d: `M10 30H${W - 10}M${xOf(0)} 20V40`, stroke: "currentColor", opacity: 0.5 }),
     ink("logit difference", 10, 12), ink("0", xOf(0), 54, "middle"), mark,
-    svg("rect", { x: 10, y: 70, width: W - 20, height: 14, style: grey }), share, ink("right verbs", 10, 66));
+    svg("rect", { x: 10, y: 78, width: W - 20, height: 14, style: grey }), share, ink("right verbs", 10, 72));
 
   const said = status();
   const switches = heads.map((name, i) => button(name, () => { off ^= 1 << i; draw(); }));
@@ -24,7 +24,7 @@ lamplight.explorable("ablate_heads", (stage, { heads, layers, n, ways }) => {
     const row = switches.slice(first, first + count);
     first += count;
     return html("div", { class: "row", role: "group", "aria-label": `Ablate heads of layer ${layer}`,
-      style: "align-items:center;margin:.3rem 0" }, html("span", {}, `layer ${layer}`), ...row);
+      style: "align-items:center;gap:.4rem;margin:.4rem 0" }, html("span", {}, `layer ${layer}`), ...row);
   });
   stage.append(
     html("div", { class: "row", style: "align-items:center" }, html("span", {}, "Replace by"),
@@ -34,7 +34,7 @@ lamplight.explorable("ablate_heads", (stage, { heads, layers, n, ways }) => {
   const draw = () => {
     const [difference, right] = ways[way][off], gone = heads.filter((_, i) => off & (1 << i));
     switches.forEach((each, i) => set(each, { "aria-pressed": String(!!(off & (1 << i))),
-      style: off & (1 << i) ? "text-decoration:line-through" : "" }));
+      style: `padding:.2rem .45rem;text-decoration:${off & (1 << i) ? "line-through" : "none"}` }));
     set(mark, { cx: xOf(difference) });
     set(share, { width: (W - 20) * right });
     const wrong = Math.round(n * (1 - right));

@@ -78,9 +78,9 @@ lamplight.explorable("heads_of_a_real_model", (stage, config) => {
     const last = weights.slice(-T), top = last.indexOf(Math.max(...last));
     const tail = `from “${tokens[T - 1].trim()}” it attends most to “${tokens[top].trim()}”`
       + ` (weight ${number(last[top])})`;
-    said.textContent = `Head ${layer}.${head}: ${score.about} `
+    said.textContent = `L${layer}H${head}: ${score.about} `
       + `${number(score.values[layer][head])}; ${tail}.`;
-    set(map, { "aria-label": `Attention map of head ${layer}.${head}: ${tail}` });
+    set(map, { "aria-label": `Attention map of L${layer}H${head}: ${tail}` });
   };
   draw();
 });

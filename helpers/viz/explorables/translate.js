@@ -99,7 +99,8 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
         penalty.element, hint,
         html("div", { class: "row" }, button("Start again", go(() => 0)), button("Next token", go(() => shown + 1)),
           button("To the end", go(() => Infinity))),
-        said, html("p", {}, "Source: ", source), past),
-      html("div", { class: "grow" }, tree)));
+        said, html("p", {}, "Source: ", source)),
+      html("div", { class: "grow" }, tree)),
+    past);
   draw();
 });

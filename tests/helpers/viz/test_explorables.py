@@ -173,14 +173,14 @@ def heads_of_a_real_model():
 def test_heads_are_chosen_by_score_click_and_key(play):
     page = play(heads_of_a_real_model())
     said = page.get_by_role("status")
-    assert said.inner_text().startswith("Head 0.1: score 0.90")
+    assert said.inner_text().startswith("L0H1: score 0.90")
     assert "“hums” it attends most to “hums” (weight 1.00)" in said.inner_text()
     page.get_by_role("button", name="Agreement").click()
-    assert said.inner_text().startswith("Head 1.2: change −0.60")  # the largest, whatever its sign
+    assert said.inner_text().startswith("L1H2: change −0.60")  # the largest, whatever its sign
     page.get_by_role("application").press("ArrowRight")  # round to the first layer
-    assert said.inner_text().startswith("Head 0.2: change 0.30")
+    assert said.inner_text().startswith("L0H2: change 0.30")
     page.locator(".stage svg").first.locator("rect").nth(3).click()
-    assert said.inner_text().startswith("Head 1.0: change 0.40")
+    assert said.inner_text().startswith("L1H0: change 0.40")
     opacity = page.locator(".stage svg").nth(1).locator("rect").nth(1)
     assert opacity.get_attribute("fill-opacity") == "0"
     page.get_by_role("application").press("ArrowDown")
