@@ -1,10 +1,11 @@
-/* On paper everything is unfolded and dark on white; afterwards the page is as it was. */
+/* On paper everything but hints is unfolded, and dark on white; afterwards the page is as it was. */
 
 (() => {
+  const isHint = (part) => /^Hint \d+$/.test(part.querySelector("summary")?.textContent.trim());
   let folded = [];
   let theme = "";
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("article details:not([open])")];
+    folded = [...document.querySelectorAll("article details:not([open])")].filter((part) => !isHint(part));
     theme = document.documentElement.dataset.theme;
     for (const part of folded) part.open = true;
     document.documentElement.dataset.theme = "light";

@@ -33,10 +33,12 @@ and the sheets of exercises.
 - **Run a lecture:** in the same way; the lectures are in `lectures/`.
 """
 KEPT_BACK = '"from grading import check, keep_back, progress\\n",\n    "keep_back()\\n"'
-POINTS_AT = re.compile(
-    r" After a full score, or after five\\n\",\s*\"  attempts, `check` tells you where to find the "
-    r"model answer\."
+SAID = (
+    " After a full score, or after five attempts, `check` tells you where to find the model answer."
 )
+BREAK = r"""(?: |\\n",\s*"  )"""
+"""Between two words of a list in a notebook's file: a space, or the beginning of another line."""
+POINTS_AT = re.compile(re.escape(SAID).replace(r"\ ", BREAK))
 PART = re.compile(r"  - caption: For instructors\n(?:    .*\n)+")
 ANSWERS = re.compile(r" +- file: solutions/.*\n +title: .*\n")
 EMPTY = re.compile(r" +sections:\n(?=(?: {0,6}\S|\Z))", re.MULTILINE)

@@ -234,6 +234,26 @@ def test_paper_holds_what_came_out_at_once(browser, base):
     page.close()
 
 
+OPEN_ON_PAPER = """() => {
+  dispatchEvent(new Event("beforeprint"));
+  const folds = [...document.querySelectorAll("article details")];
+  const hints = folds.filter((fold) => fold.querySelector("summary").textContent.startsWith("Hint "));
+  const others = folds.filter((fold) => !hints.includes(fold));
+  return [hints.length, hints.filter((fold) => fold.open).length,
+    others.length, others.filter((fold) => fold.open).length];
+}"""
+
+
+def test_hints_stay_folded_on_paper(browser, base):
+    """A printed sheet is for working on it; what is not a hint is unfolded."""
+    page = browser.new_page()
+    page.goto(f"{base}exercises/05_multi_head_attention.html")
+    hints, open_hints, others, open_others = page.evaluate(OPEN_ON_PAPER)
+    assert hints > 20 and open_hints == 0
+    assert others == open_others > 0
+    page.close()
+
+
 def test_prediction_hides_its_result_until_a_guess(browser):
     """From files: a guess opens the result, stands beside it, and is there on the next visit."""
     lecture = (HTML / "lectures" / "04_masks.html").as_uri()
