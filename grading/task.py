@@ -63,7 +63,7 @@ class Task:
             "choose" a set of letters; "train" a function whose result reaches a score; "written"
             a text, which a person reads and marks.
         points, minutes: for the student's planning; `grading.workload` makes stars of the minutes.
-        outcome: the lecture's outcome that the task practises, in its words.
+        outcome: the outcome of the lecture that the task gives practice in, in the same words.
         reference: the model answer (for "predict" and "choose", the right value; for "written", a
             text as it might be).
         cases: for a seed, the inputs, smallest first. The notebook uses seed 0, the class grader
@@ -86,7 +86,7 @@ class Task:
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
         extra: whether it comes on top of the sheet's core.
-        section: the heading of the lecture that the task practises, for the feedback.
+        section: the heading in the lecture that the feedback links to.
     """
 
     name: str

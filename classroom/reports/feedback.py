@@ -63,7 +63,7 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     if sheet.graded is None:
         lines.append(f"<p>{html.escape(sheet.status)}</p>")
         if sheet.given:
-            lines.append("<p>The points that a person gave count.</p>")
+            lines.append("<p>The points that your teacher gave count.</p>")
         else:
             return "\n".join(lines)
     lines.append(f"<p>{_sum(sheet)}</p>")

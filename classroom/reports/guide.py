@@ -48,7 +48,7 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     known = all_sheets().get(task.lecture)
     asked = known.questions.get(item.task, "") if known else ""
     lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
-    lines.append(f"<p>This task practises: {html.escape(plain_words(task.outcome))}.</p>")
+    lines.append(f"<p>This task gives practice in: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
     items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
     lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")

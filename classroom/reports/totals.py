@@ -95,7 +95,8 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
     if not behind:
         lines.append("<p>Everybody has half of the points or more, and handed in every sheet.</p>")
     rule = f"less than {STRUGGLES:.0%} of the points, or a sheet that is missing or not graded"
-    lines.append(f"<p>Whoever has {rule}, and the tasks with less than half of their points.</p>")
+    weak = "the tasks that earned them less than half of the points"
+    lines.append(f"<p>Students who have {rule}, with {weak}.</p>")
     query = "SELECT task, count(*) FROM grade WHERE by = 'waiting' GROUP BY task ORDER BY lecture"
     if waiting := dict(store.base.execute(query).fetchall()):
         said = "; ".join(f"{titles.get(task, task)}: {n}" for task, n in waiting.items())

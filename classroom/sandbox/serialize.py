@@ -66,12 +66,12 @@ def encode(value: object, depth: int = 0) -> object:
         return _encode_array(value, "array")
     if isinstance(value, np.generic):
         return _encode_array(np.asarray(value), "scalar")
-    raise SerializeError(f"an object of type {kind.__name__}, which is no plain data")
+    raise SerializeError(f"an object of type {kind.__name__}, which is not plain data")
 
 
 def _encode_array(array: np.ndarray, kind: str) -> dict:
     if array.dtype.name not in DTYPES:
-        raise SerializeError(f"an array of {array.dtype}, which is no plain data")
+        raise SerializeError(f"an array of {array.dtype}, which is not plain data")
     data = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     if data.nbytes > BYTES:
         raise SerializeError(f"an array of {data.nbytes:,} bytes; {BYTES:,} is the most")

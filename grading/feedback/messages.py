@@ -235,7 +235,7 @@ ENTRIES = {"b": "booleans", "i": "whole numbers", "u": "whole numbers", "f": "nu
 
 def not_plain(came: Form) -> str:
     """What a value is that is not plain data."""
-    return f"{form(came)}, which is no plain data"
+    return f"{form(came)}, which is not plain data"
 
 
 def difference(found: Difference, name: str = "the result", *, hidden: bool = False) -> str:
@@ -367,7 +367,7 @@ def model_answer(task: Task, number: int, tries: int | None) -> str:
     place = f'task {number} of "Model answers {sheet}" on the course\'s site'
     if tries is None:
         return f"To compare, see {place}."
-    return f"After {tries} attempts: you find the model answer with its reasons in {place}."
+    return f"After {tries} attempts: the model answer, with its reasons, is in {place}."
 
 
 def progress(

@@ -284,7 +284,7 @@ def test_points_without_submission_have_a_page(tmp_path, form, place):
     archive = zipfile.ZipFile(out / "feedback.zip")
     assert place in archive.namelist()
     page = archive.read(place).decode()
-    assert "The points that a person gave count." in page
+    assert "The points that your teacher gave count." in page
     assert "3 of 4 points" in page and "<p>Points given by Prof.</p>" in page
     assert "0 of 10 points" in page and "Prof: Said nothing." in page
     assert page.count("<h3>") == 2, "of the other tasks there is nothing to say"

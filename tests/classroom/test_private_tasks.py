@@ -83,7 +83,7 @@ def test_the_kind_that_a_private_case_says_counts(small, tmp_path):
         (
             "[Case((np.zeros((1, 4)),)), Case((np.array(['a']),), 'words')]",
             r"case 2 \(words\): an "
-            "argument is an array of <U1, which is no plain data; wanted are numbers, texts, ",
+            "argument is an array of <U1, which is not plain data; wanted are numbers, texts, ",
         ),
         ("[Case((object(),))]", "case 1: an argument is an object of type object, .*; wanted are"),
         ("[Case(np.zeros((1, 4)))]", r"case 1: its arguments are an array .*as in Case\(\(x,\)\)"),

@@ -34,7 +34,7 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     page = (term / "course.html").read_text(encoding="utf-8")
     assert "Cem (cem): 0% of the points; not handed in: 5" in page
     assert "Bob (bob): " in page and "% of the points; handed in, not graded: 5" in page
-    assert "Whoever has less than 50% of the points, or a sheet that is missing" in page
+    assert "Students who have less than 50% of the points, or a sheet that is missing" in page
     assert page.count("sheet 2: all of it, 0 points") == 1  # and not each task of it once more
     titles = {item.task: f"2.{item.number} {item.title}" for item in sheets()[2].items}
     assert f"<li>1 ×: {titles['query_context']}</li>" in page  # bob's alone

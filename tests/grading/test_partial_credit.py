@@ -281,7 +281,7 @@ def test_five_attempts_link_the_model_answer(in_notebook, capsys):
         check("doubled", batchless)
     assert TO_MODEL not in capsys.readouterr().out
     check("doubled", batchless)
-    assert f"After 5 attempts: you find the model answer with its reasons in {TO_MODEL}" in (
+    assert f"After 5 attempts: the model answer, with its reasons, is in {TO_MODEL}" in (
         capsys.readouterr().out
     )
 

@@ -351,9 +351,9 @@ def unfinished(x):
         (lambda x: 2 * x + np.nan, "it is NaN"),
         (lambda x: 2 * x + (x > 0), "differs from what was expected in 1 of 2 entries"),
         (lambda x: x**2, "What went wrong: Squared, not doubled."),
-        (lambda x: Liar(), "which is no plain data"),
-        (lambda x: torch.zeros(2).as_subclass(FancyTensor), "which is no plain data"),
-        (lambda x: np.array([object(), object()]), "which is no plain data"),
+        (lambda x: Liar(), "which is not plain data"),
+        (lambda x: torch.zeros(2).as_subclass(FancyTensor), "which is not plain data"),
+        (lambda x: np.array([object(), object()]), "which is not plain data"),
     ],
 )
 def test_wrong_answer_gets_a_plain_sentence(answer, sentence):

@@ -237,7 +237,8 @@ def test_paper_holds_what_came_out_at_once(browser, base):
 OPEN_ON_PAPER = """() => {
   dispatchEvent(new Event("beforeprint"));
   const folds = [...document.querySelectorAll("article details")];
-  const hints = folds.filter((fold) => fold.querySelector("summary").textContent.startsWith("Hint "));
+  const named = (fold) => fold.querySelector("summary").textContent;
+  const hints = folds.filter((fold) => named(fold).startsWith("Hint "));
   const others = folds.filter((fold) => !hints.includes(fold));
   return [hints.length, hints.filter((fold) => fold.open).length,
     others.length, others.filter((fold) => fold.open).length];
