@@ -11,8 +11,8 @@
 shares all lectures out among four weeks, with the first tasks of each sheet that fit into 60
 minutes; without `:most:` these are all tasks of its core. In place of `:parts:` the content may
 name the lectures of each part, as in `Day 1: 2 3 4`; those that are not written yet are left out.
-`{teaching-outcomes}` makes a table for each lecture: its outcomes, with the tasks that give practice
-in each.
+`{teaching-outcomes}` makes a table for each lecture: its outcomes, with the tasks that give
+practice in each.
 
 Minutes of a lecture stand in its line `Time: …`, those of a task below its heading, and what a task
 is for in its file in `grading/tasks/`. These files are read, and never run.
