@@ -7,13 +7,13 @@ CUDA_OPTION := $(if $(CUDA),--cuda)
 
 # make and the shell would take these signs out of a comment, or run what stands between them.
 ifneq ($(findstring $$,$(value OPTIONS))$(findstring `,$(value OPTIONS)),)
-$(error OPTIONS holds a $$ or a backtick, which would not arrive as they are: put such a comment into a table, and name that with --points)
+$(error OPTIONS contains a $$ or a backtick, which the shell would change: put such a comment into a table, and pass the table with --points)
 endif
 
 .PHONY: help book serve check test test-all system lab execute seeds experiments times exercises task
 .PHONY: bench grade audit address autograder student-site pins release ready format clean wanted
 
-help: ## list the commands; what may be left out stands in [ ]
+help: ## list the commands; arguments in [ ] are optional
 	@sed -nE 's/^([a-z-]+):.*## /  make \1 \t/p; s/^## /\t/p' $(MAKEFILE_LIST) | expand -t 22
 
 # Pages hold what others say (sources, terms, headings), and a build renews only those that changed
@@ -30,7 +30,7 @@ book: .venv/book.stamp _build/shared.stamp ## build the site (the first time, in
 	@touch _build/unfinished; trap 'exit 130' INT TERM; \
 	$(BIN)/jupyter-book build -W -n --keep-going --quiet . && built=yes || built=; \
 	rm -f _build/unfinished; [ "$$built" ] || { \
-	  echo "The site has faults: the lines above with WARNING or ERROR name the file and line."; exit 1; }
+	  echo "The site has errors: the lines above with WARNING or ERROR name the file and line."; exit 1; }
 	@echo "The site is built. Show it with: make serve, or open file://$(CURDIR)/$(SITE)"
 
 serve: book ## show the site on http://localhost:8000 [PORT=8001]
@@ -68,14 +68,14 @@ lab: .venv/bin/python ## the lectures in Jupyter Lab (the first time, install it
 execute: wanted .venv/full.stamp ## run notebooks and store their outputs (NB=lectures/NAME.ipynb for one)
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/execute.py $(NB)
 
-seeds: wanted seeds-of .venv/full.stamp ## run a notebook from other seeds: which claims hang on one? NB=… [BY=5]
+seeds: wanted seeds-of .venv/full.stamp ## run a notebook from other seeds: which claims depend on the seed? NB=… [BY=5]
 	@$(BIN)/python tools/offline.py $(BIN)/python tools/seeds.py $(NB) $(BY)
 
 .PHONY: seeds-of
 seeds-of:
 	@test -n "$(NB)" || { echo "Name a notebook: make seeds NB=lectures/05_multi_head_attention.ipynb"; exit 1; }
 
-experiments: experiment-named .venv/full.stamp ## run the long trainings whose tables the lectures show (NAME=order for one)
+experiments: experiment-named .venv/full.stamp ## repeat the long training runs whose results the lectures show (NAME=order for one)
 	@for file in experiments/$(or $(NAME),*).py; do name=$$(basename $$file .py); \
 	  [ $$name = search ] || $(BIN)/python -m experiments.$$name || exit 1; done
 
@@ -92,23 +92,23 @@ exercises: .venv/full.stamp ## make the student notebooks from solutions/ [FORCE
 
 .PHONY: task-named grade-named sheet-named
 task-named:
-	@test -n "$(LECTURE)" -a -n "$(NAME)" || { echo "Say which: make task LECTURE=4 NAME=hidden_words"; exit 1; }
+	@test -n "$(LECTURE)" -a -n "$(NAME)" || { echo "Name the lecture and the task: make task LECTURE=4 NAME=hidden_words"; exit 1; }
 
-task: task-named .venv/full.stamp ## begin a task: LECTURE=4 NAME=hidden_words makes its file and cells
+task: task-named .venv/full.stamp ## create a task: LECTURE=4 NAME=hidden_words makes its file and cells
 	@$(BIN)/python tools/new_task.py "$(LECTURE)" "$(NAME)"
 
-bench: .venv/full.stamp ## measure attention beside torch's, and the cache; store the times (minutes)
+bench: .venv/full.stamp ## compare attention with torch's, and measure the cache; store the times (minutes)
 	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/decoding.py
 
 grade-named:
 	@test -n "$(SUBMISSIONS)$(filter -h --help,$(OPTIONS))" || { \
-	  echo "Name what was handed in: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
+	  echo "Name the submissions: make grade SUBMISSIONS=folder-or-zip"; exit 1; }
 
 grade: grade-named .venv/full.stamp ## grade a class: SUBMISSIONS=folder-or-zip [LECTURE=2] [ROSTER=class.csv]
 ##   [POLICY=class.toml] the rules of the class  [OUT=dir] where the results go
 ##   [TABLE=worksheet.csv] Moodle's worksheet or Canvas's gradebook, to be filled in
-##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and all else that pages/grading_situations.md names:
+##   [OPTIONS='--correct ID TASK POINTS COMMENT'] and everything else in pages/grading_situations.md:
 ##     --points TABLE, --author NAME, --assign FILE ID, --count FILE, --participants TABLE,
 ##     --column NAME, --scale, --term DIR, --student ID, --seed N, --jobs N, --unsafe; OPTIONS=--help explains them
 	@sh tools/system.sh bwrap
@@ -137,13 +137,13 @@ pins: .venv/test.stamp ## make the requirements files from requirements/*.in [UP
 release: .venv/full.stamp ## make a release: VERSION=0.2.0 writes it everywhere, commits and tags
 	@$(BIN)/python tools/release.py $(VERSION)
 
-ready: ## say what this machine has and what it lacks
+ready: ## list what this machine has and what is missing
 	@$(PYTHON) tools/ready.py
 
-format: .venv/test.stamp ## format the code and mend what can be mended
+format: .venv/test.stamp ## format the code and fix what can be fixed automatically
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/python tools/sources.py
 
-clean: ## remove what the commands made, but not the environment
+clean: ## remove everything that the commands created, except the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis build *.egg-info
 	@echo "Cleaned. The environment in .venv stays; remove that folder to start afresh."
 

@@ -6,8 +6,8 @@
 
 Both modules are called by turns in one process, with the same weights, after their outputs were
 found equal. A time is the smallest of the repeats: whatever else the machine does can only add to
-it. On a CPU it is the time that the process was computing, at one thread: on an idle machine that
-is the time on the clock, and on a busy one it leaves out the waiting. Results go to
+it. On a CPU it is the CPU time of the process, run with one thread: on an idle machine that equals
+wall-clock time, and on a busy one it excludes time spent waiting. Results go to
 `benchmarks/results/<device>.json`, from which the page *Benchmarks* is built.
 """
 

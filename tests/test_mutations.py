@@ -1,6 +1,6 @@
-"""Faults planted on purpose: each turns the check that is meant for it red.
+"""Mutation tests: deliberate faults, each of which must make the check that is meant for it fail.
 
-A check that cannot fail proves nothing. Each fault is planted in a copy, together with the check
+A check that cannot fail proves nothing. Each fault is made in a copy, together with the check
 that must notice it; the same check passes on the copy before.
 """
 

@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         print("Python 3.11 or newer is needed; this is " + sys.version.split()[0] + ".")
         return 2
     if sys.prefix == sys.base_prefix:
-        print("This Python is not in an environment of its own. Make one: python -m venv .venv")
+        print("This Python is not in a virtual environment. Make one: python -m venv .venv")
         return 2
     port = ["--port", arguments[arguments.index("--port") + 1]] if "--port" in arguments else []
     stamp = Path(sys.prefix) / "full.stamp"
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 def install(options: list[str]) -> int:
     """PyTorch in the build that fits, the pinned packages, and the course itself."""
-    print("Installing what the notebooks need (some minutes, 2 GB)", flush=True)
+    print("Installing what the notebooks need (a few minutes, 2 GB)", flush=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     steps = (
         [sys.executable, str(ROOT / "tools" / "pytorch.py"), *options],

@@ -87,8 +87,8 @@ def listen(
         seconds: how long each task may take.
         slot: tells submissions that run at the same time apart.
         program: bubblewrap; None runs the worker without a sandbox.
-        left: how many seconds all of it may still compute.
-        deadline: on the clock of `time.monotonic`, for all of it.
+        left: CPU seconds that remain for the whole submission.
+        deadline: in wall-clock time (`time.monotonic`), for the whole submission.
         stop: when set, the run ends.
     """
     with Worker(job, limits, slot, course, program) as worker:
@@ -254,7 +254,7 @@ class Worker:
         return report
 
     def _allow(self, most: float, clock: float) -> None:
-        """Allow so many seconds of computing, and so many on the clock, from now on."""
+        """Allow this many seconds of CPU time and of wall-clock time, from now on."""
         self.most, self.until = self.computed + most, time.monotonic() + clock
 
     def _lines(self, line: bytearray) -> bytearray:

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tools import audit, ready, serve
 
 WRONG = {
-    "grade": ("grade", "Name what was handed in"),
+    "grade": ("grade", "Name the submissions"),
     "task": ("task LECTURE=4", "make task LECTURE=4 NAME="),
     "autograder": ("autograder", "Name the sheet"),
     "seeds": ("seeds", "Name a notebook"),
