@@ -129,15 +129,16 @@ def pytest_ignore_collect(collection_path, config):
 # Minutes each: they begin first, so that nobody waits for one of them at the end.
 LONG = [f"classroom/test_{name}.py" for name in ("hostile", "components", "torch_import", "class")]
 LONG += ["site/test_site.py", "test_mutations.py"]
-# All tests of the tasks of a lecture (ABOUT_TASKS) go to one worker, which runs each model answer
-# and each known mistake once for all of them.
+# All tests of the tasks of a lecture go to one worker, which runs each model answer and each known
+# mistake once for all of them.
+SHARING = (*ABOUT_TASKS, "tests/grading/test_mistake_variants.py")
 LECTURES = {path.stem: path.parent.name for path in ROOT.glob("grading/tasks/lecture_*/*.py")}
 
 
 def scope_of(nodeid: str) -> str:
     """What has to run on one worker with this test: its file, or the tasks of its lecture."""
     file, _, test = nodeid.partition("::")
-    if file in ABOUT_TASKS and "[" in test:
+    if file in SHARING and "[" in test:
         for word in re.split(r"[-\]]", test.partition("[")[2]):
             if word in LECTURES:
                 return LECTURES[word]

@@ -18,6 +18,7 @@ from grading.runner.run import run
 from grading.task import CODE, all_tasks
 from tests.grading.mistake_variants import Variant, changed, of_outcomes, sheet_of, spelled
 
+pytestmark = pytest.mark.full  # rates over a whole catalogue; test_tasks.py asks each task alone
 LECTURES = sorted({task.lecture for task in all_tasks().values() if task.kind in CODE})
 RIGHT_AT_LEAST = 0.8
 WRONG_AT_MOST = 0.005
