@@ -17,10 +17,11 @@ from classroom.sandbox.examiner import GraderError
 DESCRIPTION = """Grade a class.
 
 Each submission runs in a sandbox of its own, on hidden cases; its results are plain data, and the
-verdict is given outside. Results are stored one by one, so a run that was stopped continues where
-it was. What persons entered is checked before anything is written, and it is never lost."""
+verdict is reached outside the sandbox. Results are stored one by one, so a run that was stopped
+continues where it stopped. Points and decisions that people enter are checked before anything is
+written, and they are never lost."""
 MOST_JOBS = 16
-TABLE = "add the table that is to be filled in: TABLE=…"
+TABLE = "add the table that should be filled in: TABLE=…"
 UNSAFE = """\
 --unsafe: students' code runs on this machine WITHOUT a sandbox, as this user or, if this is root,
 as a user without rights. It can use the network, read what that user can read (as this user: the
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = parser()
     given = command.parse_args(arguments)
     if given.term and not given.lecture:
-        command.error("--term wants --lecture too: every sheet has its folder in there")
+        command.error("--term needs --lecture too: each sheet has a folder of its own there")
     if given.unsafe:
         print(UNSAFE, file=sys.stderr)
     options, out = Options.of(given), results_folder(given)
@@ -50,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Nothing more was graded: {error}")
         return 2
     except KeyboardInterrupt:
-        print("Stopped. The same command goes on where it was.")
+        print("Stopped. The same command continues where this one stopped.")
         return 130
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
     for line in [*run_lines(summary, out), *remaining_lines(summary, options, out)]:
@@ -68,8 +69,12 @@ def parser() -> argparse.ArgumentParser:
     add = command.add_argument
     tables = {"type": Path, "action": "append", "default": []}
     add("submissions", type=Path, help="a folder, a zip, or one notebook")
-    add("--out", type=Path, help="folder of results (SUBMISSIONS-graded)")
-    add("--lecture", type=int, help="whose sheet, 14 for the project (found in each notebook)")
+    add("--out", type=Path, help="folder for the results (default: SUBMISSIONS-graded)")
+    add(
+        "--lecture",
+        type=int,
+        help="the sheet, 14 for the project (default: found in each notebook)",
+    )
     add("--roster", dest="rosters", metavar="ROSTER", help="who is in the class", **tables)
     add("--policy", type=Path, help="the rules: class.toml")
     said = "CSV with id, task, points and, if you like, comment and author"
@@ -77,20 +82,20 @@ def parser() -> argparse.ArgumentParser:
     correction = ("ID", "TASK", "POINTS", "COMMENT")
     add("--correct", nargs=4, action="append", default=[], metavar=correction)
     add("--author", default="", help="who gives these points")
-    owner, said = ("FILE", "ID"), "say whose a file is"
+    owner, said = ("FILE", "ID"), "say which student a file belongs to"
     add("--assign", nargs=2, action="append", default=[], metavar=owner, help=said)
     said = "CSV with participant, and id or email: who is who after blind marking"
     add("--participants", metavar="TABLE", help=said, **tables)
     add("--count", action="append", default=[], metavar="FILE", help="let this file count")
     add("--table", type=Path, help="Moodle's worksheet or Canvas's gradebook, to be filled in")
-    add("--column", default="", help="of the gradebook: its name, or how that begins")
-    add("--scale", action="store_true", help="to the maximum of that table")
+    add("--column", default="", help="column of the gradebook: its name, or the beginning of it")
+    add("--scale", action="store_true", help="scale points to the maximum in that table")
     add("--term", type=Path, help="a folder for all sheets: totals, and who needs help (--lecture)")
-    add("--student", default="", help="all of it is by this one student")
-    add("--seed", type=int, help="of the hidden cases (drawn once, then kept)")
-    add("--jobs", type=jobs, default=str(cores()), help="notebooks run at the same time")
+    add("--student", default="", help="all submissions are by this one student")
+    add("--seed", type=int, help="seed of the hidden cases (drawn once, then kept)")
+    add("--jobs", type=jobs, default=str(cores()), help="how many notebooks run at the same time")
     add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
-    add("--unsafe", action="store_true", help="without a sandbox: see the message")
+    add("--unsafe", action="store_true", help="run without a sandbox: see the message")
     return command
 
 
@@ -129,39 +134,40 @@ def run_lines(summary: Summary, out: Path) -> Iterator[str]:
     if summary.own_tasks:
         yield f"With tasks of your own: {', '.join(summary.own_tasks)}"
     if summary.late:
-        yield f"{summary.late} are marked as late by the system: column flags of grades.csv"
+        yield f"Canvas marks {summary.late} as late: column flags of grades.csv"
     if summary.lost:
-        yield f"{summary.lost} of the last run have no row now: is the list of the class whole?"
+        yield f"{summary.lost} students of the last run have no row now: is the roster complete?"
     for said in summary.maxima:
-        more = "points by hand stay as they are, and what was scaled is to be handed back again"
+        more = "points given by hand stay the same, scaled ones change: return the grades again"
         yield f"The maximum of {said} in the last run: {more}"
     if summary.changed:
-        have = "has" if summary.changed == 1 else "have"
+        students = "student has" if summary.changed == 1 else "students have"
         table = out / "changed.csv"
-        yield f"{summary.changed} {have} other points than after the last run: {table}"
+        yield f"{summary.changed} {students} other points than after the last run: {table}"
 
 
 def remaining_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
-    """Lines about what is left to do: to look at, to mark, to hand back, to grade again."""
+    """Lines about what is left to do: to decide, to mark, to return, to grade again."""
     if summary.open_items or summary.waiting:
         yield "Not final yet:"
     if summary.open_items:
-        yield f"  {summary.open_items} to look at: {out / 'look.csv'}, column seen"
+        items = f"item{'s' * (summary.open_items != 1)} to decide"
+        yield f"  {summary.open_items} {items}: {out / 'look.csv'}, column seen"
     if summary.waiting:
         answers = f"written answer{'s' * (summary.waiting != 1)} to mark"
         yield f"  {summary.waiting} {answers}: {out / 'written.csv'}, column points"
     if summary.renamed:
-        said = "have another identifier than before; what they were given is theirs."
+        said = "students have a new identifier; their points and decisions moved with them."
         yield f"{summary.renamed} {said}"
     if summary.blind:
         table = options.term / "blind.csv"
-        said = f"{summary.blind} sheets are of participants without a name"
+        said = f"{summary.blind} sheets belong to participants without a name"
         yield f"{said}: {table}, not in the totals"
     if summary.filled:
-        yield f"To hand back: {summary.filled}"
+        yield f"To return: {summary.filled}"
     elif options.rosters and not (summary.open_items or summary.waiting or summary.failures):
         said = TABLE if summary.system else f"send the pages in {out / 'feedback'}"
-        yield f"Nothing is open. To hand back, {said}"
+        yield f"Nothing is open. To return the grades, {said}"
     if summary.failures:
         said = f"{summary.failures} could not be graded, see grades.csv"
         yield f"{said}. The same command tries them again."

@@ -55,7 +55,7 @@ def intake(run: Run) -> Intake:
     members.recognise(*_earlier(run))  # without a roster the files say who there is
     for number in run.sheets:
         for id in _pending_extensions(run.policy.of(number), rows, members):
-            said = f"the extension of {id} holds when names are known; hand back after that"
+            said = f"the extension of {id} applies once names are known; return grades after that"
             items.append(ReviewItem(said, number))
     set_times(rows, members, run.policy, run.store, chosen)
     return Intake(rows, items, members)

@@ -399,13 +399,15 @@ def test_an_extension_holds_by_number_and_by_e_mail(tmp_path):
         assert [row["days late"] for row in rows if row["days late"]] == days
         looks = [row["what"] for row in rows_of(out / "look.csv")]
         assert (
-            sum(what.startswith("the extension of s901@example.org holds") for what in looks)
+            sum(what.startswith("the extension of s901@example.org applies") for what in looks)
             == waits
         )
 
 
 def test_extension_waits_until_its_owner_is_known(tmp_path):
-    waits = "the extension of s901@example.org holds when names are known; hand back after that"
+    waits = (
+        "the extension of s901@example.org applies once names are known; return grades after that"
+    )
     text = "[late]\ntimes = 'times.csv'\n[sheets.2]\ndue = 2026-11-02"
     text += "\nextensions = { 's901@example.org' = 2026-11-09 }"
     (tmp_path / "times.csv").write_text("id,handed\n")
