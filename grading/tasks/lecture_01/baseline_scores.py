@@ -34,7 +34,7 @@ def _shares(guess, sentences, verbs):
 
 # %% the cell
 def baseline_scores(sentences, verbs):
-    """Shares of right verbs, as a list: by the first noun, by the nearest one, by the majority."""
+    """Accuracies of three rules, as a list: the first noun, the nearest noun, the majority."""
     # BEGIN SOLUTION
     verb_for = {"singular": "lies", "plural": "lie"}
     right = [0, 0, 0]

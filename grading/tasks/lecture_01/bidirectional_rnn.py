@@ -31,7 +31,7 @@ def _read(x, W_x, W_h, b):
 
 # %% the cell
 def bidirectional_rnn(x, left, right):
-    """The joined states (T, d_left + d_right) of the words x (T, d_in)."""
+    """The concatenated states (T, d_left + d_right) of the words x (T, d_in)."""
     # BEGIN SOLUTION
     halves = []
     for words, (W_x, W_h, b) in ((x, left), (x.flip(0), right)):

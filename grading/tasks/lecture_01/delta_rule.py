@@ -25,7 +25,7 @@ task = TaskFile(
 
 # %% the cell
 def delta_rule(state, key, value):
-    """The state (d_v, d_k) after a fact: a key (d_k,) and its value (d_v,)."""
+    """The new state (d_v, d_k) after writing a fact: a key (d_k,) and its value (d_v,)."""
     # BEGIN SOLUTION
     missing = value - state @ key  # (d_v,)
     return state + np.outer(missing, key) / (key @ key)  # (d_v, d_k)

@@ -31,7 +31,7 @@ def _factor(W_h, h):
 
 # %% the cell
 def gradient_through_time(W_h, states):
-    """How the last of the states (T, d) changes with the first: (d, d)."""
+    """The derivative (d, d) of the last of the states (T, d) with respect to the first."""
     # BEGIN SOLUTION
     gradient = np.eye(len(W_h))  # (d, d)
     for h in states[1:]:

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def truncated_bptt(lstm, x, every):
-    """Outputs (batch, T, hidden_size) of x (batch, T, d_in), with the history cut in pieces."""
+    """Outputs (batch, T, hidden_size) of x (batch, T, d_in); gradients stop between pieces."""
     state, outputs = None, []
     #| for piece in x.split(every):
     # BEGIN SOLUTION

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def attention_received(x, k):
-    """The places (at most k) and the sums received (T,) of the words x (T, d)."""
+    """The positions (at most k) and the attention received (T,) of the words x (T, d)."""
     weights = softmax(x @ x.T)  # (T, T)
     #| received = weights.sum(axis=1)  # (T,)
     # BEGIN SOLUTION

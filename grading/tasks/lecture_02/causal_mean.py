@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def causal_mean(x):
-    """Averages (T, d) and weights (T, T) of the words x (T, d), each over the words up to it."""
+    """Averages (T, d) of the words x (T, d), each over the words up to it; their weights (T, T)."""
     # BEGIN SOLUTION
     T = x.shape[0]
     counts = np.arange(1, T + 1)[:, None]  # (T, 1)

@@ -75,7 +75,7 @@ def embed(table, labels, wishes, seeds):
 
 
 def draw_swap(batch, T, g):
-    """Labels, wishes, seeds and the place of the wanted jar, each (batch, T); all on offer."""
+    """Labels, wishes, seeds and the position of the wanted jar, (batch, T) each; all available."""
     labels = torch.rand(batch, 32, generator=g).argsort(dim=1)[:, :T]
     where = torch.randint(T, (batch, T), generator=g)
     seeds = torch.randint(8, (batch, T), generator=g)

@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def attend_without_padding(q, k, v, is_filler):
-    """Context vectors (batch, T_q, d_v) of queries that look at no filler."""
+    """Context vectors (batch, T_q, d_v) of queries that do not attend to padding."""
     #| mask = is_filler[:, None, :]  # (batch, 1, T_k)
     # BEGIN SOLUTION
     mask = ~is_filler[:, None, :]  # (batch, 1, T_k), True = may attend

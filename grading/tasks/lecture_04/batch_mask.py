@@ -36,7 +36,7 @@ def _causal(T):
 
 # %% the cell
 def batch_mask(lengths, T, side):
-    """Mask (batch, T, T) for sentences of these lengths (batch,) with filler on one side."""
+    """Mask (batch, T, T) for sentences of these lengths (batch,), with padding on one side."""
     # BEGIN SOLUTION
     places = torch.arange(T)  # (T,)
     if side == "left":

@@ -24,7 +24,7 @@ task = TaskFile(
 
 # %% the cell
 def causal_lower_right(T_q, T_k):
-    """The causal mask (T_q, T_k) for the last T_q of T_k places, True = may attend."""
+    """The causal mask (T_q, T_k) for the last T_q of T_k positions, True = may attend."""
     # BEGIN SOLUTION
     return torch.ones(T_q, T_k, dtype=torch.bool).tril(diagonal=T_k - T_q)  # (T_q, T_k)
     # END SOLUTION

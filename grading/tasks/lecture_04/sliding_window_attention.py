@@ -38,14 +38,14 @@ def _hidden(q, k, v, mask, low=-np.inf):
 
 # %% the cell
 def sliding_window_attention(q, k, v, window):
-    """Context vectors (T, d_v) from q (T, d_k), k (T, d_k), v (T, d_v), in a window of words."""
+    """Context vectors (T, d_v) of q (T, d_k), k (T, d_k), v (T, d_v), in a sliding window."""
     scores = q @ k.T / np.sqrt(k.shape[-1])  # (T, T)
     mask = np.tril(np.ones_like(scores, dtype=bool))  # (T, T), True = may attend
-    #| mask = mask & ~np.tril(mask, -window - 1)  # (T, T), the far past is out of the window
+    #| mask = mask & ~np.tril(mask, -window - 1)  # (T, T), hides what is outside the window
     #| weights = softmax(scores) * mask  # (T, T)
     #| weights = weights / weights.sum(axis=-1, keepdims=True)  # (T, T), each row sums to 1
     # BEGIN SOLUTION
-    mask = mask & ~np.tril(mask, -window)  # (T, T), the far past is out of the window
+    mask = mask & ~np.tril(mask, -window)  # (T, T), hides what is outside the window
     weights = softmax(np.where(mask, scores, -np.inf))  # (T, T)
     # END SOLUTION
     return weights @ v  # (T, d_v)

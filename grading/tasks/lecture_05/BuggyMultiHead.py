@@ -44,7 +44,7 @@ class BuggyMultiHead(nn.Module):
         self.W_out = nn.Linear(d_model, d_model, bias=False)
 
     def heads(self, W, x):
-        """What a projection makes of x (batch, T, d_model), (batch, T, n_heads, d_k)."""
+        """A projection of x (batch, T, d_model), split into heads: (batch, T, n_heads, d_k)."""
         cut = (*x.shape[:2], self.n_heads, self.d_k)
         #| return W(x.view(cut))
         # BEGIN SOLUTION

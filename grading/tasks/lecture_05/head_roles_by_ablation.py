@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def head_roles_by_ablation(model, tokens, targets):
-    """For each head the question, 0, 1 or 2, that it serves, or None; a list."""
+    """A list with the question (0, 1, 2 or None) that each head serves."""
 
     def shares():
         """The accuracy on each question, (3,)."""

@@ -27,7 +27,7 @@ task = TaskFile(
 
 # %% the cell
 def low_rank_head(W_query, W_key, d):
-    """Matrices (d_model, d), twice, with the scores of W_query and W_key (d_model, d_k)."""
+    """Two matrices (d_model, d) with the same scores as W_query and W_key (d_model, d_k)."""
     # BEGIN SOLUTION
     table = W_query @ W_key.T / np.sqrt(W_query.shape[1])  # (d_model, d_model)
     U, S, Vt = np.linalg.svd(table)  # table = U · S · Vt, S falling

@@ -20,7 +20,7 @@ task = TaskFile(
 
 # %% the cell
 def merge_heads(context):
-    """Join heads (batch, n_heads, T, d_v) to rows (batch, T, n_heads * d_v)."""
+    """Merge heads (batch, n_heads, T, d_v) into rows (batch, T, n_heads * d_v)."""
     batch, n_heads, T, d_v = context.shape
     #| return context.reshape(batch, T, n_heads * d_v)
     # BEGIN SOLUTION

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def split_heads(x, n_heads):
-    """Cut x (batch, T, n_heads * d) into heads (batch, n_heads, T, d)."""
+    """Split x (batch, T, n_heads * d) into heads (batch, n_heads, T, d)."""
     # BEGIN SOLUTION
     batch, T, width = x.shape
     cut = x.view(batch, T, n_heads, width // n_heads)  # (batch, T, n_heads, d)

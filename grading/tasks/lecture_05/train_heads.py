@@ -68,7 +68,7 @@ class Reader(nn.Module):
 
 # %% the cell
 def train_heads(seed):
-    """A trained Reader with four heads, and the question that each of them serves, a list."""
+    """A trained Reader with four heads, and a list with the question that each head serves."""
     # BEGIN SOLUTION
     generator = set_seed(seed)
     model = Reader(4)

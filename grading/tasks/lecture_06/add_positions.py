@@ -24,7 +24,7 @@ task = TaskFile(
 
 # %% the cell
 def add_positions(x):
-    """The words x (T, batch, d_model), each with the code of its place added."""
+    """The words x (T, batch, d_model), each with the code of its position added."""
     #| T, d_model = x.shape[1:]
     #| codes = positions.sinusoidal_codes(T, d_model, dtype=x.dtype)  # (T, d_model)
     #| return x + codes

@@ -23,7 +23,7 @@ task = TaskFile(
 
 # %% the cell
 def alibi_bias(n_heads, T_q, T_k):
-    """What is added to the scores: (n_heads, T_q, T_k)."""
+    """The bias (n_heads, T_q, T_k) that is added to the scores."""
     # BEGIN SOLUTION
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)  # (heads,)
     query_at, key_at = torch.arange(T_k - T_q, T_k), torch.arange(T_k)  # (T_q,), (T_k,)

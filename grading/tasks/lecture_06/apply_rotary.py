@@ -29,7 +29,7 @@ def _angles(places, width):
 
 # %% the cell
 def apply_rotary(x, places):
-    """The vectors x (…, T, d_k), each turned by its place; places (T,)."""
+    """The vectors x (…, T, d_k), each rotated according to its position; places (T,)."""
     # BEGIN SOLUTION
     d_k = x.shape[-1]
     speeds = 10_000 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)  # (d_k / 2,)

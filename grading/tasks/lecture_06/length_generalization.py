@@ -37,7 +37,7 @@ VOCAB = 16
 
 # %% the cell
 def length_generalization():
-    """A new encoding, with which narrow heads keep a distance on long texts."""
+    """A new encoding with which narrow heads can find a fixed distance in long texts."""
     #| return positions.RotaryPositions()
     # BEGIN SOLUTION
     return positions.RotaryPositions(base=2.0)

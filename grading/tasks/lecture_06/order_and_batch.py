@@ -42,7 +42,7 @@ def _minds_batch(layer, x):
 
 # %% the cell
 def order_and_batch(layer, x):
-    """Whether a layer minds the order of the words in x (batch, T, d), and the batch."""
+    """Whether the outputs for x (batch, T, d) depend on word order, and on the batch."""
     # BEGIN SOLUTION
     out, orders = layer(x), [torch.randperm(x.shape[1]) for _ in range(20)]
 

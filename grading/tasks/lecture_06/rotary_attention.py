@@ -38,7 +38,7 @@ def _attend(q, k, v):
 
 # %% given
 def turn(x, start):
-    """The words x (…, T, d), turned by the places start, start + 1, …"""
+    """The words x (…, T, d), rotated for the positions start, start + 1, …"""
     front = x.new_zeros(*x.shape[:-2], start, x.shape[-1])  # (…, start, d)
     words = torch.cat([front, x], dim=-2)  # (…, start + T, d)
     return positions.RotaryPositions().rotate(words, words)[0][..., start:, :]  # (…, T, d)

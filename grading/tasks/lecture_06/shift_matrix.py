@@ -34,7 +34,7 @@ task = TaskFile(
 
 # %% the cell
 def shift_matrix(n, d_model):
-    """The matrix (d_model, d_model) that takes the code of each place t to that of t + n."""
+    """The matrix (d_model, d_model) that maps the code of each position t to that of t + n."""
     # BEGIN SOLUTION
     M = torch.zeros(d_model, d_model, dtype=torch.float64)  # (d_model, d_model)
     for i in range(d_model // 2):

@@ -26,7 +26,7 @@ task = TaskFile(
 
 # %% the cell
 def sinusoidal_encoding(places, d_model):
-    """Codes (T, d_model) of the places (T,)."""
+    """Sinusoidal codes (T, d_model) of the positions (T,)."""
     # BEGIN SOLUTION
     hands = torch.arange(d_model // 2, dtype=torch.float64)  # (d_model / 2,)
     angles = places[:, None] * 10_000 ** (-2 * hands / d_model)  # (T, d_model / 2)

@@ -41,7 +41,7 @@ class Block(nn.Module):
         # END SOLUTION
 
     def forward(self, x, mask):
-        """The stream (batch, T, d_model) after this block, of x (batch, T, d_model)."""
+        """The residual stream (batch, T, d_model) after this block; x is the one before it."""
         # BEGIN SOLUTION
         if self.norm == "post":
             x = self.norm_attention(x + self.attention(x, mask=mask))

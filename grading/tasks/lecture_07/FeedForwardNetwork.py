@@ -31,7 +31,7 @@ class FeedForwardNetwork(nn.Module):
         # END SOLUTION
 
     def forward(self, x):
-        """What it makes of the words x (…, d_model)."""
+        """The network's output for the words x (…, d_model)."""
         # BEGIN SOLUTION
         return self.down_proj(F.relu(self.up_proj(x)))
         # END SOLUTION

@@ -37,7 +37,7 @@ class LayerNorm(nn.Module):
         # END SOLUTION
 
     def forward(self, x):
-        """The words x (…, d_model), normalised."""
+        """The normalized words x (…, d_model)."""
         # BEGIN SOLUTION
         centred = x - x.mean(dim=-1, keepdim=True)  # (…, d_model)
         variance = centred.square().mean(dim=-1, keepdim=True)  # (…, 1)

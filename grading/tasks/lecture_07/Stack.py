@@ -26,7 +26,7 @@ task = TaskFile(
 
 # %% the cell
 class Stack(nn.Module):
-    """Blocks on top of each other."""
+    """A stack of transformer blocks."""
 
     def __init__(self, n_layers, d_model, n_heads, d_ff, norm):
         """`n_layers` blocks in `self.blocks`, and `self.norm` at the end of pre-norm."""
@@ -37,7 +37,7 @@ class Stack(nn.Module):
         # END SOLUTION
 
     def forward(self, x, mask):
-        """The stream (batch, T, d_model) after all blocks."""
+        """The residual stream (batch, T, d_model) after all blocks."""
         # BEGIN SOLUTION
         for block in self.blocks:
             x = block(x, mask)  # (batch, T, d_model)

@@ -79,7 +79,7 @@ def _version(**wrong):
 
 # %% the cell
 def fold_layer_norm(state):
-    """Weights with which RMSNorm does what layer norm did."""
+    """Weights with which RMSNorm computes the same as layer norm did."""
     # BEGIN SOLUTION
     ours = {name: value.clone() for name, value in state.items() if "norm" not in name}
 

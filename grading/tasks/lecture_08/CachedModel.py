@@ -49,7 +49,7 @@ class CachedModel:
 
     @torch.no_grad()
     def read(self, tokens):
-        """Logits (n, vocab) at the next words tokens (n,)."""
+        """Logits (n, vocab) at the next n words of the text, tokens (n,)."""
         # BEGIN SOLUTION
         x = self.model.embedding_scale * self.model.embedding(tokens)  # (n, d_model)
         x = self.model.positions.embed(x, self.kept[0].shape[2])  # (n, d_model)
@@ -74,7 +74,7 @@ class CachedModel:
         # END SOLUTION
 
     def fork(self):
-        """A second reader that has read the same; from here on each goes its own way."""
+        """A second reader that has read the same text; from here on the two are independent."""
         # BEGIN SOLUTION
         twin = CachedModel(self.model)
         twin.kept = list(self.kept)

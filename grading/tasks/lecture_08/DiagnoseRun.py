@@ -50,7 +50,7 @@ class DiagnoseRun(LanguageModel):
         return self.lm_head(self.stack(x, seen))  # (batch, T, 99)
 
     def loss(self, texts):
-        """Mean surprise at the next words of texts (batch, T)."""
+        """Mean surprisal of the next words in texts (batch, T)."""
         logits = self(texts[:, :-1]).transpose(1, 2)  # (batch, 99, T - 1)
         #| return F.cross_entropy(logits, texts[:, :-1])
         # BEGIN SOLUTION
@@ -58,7 +58,7 @@ class DiagnoseRun(LanguageModel):
         # END SOLUTION
 
     def learn(self, texts, steps, generator):
-        """Train on texts (n, T). Over 20 steps the rate rises to 0.005, and there it stays."""
+        """Train on texts (n, T). The rate rises to 0.005 over 20 steps and then stays constant."""
         self.train()
         optimizer = torch.optim.Adam(self.parameters())
         for step in range(steps):

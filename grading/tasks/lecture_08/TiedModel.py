@@ -27,7 +27,7 @@ task = TaskFile(
 
 # %% the cell
 class TiedModel(nn.Module):
-    """A language model in which reading and writing share one table."""
+    """A language model with tied input and output embeddings."""
 
     def __init__(self, vocab, d_model, stack):
         """For `vocab` words of width `d_model`."""

@@ -20,7 +20,7 @@ task = TaskFile(
 
 # %% the cell
 def cached_generation(reader, beginning, draw, stop, most):
-    """The ids of the beginning and of what is written after it, a list."""
+    """The ids of the beginning and of the generated words, as a list."""
     # BEGIN SOLUTION
     text = list(beginning)
     unread = text

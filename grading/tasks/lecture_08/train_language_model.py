@@ -42,7 +42,7 @@ def _model(d_model, n_layers=2):
 
 # %% the cell
 def train_language_model(texts, d_model, steps):
-    """A trained LanguageModel, for texts (n, T) with filler on the right."""
+    """A trained LanguageModel, for texts (n, T) with padding on the right."""
     # BEGIN SOLUTION
     generator = set_seed(0)
     model = LanguageModel(TransformerConfig(99, d_model, n_layers=2, n_heads=4))

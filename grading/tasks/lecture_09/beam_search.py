@@ -25,7 +25,7 @@ END = 2
 
 # %% the cell
 def beam_search(step, n_beams, longest):
-    """The words of the likeliest translation found, END included, as a list."""
+    """The words of the most probable translation found, END included, as a list."""
     # BEGIN SOLUTION
     kept = [([], 0.0)]  # words, log-probability
     for _ in range(longest):

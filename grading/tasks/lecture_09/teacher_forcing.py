@@ -22,7 +22,7 @@ PAD, START, END, IGNORE = 0, 1, 2, -100
 
 # %% the cell
 def teacher_forcing(sentences):
-    """What is read and what is asked for, both (batch, T), of a list of (n,)."""
+    """The decoder's inputs and targets, both (batch, T), from a list of tensors (n,)."""
     # BEGIN SOLUTION
     longest = 1 + max(len(sentence) for sentence in sentences)
     begun = torch.zeros(len(sentences), longest, dtype=torch.long)  # (batch, T)

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def best_threshold(margins, span_right, has_answer):
-    """The threshold among the margins with the most right answers; the smallest among equals."""
+    """The margin that is the best threshold; the smallest of equally good ones."""
     # BEGIN SOLUTION
     best, chosen = -1, None
     for threshold in sorted(margins.tolist()):

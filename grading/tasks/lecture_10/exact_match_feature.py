@@ -20,7 +20,7 @@ task = TaskFile(
 
 # %% the cell
 def exact_match_feature(context, question):
-    """Booleans (batch, T_c): True at words of the context that stand in the question."""
+    """Booleans (batch, T_c): True at words of the context that occur in the question."""
     # BEGIN SOLUTION
     same = context[:, :, None] == question[:, None, :]  # (batch, T_c, T_q)
     return same.any(dim=-1) & (context != 0)  # (batch, T_c)

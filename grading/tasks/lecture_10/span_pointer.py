@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def span_pointer(context, question, is_filler, W):
-    """Probabilities (batch, 2, T_c) of being the first word and the last word of the answer."""
+    """Probabilities (batch, 2, T_c) that a word is the first, or the last, of the answer."""
     #| found = F.scaled_dot_product_attention(question, context, context)
     #| logits = (question + found) @ W  # (batch, T, 2)
     #| return logits.mT.softmax(dim=1)

@@ -26,7 +26,7 @@ task = TaskFile(
 
 # %% the cell
 def table_of_readers(search, runs, equal):
-    """A list of (reader, rate, mean on the test), the best mean first."""
+    """A list of (model, rate, mean test result), the best first."""
     # BEGIN SOLUTION
     table = []
     for name in {row["model"] for row in runs}:

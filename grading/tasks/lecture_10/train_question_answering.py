@@ -30,7 +30,7 @@ task = TaskFile(
 
 # %% the cell
 def train_question_answering(contexts, questions, spans):
-    """A reader, trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
+    """A model trained on contexts (n, T_c), questions (n, T_q) and spans (n, 2)."""
     # BEGIN SOLUTION
     generator = set_seed(0)
     reader = question_answering.RecurrentReader(285, fixed=NAMES)

@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def copy_distribution(weights, source, n_words):
-    """(batch, T_q, n_words) of weights (batch, T_q, T_k), source (batch, T_k)."""
+    """Copy distribution (batch, T_q, n_words); weights (batch, T_q, T_k), source (batch, T_k)."""
     # BEGIN SOLUTION
     at = source[:, None, :].expand_as(weights)  # (batch, T_q, T_k)
     empty = weights.new_zeros(*weights.shape[:2], n_words)  # (batch, T_q, n_words)

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def extract_by_attention(weights, sentence, k):
-    """The numbers of k sentences, rising; weights (T, T), sentence (T,)."""
+    """The numbers of k sentences, in the order of the text; weights (T, T), sentence (T,)."""
     n = int(sentence.max()) + 1
     #| looked = weights.sum(dim=1)  # (T,)
     #| scores = weights.new_zeros(n).scatter_add(0, sentence, looked)  # (n,)

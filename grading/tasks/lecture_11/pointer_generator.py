@@ -14,14 +14,14 @@ task = TaskFile(
     hints=(
         "Sum each row of the result in the first case. Then look at entry 3: where does it come "
         "from, if the vocabulary has three words?",
-        "What does a gate of 1 mean, according to the docstring?",
+        "What does a gate of 1 mean, according to the task?",
     ),
 )
 
 
 # %% the cell
 def pointer_generator(logits, gate, copied):
-    """(batch, T_q, V + extra); logits (batch, T_q, V), gate (batch, T_q, 1)."""
+    """Probabilities (batch, T_q, V + extra); logits (batch, T_q, V), gate (batch, T_q, 1)."""
     extra = copied.shape[-1] - logits.shape[-1]
     #| written = pad(logits, (extra, 0)).softmax(dim=1)  # (batch, T_q, V + extra)
     #| return (1 - gate) * written + gate * copied

@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def rouge_l(summary, reference):
-    """F1 of two lists of words, by their longest run in the same order."""
+    """F1 of two lists of words, by their longest common subsequence."""
     # BEGIN SOLUTION
     longest = [[0] * (len(reference) + 1) for _ in range(len(summary) + 1)]
     for i, word in enumerate(summary):

@@ -21,7 +21,7 @@ task = TaskFile(
 
 # %% the cell
 def sentence_vectors(x, sentence, n):
-    """(batch, n, width) of x (batch, T, width) and sentence (batch, T), −1 for filler."""
+    """Sentence vectors (batch, n, width) of x (batch, T, width); sentence (batch, T)."""
     # BEGIN SOLUTION
     numbers = torch.arange(n)[:, None]  # (n, 1)
     here = (sentence[:, None] == numbers).to(x.dtype)  # (batch, n, T)

@@ -18,7 +18,7 @@ task = TaskFile(
 
 # %% the cell
 def gated_feed_forward(x, gate, up, down):
-    """SwiGLU of x (T, d); gate, up (d_ff, d) and down (d, d_ff) as nn.Linear keeps them."""
+    """SwiGLU of x (T, d); gate, up (d_ff, d) and down (d, d_ff) as nn.Linear stores them."""
     # BEGIN SOLUTION
     inside = F.silu(x @ gate.T) * (x @ up.T)  # (T, d_ff)
     return inside @ down.T  # (T, d)

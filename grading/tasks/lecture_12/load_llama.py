@@ -47,7 +47,7 @@ def turned(x, base):
 
 # %% the cell
 def load_llama(weights, config, tokens):
-    """Logits (T, vocab) of tokens (T,), from the arrays of a foreign file."""
+    """Logits (T, vocab) of tokens (T,), from the arrays of a pretrained model."""
     # BEGIN SOLUTION
     eps, base = config["rms_norm_eps"], config["rope_theta"]
     heads = config["num_attention_heads"], config["num_key_value_heads"]

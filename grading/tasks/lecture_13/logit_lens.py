@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def logit_lens(stream, weight, eps, W_out, right, wrong):
-    """Mean margin (layers,) of the right token, read from stream (layers, batch, T, d_model)."""
+    """Mean logit difference (layers,), read from stream (layers, batch, T, d_model)."""
     # BEGIN SOLUTION
     x = stream[:, :, -1]  # (layers, batch, d_model)
     mean_square = (x * x).mean(dim=-1, keepdim=True)  # (layers, batch, 1)

@@ -18,7 +18,7 @@ task = TaskFile(
 
 # %% the cell
 def accuracy_by_carries(a, b, answers, n):
-    """(n + 1, 2): for 0 to n carries, how many answers are right, and how many there are."""
+    """Counts (n + 1, 2): for 0 to n carries, the right answers and all sums."""
     # BEGIN SOLUTION
     carry, carries = torch.zeros_like(a), torch.zeros_like(a)  # (batch,)
     for place in range(n):

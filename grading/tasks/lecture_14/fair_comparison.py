@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def fair_comparison(trial, models, rates, search_seeds, seeds):
-    """By model, the rate that was chosen and the test results at it, one for each seed."""
+    """For each model, the chosen rate and the test results at this rate, one per seed."""
     # BEGIN SOLUTION
     found = {}
     for model in models:

@@ -19,7 +19,7 @@ task = TaskFile(
 
 # %% the cell
 def greedy_sums(model, questions, n):
-    """Questions (batch, 2n + 2) with the model's answers behind them: (batch, 3n + 3)."""
+    """Questions (batch, 2n + 2) followed by the model's answers: (batch, 3n + 3)."""
     # BEGIN SOLUTION
     was_training = model.training
     model.eval()

@@ -20,7 +20,7 @@ task = TaskFile(
 
 # %% the cell
 def head_ablation(model, tokens, n, n_layers, n_heads):
-    """(n_layers, n_heads, n + 1): how much the share of right digits falls without each head."""
+    """Drops in accuracy (n_layers, n_heads, n + 1) when each head is ablated."""
     # BEGIN SOLUTION
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
 

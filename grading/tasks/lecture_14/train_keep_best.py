@@ -26,7 +26,7 @@ task = TaskFile(
 
 # %% the cell
 def train_keep_best(model, make_batch, steps, lr, warmup, measure, every):
-    """Train, and leave the model with the weights that measured best; returns what was measured."""
+    """Train, and leave the model with the best weights; returns the scores."""
     # BEGIN SOLUTION
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     measured, best = [], None
