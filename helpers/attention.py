@@ -81,7 +81,8 @@ def scaled_dot_product_attention(
     for name, x in (("k", k), ("v", v)):
         require(x.dtype == q.dtype, name, f"dtype {x.dtype}", f"{q.dtype}, as q has")
     scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = q @ k.transpose(-2, -1) * scale  # (*batch, T_q, T_k)
+    # Scaled before the product: in float16 a sum of d_k products soon exceeds 65,504.
+    scores = (q * scale) @ k.transpose(-2, -1)  # (*batch, T_q, T_k)
     if mask is not None:
         _check_mask(mask, scores.shape)
     if bias is not None:

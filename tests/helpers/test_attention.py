@@ -176,6 +176,15 @@ def test_half_precision(dtype, T_q, T_k, d_k, kind, seed):
     assert weights.dtype == dtype
 
 
+def test_scores_in_float16_are_scaled_first():
+    """64 · 40² overflows; divided by √64 it does not. A negative scale is one, too."""
+    q, v = torch.full((2, 64), 40.0, dtype=torch.float16), normal(2, 3, seed=0).half()
+    for k, scale, first in ((q, None, 0.5), (torch.stack([q[0], 0 * q[1]]), -0.125, 0.0)):
+        context, weights = scaled_dot_product_attention(q, k, v, scale=scale)
+        assert_equal(weights.double(), torch.tensor([[first, 1 - first]] * 2).double())
+        assert context.isfinite().all()
+
+
 # --------------------------------------------------------------------------- dropout
 
 
