@@ -51,7 +51,7 @@ class Policy:
     keep_back: frozenset[str | int] = frozenset()
     """Names of tasks, and numbers of sheets, whose model answers are never shown."""
     inputs: bool = True
-    """Whether the feedback shows the private input on which an answer failed."""
+    """Whether the feedback shows the hidden input on which an answer failed."""
     visibility: str = "visible"
     site: str = ""
     """The address of the course's site, for links from the feedback."""

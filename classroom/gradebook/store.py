@@ -68,7 +68,7 @@ class Result:
     answer: str = ""
     """What the student wrote: the cell, or the text where a person has to read it."""
     input: str = ""
-    """The private input on which it failed, where there is one."""
+    """The hidden input on which it failed, where there is one."""
     part: str = ""
     """Why it is a part of the points, and which."""
 
