@@ -6,8 +6,8 @@ lamplight.explorable("decoder_steps", (stage, { source, steps }) => {
   const { html, svg, set, number, button, status, bar } = lamplight;
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
   const HIGH = 46, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236, rows = Math.max(source.length, steps.length);
-  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"];
-  let done = 2;  // steps so far, of all tokens: the picture opens on the first attention weights
+  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], LAST = 4 * steps.length;
+  let done = 2, timer = 0;  // steps so far, of all tokens: the picture opens on the first attention weights
   const middle = (i, n) => 44 + HIGH * (i + (rows - n) / 2) + 12;
   const from = (k) => middle(k, source.length), to = (t) => middle(t, steps.length);
   const written = (t) => steps[t].next[0];
@@ -66,11 +66,20 @@ lamplight.explorable("decoder_steps", (stage, { source, steps }) => {
     set(picture, { "aria-label": `Source ${source.join(" ")}. Written so far: ${
       steps.slice(0, t + (phase === 4)).map((_, i) => `${written(i)[1]} from ${mix(steps[i].look)}`).join("; ") || "nothing"}.` });
     back.disabled = done === 1;
-    step.disabled = token.disabled = done === 4 * steps.length;
+    step.disabled = token.disabled = done === LAST;
+    play.textContent = timer ? "Pause" : "Play";
   };
-  const go = (to) => () => { done = Math.max(1, Math.min(4 * steps.length, to())); draw(); };
+  const pause = () => { clearInterval(timer); timer = 0; };
+  const go = (to) => () => { pause(); done = Math.max(1, Math.min(LAST, to())); draw(); };
+  const play = button("Play", () => {
+    if (timer) { pause(); draw(); return; }
+    if (done === LAST) done = 0;
+    const tick = () => { if (++done === LAST) pause(); draw(); };
+    timer = setInterval(tick, 1500);
+    tick();
+  });
   const back = button("Start again", go(() => 1)), step = button("Next step", go(() => done + 1));
   const token = button("Next token", go(() => 4 * Math.floor(done / 4) + 4));
-  stage.append(html("div", { class: "row" }, step, token, back), html("p", { class: "row", style: "margin:.6rem 0" }, ...phases), said, picture, list);
+  stage.append(html("div", { class: "row" }, play, step, token, back), html("p", { class: "row", style: "margin:.6rem 0" }, ...phases), said, picture, list);
   draw();
 });

@@ -964,6 +964,25 @@ def test_decoder_steps_name_the_four_steps(play):
     assert label.endswith("Written so far: avaḷu from 0.98 · she.")
 
 
+def test_decoder_steps_play_by_themselves(play):
+    """One step every second and a half, until somebody presses a button or the sentence ends."""
+    page = play(decoder_steps())
+    page.clock.install()
+    said, press = page.locator("p[role=status]"), page.get_by_role("button", name="Play")
+    press.click()
+    assert said.inner_text().startswith("Token 1, context.")
+    page.clock.run_for(3_100)
+    assert said.inner_text().startswith("Token 2, ask.")
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(3_100)
+    assert said.inner_text().startswith("Token 2, ask.")
+    press.click()
+    page.clock.run_for(60_000)
+    assert said.inner_text().endswith("The translation is finished.")
+    press.click()  # from the beginning
+    assert said.inner_text().startswith("Token 1, ask.")
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_decoder_steps_are_accessible_and_fit(play, width):
     page = play(decoder_steps(), width=width)
