@@ -40,7 +40,7 @@ lamplight.explorable("heads_of_a_real_model", (stage, config) => {
 
   const S = 21, left = 62;
   const map = svg("svg", { viewBox: `0 -6 ${left + T * S + 8} ${T * S + 70}`, role: "img",
-    class: "grow", style: "max-width:24rem" });
+    class: "grow", style: "max-width:18rem" });
   const boxes = [];
   tokens.forEach((token, q) => {
     map.append(svg("text", { x: left - 5, y: q * S + 15, "text-anchor": "end",
