@@ -163,19 +163,13 @@ class TaskFile:
         require(name in space, f"{name}.py", "no answer of this name", "one")
         without = f"no answer for {self._unanswered}"
         require(not self._unanswered, f"{name}.py, known mistakes", without, "one each")
-        mistakes = [Mistake(letter, why) for letter, (_, why) in self._reasons.items()]
         if self._fields["kind"] == "choose":
             right = sorted(letter for letter, (is_right, _) in self._reasons.items() if is_right)
             key = sorted(space[name])
             require(right == key, f"task {name!r}, reasons that are correct", right, key)
+        mistakes = [Mistake(letter, why) for letter, (_, why) in self._reasons.items()]
         for number, known in enumerate(self._mistakes):
-            if isinstance(known, Edit):
-                answer = _changed(space, known.changes, f"edited {number}")
-                mistakes.append(Mistake(answer, known.why))
-            elif isinstance(known, AsGiven):
-                mistakes.append(Mistake(_given(space), known.why))
-            else:
-                mistakes.append(known)
+            mistakes.append(_with_an_answer(known, space, number))
         edits = [known for known in self._mistakes if isinstance(known, Edit)]
         task = Task(
             name=name,
@@ -191,7 +185,7 @@ class TaskFile:
 
 
 DRAWS = 50
-"""How often cases are drawn before a task is refused."""
+"""Number of draws of cases after which a task is refused."""
 
 
 def _redrawn(task: Task, seed: int) -> Sequence[Case]:
@@ -216,6 +210,19 @@ def told_apart(task: Task, cases: Sequence[Case]) -> bool:
         if why != other_why and all(map(same, ours, theirs)):
             return False
     return True
+
+
+def _with_an_answer(
+    known: Mistake | Edit | AsGiven, space: Mapping[str, object], number: int
+) -> Mistake:
+    """A known mistake with its wrong answer; `number` tells it from others in a traceback."""
+    match known:
+        case Edit(why, changes):
+            return Mistake(_changed(space, changes, f"edited {number}"), why)
+        case AsGiven(why):
+            return Mistake(_given(space), why)
+        case Mistake():
+            return known
 
 
 def _changed(space: Mapping[str, object], changes: Sequence[str], label: str) -> object:
@@ -281,7 +288,7 @@ def functions_of(module: str) -> tuple[str, ...]:
 
 
 def cell_of(path: Path) -> str:
-    """What stands in the notebook before the check, by the task's file.
+    """The part of a task's file that is the notebook's cell before the check.
 
     Raises:
         ValueError: if the file marks no such part, or several.
@@ -302,7 +309,7 @@ def _cells(path: Path) -> list[tuple[str, str]]:
 
 
 def stub(source: str) -> str:
-    """What a student finds of a code cell.
+    """A code cell as a student finds it.
 
     Raises:
         ValueError: if begin and end marks do not pair up.

@@ -60,7 +60,7 @@ def check(name: str, answer: object = MISSING) -> None:
 
 
 class _Looking:
-    """Says once that the cause is looked for, where that takes longer."""
+    """Says once that the search for the cause goes on, as soon as it takes long."""
 
     def __init__(self, task: Task) -> None:
         self.patience = 0.0 if task.kind == "train" else PATIENCE
@@ -75,9 +75,9 @@ class _Looking:
 
 
 def keep_back(*names: str) -> None:
-    """Let `check` not point at the model answers of these tasks, or of any if none is named.
+    """Keep `check` from pointing at the model answers of these tasks, or of all if none is named.
 
-    For a course in which they count: a line in the notebook that is handed out.
+    A course in which the points count adds this line to the notebook that it hands out.
     """
     _kept_back.update(names or [ALL])
 

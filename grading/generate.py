@@ -9,15 +9,17 @@ A solution is a notebook in `solutions/`. From it comes the notebook of the same
   characters;
 - outputs and execution counts are dropped.
 
-So every line of a student notebook is in its solution too. The code in a cell before
-`check("NAME")` comes from the task's file, the only place that holds the model answer, and so does
-every cell that this file marks as given. A Markdown cell that holds the
-line `<!-- task: NAME -->` gets, below that line, the task's points, stars and minutes, and at
-its end the hints, in the solution as well, so that all of these have a single source: the task's
-file. Headings are numbered in the order of the tasks. A sentence that refers to another task gives
-its number followed by a mark, `task 3<!-- NAME -->`: the number is filled in here, and a number
-without a mark is an error. Between `<!-- how this works -->` and its end mark is the text that all
-notebooks share, with the numbers of their tasks and points, and how long the core takes.
+So every line of a student notebook is in its solution, too. The task's file is the only source of
+what both notebooks share:
+
+- the code before `check("NAME")`, which is the model answer, and cells that it marks as given;
+- after the line `<!-- task: NAME -->` of a Markdown cell, the task's points, stars and minutes, and
+  at the end of this cell the hints.
+
+Headings are numbered in the order of the tasks. A sentence about another task marks its number,
+`task 3<!-- NAME -->`: the number is filled in here, and a number without a mark is an error. The
+text between `<!-- how this works -->` and its end mark is the same in all notebooks except for the
+numbers of tasks and points, and the time that the core takes.
 
 A student notebook that somebody has worked in (neither git's version nor what was written last) is
 not overwritten, unless `--force` is given.
@@ -31,7 +33,7 @@ import hashlib
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -45,7 +47,7 @@ from helpers.validation import require
 ROOT = Path(__file__).resolve().parent.parent
 TASKS = ROOT / "grading" / "tasks"
 WRITTEN = ROOT / "exercises" / ".written"
-"""By which the student notebooks that were written here last are recognised; not in git."""
+"""Hashes of the student notebooks that this command wrote last; not in git."""
 KEPT_MARKS = 200
 MARK = re.compile(r"<!-- task: (\w+) -->(?:.*?<!-- end of task -->)?", re.DOTALL)
 HINTS = re.compile(r"\s*<!-- hints -->.*?<!-- end of hints -->", re.DOTALL)
@@ -83,40 +85,53 @@ def with_task_lines(solution: NotebookNode) -> NotebookNode:
     Raises:
         ValueError: if a task is named that does not exist, a task has no check, or a check no task.
     """
-    tasks = all_tasks()
     solution = nbformat.from_dict(solution)
-    named, checked = [], []
-    all_names = tasks_in(solution)
-    on_sheet = [tasks[name] for name in all_names if name in tasks]
-    core = {task.name for task in workload.core(on_sheet)}
+    tasks, named = all_tasks(), tasks_in(solution)
+    unknown = [name for name in named if name not in tasks]
+    require(not unknown, "a task mark", ", ".join(unknown), "the name of a task")
+    sheet = [tasks[name] for name in named]
+    _require_checked(named, _checks_in(solution))
+    how, core = _how_lines(sheet), {task.name for task in workload.core(sheet)}
     for cell in solution.cells:
         if cell.cell_type == "markdown":
-            names = MARK.findall(cell.source)
-            unknown = [name for name in names if name not in tasks]
-            require(not unknown, "a task mark", ", ".join(unknown), "the name of a task")
-            source = cell.source
-            cell.source = MARK.sub(lambda m: _task_lines(tasks[m[1]], m[1] not in core), source)
-            if names:
-                hints = [hint for name in names for hint in tasks[name].hints]
-                cell.source = HINTS.sub("", cell.source).rstrip() + _hint_lines(hints)
-            named += names
+            cell.source = HOW.sub(how, _with_lines(cell.source, tasks, core))
         elif cell.cell_type == "code":
-            names = CHECK.findall(cell.source)
-            if len(names) == 1 and names[0] in tasks:
-                cell.source = _answer_cell(tasks[names[0]])
-            checked += names
-    for cell in solution.cells:
-        if cell.cell_type == "markdown":
-            cell.source = HOW.sub(_how_lines([tasks[name] for name in named]), cell.source)
+            cell.source = _with_answer(cell.source, tasks)
     _put_numbers(solution, named)
-    _put_given_cells(solution, [tasks[name] for name in named])
+    _put_given_cells(solution, sheet)
+    return solution
+
+
+def _with_lines(text: str, tasks: Mapping[str, Task], core: Collection[str]) -> str:
+    """A Markdown cell with the lines and the hints of the tasks that it marks."""
+    names = MARK.findall(text)
+    if not names:
+        return text
+    text = MARK.sub(lambda m: _task_lines(tasks[m[1]], extra=m[1] not in core), text)
+    hints = [hint for name in names for hint in tasks[name].hints]
+    return HINTS.sub("", text).rstrip() + _hint_lines(hints)
+
+
+def _with_answer(source: str, tasks: Mapping[str, Task]) -> str:
+    """The cell of the model answer, for a code cell with the check of one task; others as is."""
+    names = CHECK.findall(source)
+    return _answer_cell(tasks[names[0]]) if len(names) == 1 and names[0] in tasks else source
+
+
+def _checks_in(notebook: NotebookNode) -> list[str]:
+    """The names of the tasks that the code cells check."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return [name for text in texts for name in CHECK.findall(text)]
+
+
+def _require_checked(named: Sequence[str], checked: Sequence[str]) -> None:
+    """Refuse a task without a check, a check without a task, and a task that is named twice."""
     without = sorted(set(named) - set(checked))
     require(not without, "tasks without a check", ", ".join(without), 'check("name") after each')
     without = sorted(set(checked) - set(named))
     require(not without, "checks without a task", ", ".join(without), "a task mark before each")
     twice = sorted({name for name in named if named.count(name) > 1})
     require(not twice, "tasks named twice", ", ".join(twice), "each once")
-    return solution
 
 
 def exercise_from(solution: NotebookNode) -> NotebookNode:
@@ -208,7 +223,9 @@ def _points(tasks: Sequence[Task]) -> int:
 def _task_lines(task: Task, extra: bool) -> str:
     stars = workload.stars(task)
     facts = [f"{task.points} points", "★" * stars + "☆" * (3 - stars)]
-    facts += [f"about {task.minutes} minutes", task.kind, *["extra"] * extra]
+    facts += [f"about {task.minutes} minutes", task.kind]
+    if extra:
+        facts.append("extra")
     lines = [f"<!-- task: {task.name} -->", f"*{' · '.join(facts)}*"]
     return "\n".join([*lines, "", "<!-- end of task -->"])
 
@@ -250,6 +267,11 @@ def worked_in(path: Path) -> bool:
     return stored.returncode == 0 and stored.stdout != now
 
 
+def _would_lose_work(path: Path, text: str) -> bool:
+    """Whether somebody has worked in a student notebook, and this text is another one."""
+    return worked_in(path) and path.read_text(encoding="utf-8") != text
+
+
 def _written() -> list[str]:
     return WRITTEN.read_text(encoding="utf-8").split() if WRITTEN.is_file() else []
 
@@ -275,11 +297,7 @@ def main(check: bool, force: bool = False) -> int:
         target.parent.mkdir(exist_ok=True)
         made = ((path, solution), (target, exercise))
         texts = {place: nbformat.writes(notebook) + "\n" for place, notebook in made}
-        if (
-            not (check or force)
-            and worked_in(target)
-            and target.read_text("utf-8") != texts[target]
-        ):
+        if not (check or force) and _would_lose_work(target, texts[target]):
             print(f"exercises/{path.name} holds work that is not in git, so it was left as it is.")
             print("Move it elsewhere (make lab works on copies), or: make exercises FORCE=yes")
             return 1

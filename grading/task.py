@@ -14,11 +14,11 @@ from helpers.validation import require
 Kind = Literal["implement", "find the bug", "predict", "choose", "train", "written"]
 CODE: tuple[Kind, ...] = ("implement", "find the bug")
 VALUES: tuple[Kind, ...] = ("predict", "choose", "written")
-"""The kinds of which the answer is a value, and is not called."""
+"""Kinds of tasks whose answer is a value, which is not called."""
 ORDINARY = "ordinary cases"
-"""The kind of case that half of the points are for."""
+"""The kind of case that earns half of the points."""
 PROJECT = 14
-"""The number under which the course's project is kept: a sheet without a lecture of its own."""
+"""The number of the course's project, a sheet without a lecture of its own."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,9 @@ class Case:
 
     Args:
         note: what is special about it, for the student.
-        kind: what it counts to (see `grading.feedback.partial_credit`): "ordinary cases", "other
-            shapes", "batches", "edge cases", or words of the task's own.
+        kind: the group of cases that earns points together (see
+            `grading.feedback.partial_credit`): "ordinary cases", "other shapes", "batches", "edge
+            cases", or a name that the task makes up.
     """
 
     args: tuple
@@ -73,16 +74,17 @@ class Task:
         pairs: makes answers with two of the known mistakes at once, for an answer that shows no
             single one.
         alternatives: correct answers that are written differently, which must be accepted.
-        diagnostics: each gets the arguments of a case and the plain result and returns a sentence
-            if something must not be so ("row 2 sums to 0.8, not to 1"). Asked where the result is
-            wrong, or does not reach the score.
+        diagnostics: functions of a case's arguments and the plain result. Each returns a sentence
+            if a property is violated ("row 2 sums to 0.8, not to 1"). They are called when the
+            result is wrong or misses the threshold.
         harness: how the answer is used on a case, if not by calling it: gets the answer and the
             arguments. A class is built and called here, a gradient is taken here.
-        forbidden: dotted names of functions that the answer must not call; also the name that one
-            has where it is defined.
+        forbidden: dotted names of functions that the answer must not call. A function that other
+            modules import from its own is listed under each of these names.
         score, threshold: for "train": gets the arguments and the result, and what it must return at
             least. Of a score of 0 the diagnostics say why.
-        nats: whether the score is exp(−n) for a loss n nats above the floor, and is told so.
+        nats: whether the score is exp(−n) for a loss of n nats above the floor. Messages then show
+            n in place of the score.
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
         extra: whether it comes on top of the sheet's core.

@@ -41,4 +41,6 @@ def core(tasks: Sequence[Task]) -> list[Task]:
 def hours(minutes: int) -> str:
     """A time as people say it: "3 h 10 min", "40 min"."""
     whole, rest = divmod(minutes, 60)
-    return " ".join([f"{whole} h"] * (whole > 0) + [f"{rest} min"] * (rest > 0 or not whole))
+    if not whole:
+        return f"{rest} min"
+    return f"{whole} h {rest} min" if rest else f"{whole} h"

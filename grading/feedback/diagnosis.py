@@ -4,8 +4,8 @@ An answer is compared with each known mistake on every case. Where they agree on
 mistake is named. Where a student made the same mistake in another spelling, an edge case may come
 out differently; then the evidence is weighed: agreement counts on cases where the answer is wrong
 and where few other mistakes give the same. Two candidates that explain about as much name none. An
-error alone, or a result of nothing but NaN or zeros, says little about its cause: many mistakes end
-so that nobody has listed.
+error alone, or a result of nothing but NaN or zeros, says little about its cause: many mistakes
+that nobody has listed end in the same way.
 """
 
 from __future__ import annotations
@@ -61,34 +61,52 @@ def shown_mistake(
         same: whether two outcomes cannot be told apart.
         says_little: whether an outcome has many possible causes.
     """
-    right, sentences = catalogue.right, catalogue.sentences
-    wrong = {i for i, (g, r) in enumerate(zip(got, right, strict=True)) if not same(g, r)}
+    pairs = enumerate(zip(got, catalogue.right, strict=True))
+    wrong = [i for i, (ours, right) in pairs if not same(ours, right)]
     agrees = [[same(g, t) for g, t in zip(got, theirs, strict=True)] for theirs in catalogue.wrong]
-    whole = [k for k, row in enumerate(agrees) if all(row)]
-    if whole:
-        if len({sentences[k] for k in whole}) > 1:
+    everywhere = [k for k, row in enumerate(agrees) if all(row)]
+    if everywhere:
+        if len({catalogue.sentences[k] for k in everywhere}) > 1:
             return None
         symptom_only = all(map(says_little, got))
         certainty = Certainty.SYMPTOM_ONLY if symptom_only else Certainty.ALL_AGREE
-        return Diagnosis(whole[0], certainty, tuple(sorted(wrong)))
-    telling = [i for i in sorted(wrong) if not says_little(got[i])]
+        return Diagnosis(everywhere[0], certainty, tuple(wrong))
+    telling = [i for i in wrong if not says_little(got[i])]
+    which = _likeliest(catalogue, agrees, wrong, telling)
+    if which is None:
+        return None
+    return Diagnosis(which, Certainty.MOST_AGREE, tuple(i for i in telling if agrees[which][i]))
+
+
+def _likeliest(
+    catalogue: Catalogue,
+    agrees: Sequence[Sequence[bool]],
+    wrong: Sequence[int],
+    telling: Sequence[int],
+) -> int | None:
+    """The known mistake that explains clearly more than those with any other sentence.
+
+    Args:
+        agrees: for each known mistake, on which cases the answer gives the same.
+        wrong: the cases on which the answer is wrong.
+        telling: those of them whose outcome has few possible causes.
+    """
     best: dict[str, tuple[float, int]] = {}
-    for k, row in enumerate(agrees):
+    for k, (sentence, row) in enumerate(zip(catalogue.sentences, agrees, strict=True)):
         shown = [i for i in telling if row[i]]
-        escaped = sum(not agree for i, agree in enumerate(row) if i not in wrong)
         against = len(telling) - len(shown)
+        escaped = sum(not agree for i, agree in enumerate(row) if i not in wrong)
         if len(shown) <= against or against + escaped > max(1, len(shown) / 2):
             continue
         weight = sum(_weight(i, catalogue, agrees) for i in shown)
-        if weight > best.get(sentences[k], (0.0, 0))[0]:
-            best[sentences[k]] = weight, k
+        if weight > best.get(sentence, (0.0, 0))[0]:
+            best[sentence] = weight, k
     ranked = sorted(best.values(), reverse=True)
-    second = ranked[1][0] if len(ranked) > 1 else 0.0
-    if not ranked or ranked[0][0] < max(LEAST, MARGIN * second):
+    if not ranked:
         return None
-    which = ranked[0][1]
-    cases = tuple(i for i in telling if agrees[which][i])
-    return Diagnosis(which, Certainty.MOST_AGREE, cases)
+    weight, which = ranked[0]
+    second = ranked[1][0] if len(ranked) > 1 else 0.0
+    return which if weight >= max(LEAST, MARGIN * second) else None
 
 
 def _weight(case: int, catalogue: Catalogue, agrees: Sequence[Sequence[bool]]) -> float:
@@ -145,26 +163,35 @@ def _same_training(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) 
 
 
 def _among_others(task: Task, got: object) -> Diagnosis | None:
-    """The known mistake at the first wrong entry of a list in which more than it is wrong.
+    """The known mistake in the first wrong entry of a list that also has other wrong entries.
 
-    All entries in which this mistake differs from the right answer must have come.
+    It is named only if the answer has every wrong entry that this mistake alone would produce.
     """
     want = task.reference
-    if not all(isinstance(x, list | tuple) for x in (got, want)) or len(got) != len(want):
+    if not _is_list_like(got, want):
         return None
 
     def differs(one: Sequence, other: Sequence) -> set[int]:
         pairs = enumerate(zip(one, other, strict=True))
         return {i for i, pair in pairs if difference(*pair, task.rtol, task.atol)}
 
-    wrong, fits = differs(got, want), {}
+    first = min(differs(got, want))
+    fits: dict[str, int] = {}
     for which, mistake in enumerate(task.mistakes):
-        theirs = mistake.answer
-        if isinstance(theirs, list | tuple) and len(theirs) == len(want):
-            shown = differs(theirs, want)
-            if min(wrong) in shown and not shown & differs(got, theirs):
+        if _is_list_like(mistake.answer, want):
+            shown = differs(mistake.answer, want)
+            if first in shown and not shown & differs(got, mistake.answer):
                 fits.setdefault(mistake.why, which)
-    return Diagnosis(min(fits.values()), Certainty.MOST_AGREE, (0,)) if len(fits) == 1 else None
+    if len(fits) != 1:
+        return None
+    [which] = fits.values()
+    return Diagnosis(which, Certainty.MOST_AGREE, (0,))
+
+
+def _is_list_like(value: object, want: object) -> bool:
+    """Whether both are lists or tuples, of one length."""
+    both = isinstance(value, list | tuple) and isinstance(want, list | tuple)
+    return both and len(value) == len(want)
 
 
 def two_mistakes(outcomes: Sequence[Outcome], baseline: Baseline) -> tuple[str, ...]:

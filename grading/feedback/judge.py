@@ -137,7 +137,7 @@ def _earned(
     findings: Sequence[OnCase | None],
     baseline: Baseline,
 ) -> Earned:
-    """What is right in an answer that is not."""
+    """The share of the points that a wrong answer earns, and why."""
     if not may_be_judged(task, outcomes) or task.score is not None:
         return Earned()
     if task.kind == "predict":

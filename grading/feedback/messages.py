@@ -338,7 +338,7 @@ def _worth(kinds: Sequence[str], worth: Mapping[str, Fraction]) -> str:
 
 
 def looking() -> str:
-    """What is said where the search for the cause takes longer."""
+    """The line that is shown while the search for the cause takes its time."""
     return "Not right yet. Looking for the cause …"
 
 
@@ -349,10 +349,11 @@ def printed(stdout: str) -> str:
 
 def points(task: Task, verdict: Verdict) -> str:
     """The line above a verdict: "✓ masked_softmax: 12 of 12 points"."""
-    full = verdict.points == task.points
-    sign = "✓" if full else "◐" if verdict.points else "…" if verdict.needs_review else "✗"
-    earned = "a person gives up to" if verdict.needs_review else f"{verdict.points:g} of"
-    return f"{sign} {task.name}: {earned} {task.points} points"
+    if verdict.needs_review:
+        return f"… {task.name}: a person gives up to {task.points} points"
+    partial = "◐" if verdict.points else "✗"
+    sign = "✓" if verdict.points == task.points else partial
+    return f"{sign} {task.name}: {verdict.points:g} of {task.points} points"
 
 
 def model_answer(task: Task, number: int, tries: int | None) -> str:

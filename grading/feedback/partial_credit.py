@@ -1,10 +1,10 @@
 """What a part of an answer is worth.
 
 Code counts by the kind that each case says: ordinary cases, other shapes, batches, edges. Half of
-the points are for the ordinary cases, and without these there are none; the other half falls in
-equal parts to the other kinds that a task has. In a task to find bugs only kinds count on which the
-code as given fails. Lists count by entry. Letters, and lists of words or truth values, are quickly
-guessed: one slip costs half, a second one the rest. A training counts as a whole.
+the points are for the ordinary cases, and an answer that fails one of these earns nothing. The
+other kinds of a task share the other half equally. In a task to find bugs, only the kinds count on
+which the code as given fails. Lists count by entry. Letters, and lists of words or truth values,
+are quickly guessed: one slip costs half, a second one the rest. A training counts as a whole.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Guessable(StrEnum):
 
 @dataclass(frozen=True)
 class Earned:
-    """Which share of the points, and the reason why it is a part of them."""
+    """The share of the points that an answer earns, and the reason if it is only a part."""
 
     share: Fraction = Fraction(0)
     reason: ByKind | ByEntry | Guessable | None = None

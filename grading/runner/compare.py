@@ -39,10 +39,9 @@ def plain(value: object) -> object:
     if kind in SCALARS:
         return value
     if is_tensor(value):
+        half = value.dtype in (torch.bfloat16, torch.float16)  # NumPy has no bfloat16
         tensor = value.detach().cpu()
-        if tensor.dtype in (torch.bfloat16, torch.float16):
-            tensor = tensor.float()
-        return _real(tensor.numpy().copy())
+        return _real((tensor.float() if half else tensor).numpy().copy())
     if kind is np.ndarray:
         return _real(value.copy())
     if isinstance(value, np.generic) and kind.__module__ == "numpy":
@@ -150,6 +149,13 @@ def difference(
         if not isinstance(got, dict) or set(got) != set(want):
             return Difference(Aspect.KEYS, path, form_of(got), sorted(want))
         return _first_difference(got, want, sorted(want), rtol, atol, path)
+    return _scalar_difference(got, want, rtol, atol, path)
+
+
+def _scalar_difference(
+    got: object, want: object, rtol: float, atol: float, path: tuple[int | str, ...]
+) -> Difference | None:
+    """The difference of a number, a text or another single value; see `difference`."""
     if isinstance(got, np.ndarray) and got.size == 1 and isinstance(want, int | float):
         got = got.item()
     if isinstance(want, float) and type(got) in (int, float):

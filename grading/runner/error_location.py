@@ -18,7 +18,7 @@ SHOWN = 60
 def location_of(trace: TracebackType | None) -> Location | None:
     """The innermost line in the cell to which the answer belongs; None if there is none.
 
-    Nothing is asked of what is the student's: no class, no function.
+    No attribute and no method of the student's own objects is used.
     """
     cell, number = None, 0
     while trace is not None:

@@ -1,4 +1,4 @@
-"""Seeing what a call changes in place that is not its own.
+"""Detection of changes in place to objects that are not the answer's own.
 
 Where a task has a harness (it builds a class, or calls it step by step), what the student's code
 is given comes from the harness, and what it returns is used later. A call must change neither: not
@@ -7,10 +7,11 @@ what it was given, now or before, and not what it returned before.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from grading.runner.compare import NotPlain, difference, plain
@@ -53,21 +54,27 @@ class MutationGuard:
                 return function(*args, **kwargs)
             names = inspect.unwrap(function).__code__.co_varnames
             given = [*zip(names, args, strict=False), *kwargs.items()]
-            for name, value in given[of_class:]:
+            if of_class:
+                given = given[1:]  # without self
+            for name, value in given:
                 self._watch(Mutation(Target.ARGUMENT, name), value)
-            before = [] if self.seen else [_snapshot(thing) for _, thing in self._watched]
-            self._inside = True
-            try:
+            with self._looking():
                 result = function(*args, **kwargs)
-            finally:
-                self._inside = False
-            for (mutation, thing), old in zip(self._watched, before, strict=False):
-                if not self.seen and _differs(thing, old):
-                    self.seen = mutation
             self._watch(Mutation(Target.OTHER_RESULT if of_class else Target.OWN_RESULT), result)
             return result
 
         return call
+
+    @contextlib.contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Keep the first change of what is watched, unless an error ends the call."""
+        watched = [] if self.seen else [(m, thing, _snapshot(thing)) for m, thing in self._watched]
+        self._inside = True
+        try:
+            yield
+        finally:
+            self._inside = False
+        self.seen = next((m for m, thing, old in watched if _differs(thing, old)), self.seen)
 
     def _watch(self, mutation: Mutation, thing: object) -> None:
         known = any(thing is other for _, other in self._watched)

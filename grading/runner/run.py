@@ -37,7 +37,7 @@ PRINTED = 10_000_000
 
 
 class _Drain(io.TextIOBase):
-    """Takes what an answer prints, and warnings with it, and keeps the beginning."""
+    """Collects the beginning of what an answer prints, warnings included."""
 
     def __init__(self) -> None:
         self.left = PRINTED
@@ -150,9 +150,9 @@ def one_line(error: BaseException) -> str:
 
 
 def _place_in(harness: Callable[..., object], trace: TracebackType | None) -> str:
-    """The operation at which an error arose, if it is the harness's own or a function's in it.
+    """Name of the bytecode operation that raised an error in the harness, or in a function in it.
 
-    Nothing for one of the answer's, or of a library that the harness called.
+    Empty if the error arose in the answer, or in a library that the harness called.
     """
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
