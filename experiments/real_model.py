@@ -482,7 +482,8 @@ def replies(lm: Pretrained, prompts: list[str], most: int) -> list[str]:
     ids, said = [lm.encode(prompt)[0].tolist() for prompt in prompts], {}
     for length, places in attraction.by_length(ids).items():
         rows = torch.tensor([ids[i] for i in places])
-        written = generate(lm.model, rows, most, temperature=0.0, eos_id=lm.eos_id)
+        ends = {"eos_id": lm.eos_id, "pad_id": lm.eos_id or 0}  # id 0 may be a word's
+        written = generate(lm.model, rows, most, temperature=0.0, **ends)
         for i, row in zip(places, written[:, length:].tolist(), strict=True):
             said[i] = lm.tokenizer.decode(row).strip().split("\n")[0].strip()
     return [said[i] for i in range(len(prompts))]

@@ -147,16 +147,7 @@ def generate(
             longer than the model's `context_length`, and as the model and
             `next_token_probabilities`.
     """
-    require_dims("tokens", tokens, 2, "(batch, T)")
-    require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
-    require(max_new_tokens >= 0, "max_new_tokens", max_new_tokens, "at least 0")
-    knows = not use_cache or hasattr(model, "new_cache")
-    needed = "use_cache=False for a model without new_cache()"
-    require(knows, "use_cache", f"True with {type(model).__name__}", needed)
-    total, longest = tokens.shape[1] + max_new_tokens, getattr(model, "context_length", None)
-    came = f"{max_new_tokens}, after {tokens.shape[1]} tokens"
-    needed = f"in all at most context_length = {longest}"
-    require(longest is None or total <= longest, "max_new_tokens", came, needed)
+    _check_generation(model, tokens, max_new_tokens, use_cache)
     # Only the logits of the last position are needed.
     asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
     cache = model.new_cache() if use_cache else None
@@ -175,6 +166,22 @@ def generate(
             if eos_id is not None:
                 running = running & (unread != eos_id)
     return tokens
+
+
+def _check_generation(
+    model: nn.Module, tokens: Tensor, max_new_tokens: int, use_cache: bool
+) -> None:
+    """Refuse prompts that cannot be continued, and a text that the model could not read."""
+    require_dims("tokens", tokens, 2, "(batch, T)")
+    require(tokens.shape[1] >= 1, "tokens", f"shape {tuple(tokens.shape)}", "T at least 1")
+    require(max_new_tokens >= 0, "max_new_tokens", max_new_tokens, "at least 0")
+    knows = not use_cache or hasattr(model, "new_cache")
+    needed = "use_cache=False for a model without new_cache()"
+    require(knows, "use_cache", f"True with {type(model).__name__}", needed)
+    total, longest = tokens.shape[1] + max_new_tokens, getattr(model, "context_length", None)
+    came = f"{max_new_tokens}, after {tokens.shape[1]} tokens"
+    needed = f"in all at most context_length = {longest}"
+    require(longest is None or total <= longest, "max_new_tokens", came, needed)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class LanguageModel(TransformerModel):
             self.embedding_scale = math.sqrt(config.d_model)
         self.lm_head.bias = None
         if config.tied:
-            # Seeds of earlier runs count on as many random numbers as an untied LM head needs.
+            # As many random numbers are drawn as for an untied LM head: seeds keep their models.
             torch.empty_like(self.lm_head.weight).uniform_()
             self.lm_head.weight = self.embedding.weight
 
