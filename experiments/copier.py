@@ -73,7 +73,7 @@ def measure(model: TransformerModel) -> dict:
     return {
         "right": round(accuracy(model, (tokens, targets)), 3),
         "other_lengths": round(accuracy(model, test_set(LONGER, TEST_SEED)[:2]), 3),
-        "broken": round(accuracy(model, broken_turns(200, 8, VOCAB, dice)), 3),
+        "broken": round(accuracy(model, broken_turns(200, VOCAB, 8, dice)), 3),
         "heads": {
             "at": heads,
             "before": [round(x, 3) for before, _ in pairs for x in before.tolist()],

@@ -86,7 +86,7 @@ def prefix_matching_scores(
 
 
 def broken_turns(
-    batch: int, segment: int, vocab: int, generator: torch.Generator
+    batch: int, vocab: int, segment: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"]]:
     """Segments whose repetition starts in the middle, such as abcd cdab: tokens and targets.
 
@@ -96,8 +96,8 @@ def broken_turns(
 
     Args:
         batch: number of sequences.
-        segment: the length of a segment, even; T is twice as long.
         vocab: number of symbols.
+        segment: the length of a segment, even; T is twice as long.
         generator: random generator.
 
     Raises:

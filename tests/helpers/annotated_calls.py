@@ -200,10 +200,10 @@ def valid_calls() -> None:
     with hooks.patch_from(opened, found, ["values"], layer=0, head=0, word=0):
         opened(torch.randint(12, (B, T_k)))
     metrics.roc_auc(torch.rand(B + 2), torch.arange(B + 2) % 2)
-    induction.broken_turns(B, 4, 12, torch.Generator())
+    induction.broken_turns(B, 12, 4, torch.Generator())
     _, _, lengths = induction.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
     induction.prefix_matching_scores(torch.rand(B, H, T_k, T_k), lengths)
-    induction.broken_turns(B, 4, 12, torch.Generator())
+    induction.broken_turns(B, 12, 4, torch.Generator())
     grouped = variants.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
     grouped(x, causal=True)
     grouped(x, causal=True, return_weights=True)

@@ -25,7 +25,7 @@ def segments(batch=2, length=8, segment=(2, 4)):
 
 
 def broken(batch=2, segment=4):
-    return induction.broken_turns(batch, segment, 8, torch.Generator())
+    return induction.broken_turns(batch, 8, segment, torch.Generator())
 
 
 def with_wide_values():

@@ -159,7 +159,7 @@ def test_scores_of_perfect_heads():
 
 def test_broken_turns_ask_for_the_earlier_successor():
     """A target is the symbol that followed the same symbol before, where the two agree."""
-    tokens, targets = broken_turns(50, 8, 32, torch.Generator().manual_seed(0))
+    tokens, targets = broken_turns(50, 32, 8, torch.Generator().manual_seed(0))
     for text, asked in zip(tokens.tolist(), targets.tolist(), strict=True):
         assert len(set(text[:8])) == 8 and text[8:] == text[4:8] + text[:4]
         assert asked[15] == IGNORE_INDEX
