@@ -343,8 +343,8 @@ CODE_FAULTS = {
     ),
     "a limit of the sandbox in prose": (
         "pages/grading_reference.md",
-        "60 s a cell",
-        "90 s a cell",
+        "60 s per cell",
+        "90 s per cell",
         "tests/site/test_documents.py::test_limits_of_the_sandbox",
     ),
     "a line that ruff would format": (
