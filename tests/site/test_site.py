@@ -60,9 +60,7 @@ def visited(request, browser, base):
 SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
 TEMPLATES = {"index.html", "search.html", "exercises/04_masks.html", "solutions/04_masks.html"}
 TEMPLATES |= {"lectures/05_multi_head_attention.html"}
-TEMPLATES |= {f"pages/{name}.html" for name in ("grading", "glossary", "bibliography")}
-TEMPLATES |= {f"pages/{name}.html" for name in ("execution_times", "open_the_model", "benchmarks")}
-TEMPLATES |= {f"pages/grading_{name}.html" for name in ("situations", "reference")}
+TEMPLATES |= {f"pages/{name}.html" for name in ("glossary", "open_the_model", "grading_situations")}
 """A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
 
 
