@@ -19,9 +19,16 @@ GLOSSARY = "pages/glossary"
 LEFT_OUT = ("pages/genindex", "pages/bibliography", "pages/execution_times")
 
 # What counts, by how much: titles of answers come last, whatever they hold.
-WEIGHTS = {"lectures/": 1.0, "pages/glossary": 0.9, "pages/open": 0.5, "exercises/": 0.3}
-WEIGHTS |= {"pages/": 0.3, "solutions/": 0.1}
+WEIGHTS = {
+    "index": 1.0,
+    "lectures/": 1.0,
+    "pages/glossary": 0.9,
+    "pages/open": 0.5,
+    "exercises/": 0.3,
+}
+WEIGHTS |= {"exercises/": 0.3, "pages/": 0.3, "solutions/": 0.1}
 DEEPER = 0.65
+SIGNS = {"cdot": "·", "times": "×", "infty": "∞", "top": "ᵀ", "le": "≤", "approx": "≈"}
 MOST = 600  # letters of a section's text, on pages other than lectures and the glossary
 KINDS = {"lectures/": "Lecture", "exercises/": "Exercises", "solutions/": "Model answers"}
 
@@ -30,12 +37,13 @@ SYNONYMS = {
     "attention head": "head",
     "autoregressive": "causal mask",
     "backprop": "backpropagation",
-    "bert": "masked language modelling",
+    "bert": "three families of transformers",
     "bpe": "byte pair encoding",
     "chatgpt": "language model",
     "copy mechanism": "copying",
     "dot product attention": "scaled dot-product attention",
     "encoder decoder": "encoder-decoder",
+    "exposure bias": "teacher forcing",
     "fact checking": "facts",
     "feedforward": "feed-forward",
     "ffn": "feed-forward",
@@ -48,13 +56,16 @@ SYNONYMS = {
     "gpt": "language model",
     "gqa": "grouped-query attention",
     "gru": "recurrent",
-    "hallucinate": "wrong facts",
-    "hallucination": "wrong facts",
+    "head pruning": "ablation",
+    "hallucinate": "what a summary can get wrong",
+    "hallucination": "what a summary can get wrong",
     "install": "clone the repository",
     "installation": "clone the repository",
     "interpretability": "patching",
     "kv cache": "cache",
+    "kv-cache": "cache",
     "layernorm": "layer norm",
+    "license": "licence",
     "llm": "language model",
     "logit lens": "patching",
     "lookahead": "causal mask",
@@ -69,6 +80,7 @@ SYNONYMS = {
     "nmt": "translation",
     "nucleus": "top-p",
     "position embedding": "position encoding",
+    "pointer network": "pointer-generator",
     "positional": "position",
     "qkv": "queries keys values",
     "rms norm": "rmsnorm",
@@ -76,6 +88,7 @@ SYNONYMS = {
     "rope": "rotary",
     "scaling": "divided √d_k",
     "seq2seq": "translation",
+    "sequence to sequence": "translation",
     "skip connection": "residual",
     "squad": "question answering",
     "sqrt": "√d_k",
@@ -117,7 +130,8 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     if page == GLOSSARY:
         for item in doctree.findall(nodes.definition_list_item):
             term, definition = item.children[0], item.children[-1]
-            found.append([term["ids"][0], term.astext(), plain(definition.astext()), ""])
+            text = plain(" ".join(map(words_of, definition.children)))
+            found.append([term["ids"][0], term.astext(), text, ""])
 
 
 def said(section: nodes.section) -> str:
@@ -132,27 +146,47 @@ def said(section: nodes.section) -> str:
         if isinstance(node, nodes.definition_list) and "glossary" in node["classes"]:
             return
         if isinstance(node, nodes.TextElement):
-            inside = node.findall(nodes.Text)
-            texts.append("".join(text for text in inside if not is_citation(text.parent)))
+            texts.append(words_of(node))
             return
         for child in node.children:
             visit(child)
 
     for child in section.children[1:]:
         visit(child)
-    return plain(" ".join(texts))
+    return plain(" ".join(text for text in texts if not text.startswith("Time: ")))
 
 
-def is_citation(node: nodes.Node) -> bool:
-    """Whether a node is a mark that becomes a citation: it holds a key, which nobody reads."""
-    return isinstance(node, pending_xref) and node.get("refdomain") == "cite"
+def words_of(node: nodes.Element) -> str:
+    """The text of a node as a reader sees it: no raw HTML, and no key of a citation.
+
+    In a sentence, as in "Vaswani et al. found", the first author and the year stand for the key.
+    """
+    parts = []
+    for child in node.children:
+        if isinstance(child, pending_xref) and child.get("refdomain") == "cite":
+            if child.get("reftype") == "t":
+                parts.append(", ".join(map(author_and_year, child["reftarget"].split(","))))
+        elif isinstance(child, nodes.Text):
+            parts.append(child.astext())
+        elif not isinstance(child, nodes.raw | nodes.comment):
+            parts.append(words_of(child))
+    return "".join(parts)
+
+
+def author_and_year(key: str) -> str:
+    """`vaswani2017` as "Vaswani 2017"."""
+    name, year = re.match(r"([a-z]*)\D*(\d{4})?", key.strip()).groups()
+    return f"{name.capitalize()} {year or ''}".strip()
 
 
 def plain(text: str) -> str:
     """A text in one line, formulas in it as one would type them."""
     text = re.sub(r"\\sqrt\s*\{([^}]*)\}", r"√\1", text)
     text = re.sub(r"\\(?:text|mathrm|operatorname|mathbf)\s*\{([^}]*)\}", r"\1", text)
-    return " ".join(re.sub(r"\\[a-zA-Z]+|[{}\\]", " ", text).split())
+    text = re.sub(r"\\(tanh|log|exp|max|min|sin|cos)\b", r"\1", text)
+    text = re.sub(r"\\([a-z]+)\b", lambda sign: SIGNS.get(sign[1], " "), text)
+    text = re.sub(r"[{}]", "", re.sub(r"\\[,;:!]|\\[a-zA-Z]+|\\", " ", text))
+    return " ".join(text.split())
 
 
 def forget(_app: Sphinx, env: BuildEnvironment, page: str) -> None:

@@ -1,5 +1,7 @@
 """The search of the built site finds what people type, from files, in one page."""
 
+import re
+
 import pytest
 
 from tests.conftest import ROOT
@@ -50,6 +52,49 @@ QUERIES = {
     "warmup": "glossary 07",
     "grading": "grading grading_reference",
     "exam": "examination",
+    "transformer": "glossary 07",
+    "self-attention": "glossary 02",
+    "encoder": "glossary 09",
+    "layer normalization": "07",
+    "cross entropy": "00 08",
+    "embedding": "glossary 06",
+    "greedy": "09",
+    "top-k": "08",
+    "nucleus": "08",
+    "quantization": "glossary 13",
+    "sinusoidal": "06",
+    "relative position": "06",
+    "kannada": "09",
+    "probing": "12",
+    "activation patching": "glossary 12",
+    "ablation": "glossary 12",
+    "exact match": "glossary 10",
+    "summary": "11",
+    "pointer network": "11",
+    "minimal pairs": "glossary 13",
+    "nan": "04",
+    "learning rate": "01",
+    "gradient clipping": "01",
+    "overfitting": "07",
+    "exposure bias": "04 09",
+    "look ahead mask": "04",
+    "in-context learning": "12",
+    "permutation": "glossary 06",
+    "one hot": "glossary 02",
+    "seq2seq": "09",
+    "head pruning": "glossary 12",
+    "kv-cache": "08",
+}
+# What is typed, and the one section that introduces it.
+PLACES = {
+    "hallucination": "11 what-a-summary-can-get-wrong",
+    "hallucinate": "11 what-a-summary-can-get-wrong",
+    "bert": "10 three-families-of-transformers",
+    "why sqrt": "03 why-scores-are-divided-by-d-k",
+    "future token": "04 the-future-token-test",
+    "lstm cell": "01 the-lstm-cell",
+    "teacher forcing": "04 teacher-forcing",
+    "pointer generator": "11 copying-the-pointer-generator",
 }
 
 
@@ -74,6 +119,31 @@ def test_what_people_type_is_found_first(query, page):
     starts = [f"lectures/{p}_" if p.isdigit() else f"pages/{p}." for p in QUERIES[query].split()]
     assert links[0].startswith(tuple(starts)), links
     assert not any(link.startswith("solutions/") for link in links)
+
+
+@pytest.mark.parametrize("query", PLACES)
+def test_the_section_that_introduces_it_comes_first(query, page):
+    page.locator("#search-field").fill(query)
+    link = page.locator("#search-results li a").first.get_attribute("href")
+    number, anchor = PLACES[query].split()
+    assert link.startswith(f"lectures/{number}_") and link.endswith(f"#{anchor}"), link
+
+
+@pytest.mark.parametrize(("query", "page_name"), [("install", "index"), ("colab", "index")])
+def test_how_to_run_it_is_found(query, page_name, page):
+    page.locator("#search-field").fill(query)
+    link = page.locator("#search-results li a").first.get_attribute("href")
+    assert link.startswith(f"{page_name}.html")
+
+
+def test_texts_hold_no_keys_and_no_markup(page):
+    """Excerpts are cut from these texts: keys of citations, comments and commands say nothing."""
+    texts = page.evaluate(
+        "window.lamplightIndex.pages.flatMap(([page, , , , found]) => found.map((e) => e[2]))"
+    )
+    assert len(texts) > 500
+    raw = re.compile(r"\b[a-z]{3,}(?:19|20)\d\d[a-z]?\b|<!--|</|[{}\\]|Time: Core")
+    assert [found for text in texts for found in raw.findall(text)] == []
 
 
 def test_excerpts_come_from_the_index_and_mark_words(page):
