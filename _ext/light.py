@@ -45,6 +45,15 @@ LEFT_OUT = ("fontawesome.js", "tex-mml-chtml.js", "tex-chtml.js", "design-tabs.j
 LEFT_OUT += ("language_data.js", "searchtools.js", "searchindex.js", "sphinx_highlight.js")
 SEARCH = ("search_index.js", "search.js")  # in this order
 
+# What the theme's scripts measure while a page loads, so that browsers lay all of it out at once
+# and what is folded again and again: which boxes scroll, as `_static/keyboard.js` finds out once,
+# and where the header ends, which matters only to a button that leads back to the top.
+MEASURES = {
+    '["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",'
+    '".pst-scrollable-table-container"].join(", ")': '"none"',
+    'document.getElementsByClassName("bd-header")[0].getBoundingClientRect()': "{bottom:400}",
+}
+
 
 # ------------------------------------------------------------------ mathematics
 
@@ -96,7 +105,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     names = parts.read_text(encoding="utf-8").split() if parts.exists() else []
     scripts = [name for name in names if name.endswith(".js")]
     scripts = [name for name in scripts if not name.endswith(LEFT_OUT)]
-    script = "\n;".join(read(static, name) for name in scripts)
+    script = without_measures("\n;".join(read(static, name) for name in scripts))
     used = set(WORD.findall(script))
     for page in pages.values():
         for value in re.findall(r'\b(?:class|id)="([^"]*)"', page):
@@ -155,6 +164,15 @@ def without_groups(svg: str, page: str) -> str:
         else:
             kept.append(part)
     return "".join(kept)
+
+
+def without_measures(script: str) -> str:
+    """The scripts of a page, without what the theme measures while it loads."""
+    for measure, instead in MEASURES.items():
+        if measure not in script:
+            logger.warning("the theme's scripts no longer hold %s", measure)
+        script = script.replace(measure, instead)
+    return script
 
 
 def read(static: Path, name: str) -> str:

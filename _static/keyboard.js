@@ -1,11 +1,13 @@
 /* The Tab key stops where there is something to do: not at buttons that copy (code can be selected),
-   and at code, a formula or an output only where it is too wide and scrolls. The theme measures code
-   as soon as the page is there, which may be before its font is. */
+   and at code, a formula, a table or an output only where it is too wide and scrolls. What is folded is
+   measured when it is opened: to measure it before, browsers would have to lay it out. */
 
 (() => {
   const set = () => {
     for (const button of document.querySelectorAll(".copybtn")) button.tabIndex = -1;
-    const boxes = [...document.querySelectorAll("pre, div.math, div.cell_output .text_html")];
+    const scrolls = "pre, div.math, div.cell_output .text_html, .pst-scrollable-table-container";
+    const boxes = [...document.querySelectorAll(scrolls)]
+      .filter((box) => !box.closest("details:not([open])"));
     const wide = boxes.map((box) => box.scrollWidth > box.clientWidth); // all before the first change
     boxes.forEach((box, n) => {
       if (wide[n]) box.tabIndex = 0;

@@ -5,18 +5,18 @@ lamplight.explorable("scale_scores", (stage, config) => {
   const { keys, draws, most } = config, all = [...Array(keys).keys()];
   let power = config.start, divide = false, seed = config.seed, sums;
 
-  /* sums[draw][power][key]: dot products of a query with its keys, of the first 2^power numbers.
-     A wider head goes on with the same numbers. */
+  /* kept[power][key] of a draw: dot products of a query with its keys, of the first 2^power numbers.
+     A wider head goes on with the same numbers, which are drawn when they are needed. */
   const make = () => {
-    sums = [...Array(draws).keys()].map((draw) => {
-      const next = random(1000 * seed + draw), dots = Array(keys).fill(0), kept = [];
-      for (let d = 1, p = 0; d <= 2 ** most; d++) {
-        const q = normal(next);
-        for (const k of all) dots[k] += q * normal(next);
-        if (d === 2 ** p) { kept.push([...dots]); p++; }
-      }
-      return kept;
-    });
+    sums = [...Array(draws).keys()].map((draw) =>
+      ({ next: random(1000 * seed + draw), dots: Array(keys).fill(0), width: 0, kept: [] }));
+  };
+  const grow = (one) => {
+    while (one.kept.length <= power) {
+      const q = normal(one.next);
+      for (const k of all) one.dots[k] += q * normal(one.next);
+      if (++one.width === 2 ** one.kept.length) one.kept.push([...one.dots]);
+    }
   };
   const measure = (weights) => ({
     top: Math.max(...weights),
@@ -48,8 +48,9 @@ lamplight.explorable("scale_scores", (stage, config) => {
 
   const draw = () => {
     const scale = divide ? 1 / Math.sqrt(2 ** power) : 1;
-    const found = sums.map((kept) => {
-      const scores = kept[power].map((s) => s * scale), weights = softmax(scores);
+    const found = sums.map((one) => {
+      grow(one);
+      const scores = one.kept[power].map((s) => s * scale), weights = softmax(scores);
       return { scores, weights, ...measure(weights) };
     });
     rows.forEach((row, k) => {
