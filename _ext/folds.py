@@ -9,11 +9,13 @@
   define, so that no function on a page comes from nowhere. It is not colored: that would make the
   pages much heavier.
 - In a question for an examination the answer is folded.
+- A cell whose metadata holds a sentence as `slide` shows it on its slide (`_static/present.js`).
 - Captions of figures in outputs are numbered, as in "Figure 7.3".
 - A style or script that several outputs bring along stands on the page once.
 """
 
 import re
+from html import escape
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -223,6 +225,17 @@ class Folds(SphinxTransform):
 # ------------------------------------------------------------------ pages
 
 
+def bring_sentences(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+    """Put the sentence of a cell's metadata before the cell, where only slides show it."""
+    said = set()  # a prediction cuts a cell into its code and its output
+    for cell in filter(is_cell, list(doctree.findall(nodes.container))):
+        sentence = cell["cell_metadata"].get("slide")
+        if sentence and cell["cell_index"] not in said:
+            said.add(cell["cell_index"])
+            html = f'<p class="for-slides" hidden>{escape(sentence, quote=False)}</p>'
+            cell.insert(0, nodes.raw("", html, format="html"))
+
+
 def number_figures(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
@@ -263,5 +276,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_node(FoldNode, html=(open_fold, close_fold))
     app.add_node(HideCodeCellNode, override=True, html=(open_cell_fold, close_fold))
     app.add_transform(Folds)
+    app.connect("doctree-resolved", bring_sentences)
     app.connect("html-page-context", number_figures)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

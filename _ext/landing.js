@@ -8,20 +8,22 @@
   line.append(svg);
   let chosen = null;
 
-  /* The arc from the gap back to the subject, and faint ones to the nouns that stand nearer. */
+  /* The arc from the gap back to the subject, and faint ones to the nouns that stand nearer. To a word
+     on a line above, the line leads straight up between the words. */
   const middle = (element, base) => {
     const r = element.getClientRects()[0];
-    return [r.left + r.width / 2 - base.left, r.top - base.top];
+    return [r.left + r.width / 2 - base.left, r.top - base.top, r.bottom - base.top];
   };
   const draw = () => {
     if (!chosen) return;
     const base = line.getBoundingClientRect(), [x, y] = middle(chosen, base);
     svg.replaceChildren(...[...line.querySelectorAll(".attractor, .subject")].map((word) => {
-      const [a, b] = middle(word, base), path = document.createElementNS(NS, "path");
+      const [a, b, below] = middle(word, base), path = document.createElementNS(NS, "path");
+      const above = y - below > 0, half = (y + below) / 2;
       const up = Math.min(y, b) - Math.min(70, 18 + Math.abs(x - a) / 9);
-      const side = Math.abs(y - b) > 20 ? 60 : 0; // the word stands on another line
-      path.setAttribute("d", `M${x} ${y - 3}C${x + side} ${up} ${a + side} ${up} ${a} ${b + 4}`);
-      path.setAttribute("class", word.className);
+      path.setAttribute("d", above ? `M${x} ${y - 3}C${x} ${half} ${a} ${half} ${a} ${below + 1}`
+        : `M${x} ${y - 3}C${x} ${up} ${a} ${up} ${a} ${b + 4}`);
+      path.setAttribute("class", word.className + (above ? " above" : ""));
       path.setAttribute("pathLength", 1);
       return path;
     }));

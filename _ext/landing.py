@@ -7,9 +7,9 @@
     One line of what you will be able to do.
     ```
 
-shows the sentence with its two buttons, *Start*, *What you need* and *Search*, for which this page
-has no sidebar. A click draws the arc to the subject and asks the stored model (`open_model.py`),
-whose script is loaded only then.
+shows the question, the sentence with its two buttons, what the course is about, and one button
+that starts; whoever has started goes on from there (`remember.js`). A click draws the arc to the
+subject and asks the stored model (`open_model.py`), whose script is loaded only then.
 
     ```{lecture-cards}
     lectures/04_masks: What a token may see decides what a model learns.
@@ -45,14 +45,16 @@ OPENING = """<style>
 {style}
 </style>
 <div class="landing">
+<p class="question" id="question">Which verb fits the gap?</p>
 <div class="sentence">
 <p>The <span class="subject">letters</span> in the <span class="attractor">drawer</span> under the
 <span class="attractor">lamp</span> that hums
-<span class="gap" role="group" aria-label="Fill the gap"><button type="button" disabled>lie</button>
+<span class="gap" role="group" aria-labelledby="question">
+<button type="button" disabled>lie</button>
 <button type="button" disabled>lies</button></span> unopened.</p>
 </div>
 <div class="ask">
-<div class="verdict" role="status"><p>Which verb fits the gap? Choose one.</p></div>
+<div class="verdict" role="status"><p>Choose one, and see what a trained model says.</p></div>
 <div class="asked" data-source="{source}" data-about="{about}"></div>
 <noscript><details><summary>Which verb fits?</summary><p><em>Lie</em>, because its subject is
 <em>letters</em>, nine words back. Two singular nouns stand nearer. With JavaScript, a trained model
@@ -60,8 +62,8 @@ would fill the gap here, too.</p></details></noscript>
 </div>
 <div class="promise">
 <p>{promise}</p>
-<p class="starts"><a class="start" href="{start}">Start</a> <a class="need" href="{need}">What you
-need</a> <a class="need find" href="search.html">Search</a></p>
+<p class="starts"><a class="start" href="{start}">Start with lecture 1</a></p>
+<p class="need">Is your PyTorch rusty? <a href="{need}">Test yourself</a> before.</p>
 </div>
 </div>
 <script>

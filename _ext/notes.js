@@ -33,7 +33,10 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   page.head.replaceChildren(
     make("link", { rel: "stylesheet", href: document.querySelector('link[href$="course.css"]').href }),
     make("style", { textContent: `
-      body { display: block; font: 1.2rem/1.45 system-ui, sans-serif; margin: 1rem 1.5rem; }
+      body { display: grid; font: 1.2rem/1.45 system-ui, sans-serif; gap: 0 1.5rem;
+        grid-template-columns: minmax(0, 1fr) 462px; grid-template-rows: auto 1fr auto; margin: 1rem 1.5rem; }
+      header, footer { grid-column: 1 / -1; }
+      @media (max-width: 52rem) { body { grid-template-columns: minmax(0, 1fr); } aside { grid-row: 2; } }
       header, footer { align-items: center; display: flex; flex-wrap: wrap; font-size: 1rem; gap: 0.8rem; }
       header output { font-size: 1.6rem; font-variant-numeric: tabular-nums; }
       h1 { font-size: 1.3rem; margin: 1rem 0 0.3rem; }
@@ -54,7 +57,7 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   page.body.replaceChildren(
     make("header", {}, clock, minute, button("Restart the clock", () => { start = Date.now(); tick(); }), count,
       button("← Previous", () => show(at() - 1)), button("Next →", () => show(at() + 1))),
-    now, make("h1", { textContent: "Next slide" }), following,
+    now, make("aside", {}, make("h1", { textContent: "Next slide" }), following),
     make("footer", {}, make("p", { textContent: plan.cut && `When time runs short: ${plan.cut}` })));
   tick();
   view.setInterval(tick, 1000);

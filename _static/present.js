@@ -1,13 +1,15 @@
 /* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
-   section and what there is to see; a cell with the tag `no-slide` is left out. Arrow keys or a clicker
-   turn, Space opens what is folded and then turns, B shows nothing, N opens the speaker's notes in a
-   second window (`_ext/notes.js`), Escape leads back. What is too tall is drawn smaller. */
+   section and what there is to see; a cell with the tag `no-slide` is left out, and one with `slide` in
+   its metadata brings a sentence along. Arrow keys or a clicker turn, Space opens what is folded and
+   then turns, B shows nothing, N opens the speaker's notes in a second window (`_ext/notes.js`), Escape
+   leads back. What is too tall is drawn smaller. The print button gives a hand-out to fill in, without
+   results, as does printing from an address with `?present&fill-in`; without these all folds are open. */
 
 (() => {
-  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.3;
+  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4;
   const END = /(?<!\bet al|\bn\.d|\be\.g|\bi\.e)[.?!:](?=\s|$)/;
-  const FOR_READERS = /^(What you will be able to do|Limits)$/, SUMMARY = "What we showed";
+  const FOR_READERS = /^(What you will be able to do|Limits)$/, SUMMARY = "What we showed", QUIZ = "Check yourself";
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
     element.append(...children);
@@ -16,10 +18,17 @@
   const titleOf = (section) => section.querySelector("h1, h2, h3").firstChild.textContent.trim();
   const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .toctree-wrapper";
   let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null;
+  const asked = new URLSearchParams(location.search);
+  let toFillIn = asked.has("fill-in"); // the hand-out: without results
 
-  /* A copy of a paragraph up to the end of its first sentence. */
+  /* A copy of a paragraph up to the end of its first sentence; bold sentences at its start are one. */
   const firstSentence = (paragraph) => {
-    const copy = paragraph.cloneNode(true);
+    const copy = paragraph.cloneNode(true), lead = copy.firstChild;
+    copy.className = "message";
+    if (lead.nodeName === "STRONG" && /[.?!]$/.test(lead.textContent)) {
+      copy.replaceChildren(lead);
+      return copy;
+    }
     const walker = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const text = walker.currentNode, end = text.data.search(END);
@@ -30,7 +39,6 @@
       rest.deleteContents();
       break;
     }
-    copy.className = "message";
     return copy;
   };
 
@@ -53,7 +61,7 @@
         said = true;
       } else if (node.querySelector(".quiz:not(.predict) fieldset"))
         for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
-          found.push(make("div", { className: "quiz" }, take(question)));
+          found.push(Object.assign(make("div", { className: "quiz" }, take(question)), { alone: titleOf(section) === QUIZ }));
       else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
         found.push(Object.assign(take(node), { alone: node.matches(".prediction") }));
     }
@@ -69,7 +77,7 @@
 
   const add = (section) => {
     const body = make("div", { className: "slide-body bd-article" }, heading(section));
-    const slide = make("section", { className: "slide bd-content" }, body);
+    const slide = make("section", { className: slides.length ? "slide bd-content" : "slide bd-content title" }, body);
     slide.dataset.section = section.querySelector("h1") ? "Opening" : titleOf(section);
     stage.append(slide);
     slides.push(slide);
@@ -157,6 +165,8 @@
     const turn = (text, label, step) => make("button", { type: "button", textContent: text, ariaLabel: label, onclick: () => show(at + step) });
     stage.append(make("nav", { ariaLabel: "Slides" }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
       turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
+      make("button", { type: "button", textContent: "Hand-out", title: "Print the slides for students: without results, with lines to write on", onclick: () => { toFillIn = true; print(); } }),
+      make("button", { type: "button", textContent: "With results", title: "Print the slides with all results", onclick: () => { toFillIn = false; print(); } }),
       make("button", { type: "button", textContent: "Close", onclick: stop })));
     stage.addEventListener("toggle", () => fit(), true);
     /* An answer makes the slide taller, and the keys turn slides again. */
@@ -212,21 +222,27 @@
     if (Math.abs(x) > 50 && Math.abs(x) > 2 * Math.abs(clientY - from[1])) show(at - Math.sign(x));
   });
   addEventListener("resize", () => { scale(); if (stage) fit(); });
-  /* On paper all folds are open, so they are when a slide is made to fit. */
-  let unfolded = [];
+  /* On paper all folds are open, or those of results closed, and so they are when a slide is made to fit. */
+  let turned = [];
   addEventListener("beforeprint", () => {
     if (!stage) return;
-    unfolded = [...stage.querySelectorAll("details:not([open]):not(.fold-code)")];
-    for (const fold of unfolded) fold.open = true;
+    stage.classList.add("on-paper");
+    stage.classList.toggle("fill-in", toFillIn);
+    turned = [...stage.querySelectorAll("details:not(.fold-code)")]
+      .filter((fold) => fold.open === (toFillIn && fold.matches(".result")));
+    for (const fold of turned) fold.open = !fold.open;
     for (const slide of slides) {
       slide.classList.add("on");
       fit(slide);
     }
   });
   addEventListener("afterprint", () => {
-    for (const fold of unfolded) fold.open = false;
-    unfolded = [];
-    if (stage) show(at);
+    for (const fold of turned) fold.open = !fold.open;
+    turned = [];
+    toFillIn = asked.has("fill-in");
+    if (!stage) return;
+    stage.classList.remove("on-paper", "fill-in");
+    show(at);
   });
 
   addEventListener("load", () => {
@@ -235,7 +251,6 @@
     button = make("button", { type: "button", className: "btn btn-sm present-button", title: "Present as slides", ariaLabel: "Present as slides", onclick: () => start() });
     button.innerHTML = '<svg class="icon" aria-hidden="true" viewBox="0 0 24 24"><path d="M2 3h20v2H2zm1 3h18v11h-8v2l4 3h-3l-2-1.5L10 22H7l4-3v-2H3zm6 2v7l6-3.5z"/></svg>';
     bar.prepend(button);
-    const asked = new URLSearchParams(location.search).get("present");
-    if (asked !== null) start((parseInt(asked) || 1) - 1);
+    if (asked.has("present")) start((parseInt(asked.get("present")) || 1) - 1);
   });
 })();

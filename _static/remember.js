@@ -84,19 +84,17 @@
     article?.append(line);
   };
 
+  /* The button that starts goes on where the reader left off; what was done stands below it. */
   const onFirstPage = () => {
-    const { answers, finished, last } = read();
-    const heading = document.querySelector("article.bd-article h1");
-    if (!heading || (!last && !finished.length)) return;
-    const all = links();
+    const { answers, finished, last } = read(), button = document.querySelector("a.start");
+    if (!button || (!last && !finished.length)) return;
+    const all = links(), first = { href: button.href, textContent: button.textContent };
     const open = all.filter((link) => !finished.includes(lecture(link.href)));
     const next = open.find((link) => lecture(link.href) === last) ?? open[0];
     const box = element("div", "", { className: "go-on", role: "region", ariaLabel: "Your progress" });
-    const line = element("p", next ? "Go on with " : "You have finished every lecture. ");
+    const line = element("p", next ? "" : "You have finished every lecture. ");
     if (next) {
-      const title = next.cloneNode(true);
-      title.querySelector(".finished")?.remove();
-      line.append(element("a", title.textContent.trim(), { href: next.href }), ". ");
+      Object.assign(button, { href: next.href, textContent: `Go on with ${next.textContent.trim()}` });
       const count = Object.values(answers[lecture(next.href)] ?? {}).filter((a) => a.length).length;
       if (count) line.append(`You have answered ${count} of its questions. `);
     }
@@ -104,13 +102,13 @@
     const forget = element("button", "Forget this", { type: "button" });
     forget.addEventListener("click", () => {
       localStorage.removeItem(KEY);
+      Object.assign(button, first);
       box.replaceChildren(element("p", "Forgotten.", { role: "status" }));
       markSidebar();
     });
     line.append(forget);
     box.append(line, element("p", "Kept in this browser only.", { className: "small" }));
-    (document.querySelector(".starts") ?? heading).after(box);
-    document.querySelector("a.start")?.classList.add("again");
+    button.closest("p").after(box);
   };
 
   const start = () => {

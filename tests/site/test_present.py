@@ -22,18 +22,19 @@ ON_SLIDE = """() => {
   });
   return { blocks: body.children.length, cut: cut.map((part) => part.outerHTML.slice(0, 80)),
     below: inner.bottom - outer.bottom, window: outer.bottom - innerHeight,
-    heading: body.querySelector("h2").textContent };
+    heading: body.querySelector("h2").textContent, zoom: +body.style.zoom || 1 };
 }"""
+SMALLEST = 0.57  # of what is drawn smaller to fit, so that it is read from the last row
 
 
 @pytest.fixture
 def present(browser):
     pages = []
 
-    def open_slides(path, width=1280, height=720):
+    def open_slides(path, width=1280, height=720, query="present"):
         page = browser.new_page(viewport={"width": width, "height": height})
         pages.append(page)
-        page.goto(f"{path.as_uri()}?present")
+        page.goto(f"{path.as_uri()}?{query}")
         page.wait_for_selector(".slide.on")
         return page
 
@@ -70,6 +71,7 @@ def test_nothing_overflows(path, size, present):
         headings.append(slide["heading"])
         assert slide["blocks"] >= 2 and slide["cut"] == []
         assert slide["below"] <= 1 and slide["window"] <= 1, slide
+        assert slide["zoom"] >= SMALLEST, slide
     assert "Deeper" not in headings
 
 
@@ -152,6 +154,73 @@ def test_a_handout_opens_its_folds_and_keeps_options(present):
     assert page.locator(".slide details[open]:not(.fold-code)").count() == 0
 
 
+def test_a_handout_to_fill_in_holds_no_result(browser, present):
+    """By its address, or by its button; the other button prints the results."""
+    page = present(LECTURES[0], query="present&fill-in")
+    page.emulate_media(media="print")
+    page.evaluate("document.querySelector('.slide details.result').open = true")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".slide .prediction").count() >= 4
+    assert page.locator(".slide :is(details.result, .explanation, .why):visible").count() == 0
+    line = page.locator(".slide .prediction > .admonition").first.evaluate(
+        "box => parseFloat(getComputedStyle(box, '::after').paddingBottom)"
+    )
+    assert line >= 40
+    below = page.locator(SLIDE).evaluate_all(
+        """slides => slides.map(slide => slide.firstChild.getBoundingClientRect().bottom
+          - slide.getBoundingClientRect().bottom)"""
+    )
+    assert max(below) <= 1
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".slide details.result[open]").count() == 1
+    page = present(LECTURES[0])
+    page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
+    for name, shown in (("Hand-out", False), ("With results", True)):
+        page.get_by_role("button", name=name).click()
+        assert page.locator(".slide .explanation").first.is_visible() == shown
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+def test_the_question_is_the_largest_text(present):
+    page = present(LECTURES[0])
+    largest = page.locator(SLIDE).evaluate_all(
+        """slides => slides.flatMap((slide) => {
+          slide.classList.add("on");
+          const asks = ".quiz:not(.predict) legend, .prediction > .admonition > p:last-child";
+          const question = slide.querySelector(asks);
+          const size = (part) => parseFloat(getComputedStyle(part).fontSize);
+          const others = [...slide.querySelectorAll("h2, p, label, pre, legend")]
+            .filter((part) => part !== question && !part.contains(question));
+          const most = Math.max(...others.map(size));
+          return question ? [[question.textContent, size(question), most]] : [];
+        })"""
+    )
+    assert len(largest) >= 8
+    assert [entry for entry in largest if entry[1] <= entry[2]] == []
+
+
+def test_lecture_4_says_on_slides_what_a_speaker_needs(present):
+    """What a class cannot vote without; on the page it would be said twice."""
+    page = present(LECTURES[0])
+    texts = [" ".join(text.split()) for text in page.locator(SLIDE).all_text_contents()]
+
+    def slide(words):
+        (found,) = [n for n, text in enumerate(texts) if words in text]
+        return found
+
+    assert slide("and it was served with wine") == slide("How many of the twelve outputs")
+    assert "because its score goes to −∞" in texts[slide("What weight does token 0 give")]
+    assert "its score becomes −∞" in texts[slide("The mask comes after the scaling") + 1]
+    assert slide("What will the three rows sum to?") < slide("The mask comes after the scaling")
+    assert slide("one of 4 adjectives") < slide("Which of the three reaches the lowest loss?")
+    said = page.locator(".slide .for-slides")
+    assert said.count() == 3
+    page.evaluate("document.querySelectorAll('.slide').forEach(s => s.classList.add('on'))")
+    assert all(said.nth(n).is_visible() for n in range(3))
+    page.keyboard.press("Escape")
+    assert page.locator(".for-slides:visible").count() == 0
+
+
 def test_keys_turn_after_an_answer(present):
     page = present(LECTURES[0])
     answer = page.locator(".slide.on .quiz input[type=radio]")
@@ -172,6 +241,9 @@ def test_notes_show_the_plan_of_each_slide(path, present):
     notes = opened.value
     notes.wait_for_selector("main h1")
     assert notes.locator("main h1").first.inner_text().startswith("0–")
+    notes.set_viewport_size({"width": 900, "height": 700})
+    preview = notes.locator(".next").bounding_box()
+    assert preview["y"] + preview["height"] <= 500 and preview["x"] + preview["width"] <= 900
     n_slides, seen = page.locator(SLIDE).count(), set()
     for number in range(n_slides):
         seen |= set(notes.locator("main h1").all_inner_texts())

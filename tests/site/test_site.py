@@ -253,6 +253,39 @@ def test_hints_stay_folded_on_paper(browser, base):
     page.close()
 
 
+@pytest.mark.parametrize("name", ["index", "pages/grading", "exercises/03_queries_keys_values"])
+def test_paper_cuts_nothing_off(name, browser, base):
+    """What is wider than a sheet would be lost, and a gap without its verbs is none."""
+    page = browser.new_page(viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    page.goto(f"{base}{name}.html")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    if name == "index":
+        assert page.locator(".gap button:visible").all_inner_texts() == ["lie", "lies"]
+    page.close()
+
+
+def test_code_wraps_at_twice_the_size(browser, base):
+    """A window of 1280 at 200 % is 640 wide."""
+    page = browser.new_page(viewport={"width": 640, "height": 450})
+    page.goto(f"{base}exercises/03_queries_keys_values.html")
+    wide = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).length"
+    assert page.locator("div.cell_input pre").evaluate_all(wide) == 0
+    page.close()
+
+
+def test_what_is_folded_is_not_measured(browser, base):
+    """A browser that lays out all folds while a page loads does not answer for that long."""
+    page = browser.new_page()
+    page.goto(f"{base}lectures/03_queries_keys_values.html", wait_until="networkidle")
+    page.wait_for_timeout(500)
+    folded = page.locator("details:not([open]) pre")
+    assert folded.count() > 10
+    assert page.locator("details:not([open]) pre[tabindex]").count() == 0
+    page.close()
+
+
 def test_prediction_hides_its_result_until_a_guess(browser):
     """From files: a guess opens the result, stands beside it, and is there on the next visit."""
     lecture = (HTML / "lectures" / "04_masks.html").as_uri()
@@ -337,8 +370,8 @@ def test_the_site_remembers_until_told_to_forget(browser):
     page.reload()
     assert page.locator(".quiz:not(.predict) input").first.is_checked()
     page.goto(index)
+    assert "Go on with 2. Self-attention" in page.locator("a.start").inner_text()
     told = page.locator(".go-on").inner_text()
-    assert "Go on with 2. Self-attention" in told
     assert "answered 1 of its questions" in told
     assert "Finished: 0 of" in told
     page.goto(lecture)
@@ -346,11 +379,50 @@ def test_the_site_remembers_until_told_to_forget(browser):
     page.goto(index)
     assert "Finished: 1 of" in page.locator(".go-on").inner_text()
     page.get_by_role("button", name="Forget this").click()
+    assert page.locator("a.start").inner_text() == "Start with lecture 1"
     page.reload()
     assert page.locator(".go-on").count() == 0
     page.goto(lecture)
     assert page.locator(".quiz input:checked").count() == 0
     context.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_page_asks_first_and_has_one_start(width, browser):
+    """The question is above its sentence and above what explains it; an arc leads to each noun."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto((HTML / "index.html").as_uri())
+    top = [
+        page.locator(f".landing {part}").bounding_box()["y"]
+        for part in (".question", ".sentence p", ".promise")
+    ]
+    assert top == sorted(top) and top[1] < 400
+    starts = page.locator(".landing a")
+    assert starts.locator("visible=true").all_inner_texts() == [
+        "Start with lecture 1",
+        "Test yourself",
+    ]
+    assert page.locator(".landing .starts a").count() == 1
+    assert page.get_by_role("button", name="Search").first.is_visible()
+    page.get_by_role("button", name="lie", exact=True).click()
+    ends = page.evaluate(
+        """() => [".attractor", ".subject"].flatMap((kind) => {
+          const words = [...document.querySelectorAll(`.landing ${kind.replace(".", "span.")}`)];
+          const arcs = [...document.querySelectorAll(`.landing path${kind}`)];
+          return arcs.map((arc, n) => {
+            const box = words[n].getBoundingClientRect(), length = arc.getTotalLength();
+            const base = arc.ownerSVGElement.getBoundingClientRect();
+            const end = arc.getPointAtLength(length), half = arc.getPointAtLength(length / 2);
+            const x = base.left + end.x, y = base.top + end.y;
+            const far = Math.min(Math.abs(y - box.top), Math.abs(y - box.bottom));
+            return [x >= box.left && x <= box.right, far, base.left + half.x];
+          });
+        })"""
+    )
+    assert len(ends) == 3
+    for within, far, middle in ends:
+        assert within and far <= 6 and 0 <= middle <= width
+    page.close()
 
 
 @pytest.mark.parametrize(
