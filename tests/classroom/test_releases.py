@@ -21,7 +21,7 @@ def test_student_site_has_no_model_answers(tmp_path):
         cells = nbformat.read(sheet, as_version=4).cells
         [code] = [cell.source for cell in cells if "keep_back" in cell.source]
         assert "\nkeep_back()\n" in code
-        assert "Hints unfold one after the other.\n" in "".join(cell.source for cell in cells)
+        assert "open the hints one after the other.\n" in "".join(cell.source for cell in cells)
         assert not any("where to find the model answer" in cell.source for cell in cells)
     assert "exercises/02" in toc and "file: pages/glossary" in toc
     pages = "".join(
