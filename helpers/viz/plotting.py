@@ -103,7 +103,7 @@ def to_html(fig: Figure, alt: str, measured: bool = False, caption: str = "") ->
     svg = _slim(svg.replace(INK, "currentColor"))
     width, height = fig.get_size_inches() * 72
     # Below this width the smallest text of the figure would be smaller than 10 pixels.
-    sizes = re.findall(r"<text[^>]*font-size: ([\d.]+)px", svg)
+    sizes = re.findall(r"<text[^>]*font(?:-size)?: ([\d.]+)px", svg)  # `font` before matplotlib 3.9
     readable = width * min(1.25, 10 / min(map(float, sizes), default=11))
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
