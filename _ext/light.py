@@ -47,11 +47,15 @@ SEARCH = ("search_index.js", "search.js")  # in this order
 
 # What the theme's scripts measure while a page loads, so that browsers lay all of it out at once
 # and what is folded again and again: which boxes scroll, as `_static/keyboard.js` finds out once,
-# and where the header ends, which matters only to a button that leads back to the top.
+# where the header ends, which matters only to a button that leads back to the top, and where the
+# list of pages is to be scrolled to, which can wait until the page is there.
 MEASURES = {
     '["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",'
     '".pst-scrollable-table-container"].join(", ")': '"none"',
     'document.getElementsByClassName("bd-header")[0].getBoundingClientRect()': "{bottom:400}",
+    'e(function(){if(!document.querySelector(".bd-docs-nav"))return;': (
+        'addEventListener("load",function(){if(!document.querySelector(".bd-docs-nav"))return;'
+    ),
 }
 
 

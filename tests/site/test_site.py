@@ -286,6 +286,17 @@ def test_what_is_folded_is_not_measured(browser, base):
     page.close()
 
 
+def test_the_list_of_pages_scrolls_once_the_page_is_there(browser, base):
+    """To measure it while the scripts are read would have all of the page laid out."""
+    script = (HTML / "_static" / "course.js").read_text(encoding="utf-8")
+    begins = 'function(){if(!document.querySelector(".bd-docs-nav"))return;'
+    assert script.count(begins) == script.count(f'addEventListener("load",{begins}') == 1
+    page = browser.new_page(viewport={"width": 1280, "height": 400})
+    page.goto(f"{base}lectures/13_a_real_one.html")
+    assert page.evaluate("document.querySelector('div.bd-sidebar').scrollTop") > 0
+    page.close()
+
+
 def test_prediction_hides_its_result_until_a_guess(browser):
     """From files: a guess opens the result, stands beside it, and is there on the next visit."""
     lecture = (HTML / "lectures" / "04_masks.html").as_uri()
