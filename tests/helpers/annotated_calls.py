@@ -54,7 +54,7 @@ with jaxtyping.install_import_hook("helpers", "beartype.beartype"):
         story_model,
         summarization,
     )
-    from helpers.data import agreement, kannada, news, questions, recall, stories
+    from helpers.data import agreement, kannada, news, questions, recall, shakespeare, stories
     from helpers.interp import ablation, attribution, hooks, induction
     from helpers.tokens import Vocabulary, next_word_batch
     from helpers.viz import plotting
@@ -286,6 +286,10 @@ def valid_calls() -> None:
     recall.first_token_recall_batch(3, 5, generator)
     recall.associative_recall_batch(3, 4, generator)
     recall.two_relations_batch(3, 4, generator)
+    speech, held_out = shakespeare.split(shakespeare.encode("To be, or not to be"))
+    shakespeare.decode(held_out)
+    shakespeare.character_batch(speech, 2, 5, generator)
+    shakespeare.windows(speech, 5)
     tokens, _ = next_word_batch(stories.tell_stories(3, generator))
     stories.story_probabilities(tokens[0])
     stories.story_text(tokens[0])
