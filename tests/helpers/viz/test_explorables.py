@@ -1197,18 +1197,36 @@ def test_point_at_span_agrees_with_the_helpers(play):
         (first, last), best = (x[0].tolist() for x in best_spans(logits))
         none, margin = logits[0, :, 0].sum().item(), no_answer_margin(logits).item()
         words = example["context"].split()
-        assert shown_numbers(said.inner_text()) == pytest.approx([best, none, margin])
         text = " ".join(words[first : last + 1])
         says = "says “no answer”" if margin > 0 else f"answers “{text}”"
-        assert said.inner_text().endswith(f"so it {says}.")
         page.get_by_role("button", name="Show the reader’s span").click()
         assert said.inner_text().startswith(f"“{text}” scores")
+        assert said.inner_text().endswith(f"so it {says}.")
         wanted = " ".join(words[slice(example["span"][0], example["span"][1] + 1)])
         wanted = wanted if example["span"][0] else ""
         scores = [example["start"][first], example["end"][last], best]
         assert shown_numbers(said.inner_text())[:3] == pytest.approx(scores)
+        assert shown_numbers(said.inner_text())[-3:] == pytest.approx([best, none, margin])
         marks = f"exact match {exact_match(text, wanted):d}, F1 {f1_score(text, wanted):.2f}"
         assert marks in said.inner_text()
+
+
+def test_point_at_span_hides_the_reader_at_first(play):
+    page = play(point_at_span())
+    word = page.get_by_role("group", name="Passage").get_by_role("button")
+    bars, said = page.locator("[role=group] button i"), page.locator("p[role=status]")
+
+    def seen():
+        return {bars.nth(i).evaluate("e => getComputedStyle(e).opacity") for i in range(6)}
+
+    hidden = {"0"}
+    assert seen() == hidden and said.inner_text() == "Click the first word of the answer."
+    word.nth(4).click()
+    assert seen() == hidden and "“red”" in said.inner_text()
+    word.nth(5).click()
+    assert seen() == {"1"} and "The reader’s best span" in said.inner_text()
+    page.get_by_role("button", name=SPANS["examples"][1]["question"]).click()
+    assert seen() == hidden
 
 
 def test_point_at_span_scores_legal_spans_only(play):
