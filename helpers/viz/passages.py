@@ -54,20 +54,31 @@ def to_html(
     require([len(row) for row in logits] == [n, n], "logits", [len(row) for row in logits], needed)
     require(0 <= first <= last < n, "span", span, f"first and last token, of {n}")
     start, end = torch.tensor(logits).softmax(dim=1).tolist()  # (2, n)
-    text = ""
+    words: list[list[int]] = []  # the tokens of each word, which no line break may part
     for i, piece in enumerate(pieces):
-        text += "" if piece.startswith("##") or i == 0 else " "
+        if piece.startswith("##") and words:
+            words[-1].append(i)
+        else:
+            words.append([i])
+    plain = [piece.removeprefix("##") for piece in pieces]
+
+    def shown(i: int) -> str:
         inside = (
             "border-bottom:2px solid currentColor;font-weight:600;" if first <= i <= last else ""
         )
         bars = _bar(start[i], _START) + _bar(end[i], _END)
-        text += (
-            f'<span style="display:inline-block;vertical-align:top;{inside}">'
-            f"{html.escape(piece.removeprefix('##'))}{bars}</span>"
-        )
+        style = f"display:inline-block;vertical-align:top;{inside}"
+        return f'<span style="{style}">{html.escape(plain[i])}{bars}</span>'
+
+    def together(word: list[int]) -> str:
+        text = "".join(map(shown, word))
+        return text if len(word) == 1 else f'<span style="white-space:nowrap">{text}</span>'
+
+    text = " ".join(map(together, words))
     tops = [max(range(n), key=row.__getitem__) for row in (start, end)]
     said = " and ".join(
-        f"the largest {kind} probability, {row[at]:.2f}, is at “{pieces[at].removeprefix('##')}”"
+        f"the largest {kind} probability, {row[at]:.2f}, is at "
+        f"“{next(''.join(plain[i] for i in word) for word in words if at in word)}”"
         for kind, row, at in zip(("start", "end"), (start, end), tops, strict=True)
     )
     key = "".join(

@@ -19,6 +19,7 @@ def test_words_are_whole_and_escaped():
     text = re.sub(r"<[^>]+>", "", made())
     assert "by hugo &lt;b&gt; tanaka" in text and "Who &lt;hid&gt; it?" in text
     assert "One passage." in text
+    assert re.sub(r"<[^>]+>", "", re.search(r"nowrap.>(.*?</span></span>)", made())[1]) == "hugo"
 
 
 def test_bars_are_the_probabilities():
@@ -26,7 +27,7 @@ def test_bars_are_the_probabilities():
     widths = [float(w) / 2.4 for w in re.findall(r"width:([\d.]+)em;background", made())]
     bars = [p.item() for pair in zip(start, end, strict=True) for p in pair if p >= 0.01]
     assert widths == pytest.approx(bars, abs=0.003)
-    assert f"the largest start probability, {start[1]:.2f}, is at “hu”" in made()
+    assert f"the largest start probability, {start[1]:.2f}, is at “hugo”" in made()
     assert f"the largest end probability, {end[4]:.2f}, is at “tanaka”" in made()
 
 
