@@ -43,7 +43,7 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
         for (const b of passage.children) b.tabIndex = b === next ? 0 : -1;
         next.focus();
       },
-    }, word, ...shares.map((share, row) => html("i", { style: "display:block;height:.22em;margin-top:1px;"
+    }, word, ...shares.map((share, row) => html("i", { style: "height:.22em;margin-top:1px;"
       + `width:${2.4 * share[i]}em;background:${row ? "#0072b2" : "var(--lamp)"}` })))));
     draw();
   };
@@ -53,7 +53,7 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
   const at = (m) => ((m - LOW) / (HIGH - LOW)) * W;
   const line = svg("line", { y1: 0, y2: 96, stroke: "currentColor", "stroke-width": 2 });
   const picture = svg("svg", { viewBox: `0 -18 ${W} 134`, style: `width:${W}px`, role: "img",
-    "aria-label": "Margins: with an answer upwards, without downwards; a line is the threshold." });
+    "aria-label": "Margins: with an answer upwards, without downwards; line: threshold." });
   for (let bin = LOW; bin < HIGH; bin += 2) for (const has of [1, 0]) {
     const n = margins.filter((m, i) => +answerable[i] === has
       && 2 * Math.floor(Math.max(LOW, Math.min(HIGH - 1, m / 10)) / 2) === bin).length;
@@ -84,7 +84,7 @@ lamplight.explorable("point_at_span", (stage, { examples, margins, right, answer
       word.style.borderColor = chosen ? "var(--lamp)" : "transparent";
     });
     open ||= last !== null;
-    for (const bar of passage.querySelectorAll("i")) bar.style.opacity = +open;
+    for (const bar of passage.querySelectorAll("i")) bar.style.display = open ? "block" : "none";
     const [a, b] = best(), none = sum(0, 0), margin = none - sum(a, b);
     const says = margin > threshold ? "says “no answer”" : `answers “${text(a, b)}”`;
     const wanted = bare(text(...one.span));

@@ -1217,14 +1217,14 @@ def test_point_at_span_hides_the_reader_at_first(play):
     bars, said = page.locator("[role=group] button i"), page.locator("p[role=status]")
 
     def seen():
-        return {bars.nth(i).evaluate("e => getComputedStyle(e).opacity") for i in range(6)}
+        return {bars.nth(i).evaluate("e => getComputedStyle(e).display") for i in range(6)}
 
-    hidden = {"0"}
+    hidden = {"none"}
     assert seen() == hidden and said.inner_text() == "Click the first word of the answer."
     word.nth(4).click()
     assert seen() == hidden and "“red”" in said.inner_text()
     word.nth(5).click()
-    assert seen() == {"1"} and "The reader’s best span" in said.inner_text()
+    assert seen() == {"block"} and "The reader’s best span" in said.inner_text()
     page.get_by_role("button", name=SPANS["examples"][1]["question"]).click()
     assert seen() == hidden
 
