@@ -84,12 +84,14 @@ def cell_text(cell: nodes.Node) -> str:
 
 
 def summary_of(code: str) -> str:
-    """The line of a fold with code that only sets up: what it defines."""
+    """The line of a fold with code that only sets up: what it defines, or that it checks."""
     names = re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)
     more = f" and {len(names) - 6} more" if len(names) > 7 else ""
     shown = ", ".join(names[:6] if more else names) + more
     if "import " not in code:
-        return f"Show the code of {shown}" if shown else "Show the code"
+        checks = re.search(r"\bassert", code)
+        what = "Show the check" if checks else "Show the code"
+        return f"Show the code of {shown}" if shown else what
     return f"Show the imports, and {shown}" if shown else "Show the imports"
 
 

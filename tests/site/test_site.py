@@ -356,6 +356,8 @@ def test_code_that_sets_up_is_folded_and_named():
     folds = {fold.summary.text: fold.pre.text for fold in page.select("details.setup")}
     assert "def markov(" in folds["Show the code of contexts, markov"]
     assert any("import torch" in code for line, code in folds.items() if "imports" in line)
+    assert "assert" in folds["Show the check"]
+    assert not any("assert" in code for line, code in folds.items() if line == "Show the code")
 
 
 def test_figures_with_captions_are_numbered():
