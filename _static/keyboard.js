@@ -4,7 +4,8 @@
 
 (() => {
   const set = () => {
-    for (const button of document.querySelectorAll(".copybtn")) button.tabIndex = -1;
+    for (const button of document.querySelectorAll(".copybtn"))
+      Object.assign(button, { tabIndex: -1, ariaLabel: "Copy the code" });
     const scrolls = "pre, div.math, div.cell_output .text_html, .pst-scrollable-table-container";
     const boxes = [...document.querySelectorAll(scrolls)]
       .filter((box) => !box.closest("details:not([open])"));
