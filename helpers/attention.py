@@ -86,6 +86,7 @@ def scaled_dot_product_attention(
     if mask is not None:
         _check_mask(mask, scores.shape)
     if bias is not None:
+        require(bias.dtype == q.dtype, "bias", f"dtype {bias.dtype}", f"{q.dtype}, as q has")
         require_broadcastable("bias", bias.shape, scores.shape)
         blocked = bias.isneginf()
         mask = combine_masks(mask, ~blocked)

@@ -38,13 +38,16 @@ def source_mask(source: Int[Tensor, "batch T_k"]) -> Bool[Tensor, "batch 1 1 T_k
 class EncoderDecoder(nn.Module):
     """The transformer of Vaswani et al. (2017), figure 1, made of this course's blocks.
 
-    With `norm="post"` and `SinusoidalPositions()` it is theirs; the defaults are the course's.
+    With `norm="post"` and `SinusoidalPositions()` its blocks are theirs. Unlike theirs, it does not
+    scale or share its embeddings (their section 3.4), and drops nothing of the sum of embeddings
+    and positions (5.4): `scale_embedding` and `tied` concern the `LanguageModel` alone.
 
     Args:
         config: sizes and options. `source_vocab` is the vocabulary of the source; `vocab` is that
             of the target, and the number of logits. Encoder and decoder have `n_layers` blocks
             each. `context_length` limits source and target, each by itself.
         positions: an encoding of `helpers.positions` for both sequences, as in `TransformerModel`.
+            A `SlidingWindow` is causal, so with it the encoder, too, reads only what comes before.
     """
 
     def __init__(
@@ -174,7 +177,9 @@ class ConditionedDecoder(nn.Module):
 
     def __init__(self, model: nn.Module, memory: Tensor, memory_mask: Tensor) -> None:
         super().__init__()
-        self.model, self.memory, self.memory_mask = model, memory, memory_mask
+        self.model = model
+        self.register_buffer("memory", memory, persistent=False)  # moves with the model
+        self.register_buffer("memory_mask", memory_mask, persistent=False)
         self.training = model.training  # `train` would reset the modes of the model's parts
 
     @property

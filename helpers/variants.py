@@ -133,7 +133,7 @@ class GroupedQueryAttention(MultiHeadAttention):
 
 
 class SlidingWindow(PositionEncoding):
-    """Attention restricted to the last `window` positions, the query's own among them.
+    """Causal attention to the last `window` positions, the query's own among them.
 
     One layer reaches window − 1 tokens back, and each further layer as many again. The KV cache
     keeps the last `window` positions only.

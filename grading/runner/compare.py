@@ -132,7 +132,8 @@ def difference(
 
     Shapes are compared before values, and of the entries of an array the one with the largest
     difference is given. Whole numbers stand for numbers, any precision is accepted, and lists of
-    numbers stand for an array as an array does for them.
+    numbers stand for an array as an array does for them. Where whole numbers are wanted, they are
+    compared exactly, whatever `rtol` and `atol` allow.
 
     The two sides are not alike: more forms of `got` are accepted than of `want`. An array of whole
     numbers passes where other numbers are wanted, and an array of one entry where a number is
@@ -205,7 +206,8 @@ def _array_difference(
     kinds = NUMBERS[got.dtype.kind], NUMBERS[want.dtype.kind]
     if kinds[0] is not kinds[1] and kinds != (int, float):
         return Difference(Aspect.DTYPE, path, got.dtype, want.dtype)
-    close = np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
+    whole = kinds == (int, int)
+    close = got == want if whole else np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True)
     if close.all():
         return None
     counts = {"wrong": int((~close).sum()), "size": close.size}

@@ -387,6 +387,13 @@ def test_given_follows_the_mode_of_its_model():
     assert copy.deepcopy(model).training
 
 
+def test_a_conditioned_decoder_moves_as_a_whole():
+    """What it remembers of the source goes with the weights, but is not stored with them."""
+    writer = make("transformer, none").condition_on(words(SOURCE, 1, 3))
+    assert not [name for name in writer.state_dict() if "memory" in name]
+    assert writer.float()(torch.ones(1, 2, dtype=torch.long)).dtype is torch.float32
+
+
 @pytest.mark.parametrize("name", ["transformer, none", "recurrent"])
 def test_condition_on_leaves_each_parts_mode(name):
     """A part in evaluation, such as a frozen encoder, is not put in training with the rest."""

@@ -51,6 +51,10 @@ CASES = {
             "bias: got shape (3, 2); needed a shape that broadcasts to (2, 3)",
         ),
         (
+            lambda: sdpa(x(2, 4), x(3, 4), x(3, 4), bias=true(2, 3)),
+            "bias: got dtype torch.bool; needed torch.float32, as q has",
+        ),
+        (
             lambda: sdpa(x(2, 4), x(3, 4), x(3, 4), dropout_p=1.0),
             "dropout_p: got 1.0; needed a share from 0 up to, but not including, 1",
         ),
