@@ -286,7 +286,7 @@ def test_what_is_folded_is_not_measured(browser, base):
     page.close()
 
 
-def test_the_list_of_pages_scrolls_once_the_page_is_there(browser, base):
+def test_the_list_of_pages_scrolls_after_loading(browser, base):
     """To measure it while the scripts are read would have all of the page laid out."""
     script = (HTML / "_static" / "course.js").read_text(encoding="utf-8")
     begins = 'function(){if(!document.querySelector(".bd-docs-nav"))return;'

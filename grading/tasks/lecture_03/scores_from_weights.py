@@ -75,8 +75,12 @@ task.mistake(
     [-11.1, 24.0, 12.0, 24.0],
 )
 task.mistake(
-    "The first two are rounded to whole numbers. Give them to one decimal.",
-    *([*first_two, 12.0, 24.0] for first_two in ((-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))),
+    "The first two are rounded too early or too far. Keep three decimals of the logarithms, and "
+    "round the results to one decimal.",
+    *(
+        [*first_two, 12.0, 24.0]
+        for first_two in ((-11.2, 12.8), (-11.0, 13.0), (-11.0, 12.9), (-11.1, 13.0))
+    ),
 )
 task.mistake(
     "Both signs are wrong. The larger the score, the larger the weight: the first word has less "

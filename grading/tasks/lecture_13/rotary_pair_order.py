@@ -12,7 +12,7 @@ task = TaskFile(
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     hints=(
-        "Take one head with d_k = 4 and rows 0, 1, 2, 3. Which rows are rotated together in the "
+        "Take one head with d_k = 8 and rows 0 to 7. Which rows are rotated together in the "
         "file, and where must they be afterwards?",
         "With 64 query heads and 8 key heads the second bug does not show. With 32 and 4 it does. "
         "Why?",
@@ -55,8 +55,8 @@ def row_by_row(W_query, W_key, n_heads, n_kv_heads):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example the rows should be 0, 2, 1, 3, but "
-    "they are not. There are two bugs."
+    "This is the code as given: in the statement's example the rows should be 0, 4, 1, 5, 2, 6, "
+    "3, 7, but they are not. There are two bugs."
 )
 task.edit(
     "The pairs are right now. But the keys are still split into the wrong number of heads: how "
@@ -114,17 +114,17 @@ def swapped(W_query, W_key, n_heads, n_kv_heads):
 
 @task.cases
 def cases(seed):
-    """A head of four rows to check by hand; then grouped queries."""
+    """Heads of eight rows to check by hand; then grouped-query attention."""
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape):
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
-    hand = torch.arange(8, dtype=torch.float64)[:, None].expand(8, 12).clone()
+    hand = torch.arange(16, dtype=torch.float64)[:, None].expand(16, 12).clone()
     found = [
         Case(
-            (hand, hand[:4] * 10, 2, 1),
-            "two query heads, one key head, d_k 4",
+            (hand, hand[:8] * 10, 2, 1),
+            "two query heads, one key head, d_k 8",
             kind="ordinary cases",
         )
     ]
