@@ -57,6 +57,7 @@ _SETTLED = """async ([width, mode]) => {
   await until(() => document.getAnimations().every(a => a.playState !== "running"));
   await until(() => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
     && [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
+      .filter(box => box.checkVisibility())  // what is folded is measured when it opens
       .every(box => box.scrollWidth <= box.clientWidth || box.tabIndex === 0));
 }"""
 
