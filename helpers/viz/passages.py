@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from helpers.numpy_attention import softmax
+from helpers import numpy_attention
 from helpers.validation import require
 from helpers.viz.markup import figcaption
 
@@ -54,7 +54,7 @@ def to_html(
     needed = f"two rows of {n}, one for each token"
     require([len(row) for row in logits] == [n, n], "logits", [len(row) for row in logits], needed)
     require(0 <= first <= last < n, "span", span, f"first and last token, of {n}")
-    start, end = softmax(np.array(logits)).tolist()  # (2, n)
+    start, end = numpy_attention.softmax(np.array(logits)).tolist()  # (2, n)
     words: list[list[int]] = []  # the tokens of each word, which no line break may part
     for i, piece in enumerate(pieces):
         if piece.startswith("##") and words:
