@@ -4,7 +4,7 @@
 lamplight.explorable("rotary_dials", (stage, config) => {
   const { html, svg, set, dot, number, slider, button, status } = lamplight;
   const { q, k, longest, bases } = config;
-  const BLUE = "#0072b2", LAMP = "var(--lamp)", WIDE = 3.8;
+  const BLUE = "#0072b2", LAMP = "var(--lamp)", WIDE = 5.2;
   let { i, j, base } = config;
 
   /* A dial for each pair, and the score at each distance. */
@@ -14,36 +14,36 @@ lamplight.explorable("rotary_dials", (stage, config) => {
     return f % 2 ? other * Math.sin(a) + x * Math.cos(a) : x * Math.cos(a) - other * Math.sin(a);
   });
   const score = (a, b) => dot(turn(q, a), turn(k, b));
-  const dials = svg("svg", { viewBox: "0 0 320 88", role: "img", style: "max-width:24rem" });
+  const dials = svg("svg", { viewBox: "0 0 440 116", role: "img", style: "max-width:38rem" });
   const hands = [...Array(q.length / 2).keys()].map((h) => {
-    const at = { transform: `translate(${40 + 80 * h} 34)` };
+    const at = { transform: `translate(${55 + 110 * h} 46)` };
     const make = (color, width) => svg("line", { style: `stroke:${color}`, "stroke-width": width });
-    const query = make(BLUE, 5), key = make(LAMP, 2.5), name = svg("text", { y: 50, "text-anchor": "middle" });
-    dials.append(svg("g", at, svg("circle", { r: 32, fill: "none", stroke: "currentColor", opacity: 0.4 }),
+    const query = make(BLUE, 5), key = make(LAMP, 2.5), name = svg("text", { y: 64, "text-anchor": "middle" });
+    dials.append(svg("g", at, svg("circle", { r: 44, fill: "none", stroke: "currentColor", opacity: 0.4 }),
       query, key, name));
     return { query, key, name };
   });
-  const plot = svg("svg", { viewBox: "0 0 320 124", role: "img", style: "max-width:24rem" },
-    svg("path", { d: "M8 60H312M160 20V104", stroke: "currentColor", opacity: 0.3 }),
+  const plot = svg("svg", { viewBox: "0 0 440 150", role: "img", style: "max-width:38rem" },
+    svg("path", { d: "M12 72H428M220 24V122", stroke: "currentColor", opacity: 0.3 }),
     svg("text", { x: 4, y: 12 }, "score"),
-    svg("text", { x: 4, y: 120 }, `i − j: −${longest}`),
-    svg("text", { x: 160, y: 120, "text-anchor": "middle" }, "0"),
-    svg("text", { x: 312, y: 120, "text-anchor": "end" }, `${longest}`));
+    svg("text", { x: 4, y: 144 }, `i − j: −${longest}`),
+    svg("text", { x: 220, y: 144, "text-anchor": "middle" }, "0"),
+    svg("text", { x: 436, y: 144, "text-anchor": "end" }, `${longest}`));
   const curve = svg("polyline", { fill: "none", "stroke-width": 2, style: `stroke:${BLUE}` });
   const mark = svg("circle", { r: 6, style: `fill:${BLUE}` });
   plot.append(curve, mark);
-  const height = (d) => 60 - 72 / q.length * score(d, 0);
+  const height = (d) => 72 - 92 / q.length * score(d, 0);
   const distances = [...Array(8 * longest + 1).keys()].map((n) => n / 4 - longest);
 
   const showPositions = () => {
     const [a, b] = [turn(q, i), turn(k, j)];
     hands.forEach(({ query, key, name }, h) => {
-      set(query, { x2: 30 * a[2 * h], y2: -30 * a[2 * h + 1] });
-      set(key, { x2: 30 * b[2 * h], y2: -30 * b[2 * h + 1] });
+      set(query, { x2: 41 * a[2 * h], y2: -41 * a[2 * h + 1] });
+      set(key, { x2: 41 * b[2 * h], y2: -41 * b[2 * h + 1] });
       name.textContent = `${+speed(h).toPrecision(2)} rad`;
     });
-    set(curve, { points: distances.map((d) => `${160 + WIDE * d},${height(d).toFixed(1)}`).join(" ") });
-    set(mark, { cx: 160 + WIDE * (i - j), cy: height(i - j) });
+    set(curve, { points: distances.map((d) => `${220 + WIDE * d},${height(d).toFixed(1)}`).join(" ") });
+    set(mark, { cx: 220 + WIDE * (i - j), cy: height(i - j) });
     const told = `Query at ${i}, key at ${j}, i − j = ${number(i - j, 0)}: score ${number(score(i, j))}.`;
     set(dials, { "aria-label": "Dials of the pairs, with a blue hand for the query and an orange one for the key" });
     set(plot, { "aria-label": `Score by distance. ${told}` });
@@ -63,7 +63,7 @@ lamplight.explorable("rotary_dials", (stage, config) => {
     i += by; j += by;
     slides[0].set(i); slides[1].set(j);
   });
-  stage.append(html("div", { class: "row" }, html("div", { class: "grow" }, dials, plot),
-    html("div", { class: "grow" }, ...slides.map((s) => s.element), button("Move both", together))), said);
+  stage.append(dials, plot,
+    html("div", { class: "row" }, ...slides.map((s) => s.element), button("Move both", together)), said);
   said.textContent = showPositions();
 });
