@@ -40,7 +40,8 @@ class TransformerConfig:
             the LM head of a `LanguageModel` have none.
         dropout: probability of dropout on attention weights, hidden units and sublayer outputs.
         tied: whether the LM head of a `LanguageModel` shares its weights with the embedding.
-        scale_embedding: whether a `LanguageModel` multiplies embeddings by √d_model.
+        scale_embedding: whether a `LanguageModel` multiplies embeddings by √d_model, so that
+            sinusoidal positions do not drown them; with GPT-2 and Llama it does not.
 
     Raises:
         ValueError: if a size is too small, `n_heads` does not divide `d_model` where `d_head` is

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from jaxtyping import Float, Int
 
 
+EMBEDDING_STD = 0.02
+"""Initial standard deviation of a language model's embeddings: GPT-2's, for its tokens and learned
+positions (`initializer_range` in its `config.json`)."""
+
+
 class TransformerModel(nn.Module):
     """Embedding, transformer blocks with a causal mask, final norm, and an LM head with a bias.
 
@@ -114,9 +119,11 @@ class LanguageModel(TransformerModel):
     the table of the embedding: the logit of a token is the dot product of the final residual stream
     and the embedding of that token. Vaswani et al. also multiply embeddings by √d_model.
 
-    The embeddings are initialized with a standard deviation of 1/d_model, so that even the logit of
-    the current token is about 1 and all tokens start about equally likely. With 1/√d_model an
-    untrained model is nearly certain that each token repeats.
+    The embeddings are initialized with GPT-2's standard deviation, `EMBEDDING_STD`, and multiplied,
+    if the config asks for it, by √d_model. So at every usual width they enter the first block at a
+    size that sinusoidal positions do not drown. Learned positions that the config asks for are
+    initialized at that size, too. The price is that a wide untrained model expects each token to
+    repeat: from a width of about 256 on its loss is above log(vocab).
 
     Args:
         config: sizes and options; `n_outputs` is `vocab`.
@@ -133,9 +140,12 @@ class LanguageModel(TransformerModel):
         fits = n_outputs == config.vocab
         require(fits, "n_outputs", n_outputs, f"{config.vocab}, as vocab, or not given")
         super().__init__(config, positions)
-        nn.init.normal_(self.embedding.weight, std=1.0 / config.d_model)
+        nn.init.normal_(self.embedding.weight, std=EMBEDDING_STD)
         if config.scale_embedding:
             self.embedding_scale = math.sqrt(config.d_model)
+        if positions is None and config.learned_positions:
+            std = EMBEDDING_STD * self.embedding_scale
+            nn.init.normal_(self.positions.table.weight, std=std)
         self.lm_head.bias = None
         if config.tied:
             # As many random numbers are drawn as for an untied LM head: seeds keep their models.

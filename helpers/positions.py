@@ -73,13 +73,20 @@ class LearnedPositions(PositionEncoding):
     """One trained vector per position, added to the embedding.
 
     Source: Gehring et al. (2017), section 3.1; used by BERT and GPT-2.
+
+    Args:
+        context_length: number of positions.
+        d_model: width of the vectors.
+        std: initial standard deviation; best that of the embeddings, so that neither drowns the
+            other. GPT-2's is 0.02 for both.
     """
 
-    def __init__(self, context_length: int, d_model: int) -> None:
+    def __init__(self, context_length: int, d_model: int, std: float = 0.02) -> None:
         super().__init__()
         require_sizes(context_length=context_length, d_model=d_model)
+        require(std > 0, "std", std, "a number above 0")
         self.table = nn.Embedding(context_length, d_model)
-        nn.init.normal_(self.table.weight, std=0.02)
+        nn.init.normal_(self.table.weight, std=std)
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0

@@ -98,6 +98,7 @@ def harness(answer, texts, held_out, begin):
 
     generator = torch.Generator().manual_seed(begin)
     run = answer(TransformerConfig(99, 32, n_heads=4, dropout=0.05))
+    torch.nn.init.normal_(run.embedding.weight, std=0.05)
     run.learn(texts, 400, generator)
     said = run.measured(held_out)
     if said is None:

@@ -7,6 +7,7 @@ CASES = {
     positions.LearnedPositions: [
         (lambda: positions.LearnedPositions(0, 4), "context_length: got 0; needed at least 1"),
         (lambda: positions.LearnedPositions(4, 0), "d_model: got 0; needed at least 1"),
+        (lambda: positions.LearnedPositions(4, 3, 0.0), "std: got 0.0; needed a number above 0"),
         (
             lambda: positions.LearnedPositions(4, 3).embed(x(1, 5, 3)),
             "x: got 5 positions; needed at most context_length = 4",
