@@ -66,8 +66,10 @@ class TaskFile:
         kind, points, minutes: what the student plans with.
         reasons: for "choose", the reason of each option by its letter, each written as
             `correct("…")` or `incorrect("…")`.
-        two_at_once: whether an answer that shows no known mistake is compared with every two
-            edits. For quick answers that end however they are changed.
+        two_at_once: whether an answer that shows no known mistake is compared with every two of
+            them in one answer: edits, and classes that override different methods of one class.
+            For quick answers that end however they are changed; and no sentence may say that the
+            rest of the answer is right.
         redraw: whether cases are drawn again until they tell all known mistakes apart, for a task
             where few draws fail to; see `told_apart`. For quick answers.
         fields: other fields of `Task`. Name and lecture are those of the file.
@@ -177,7 +179,7 @@ class TaskFile:
             reference=space[name],
             alternatives=tuple(self._alternatives),
             mistakes=tuple(mistakes),
-            pairs=(lambda: _pairs(space, edits)) if self._two_at_once else None,
+            pairs=(lambda: _pairs(space, edits, mistakes)) if self._two_at_once else None,
             diagnostics=tuple(self._diagnostics),
             **self._fields,
         )
@@ -253,12 +255,32 @@ def _defined(space: Mapping[str, object], source: str, label: str) -> object:
     return names[Path(space["__file__"]).stem]
 
 
-def _pairs(space: Mapping[str, object], edits: Sequence[Edit]) -> Iterator[Pair]:
-    """Every two edits in one answer, where both find their words."""
+def _pairs(
+    space: Mapping[str, object], edits: Sequence[Edit], mistakes: Sequence[Mistake]
+) -> Iterator[Pair]:
+    """Every two known mistakes with different sentences that fit into one answer."""
     for one, other in combinations(edits, 2):
-        with contextlib.suppress(ValueError, SyntaxError):
-            answer = _changed(space, one.changes + other.changes, f"{one.why}, {other.why}")
-            yield Pair(answer, (one.why, other.why))
+        if one.why != other.why:
+            with contextlib.suppress(ValueError, SyntaxError):
+                answer = _changed(space, one.changes + other.changes, f"{one.why}, {other.why}")
+                yield Pair(answer, (one.why, other.why))
+    classes = [known for known in mistakes if isinstance(known.answer, type)]
+    for one, other in combinations(classes, 2):
+        if one.why != other.why and _override_different_methods(one.answer, other.answer):
+            both = type(one.answer.__name__, (one.answer, other.answer), {})
+            yield Pair(both, (one.why, other.why))
+
+
+def _override_different_methods(one: type, other: type) -> bool:
+    """Whether both classes change a third one, and each of them something else in it."""
+    base = next(kind for kind in one.__mro__ if kind in other.__mro__)
+    if base in (one, other) or base.__module__ != one.__module__:
+        return False
+    changes = [
+        {name for kind in some.__mro__ if kind not in base.__mro__ for name in vars(kind)}
+        for some in (one, other)
+    ]
+    return not {name for name in changes[0] & changes[1] if name not in vars(type("", (), {}))}
 
 
 def _compiled(source: str, name: str) -> CodeType:

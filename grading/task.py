@@ -79,6 +79,8 @@ class Task:
             result is wrong or misses the threshold.
         harness: how the answer is used on a case, if not by calling it: gets the answer and the
             arguments. A class is built and called here, a gradient is taken here.
+        results: what the answer returns, if these are several things, each with its article, such
+            as "the weights".
         forbidden: dotted names of functions that the answer must not call. A function that other
             modules import from its own is listed under each of these names.
         score, threshold: for "train": gets the arguments and the result, and what it must return at
@@ -104,6 +106,7 @@ class Task:
     alternatives: tuple[object, ...] = ()
     diagnostics: tuple[Callable[[tuple, object], str | None], ...] = ()
     harness: Callable[..., object] | None = None
+    results: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     score: Callable[[tuple, object], float] | None = None
     threshold: float = 0.0

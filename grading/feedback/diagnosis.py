@@ -40,11 +40,15 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """A known mistake that fits, how well, and the cases that show it."""
+    """A known mistake that fits, how well, and the cases that show it.
+
+    `unexplained` are the cases that are wrong, but not as the known mistake makes them.
+    """
 
     mistake: int
     certainty: Certainty
     cases: tuple[int, ...]
+    unexplained: tuple[int, ...] = ()
 
 
 def shown_mistake(
@@ -75,7 +79,9 @@ def shown_mistake(
     which = _likeliest(catalogue, agrees, wrong, telling)
     if which is None:
         return None
-    return Diagnosis(which, Certainty.MOST_AGREE, tuple(i for i in telling if agrees[which][i]))
+    shown = tuple(i for i in telling if agrees[which][i])
+    unexplained = tuple(i for i in wrong if not agrees[which][i])
+    return Diagnosis(which, Certainty.MOST_AGREE, shown, unexplained)
 
 
 def _likeliest(
@@ -197,9 +203,9 @@ def _is_list_like(value: object, want: object) -> bool:
 def two_mistakes(outcomes: Sequence[Outcome], baseline: Baseline) -> tuple[str, ...]:
     """The sentences of the two known mistakes that together give just this.
 
-    Of several such pairs, what all have in common; nothing where all that came is an error.
+    Of several such pairs, what all have in common; nothing where what came can have many causes.
     """
-    if not any(outcome.ok for outcome in outcomes):
+    if all(map(says_little, outcomes)):
         return ()
     fits = [
         pair.whys

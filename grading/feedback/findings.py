@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grading.feedback.baseline import Baseline
-from grading.runner.compare import Difference, difference, form_of
+from grading.runner.compare import Aspect, Difference, difference, form_of
 from grading.runner.outcome import ERRORS, Form, Outcome
 from grading.task import CODE, Case, Task
 
@@ -113,8 +113,8 @@ def _on_case(
     expected = baseline.right(number)
     wrong = difference(outcome.value, expected.value, task.rtol, task.atol)
     if wrong:
-        diagnostic = None if task.kind == "predict" else _diagnostic(task, case, outcome)
-        return Different(wrong, diagnostic)
+        ask = task.kind != "predict" and not is_other_number_of_results(task, wrong)
+        return Different(wrong, _diagnostic(task, case, outcome) if ask else None)
     return Mutated(outcome) if was_mutated(outcome) else None
 
 
@@ -141,6 +141,11 @@ def _sentence(
         return check(args, value)
     except Exception:  # the result has a form for which the property makes no sense
         return None
+
+
+def is_other_number_of_results(task: Task, wrong: Difference) -> bool:
+    """Whether an answer returns more or fewer things than it has to."""
+    return bool(task.results) and not wrong.path and wrong.aspect is Aspect.FORM
 
 
 def was_mutated(outcome: Outcome) -> bool:

@@ -93,8 +93,9 @@ def _of_cases(
     diagnosis, pair = None, ()
     if may_be_judged(task, outcomes):
         diagnosis = diagnose(task, outcomes, baseline)
-        if diagnosis is None and task.pairs is not None:
+        if task.pairs is not None and (diagnosis is None or diagnosis.unexplained):
             pair = two_mistakes(outcomes, baseline)
+            diagnosis = None if pair else diagnosis
     case = _case_to_tell(wrong, diagnosis, baseline.most_outcomes)
     earned = _earned(task, cases, outcomes, findings, baseline)
     return Verdict(

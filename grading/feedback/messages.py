@@ -28,6 +28,7 @@ from grading.feedback.findings import (
     UnknownLetters,
     Unscorable,
     WrongLetter,
+    is_other_number_of_results,
     was_mutated,
 )
 from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable
@@ -55,19 +56,21 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
     if verdict.diagnosis:
         why = task.mistakes[verdict.diagnosis.mistake].why
         text += f"\n{SAID[verdict.diagnosis.certainty]} {why}"
+        if verdict.diagnosis.unexplained:
+            text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
     if verdict.two_mistakes:
-        text += "\n" + " ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
+        text += "\n" + "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
     return text
 
 
 _COPY = "work on a copy."
 SAID = {
     Certainty.ALL_AGREE: "What went wrong:",
-    Certainty.MOST_AGREE: "It looks like this:",
+    Certainty.MOST_AGREE: "Probable cause:",
     Certainty.SYMPTOM_ONLY: "A frequent cause of this:",
 }
 """How a known mistake is introduced, by how well it fits."""
-TOGETHER = {1: "There seem to be two mistakes. One is this:", 2: "Two mistakes:"}
+TOGETHER = {1: "There seem to be two mistakes. One of them:", 2: "Two mistakes:"}
 """How two mistakes at once are introduced, by how many of them are known."""
 
 
@@ -81,6 +84,11 @@ def _right(task: Task, score: float | None) -> str:
 def _which_case(number: int, cases: Sequence[Case]) -> str:
     note = cases[number].note
     return f"On case {number + 1} of {len(cases)}" + (f" ({note})" if note else "")
+
+
+def _unexplained(number: int, cases: Sequence[Case]) -> str:
+    other = _which_case(number, cases).removeprefix("On ")
+    return f"It does not explain everything: {other} is wrong in another way."
 
 
 def finding(task: Task, found: Finding) -> str:
@@ -130,12 +138,14 @@ def _on_case(task: Task, found: OnCase) -> str:
 def _different(task: Task, wrong: Difference, diagnostic: str | None) -> str:
     if task.kind == "predict":
         return difference(wrong, task.name, hidden=not wrong.in_form)
+    if is_other_number_of_results(task, wrong):
+        return results(task.name, wrong.got, task.results)
     if not diagnostic:
-        return difference(wrong)
+        return difference(wrong, of=task.results)
     ours = task.harness is not None and wrong.path and isinstance(wrong.path[0], str)
     if ours or wrong.arrays:  # a name that only the check has, or a table
         return diagnostic
-    return f"{diagnostic} ({difference(wrong)})"
+    return f"{diagnostic} ({difference(wrong, of=task.results)})"
 
 
 def _scores(task: Task, score: float) -> tuple[str, str, str]:
@@ -228,6 +238,7 @@ def form(came: Form) -> str:
             return f"an object of type {came.name}"
 
 
+COUNTS = {2: "two", 3: "three"}
 TYPES = {"bool": "a boolean", "int": "a whole number", "float": "a number", "str": "a text"}
 ENTRIES = {"b": "booleans", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 """What an array holds, by NumPy's letters."""
@@ -238,7 +249,21 @@ def not_plain(came: Form) -> str:
     return f"{form(came)}, which is not plain data"
 
 
-def difference(found: Difference, name: str = "the result", *, hidden: bool = False) -> str:
+def results(name: str, came: Form, wanted: Sequence[str]) -> str:
+    """That something else came than the several results that are wanted."""
+    listed = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
+    return (
+        f"{name} returns {form(came)}, but it must return {COUNTS[len(wanted)]} results: {listed}."
+    )
+
+
+def difference(
+    found: Difference,
+    name: str = "the result",
+    *,
+    of: Sequence[str] = (),
+    hidden: bool = False,
+) -> str:
     """How a value differs from what was expected: "result[1] is 3; expected 2."
 
     Places are counted from 0 and written as in Python.
@@ -246,9 +271,12 @@ def difference(found: Difference, name: str = "the result", *, hidden: bool = Fa
     Args:
         found: the difference.
         name: of the value.
+        of: what its parts are, if they have names.
         hidden: whether what was expected is left out, since it would only have to be copied.
     """
     where = "".join([name.removeprefix("the ") if found.path else name, *map(_index, found.path)])
+    if of and found.path:
+        where += f", {of[found.path[0]]},"
     came, wanted = _came_and_wanted(found)
     if hidden:
         return f"{where} {came}: this is not right."
@@ -407,7 +435,7 @@ NOT_SCALED = "The scores are not divided by √d_k."
 SCALED_BY_D_K = "The scores are divided by d_k. Divide by its square root, √d_k."
 TRUTH_SWAPPED = "True and False are swapped. In this course True means “may attend”."
 WEIGHTS_FIRST = (
-    "Both results are right, but in the wrong order: first the context vectors, then the weights."
+    "The two results are in the wrong order: first the context vectors, then the weights."
 )
 WHOLE_ARRAY = (
     "One sum was taken over the whole array. Each row needs its own: axis=-1 with keepdims=True."

@@ -142,15 +142,30 @@ def difference(
     if isinstance(want, np.ndarray):
         return _array_difference(_as_array(got), want, rtol, atol, path)
     if isinstance(want, list | tuple):
-        got = got.tolist() if isinstance(got, np.ndarray) and got.ndim else got
-        if not isinstance(got, list | tuple) or len(got) != len(want):
-            return Difference(Aspect.FORM, path, form_of(got), form_of(want))
-        return _first_difference(got, want, range(len(want)), rtol, atol, path)
+        return _sequence_difference(got, want, rtol, atol, path)
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
             return Difference(Aspect.KEYS, path, form_of(got), sorted(want))
         return _first_difference(got, want, sorted(want), rtol, atol, path)
     return _scalar_difference(got, want, rtol, atol, path)
+
+
+def _sequence_difference(
+    got: object, want: list | tuple, rtol: float, atol: float, path: tuple[int | str, ...]
+) -> Difference | None:
+    """The difference of a list or a tuple.
+
+    An array may stand for several arrays where all of it is right. Where it is not, the first part
+    of it says nothing: several arrays are wanted, and a single one came.
+    """
+    other_form = Difference(Aspect.FORM, path, form_of(got), form_of(want))
+    is_array = isinstance(got, np.ndarray)
+    items = got.tolist() if is_array and got.ndim else got
+    if not isinstance(items, list | tuple) or len(items) != len(want):
+        return other_form
+    found = _first_difference(items, want, range(len(want)), rtol, atol, path)
+    of_arrays = any(isinstance(item, np.ndarray) for item in want)
+    return other_form if found and is_array and of_arrays else found
 
 
 def _scalar_difference(

@@ -120,6 +120,52 @@ def test_two_at_once_applies_both_edits(tmp_path):
     assert built(made(tmp_path, SOURCE + edits)).pairs is None
 
 
+CLASSES = """
+
+class Parts:
+    def __init__(self, x):
+        self.value = self.outer(self.inner(x))
+
+    def inner(self, x):
+        return 2 * x
+
+    def outer(self, x):
+        return x
+
+
+@task.mistake("Tripled.")
+class Tripled(Parts):
+    def inner(self, x):
+        return 3 * x
+
+
+@task.mistake("Halved.")
+class Halved(Parts):
+    def inner(self, x):
+        return x / 2
+
+
+@task.mistake("Added.")
+class Added(Parts):
+    def outer(self, x):
+        return x + 1
+
+
+@task.mistake("Nothing.")
+class Nothing(Added):
+    def outer(self, x):
+        return 0
+"""
+
+
+def test_two_at_once_joins_classes_that_override_different_methods(tmp_path):
+    source = (SOURCE + CLASSES).replace('"double")', '"double", two_at_once=True)')
+    found = {pair.whys: pair.answer(2).value for pair in built(made(tmp_path, source)).pairs()}
+    tripled, halved = ("Tripled.", "Added."), ("Halved.", "Added.")
+    nothing = {("Tripled.", "Nothing."): 0, ("Halved.", "Nothing."): 0}
+    assert found == {tripled: 7, halved: 2.0, **nothing}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -100,14 +100,17 @@ def test_the_words_say_how_sure_it_is():
     said = grade(example(), lambda x: x**2, 0).message
     assert "What went wrong: Squared." in said
     part = grade(example(), lambda x: x**2 if len(x) != 3 else 2 * x, 0)
-    assert "It looks like this: Squared." in part.message and part.mistake == 0
+    assert part.message.endswith("Probable cause: Squared.") and part.mistake == 0
     error = grade(example(), lambda x: 2 * x[:7] + 0 * x[9], 0)
     assert "A frequent cause of this: Fixed length." in error.message and error.mistake is None
 
 
 def test_reported_case_shows_the_named_mistake():
     said = grade(example(), lambda x: x**2 if len(x) > 1 else x * 7, 0).message
-    assert "It looks like this: Squared." in said and said.startswith("On case 2 of 4 (n = 4)")
+    assert "Probable cause: Squared." in said and said.startswith("On case 2 of 4 (n = 4)")
+    assert said.endswith(
+        "\nIt does not explain everything: case 1 of 4 (n = 2) is wrong in another way."
+    )
 
 
 def test_uninformative_case_is_not_reported_first():
@@ -134,8 +137,8 @@ IN_PAIRS = [
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda x: 1 + x + x + x, f"\nTwo mistakes: {PLUS} {TIMES}"),
-        (lambda x: 3 * np.roll(x, 1), f"\nThere seem to be two mistakes. One is this: {TIMES}"),
+        (lambda x: 1 + x + x + x, f"\nTwo mistakes:\n- {PLUS}\n- {TIMES}"),
+        (lambda x: 3 * np.roll(x, 1), f"\nThere seem to be two mistakes. One of them:\n- {TIMES}"),
         (lambda x: np.roll(x, 2), ""),  # they have nothing in common
         (lambda x: x[50], ""),  # an error alone
         (lambda x: 3 * x + (len(x) < 6), ""),  # one case is otherwise
@@ -150,6 +153,14 @@ def test_pair_is_named_if_no_single_mistake_fits(answer, said):
     assert "two mistakes" not in grade(example(name="alone"), answer, 0).message
 
 
+def test_pair_that_explains_all_is_preferred_to_a_mistake_that_explains_most():
+    both = Pair(lambda x: x**2 if len(x) > 1 else 7 * x, (PLUS, TIMES))
+    task = example(name="preferred", pairs=lambda: iter([both]))
+    verdict = grade(task, lambda x: x**2 if len(x) > 1 else x * 7, 0)
+    assert verdict.two_mistakes == (PLUS, TIMES) and verdict.mistake is None
+    assert "Probable cause" not in verdict.message
+
+
 def test_two_mistakes_in_a_training_loop_are_named():
     task = load("training_loop")
     pairs = {pair.whys: pair.answer for pair in task.pairs()}
@@ -158,7 +169,7 @@ def test_two_mistakes_in_a_training_loop_are_named():
     for which in ((0, 1), (1, 2)):
         both = tuple(ours[i] for i in which)
         message = grade(task, pairs[both], 0).message
-        assert message.endswith("\nTwo mistakes: " + " ".join(both))
+        assert message.endswith("\n- ".join(["\nTwo mistakes:", *both]))
 
 
 # ------------------------------------------------------------------ what a call changes

@@ -265,3 +265,17 @@ def test_a_check_imports_only_its_own_task():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "['grading.tasks.lecture_01.rnn_step']\n", done.stderr
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.kind in CODE], ids=lambda task: task.name)
+def test_several_results_have_names(task):
+    """A message can then say which of them are wanted."""
+    [outcome] = run(task, task.reference, task.cases(0)[:1])
+    several = len(outcome.value) if isinstance(outcome.value, tuple) else 0
+    assert len(task.results) == several
+
+
+@pytest.mark.parametrize("task", [t for t in TASKS if t.pairs], ids=lambda task: task.name)
+def test_mistakes_in_pairs_do_not_praise_the_rest(task):
+    praised = [m.why for m in task.mistakes if re.search(r"\b(is|are) right\b", m.why)]
+    assert praised == []

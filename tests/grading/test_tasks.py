@@ -538,6 +538,23 @@ def test_parts_are_counted_as_in_python():
         assert messages.difference(difference(got, want, 0, 0)) == sentence
 
 
+def test_number_of_results_is_told():
+    """A single array that happens to have as many rows as there are results stands for none."""
+    sure = (lambda args, value: "A row sums to 7.",)
+    task = example(
+        reference=lambda x: (x, 2 * x), results=("the sum", "the double"), diagnostics=sure
+    )
+    wanted = "but it must return two results: the sum and the double."
+    for answer, came in (
+        (lambda x: np.ones((2, len(x))), r"doubled returns an array of shape \(2, 2\), "),
+        (lambda x: (x, x, x), "doubled returns a tuple of 3, "),
+        (lambda x: {"sum": x}, "doubled returns a dict of 1, "),
+    ):
+        assert re.fullmatch(f"On case 1 of 2: {came}{wanted}", grade(task, answer, 0).message)
+    assert "(result[1], the double, is" in grade(task, lambda x: (x, None), 0).message
+    assert grade(task, lambda x: np.stack([x, 2 * x]), 0).points == 5
+
+
 def test_diagnostic_hides_names_of_the_harness():
     """A difference without a sentence shows them."""
 

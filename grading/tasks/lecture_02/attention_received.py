@@ -11,6 +11,7 @@ task = TaskFile(
     minutes=16,
     section="One query, three operations",
     outcome="name what holds for any vectors, and what attention costs for T tokens",
+    results=("the positions", "the attention received"),
     hints=(
         "Print `received` for a sentence of your own. Can these numbers tell the words apart?",
         "The second bug shows only if more positions are asked for than there are words. What "

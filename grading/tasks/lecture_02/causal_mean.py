@@ -10,6 +10,7 @@ task = TaskFile(
     minutes=13,
     section="All queries at once",
     outcome="compute context vectors, one by hand and all at once, and give the shape of each step",
+    results=("the averages", "the weights"),
     hints=(
         "Write down the weights for three words first: row 0 is 1, 0, 0; row 1 is ½, ½, 0; row 2 "
         "is ⅓, ⅓, ⅓.",

@@ -17,6 +17,7 @@ task = TaskFile(
         "helpers.attention.scaled_dot_product_attention",
         "torch.nn.functional.scaled_dot_product_attention",
     ),
+    results=("the context vectors", "the weights"),
     hints=(
         "The inner loop of `by_loop` computes `scores[i, j]` as the dot product of rows i and j of "
         "x. Which matrix product holds all these numbers?",

@@ -422,7 +422,10 @@ def harness(answer, sizes, x, matrix, probe):
         (alone * probe).sum().backward()
     grad = head.W_all.weight.grad
     if not isinstance(both, tuple | list) or len(both) != 2:
-        raise ValueError("head(x, return_weights=True) must return two tensors")
+        one = isinstance(both, torch.Tensor)
+        came = f"a tensor of shape {tuple(both.shape)}" if one else f"a {type(both).__name__}"
+        wanted = "it must return two results: the context vectors and the weights"
+        raise ValueError(f"head(x, return_weights=True) returns {came}, but {wanted}")
     # A dictionary is compared in the order of its keys.
     return {
         "1 context": alone,

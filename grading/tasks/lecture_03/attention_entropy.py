@@ -11,6 +11,7 @@ task = TaskFile(
     minutes=16,
     section="Why scores are divided by √d_k",
     outcome="say what dividing by √d_k does to the scores, to the softmax and to the gradient",
+    results=("the variance of the scores", "the mean entropy", "the mean of the largest weights"),
     hints=(
         "All three numbers are computed from two arrays, the divided scores and the weights, both "
         "of shape (T_q, T_k).",

@@ -11,6 +11,7 @@ task = TaskFile(
     points=10,
     minutes=13,
     section="All tokens at once",
+    two_at_once=True,
     outcome="give the shape of every tensor in self-attention, and recognize two wrong "
     "products that raise no error",
     forbidden=(
@@ -18,6 +19,7 @@ task = TaskFile(
         "helpers.attention.scaled_dot_product_attention",
         "helpers.numpy_attention.scaled_dot_product_attention_numpy",
     ),
+    results=("the context vectors", "the weights"),
     hints=(
         "First come three products, one with each matrix. After that, it is the attention of "
         "Lecture 2 with one division added.",
@@ -58,147 +60,139 @@ def by_the_table(x, W_query, W_key, W_value):
     return weights @ x @ W_value, weights
 
 
-def _with(x, W_query, W_key, W_value, divisor=None, axis=-1):
-    q, k, v = x @ W_query, x @ W_key, x @ W_value
-    divisor = np.sqrt(q.shape[-1]) if divisor is None else divisor
-    weights = softmax(q @ np.swapaxes(k, -2, -1) / divisor, axis=axis)
-    return weights @ v, weights
-
-
-task.mistake(
+task.edit(
     "The scores are not divided. Before softmax they are divided by √d_k, the square root of the "
     "width of queries and keys.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=1),
+    " / np.sqrt(q.shape[-1])",
+    "",
 )
-task.mistake(
+task.edit(
     "The scores were divided by d_k. Dividing by its square root, √d_k, brings their variance "
     "back to 1.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=W_key.shape[1]),
+    "np.sqrt(q.shape[-1])",
+    "q.shape[-1]",
 )
-
-
-@task.mistake(
+task.edit(
     "The scores were divided by √d_model, the square root of the width of the words. A score is a "
-    "sum of d_k products: take the width of queries and keys."
+    "sum of d_k products: take the width of queries and keys.",
+    "np.sqrt(q.shape[-1])",
+    "np.sqrt(x.shape[-1])",
 )
-def by_root_d_model(x, W_query, W_key, W_value):
-    return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-1]))
-
-
-task.mistake(
+task.edit(
     "The scores were divided by the width of the words. A score is a sum of d_k products, so the "
     "divisor is the square root of the width of queries and keys.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, divisor=x.shape[-1]),
+    "np.sqrt(q.shape[-1])",
+    "x.shape[-1]",
 )
-
-
-@task.mistake(
+task.edit(
     "The scores were divided by √d_v. Values take no part in the scores: take the width of "
-    "queries and keys."
+    "queries and keys.",
+    "np.sqrt(q.shape[-1])",
+    "np.sqrt(v.shape[-1])",
 )
-def by_root_d_v(x, W_query, W_key, W_value):
-    return _with(x, W_query, W_key, W_value, divisor=np.sqrt(W_value.shape[1]))
-
-
-@task.mistake(
+task.edit(
     "The scores were divided by the square root of the number of words. Did you read the wrong "
-    "axis of the shape? The divisor is the square root of the last axis of q."
+    "axis of the shape? The divisor is the square root of the last axis of q.",
+    "np.sqrt(q.shape[-1])",
+    "np.sqrt(q.shape[-2])",
 )
-def by_root_T(x, W_query, W_key, W_value):
-    return _with(x, W_query, W_key, W_value, divisor=np.sqrt(x.shape[-2]))
-
-
-@task.mistake("The scores were multiplied by √d_k. Divide by it.")
-def multiplied(x, W_query, W_key, W_value):
-    return _with(x, W_query, W_key, W_value, divisor=1 / np.sqrt(W_key.shape[1]))
-
-
-task.mistake(
-    "Softmax ran along axis −2, the queries. Each query has a row, so the weights must sum to 1 "
-    "along the last axis.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=-2),
-)
-task.mistake(
-    "axis=1 is right for one sentence. With a batch axis in front, axis 1 holds the queries or is "
-    "a second batch axis. Count from the end: axis −1.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_key, W_value, axis=1),
-)
-task.mistake(
-    "x was multiplied by the transposed matrices. They have the shape (d_model, d_k), so the "
-    "product is x @ W_query. (Only nn.Linear stores its weight transposed.)",
-    lambda x, W_query, W_key, W_value: one_head(x, W_query.T, W_key.T, W_value.T),
-)
-
-
-@task.mistake(
-    "The weights are right, but the sum runs over their columns. Each row holds the weights of "
-    "one query: weights @ v."
-)
-def weights_turned(x, W_query, W_key, W_value):
-    _, weights = one_head(x, W_query, W_key, W_value)
-    return np.swapaxes(weights, -2, -1) @ (x @ W_value), weights
-
-
-task.mistake(
-    "Queries and keys are swapped: a row of the scores belongs to a query, so W_query comes first.",
-    lambda x, W_query, W_key, W_value: _with(x, W_key, W_query, W_value),
-)
-task.mistake(
-    "The keys were made with W_query too, so the scores are symmetric again. Use W_key for them.",
-    lambda x, W_query, W_key, W_value: _with(x, W_query, W_query, W_value),
-)
-
-
-@task.mistake(
-    "The weights are right, but the words themselves were summed. Sum their values, x @ W_value."
-)
-def words_collected(x, W_query, W_key, W_value):
-    _, weights = one_head(x, W_query, W_key, W_value)
-    return weights @ x, weights
-
-
-@task.mistake("The weights are right, but the keys were summed. Sum the values, x @ W_value.")
-def keys_collected(x, W_query, W_key, W_value):
-    _, weights = one_head(x, W_query, W_key, W_value)
-    return weights @ (x @ W_key), weights
-
-
-@task.mistake(
-    "The weights were divided by √d_k, not the scores. Divide before softmax; then the rows sum "
-    "to 1."
-)
-def divided_after_softmax(x, W_query, W_key, W_value):
-    _, weights = _with(x, W_query, W_key, W_value, divisor=1)
-    weights = weights / np.sqrt(W_key.shape[1])
-    return weights @ (x @ W_value), weights
-
-
-@task.mistake(
-    "k.T reverses all axes, also those of the batch. np.swapaxes(k, -2, -1) exchanges the last "
-    "two and leaves the others alone."
-)
-def all_axes_turned(x, W_query, W_key, W_value):
-    q, k, v = x @ W_query, x @ W_key, x @ W_value
-    weights = softmax(q @ k.T / np.sqrt(q.shape[-1]))
-    return weights @ v, weights
-
-
-task.mistake(
-    WEIGHTS_FIRST,
-    lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[::-1],
-)
-task.mistake(
-    "The context vectors are right, but the weights must be returned too: `return contexts, "
-    "weights`.",
-    lambda x, W_query, W_key, W_value: one_head(x, W_query, W_key, W_value)[0],
-)
-
-
 task.edit(
     "The scores were divided by the square root of the wrong number: if x has more than two axes, "
     "axis 1 counts the words. d_k is the last axis.",
     "q.shape[-1]",
     "q.shape[1]",
+)
+task.edit("The scores were multiplied by √d_k. Divide by it.", "/ np.sqrt", "* np.sqrt")
+task.edit(
+    "Softmax ran along axis −2, the queries. Each query has a row, so the weights must sum to 1 "
+    "along the last axis.",
+    "softmax(scores)",
+    "softmax(scores, axis=-2)",
+)
+task.edit(
+    "axis=1 is right for one sentence. With a batch axis in front, axis 1 holds the queries or is "
+    "a second batch axis. Count from the end: axis −1.",
+    "softmax(scores)",
+    "softmax(scores, axis=1)",
+)
+task.edit(
+    "x was multiplied by the transposed matrices. They have the shape (d_model, d_k), so the "
+    "product is x @ W_query. (Only nn.Linear stores its weight transposed.)",
+    "x @ W_query, x @ W_key, x @ W_value",
+    "x @ W_query.T, x @ W_key.T, x @ W_value.T",
+)
+task.edit(
+    "The sum of the values runs over the columns of the weights. Each row holds the weights of "
+    "one query: weights @ v.",
+    "weights @ v",
+    "np.swapaxes(weights, -2, -1) @ v",
+)
+task.edit(
+    "Queries and keys are swapped: a row of the scores belongs to a query, so W_query comes first.",
+    "x @ W_query, x @ W_key",
+    "x @ W_key, x @ W_query",
+)
+task.edit(
+    "The keys were made with W_query too, so the scores are symmetric again. Use W_key for them.",
+    "x @ W_query, x @ W_key",
+    "x @ W_query, x @ W_query",
+)
+task.edit(
+    "The words themselves were summed. Sum their values, x @ W_value.",
+    "weights @ v",
+    "weights @ x",
+)
+task.edit("The keys were summed. Sum the values, x @ W_value.", "weights @ v", "weights @ k")
+task.edit(
+    "The weights were divided by √d_k, not the scores. Divide before softmax; then the rows sum "
+    "to 1.",
+    " / np.sqrt(q.shape[-1])",
+    "",
+    "softmax(scores)",
+    "softmax(scores) / np.sqrt(q.shape[-1])",
+)
+task.edit(
+    "k.T reverses all axes, also those of the batch. np.swapaxes(k, -2, -1) exchanges the last "
+    "two and leaves the others alone.",
+    "np.swapaxes(k, -2, -1)",
+    "k.T",
+)
+task.edit(
+    "The keys are not transposed. A score multiplies a row of q by a row of k, so k has to be "
+    "transposed: np.swapaxes(k, -2, -1).",
+    "np.swapaxes(k, -2, -1)",
+    "k",
+)
+task.edit(WEIGHTS_FIRST, "weights @ v, weights", "weights, weights @ v")
+task.edit(
+    "The weights must be returned too: `return contexts, weights`.",
+    "weights @ v, weights",
+    "weights @ v",
+)
+task.edit(
+    "The context vectors must be returned too, before the weights: `return contexts, weights`.",
+    "weights @ v, weights",
+    "weights",
+)
+task.edit(
+    "np.dot pairs each word of a batch with the words of *all* sentences, and so do np.inner and "
+    "np.tensordot. @ treats each sentence separately.",
+    "q @ np.swapaxes(k, -2, -1)",
+    "np.dot(q, np.swapaxes(k, -2, -1))",
+    "weights @ v",
+    "np.dot(weights, v)",
+)
+task.edit(
+    "The scores have too many axes for a batch: a query was paired with the keys of all "
+    "sentences, as np.dot, np.inner and np.tensordot do. @ treats each sentence separately.",
+    "q @ np.swapaxes(k, -2, -1)",
+    "np.dot(q, np.swapaxes(k, -2, -1))",
+)
+task.edit(
+    "The keys were reshaped to the transposed shape, but not transposed: reshape keeps the "
+    "numbers in their order, so a column is not a key. np.swapaxes(k, -2, -1) exchanges the axes.",
+    "np.swapaxes(k, -2, -1)",
+    "k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])",
 )
 
 
@@ -209,37 +203,6 @@ task.edit(
 def flattened(x, W_query, W_key, W_value):
     sentences = x.reshape(-1, *x.shape[-2:])
     return one_head(sentences, W_query, W_key, W_value)
-
-
-@task.mistake(
-    "np.dot pairs each word of a batch with the words of *all* sentences, and so do np.inner and "
-    "np.tensordot. @ treats each sentence separately."
-)
-def by_dot(x, W_query, W_key, W_value):
-    q, k, v = np.dot(x, W_query), np.dot(x, W_key), np.dot(x, W_value)
-    weights = softmax(np.dot(q, np.swapaxes(k, -2, -1)) / np.sqrt(q.shape[-1]))
-    return np.dot(weights, v), weights
-
-
-@task.mistake(
-    "The scores have too many axes for a batch: a query was paired with the keys of all "
-    "sentences, as np.dot, np.inner and np.tensordot do. @ treats each sentence separately."
-)
-def scores_by_dot(x, W_query, W_key, W_value):
-    q, k, v = x @ W_query, x @ W_key, x @ W_value
-    weights = softmax(np.dot(q, np.swapaxes(k, -2, -1)) / np.sqrt(q.shape[-1]))
-    return weights @ v, weights
-
-
-@task.mistake(
-    "The keys were reshaped to the transposed shape, but not transposed: reshape keeps the "
-    "numbers in their order, so a column is not a key. np.swapaxes(k, -2, -1) exchanges the axes."
-)
-def reshaped(x, W_query, W_key, W_value):
-    q, k, v = x @ W_query, x @ W_key, x @ W_value
-    turned = k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
-    weights = softmax(q @ turned / np.sqrt(q.shape[-1]))
-    return weights @ v, weights
 
 
 @task.cases
@@ -273,4 +236,14 @@ def rows_sum_to_one(args, result):
     if not np.allclose(sums, 1):
         worst = sums.flat[abs(sums - 1).argmax()]
         return f"A row of the weights sums to {worst:.3g}, not to 1."
+    return None
+
+
+@task.diagnostic
+def which_result(args, result):
+    """Whether the weights are right, if the context vectors have the right shape and are not."""
+    context, weights = result
+    right = one_head(*args)
+    if np.allclose(weights, right[1], rtol=1e-4) and context.shape == right[0].shape:
+        return "The weights are right, but the context vectors are not."
     return None

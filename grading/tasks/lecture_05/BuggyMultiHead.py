@@ -245,6 +245,66 @@ class WrongCutAndJoin(WrongCut):
         return self.W_out((weights @ v).reshape(x.shape))
 
 
+@task.mistake(
+    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
+    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
+    "n_heads, d_k). And one bug of the code as given is left: how many products does a score add "
+    "up?"
+)
+class WrongCutDivisorLeft(WrongCut):
+    wide = True
+
+
+@task.mistake(
+    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
+    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
+    "n_heads, d_k). And one bug of the code as given is left: does the line with the mask change "
+    "anything?"
+)
+class WrongCutMaskLeft(WrongCut):
+    blind = True
+
+
+@task.mistake(
+    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
+    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
+    "n_heads, d_k). And divisor and mask are still as given: both have a bug."
+)
+class WrongCutBothLeft(WrongCut):
+    wide = blind = True
+
+
+@task.mistake(
+    "Each head gets every n-th number of a row: the cut is (batch, T, d_k, n_heads). The numbers "
+    "of a head are side by side: (batch, T, n_heads, d_k)."
+)
+class Interleaved(InParts):
+    def _heads(self, W, x):
+        return W(x).unflatten(-1, (self.d_k, self.n_heads)).transpose(2, 3)
+
+
+@task.mistake(
+    "The projections make d_k numbers of each word, which is enough for one head only. Every head "
+    "needs d_k numbers of its own: d_model outputs for all of them."
+)
+class OneHeadWide(BuggyMultiHead):
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        self.W_query = nn.Linear(d_model, self.d_k, bias=False)
+        self.W_key = nn.Linear(d_model, self.d_k, bias=False)
+        self.W_value = nn.Linear(d_model, self.d_k, bias=False)
+
+
+@task.mistake(
+    "The layers are d_model × d_model now, but the word is still cut before it reaches them. "
+    "Project the whole word first, and cut the result."
+)
+class CutBeforeProjection(BuggyMultiHead):
+    def heads(self, W, x):
+        """The piece of each head, sent through a layer that wants the whole word."""
+        return W(x.view(*x.shape[:2], self.n_heads, self.d_k))
+
+
 @task.harness
 def harness(answer, sizes, matrices, x, mask):
     """Build the module, write these numbers into its weights, and run it."""

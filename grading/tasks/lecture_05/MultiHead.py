@@ -19,22 +19,25 @@ task = TaskFile(
     section="One projection, cut into heads",
     outcome="build multi-head attention as a list of heads and as one projection that is "
     "cut, with the shape of every step",
+    two_at_once=True,
+    results=("the output", "the weights"),
     forbidden=(
         "helpers.attention.MultiHeadAttention",
         "torch.nn.MultiheadAttention",
         "torch.nn.functional.multi_head_attention_forward",
     ),
     hints=(
-        "Project first, then split: `split_heads(self.W_query(query), self.n_heads)`. Do the same "
-        "for keys and values. `merge_heads` and `W_out` come last.",
-        "In between, compute attention as for a single head: `k.mT` exchanges the last two axes, "
-        "and batch and heads are just leading axes. The mask (T_q, T_k) broadcasts to the scores "
-        "(batch, n_heads, T_q, T_k).",
+        "Each head needs queries, keys and values of its own, but there is only one layer for each "
+        "of the three. How wide must its output be, and what happens to that output before the "
+        "scores? Which of the last two tasks do you need at the end?",
         "A score is a sum of products. How many products: d_model, n_heads · d_k or d_k? Divide "
         "by the square root of that number.",
         "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise with T_k; scores and weights "
         "(batch, n_heads, T_q, T_k); context vectors (batch, n_heads, T_q, d_v), merged (batch, "
         "T_q, n_heads · d_v); then `W_out`. Each step is one line of code.",
+        "In code: `split_heads(self.W_query(query), self.n_heads)`, and the same for keys and "
+        "values. Then attention as for a single head: `k.mT` exchanges the last two axes, batch "
+        "and heads are just leading axes, and the mask (T_q, T_k) broadcasts to the scores.",
     ),
 )
 
@@ -137,8 +140,8 @@ class WrongCut(InParts):
 
 
 @task.mistake(
-    "The weights are right, but the merge is not: before you merge the heads, the axis of the "
-    "words must come before theirs again."
+    "The merge is wrong: before you merge the heads, the axis of the words must come before theirs "
+    "again."
 )
 class WrongJoin(InParts):
     def _join(self, context):
@@ -212,8 +215,8 @@ class Interleaved(InParts):
 
 
 @task.mistake(
-    "The weights are right. But after the merge the numbers of the heads alternate. Put all "
-    "numbers of head 0 first, then all of head 1."
+    "After the merge the numbers of the heads alternate. Put all numbers of head 0 first, then all "
+    "of head 1."
 )
 class JoinedInTurn(InParts):
     def _join(self, context):
@@ -227,7 +230,7 @@ class Turned(InParts):
         return super().forward(query, key, mask)[::-1]
 
 
-@task.mistake("The output is right. But the second result holds the scores, not the weights.")
+@task.mistake("The second result holds the scores, not the weights.")
 class OnlyOutput(InParts):
     def forward(self, query, key, mask):
         """As the model answer, with scores."""
@@ -307,8 +310,7 @@ class AcrossHeads(InParts):
 
 
 @task.mistake(
-    "The output is right. But the weights were averaged over the heads: their shape is (batch, "
-    "n_heads, T_q, T_k)."
+    "The weights were averaged over the heads: their shape is (batch, n_heads, T_q, T_k)."
 )
 class Averaged(InParts):
     def forward(self, query, key, mask):
@@ -360,6 +362,75 @@ class OnlySelf(InParts):
         return self.W_query(query), self.W_key(query), self.W_value(query)
 
 
+@task.mistake(
+    "The projections are not split into heads: one wide head attends with all n_heads · d_k "
+    "numbers. Split queries, keys and values before you compute the scores, so that each head has "
+    "weights of its own, and merge the context vectors afterwards."
+)
+class NotSplit(InParts):
+    def forward(self, query, key, mask):
+        """As the model answer, with one wide head."""
+        q, k, v = self._project(query, key)
+        scores = q @ k.mT / self._scale(q)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+        return self.W_out(weights @ v), self._all(weights)
+
+    def _scale(self, q):
+        return math.sqrt(q.shape[-1])
+
+    def _all(self, weights):
+        return weights
+
+
+@task.mistake(
+    "All heads have the same weights: one wide head attends with all n_heads · d_k numbers, and "
+    "its weights are repeated. Split queries, keys and values before you compute the scores."
+)
+class NotSplitRepeated(NotSplit):
+    def _all(self, weights):
+        return weights.unsqueeze(1).expand(-1, self.n_heads, -1, -1)
+
+
+class _ByOneHead:
+    def _scale(self, q):
+        return math.sqrt(q.shape[-1] / self.n_heads)
+
+
+@task.mistake(
+    "The projections are not split into heads: d_k is the width of one head, but each score is a "
+    "sum over all n_heads · d_k numbers. Split queries, keys and values before you compute the "
+    "scores, and merge the context vectors afterwards."
+)
+class NotSplitByOneHead(_ByOneHead, NotSplit):
+    pass
+
+
+@task.mistake(
+    "All heads have the same weights: each score is a sum over all n_heads · d_k numbers, and the "
+    "weights are repeated. Split queries, keys and values before you compute the scores."
+)
+class NotSplitByOneHeadRepeated(_ByOneHead, NotSplitRepeated):
+    pass
+
+
+@task.mistake(
+    "The scores are divided by √(d_model / n_heads). Here d_k is a number of its own, which need "
+    "not be d_model / n_heads: a score is a sum of the d_k products of one head."
+)
+class ModelShare(InParts):
+    def _divisor(self, q):
+        return math.sqrt(self.W_query.in_features / self.n_heads)
+
+
+@task.mistake(
+    "The scores are divided by the square root of d_model // n_heads. Here d_k is a number of its "
+    "own, which need not be d_model / n_heads: a score is a sum of the d_k products of one head."
+)
+class WholeModelShare(InParts):
+    def _divisor(self, q):
+        return math.sqrt(self.W_query.in_features // self.n_heads)
+
+
 task.edit(
     "`masked_fill` fills where its mask is True. In this course True means “may attend”, so fill "
     "with `~mask`.",
@@ -394,12 +465,7 @@ def harness(answer, sizes, matrices, query, key, mask):
                 came = f"{name}.weight has shape {tuple(layer.weight.shape)}"
                 raise ValueError(f"{came}, not {tuple(matrix.shape)}: {told[name]}")
             layer.weight.copy_(matrix)
-    found = module(query, key, mask)
-    if found is None:
-        return None
-    if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("forward must return two results: the output and the weights")
-    return found[0], found[1]
+    return module(query, key, mask)
 
 
 @task.cases
@@ -424,7 +490,7 @@ def cases(seed):
         )
     ]
     for (batch, T_q, T_k), widths in (
-        ((2, 3, 3), (6, 2, 3, 4, 5)),
+        ((2, 3, 3), (10, 2, 3, 4, 5)),
         ((3, 4, 6), (7, 3, 2, 5, 8)),
         ((2, 5, 3), (5, 4, 3, 2, 6)),
     ):
@@ -496,8 +562,34 @@ def where_it_goes_wrong(args, result):
         return "The weights are wrong: look at the mask."
     factor = (came * wanted).sum() / (wanted**2).sum()
     if np.allclose(came, factor * wanted, atol=1e-3):
+        divisor = _divisor(sizes, query, key, sizes["d_k"] / factor**2 if factor > 0 else 0)
         return (
-            f"The weights are what you get from scores that are {factor:.3g} times the right "
-            "ones: look at the divisor."
+            f"The weights are what you get from scores that are {factor:.3g} times the right ones"
+            + (f", divided by {divisor}, not by √d_k." if divisor else ": look at the divisor.")
         )
-    return "The weights are wrong, and not only by the divisor: look at the split and the mask."
+    if (mask.numpy() & (result[1] == 0) & (right > 1e-6)).any():
+        return "A key that may be attended to gets no weight: look at the mask."
+    return (
+        "The weights are wrong, and another divisor alone does not make them right: look at the "
+        "projections and the split."
+    )
+
+
+def _divisor(sizes, query, key, square):
+    """The divisor with this square, in the words of the statement; "" if there is no such one."""
+    d_model, n, d_k, d_v = (sizes[name] for name in ("d_model", "n_heads", "d_k", "d_v"))
+    known = {
+        "√d_model": d_model,
+        "√(n_heads · d_k)": n * d_k,
+        "√(d_model / n_heads)": d_model / n,
+        "√d_v": d_v,
+        "√n_heads": n,
+        "d_k": d_k**2,
+        "1": 1,
+        "√T_q": query.shape[1],
+        "√T_k": key.shape[1],
+        "√batch": len(query),
+    }
+    return next(
+        (name for name, value in known.items() if math.isclose(value, square, rel_tol=1e-3)), ""
+    )

@@ -10,6 +10,7 @@ task = TaskFile(
     points=6,
     minutes=7,
     section="Ablating a head",
+    two_at_once=True,
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
         "`W_out` receives the context vectors of all heads side by side, head 0 first. Which of "
@@ -58,14 +59,34 @@ def rows(W_out, head, n_heads):
     return changed
 
 
-@task.mistake(
-    "The matrix itself was changed, and the model with it: the head would stay ablated. Change a "
-    "copy, `W_out.clone()`."
+task.edit(
+    "Rows were set to 0. The context vector of a head is multiplied by *columns* of W_out; the "
+    "rows are the outputs.",
+    "changed[:, head",
+    "changed[head",
 )
-def in_place(W_out, head, n_heads):
-    d_v = W_out.shape[1] // n_heads
-    W_out[:, head * d_v : (head + 1) * d_v] = 0
-    return W_out
+task.edit(
+    "Rows were set to 0, d_out / n_heads of them. The rows are the outputs, to which every head "
+    "adds; what belongs to a single head are d_v *columns*.",
+    "W_out.shape[1]",
+    "W_out.shape[0]",
+    "changed[:, head",
+    "changed[head",
+)
+task.edit(
+    "One row was set to 0: `changed[i]` is row i. A head owns columns, `changed[:, …]`, and d_v of "
+    "them.",
+    "    d_v = W_out.shape[1] // n_heads\n",
+    "",
+    ":, head * d_v : (head + 1) * d_v",
+    "head",
+)
+task.edit(
+    "The matrix itself was changed, and the model with it: the head would stay ablated. Change a "
+    "copy, `W_out.clone()`.",
+    "W_out.clone()",
+    "W_out",
+)
 
 
 task.edit(
@@ -106,12 +127,6 @@ task.mistake(
     "The other heads were scaled up to compensate. Then you would measure that change, too. Leave "
     "them as they are.",
     lambda W_out, head, n_heads: ablate_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
-)
-task.edit(
-    "Rows were set to 0. The context vector of a head is multiplied by *columns* of W_out; the "
-    "rows are the outputs.",
-    "changed[:, head",
-    "changed[head",
 )
 task.edit(
     "Heads are counted from 0: head 0 owns the first columns.",

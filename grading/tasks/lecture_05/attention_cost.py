@@ -14,6 +14,7 @@ task = TaskFile(
     extra=True,
     section="What heads cost",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
+    results=("the parameters", "the FLOPs", "the numbers in the weights"),
     hints=(
         "Write down the six products with their shapes: four with a matrix of parameters, the "
         "scores, and the weighted sum.",

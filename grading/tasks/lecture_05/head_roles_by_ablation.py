@@ -77,17 +77,17 @@ task.edit(
     "ablate_head(whole, 0, model.heads.n_heads)",
 )
 task.edit(
-    "The heads stay ablated: from the second head on, several are off at once. Restore each one "
-    "before the next.",
+    "The ablation is not undone after each head: from the second head on, several are off at "
+    "once. Put the whole weight back before the next head.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
     "    weight.data = whole\n    return roles",
 )
 task.edit(
-    "The heads stay ablated: from the second head on, several are off at once, and the model is "
-    "not restored. Did you put the old weight back, and was it a copy? `detach()`, `.data` and "
-    "`state_dict()` share memory with the weight, so they change with it.",
+    "The ablation is not undone: from the second head on, several heads are off at once, and at "
+    "the end the model is not as it was. Did you put the old weight back, and was it a copy? "
+    "`detach()`, `.data` and `state_dict()` share memory with the weight, so they change with it.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
@@ -265,7 +265,12 @@ def which_head(args, result):
     right = harness(head_roles_by_ablation, *args)["roles"]
     for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
         if came != want:
-            return f"Head {head} serves {want}, but your list has {came}."
+            said = f"Head {head} serves {want}, but your list has {came}."
+            if not result["model as it was"]:
+                said += " And W_out is not restored: after the call, it is not as it was before."
+            return said
     if not result["model as it was"]:
-        return "The roles are right. But the model is not as it was before the call."
+        return (
+            "The roles are right. But W_out is not restored: it is not as it was before the call."
+        )
     return None

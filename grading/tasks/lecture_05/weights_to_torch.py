@@ -15,6 +15,7 @@ task = TaskFile(
     section="Multi-head attention in PyTorch",
     outcome="copy weights to and from `nn.MultiheadAttention`, with masks and unaveraged weights",
     forbidden=("helpers.attention.MultiHeadAttention",),
+    results=("the output", "the weights"),
     hints=(
         "The lecture's section *PyTorch's own* does this, with a module of ours in place of "
         "`state`.",
@@ -200,17 +201,6 @@ task.mistake(
     "All heads were treated as one: pass `num_heads`.",
     lambda state, x, mask, n_heads: weights_to_torch(state, x, mask, 1),
 )
-
-
-@task.harness
-def harness(answer, state, x, mask, n_heads):
-    """The two results."""
-    found = answer(state, x, mask, n_heads)
-    if found is None:
-        return None
-    if not isinstance(found, tuple | list) or len(found) != 2:
-        raise ValueError("expected two results: the output and the weights")
-    return found[0], found[1]
 
 
 @task.cases

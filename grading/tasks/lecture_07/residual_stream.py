@@ -132,7 +132,10 @@ def harness(answer, sizes, state, x, mask):
         if found is None:
             return None
         if not isinstance(found, tuple | list) or len(found) != 2:
-            raise ValueError("expected two results: the output and a list of contributions")
+            one = isinstance(found, torch.Tensor)
+            came = f"a tensor of shape {tuple(found.shape)}" if one else f"a {type(found).__name__}"
+            wanted = "it must return two results: the output and a list of contributions"
+            raise ValueError(f"residual_stream returns {came}, but {wanted}")
         out, written = found
         if not isinstance(out, torch.Tensor):
             raise ValueError("expected a tensor as the output; it comes first, the list second")

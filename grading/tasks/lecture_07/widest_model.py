@@ -14,6 +14,7 @@ task = TaskFile(
     section="Where the parameters are",
     outcome="run an ablation of a stack of twelve blocks, with a learning rate tuned for "
     "each variant, and count a block's parameters by a formula",
+    results=("d_model", "the number of parameters"),
     hints=(
         "First write a function that counts, for a given width. `parameter_formula` in the lecture "
         "counts one block.",

@@ -14,6 +14,7 @@ task = TaskFile(
     "loop, and measure what temperature does to a text",
     rtol=1e-6,
     atol=1e-8,
+    results=("accept", "instead"),
     hints=(
         "Work through the example. Of 100 proposals, how often is each word proposed, and how "
         "often should it occur in the end? Which word is proposed too often?",

@@ -13,6 +13,7 @@ task = TaskFile(
     section="Sampling: temperature, top-k and top-p",
     outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
     "loop, and measure what temperature does to a text",
+    results=("the number of accepted words", "the distribution of the next one"),
     hints=(
         "Go through the proposed words from the left. What happens at the first rejected one, and "
         "what to those after it?",

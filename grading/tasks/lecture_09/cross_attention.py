@@ -13,6 +13,7 @@ task = TaskFile(
     minutes=12,
     outcome="write {term}`cross-attention` with `T_q` ≠ `T_k`, and say which mask each of the "
     "three attentions needs",
+    results=("the context vectors", "the weights"),
     hints=(
         "Which of the three projections gets `x`, and which get `memory`?",
         "`torch.arange(T_k) < lengths[:, None]` is True at the words of each source. Which axis "

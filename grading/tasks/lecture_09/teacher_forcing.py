@@ -10,6 +10,7 @@ task = TaskFile(
     minutes=10,
     outcome="shift inputs and targets for {term}`teacher forcing`, and recognize a model for "
     "which this was forgotten",
+    results=("the inputs", "the targets"),
     hints=(
         "Write both rows of the example on paper, one below the other. What is the target below "
         "the last word?",

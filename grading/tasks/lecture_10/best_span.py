@@ -10,6 +10,7 @@ task = TaskFile(
     minutes=12,
     outcome="choose a span from two rows of logits, so that the end is never before the start and "
     "padding is never chosen",
+    results=("the first word", "the last word"),
     hints=(
         "Two loops are enough: over first words, and over the last words that are allowed for "
         "each.",

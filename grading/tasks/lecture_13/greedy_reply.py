@@ -11,6 +11,7 @@ task = TaskFile(
     section="A chat is a text",
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
+    results=("the ids of the reply", "the reason"),
     hints=(
         "Three things end the loop. Which of them do you check before a token is added, and which "
         "after?",

@@ -10,6 +10,7 @@ task = TaskFile(
     minutes=13,
     section="Ask it",
     outcome="test a language model for agreement with minimal pairs, with controls",
+    results=("the positions", "the mask"),
     hints=(
         "Which position does the first token of the short text have if it is read alone?",
         "In `mask[i, query, key]`, along which of the two axes must `real` be broadcast, so that "

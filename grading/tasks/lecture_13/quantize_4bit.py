@@ -11,6 +11,7 @@ task = TaskFile(
     section="Four bits by hand",
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
+    results=("the scales", "the smallest weights", "the numbers"),
     hints=(
         "There are sixteen numbers, from the lowest for the smallest weight to the highest for "
         "the largest: how many steps are between them?",

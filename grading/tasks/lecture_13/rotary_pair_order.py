@@ -11,6 +11,7 @@ task = TaskFile(
     section="Build it",
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
+    results=("the query matrix", "the key matrix"),
     hints=(
         "Take one head with d_k = 8 and rows 0 to 7. Which rows are rotated together in the "
         "file, and where must they be afterwards?",
