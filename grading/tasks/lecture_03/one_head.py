@@ -110,7 +110,7 @@ task.edit(
     "softmax(scores, axis=-2)",
 )
 task.edit(
-    "axis=1 is right for one sentence. With a batch axis in front, axis 1 holds the queries or is "
+    "axis=1 works for one sentence. With a batch axis in front, axis 1 holds the queries or is "
     "a second batch axis. Count from the end: axis −1.",
     "softmax(scores)",
     "softmax(scores, axis=1)",
