@@ -323,7 +323,7 @@ class MultiHeadAttention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         start, cached = (0, 0) if cache is None else (cache.seen, len(cache))
-        self._check(query, key, value, mask, causal, cached)
+        self.check(query, key, value, mask, cache, causal=causal)
         q = self._split(self.W_query(query), self.d_k)  # (batch, heads, T_q, d_k)
         k = self._split(self.W_key(key), self.d_k)  # (batch, kv_heads, T_k, d_k)
         v = self._split(self.W_value(value), self.d_v)  # (batch, kv_heads, T_k, d_v)
@@ -375,16 +375,21 @@ class MultiHeadAttention(nn.Module):
         mask = _with_causal(mask, causal, q, k)
         return scaled_dot_product_attention(q, k, v, mask, bias=bias, dropout_p=dropout_p)
 
-    def _check(
+    def check(
         self,
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        mask: Tensor | None,
-        causal: bool,
-        cached: int,
+        mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+        *,
+        causal: bool = False,
     ) -> None:
-        """Refuse inputs that do not fit together, before the cache changes."""
+        """Refuse inputs of `forward` that do not fit together; the cache does not change.
+
+        Raises:
+            ValueError: as `forward`.
+        """
         _check_input("query", query, self.W_query, batched=True)
         _check_input("key", key, self.W_key, batched=True)
         _check_input("value", value, self.W_value, batched=True)
@@ -393,7 +398,7 @@ class MultiHeadAttention(nn.Module):
             if x.shape[:2] != lead:
                 needed = f"{shape_text(*lead, '…')}: batch as query, T_k as key"
                 require(False, name, f"shape {tuple(x.shape)}", needed)
-        T_q, T_k = query.shape[1], cached + key.shape[1]
+        T_q, T_k = query.shape[1], key.shape[1] + (0 if cache is None else len(cache))
         if mask is not None:
             needed = "2 or 4: (T_q, T_k) or (batch, heads, T_q, T_k)"
             require(mask.dim() in (2, 4), "mask", f"{mask.dim()} dimensions", needed)

@@ -280,6 +280,8 @@ class DecoderBlock(TransformerBlock):
         require(len(memory) == batch, "memory", f"shape {tuple(memory.shape)}", needed)
         own, cross = (None, None) if cache is None else (cache.own, cache.memory)
         memory = memory if cache is None else cache.to_project(memory)
+        # All checks come before self-attention, which appends to the cache.
+        self.cross_attention.check(x, memory, memory, memory_mask, cross)
         y = self._pre(x, self.norm_attention)
         y = self.attention(y, None, None, mask, return_weights, own, causal=causal)
         y, self_weights = y if return_weights else (y, None)

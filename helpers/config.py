@@ -36,12 +36,16 @@ class TransformerConfig:
         rms_norm: whether the norms are RMSNorm in place of layer norm.
         norm_eps: the small number added to the variance in each norm.
         activation: "relu" or "gelu" between two matrices, or "swiglu", which has three.
-        bias: whether projections, norms and feed-forward networks have biases. RMSNorm, SwiGLU and
-            the LM head of a `LanguageModel` have none.
+        bias: whether projections, norms, feed-forward networks and the LM head have biases.
+            RMSNorm, SwiGLU and the LM head of a `LanguageModel` have none.
         dropout: probability of dropout on attention weights, hidden units and sublayer outputs.
-        tied: whether the LM head of a `LanguageModel` shares its weights with the embedding.
-        scale_embedding: whether a `LanguageModel` multiplies embeddings by √d_model, so that
-            sinusoidal positions do not drown them; with GPT-2 and Llama it does not.
+        embedding_dropout: probability of dropout on the sum of embeddings and positions (Vaswani et
+            al., 2017, section 5.4; GPT-2).
+        tied: whether the LM head shares its weights with the embedding. A `LanguageModel` does if
+            this is not given; the other models cannot.
+        scale_embedding: whether embeddings are multiplied by √d_model, so that sinusoidal positions
+            do not drown them; with GPT-2 and Llama they are not. A `LanguageModel` does if this is
+            not given; the other models cannot.
 
     Raises:
         ValueError: if a size is too small, `n_heads` does not divide `d_model` where `d_head` is
@@ -66,8 +70,9 @@ class TransformerConfig:
     activation: Literal["relu", "gelu", "swiglu"] = "relu"
     bias: bool = True
     dropout: float = 0.0
-    tied: bool = True
-    scale_embedding: bool = True
+    embedding_dropout: float = 0.0
+    tied: bool | None = None
+    scale_embedding: bool | None = None
 
     def __post_init__(self) -> None:
         require_sizes(vocab=self.vocab, d_model=self.d_model, n_heads=self.n_heads, d_ff=self.d_ff)
@@ -84,6 +89,7 @@ class TransformerConfig:
         known, needed = self.activation in ACTIVATIONS, " or ".join(map(repr, ACTIVATIONS))
         require(known, "activation", repr(self.activation), needed)
         require_share("dropout", self.dropout)
+        require_share("embedding_dropout", self.embedding_dropout)
         has_length = self.context_length is not None or not self.learned_positions
         require(has_length, "context_length", None, "a number, for learned positions")
 
@@ -234,4 +240,4 @@ def _ff_matrices(config: TransformerConfig) -> int:
 def _lookup_tables(config: TransformerConfig) -> int:
     """Number of weights that are only looked up: learned positions, and an untied embedding."""
     rows = config.context_length if config.learned_positions else 0
-    return (rows + (0 if config.tied else config.vocab)) * config.d_model
+    return (rows + (config.vocab if config.tied is False else 0)) * config.d_model

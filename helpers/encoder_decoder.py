@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from helpers.blocks import DecoderCache, DecoderStack, TransformerStack
 from helpers.config import TransformerConfig
-from helpers.models import eval_mode
+from helpers.models import eval_mode, refuse_language_model_options
 from helpers.positions import PositionEncoding, positions_or_default
 from helpers.tokens import PAD, check_tokens
-from helpers.validation import require_dims, require_length
+from helpers.validation import require, require_dims, require_length
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -39,29 +39,40 @@ class EncoderDecoder(nn.Module):
     """The transformer of Vaswani et al. (2017), figure 1, made of this course's blocks.
 
     With `norm="post"` and `SinusoidalPositions()` its blocks are theirs. Unlike theirs, it does not
-    scale or share its embeddings (their section 3.4), and drops nothing of the sum of embeddings
-    and positions (5.4): `scale_embedding` and `tied` concern the `LanguageModel` alone.
+    scale or share its embeddings (their section 3.4).
 
     Args:
         config: sizes and options. `source_vocab` is the vocabulary of the source; `vocab` is that
             of the target, and the number of logits. Encoder and decoder have `n_layers` blocks
             each. `context_length` limits source and target, each by itself.
         positions: an encoding of `helpers.positions` for both sequences, as in `TransformerModel`.
-            A `SlidingWindow` is causal, so with it the encoder, too, reads only what comes before.
+
+    Raises:
+        ValueError: if the config asks for tied weights, scaled embeddings or another number of
+            outputs than `vocab`, or the positions have a window: it is causal, and an encoder reads
+            in both directions.
     """
 
     def __init__(
         self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
+        refuse_language_model_options(config)
+        fits = config.n_outputs in (None, config.vocab)
+        needed = f"{config.vocab}, as vocab, or not given"
+        require(fits, "n_outputs", config.n_outputs, needed)
         self.config = config
         self.positions = positions_or_default(config, positions)
+        window = self.positions.window
+        needed = "none: it is causal, and an encoder reads in both directions"
+        require(window is None, "positions", f"a window of {window}", needed)
         self.source_embedding = nn.Embedding(config.source_vocab or config.vocab, config.d_model)
         self.target_embedding = nn.Embedding(config.vocab, config.d_model)
+        self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         in_attention = self.positions.for_attention()
         self.encoder = TransformerStack(config, in_attention)
         self.decoder = DecoderStack(config, in_attention)
-        self.lm_head = nn.Linear(config.d_model, config.vocab)
+        self.lm_head = nn.Linear(config.d_model, config.vocab, bias=config.bias)
 
     @property
     def context_length(self) -> int | None:
@@ -99,7 +110,7 @@ class EncoderDecoder(nn.Module):
         """
         self._check("source", source, self.source_embedding)
         x = self.positions.embed(self.source_embedding(source))  # (batch, T_k, d_model)
-        return self.encoder(x, source_mask(source))
+        return self.encoder(self.embedding_dropout(x), source_mask(source))
 
     def decode(
         self,
@@ -144,6 +155,7 @@ class EncoderDecoder(nn.Module):
         start = cache[0].own.seen if cache else 0
         self._check("target", target, self.target_embedding, start)
         x = self.positions.embed(self.target_embedding(target), start)  # (batch, T_q, d_model)
+        x = self.embedding_dropout(x)
         return self.decoder(x, memory, None, memory_mask, return_weights, cache, causal=True)
 
     def _check(self, name: str, tokens: Tensor, embedding: nn.Embedding, start: int = 0) -> None:

@@ -123,6 +123,7 @@ def generate(
     pad_id: int = PAD,
     generator: torch.Generator | None = None,
     use_cache: bool = True,
+    crop_context: bool = False,
 ) -> Int[Tensor, "batch T_all"]:
     """Each row of `tokens`, continued by sampling one token at a time.
 
@@ -138,16 +139,20 @@ def generate(
         generator: random generator; torch's global one if not given.
         use_cache: whether to use a KV cache (`model.new_cache()`), or else process the whole text
             for each new token. The result is the same.
+        crop_context: whether a text may become longer than the model's `context_length`. Then the
+            model reads only its last `context_length` tokens, anew for each token, since their
+            positions shift.
 
     Returns:
         The prompts and the appended tokens: `max_new_tokens`, or fewer if all rows have ended.
 
     Raises:
         ValueError: if a prompt is empty, if the model has no `new_cache`, if the text could become
-            longer than the model's `context_length`, and as the model and
+            longer than the model's `context_length` without `crop_context`, and as the model and
             `next_token_probabilities`.
     """
-    _check_generation(model, tokens, max_new_tokens, use_cache)
+    _check_generation(model, tokens, max_new_tokens, use_cache, crop_context)
+    longest = getattr(model, "context_length", None)
     # Only the logits of the last position are needed.
     asked = {"last_only": True} if isinstance(model, TransformerModel) else {}
     cache = model.new_cache() if use_cache else None
@@ -157,7 +162,12 @@ def generate(
         for _ in range(max_new_tokens):
             if not running.any():
                 break
-            logits = model(unread, cache=cache, **asked) if use_cache else model(tokens, **asked)
+            if longest is not None and tokens.shape[1] > longest:
+                logits = model(tokens[:, -longest:], **asked)
+            elif use_cache:
+                logits = model(unread, cache=cache, **asked)
+            else:
+                logits = model(tokens, **asked)
             last = logits[:, -1]  # (batch, vocab)
             probabilities = next_token_probabilities(last, temperature, top_k, top_p)
             drawn = torch.multinomial(probabilities, 1, generator=generator)  # (batch, 1)
@@ -169,7 +179,7 @@ def generate(
 
 
 def _check_generation(
-    model: nn.Module, tokens: Tensor, max_new_tokens: int, use_cache: bool
+    model: nn.Module, tokens: Tensor, max_new_tokens: int, use_cache: bool, crop_context: bool
 ) -> None:
     """Refuse prompts that cannot be continued, and a text that the model could not read."""
     require_dims("tokens", tokens, 2, "(batch, T)")
@@ -180,8 +190,9 @@ def _check_generation(
     require(knows, "use_cache", f"True with {type(model).__name__}", needed)
     total, longest = tokens.shape[1] + max_new_tokens, getattr(model, "context_length", None)
     came = f"{max_new_tokens}, after {tokens.shape[1]} tokens"
-    needed = f"in all at most context_length = {longest}"
-    require(longest is None or total <= longest, "max_new_tokens", came, needed)
+    fits = crop_context or longest is None or total <= longest
+    needed = f"in all at most context_length = {longest}, or crop_context=True"
+    require(fits, "max_new_tokens", came, needed)
 
 
 @dataclass(frozen=True)

@@ -30,24 +30,32 @@ positions (`initializer_range` in its `config.json`)."""
 
 
 class TransformerModel(nn.Module):
-    """Embedding, transformer blocks with a causal mask, final norm, and an LM head with a bias.
+    """Embedding, transformer blocks with a causal mask, final norm, and an LM head.
 
     Args:
         config: sizes and options.
         positions: an encoding of `helpers.positions`; if not given, none, or learned vectors where
             the config asks for them.
+
+    Raises:
+        ValueError: if the config asks for tied weights or scaled embeddings, which only a
+            `LanguageModel` has.
     """
 
     def __init__(
         self, config: TransformerConfig, positions: PositionEncoding | None = None
     ) -> None:
         super().__init__()
+        if not isinstance(self, LanguageModel):
+            refuse_language_model_options(config)
         self.config = config
         self.positions = positions_or_default(config, positions)
         self.embedding = nn.Embedding(config.vocab, config.d_model)
         self.embedding_scale = 1.0
+        self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.stack = TransformerStack(config, self.positions.for_attention())
-        self.lm_head = nn.Linear(config.d_model, config.n_outputs or config.vocab)
+        n_outputs = config.n_outputs or config.vocab
+        self.lm_head = nn.Linear(config.d_model, n_outputs, bias=config.bias)
 
     @property
     def context_length(self) -> int | None:
@@ -87,7 +95,7 @@ class TransformerModel(nn.Module):
         start = cache[0].seen if cache else 0
         self._check(tokens, cache, start)
         x = self.embedding_scale * self.embedding(tokens)  # (batch, T, d_model)
-        x = self.positions.embed(x, start)  # (batch, T, d_model)
+        x = self.embedding_dropout(self.positions.embed(x, start))  # (batch, T, d_model)
         x = self.stack(x, None, return_weights, cache, causal=True)  # (batch, T, d_model)
         x, all_weights = x if return_weights else (x, None)
         logits = self.lm_head(x[:, -1:] if last_only else x)  # (batch, T_out, n_outputs)
@@ -141,16 +149,23 @@ class LanguageModel(TransformerModel):
         require(fits, "n_outputs", n_outputs, f"{config.vocab}, as vocab, or not given")
         super().__init__(config, positions)
         nn.init.normal_(self.embedding.weight, std=EMBEDDING_STD)
-        if config.scale_embedding:
+        if config.scale_embedding is not False:
             self.embedding_scale = math.sqrt(config.d_model)
         if positions is None and config.learned_positions:
             std = EMBEDDING_STD * self.embedding_scale
             nn.init.normal_(self.positions.table.weight, std=std)
         self.lm_head.bias = None
-        if config.tied:
+        if config.tied is not False:
             # As many random numbers are drawn as for an untied LM head: seeds keep their models.
             torch.empty_like(self.lm_head.weight).uniform_()
             self.lm_head.weight = self.embedding.weight
+
+
+def refuse_language_model_options(config: TransformerConfig) -> None:
+    """Refuse what a config asks for and only a `LanguageModel` has."""
+    for name in ("tied", "scale_embedding"):
+        needed = "False or not given: only a LanguageModel has it"
+        require(not getattr(config, name), name, True, needed)
 
 
 @contextlib.contextmanager

@@ -161,6 +161,7 @@ class RotaryPositions(PositionEncoding):
         require(base > 0, "base", base, "a number above 0")
         require(scaling_factor > 0, "scaling_factor", scaling_factor, "a number above 0")
         self.base, self.scaling_factor = base, scaling_factor
+        self._tables: dict[tuple, tuple[Tensor, Tensor]] = {}
 
     def rotate(
         self,
@@ -180,12 +181,29 @@ class RotaryPositions(PositionEncoding):
         require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
         require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
-        angles = _angles(T_k, d_k, self.base, start) / self.scaling_factor  # (T_k, d_k / 2)
-        cos, sin = (
-            angles.cos().to(q),
-            angles.sin().to(q),
-        )  # not every device has float64
+        cos, sin = self._cos_sin(start, start + T_k, q)  # (T_k, d_k / 2) each
         return _rotate_pairs(q, cos[T_k - T_q :], sin[T_k - T_q :]), _rotate_pairs(k, cos, sin)
+
+    def _cos_sin(self, start: int, end: int, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of positions `start` … end − 1, with dtype and device of `like`.
+
+        All layers and steps share one table, which grows with the longest text so far. A compiler
+        gets no table, since it would have to watch whether it grows.
+        """
+        if torch.compiler.is_compiling():
+            return self._compute(start, end, like)
+        key = (like.shape[-1], like.dtype, like.device, self.base, self.scaling_factor)
+        known = self._tables.get(key)
+        if known is None or len(known[0]) < end:
+            longer = end if known is None else max(end, 2 * len(known[0]))
+            with torch.inference_mode(False):  # what it makes could not be used in training
+                known = self._tables[key] = self._compute(0, longer, like)
+        cos, sin = known
+        return cos[start:end], sin[start:end]
+
+    def _compute(self, start: int, end: int, like: Tensor) -> tuple[Tensor, Tensor]:
+        angles = _angles(end - start, like.shape[-1], self.base, start) / self.scaling_factor
+        return angles.cos().to(like), angles.sin().to(like)  # not every device has float64
 
 
 class ALiBiPositions(PositionEncoding):

@@ -26,9 +26,11 @@ class History:
     """History of a training run.
 
     loss: of the batch of each step, in nats, before the update.
+    validation: pairs of the number of updates made and the loss on the validation batch.
     """
 
     loss: list[float] = field(default_factory=list)
+    validation: list[tuple[int, float]] = field(default_factory=list)
 
     def smoothed(self, window: int = 25) -> list[float]:
         """The mean loss of each `window` steps.
@@ -60,51 +62,80 @@ def train(
     *,
     warmup: int = 0,
     clip: float | None = 1.0,
+    weight_decay: float = 0.0,
+    validation: Batch | None = None,
+    validate_every: int = 100,
     name: str = "training",
 ) -> History:
     """Train a model with Adam on the cross-entropy of new batches, and leave it in evaluation mode.
+
+    It is left so also when the training stops with an error.
 
     Args:
         model: maps tokens (batch, T), or several sequences, to logits (batch, T, n_outputs).
         make_batch: a function without arguments that returns a new batch, (inputs, targets).
         steps: number of updates.
         lr: peak of the learning rate, which then decays to a tenth of it along a cosine.
-        warmup: number of steps over which the learning rate rises linearly to its peak.
+        warmup: number of steps over which the learning rate rises linearly to its peak; at most
+            `steps`.
         clip: largest norm of the gradient; None for no limit.
+        weight_decay: AdamW's (Loshchilov and Hutter, 2019), on matrices and tables only, not on
+            biases and norms.
+        validation: a batch that does not train. Its loss is measured, in evaluation mode, every
+            `validate_every` updates and after the last one.
+        validate_every: number of updates between two measurements.
         name: label of the progress bar.
 
     Returns:
-        The loss of each step.
+        The loss of each step, and those on the validation batch.
 
     Raises:
-        ValueError: if `steps`, `lr`, `warmup` or `clip` is too small, `make_batch` does not return
-            a batch, or the loss or the gradient is not finite; then the weights are those before
-            that step.
+        ValueError: if a number is too small, `warmup` is larger than `steps`, `make_batch` does not
+            return a batch, or the loss or the gradient is not finite; then the weights are those
+            before that step.
     """
     require(steps >= 1, "steps", steps, "at least 1")
     require(lr > 0, "lr", lr, "a number above 0")
-    require(warmup >= 0, "warmup", warmup, "at least 0")
+    require(0 <= warmup <= steps, "warmup", warmup, f"a number from 0 to steps = {steps}")
     require(clip is None or clip > 0, "clip", clip, "a number above 0, or None")
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    require(weight_decay >= 0, "weight_decay", weight_decay, "at least 0")
+    require(validate_every >= 1, "validate_every", validate_every, "at least 1")
+    optimizer = torch.optim.AdamW(_parameter_groups(model, weight_decay), lr=lr)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, _warm_cosine(steps, warmup))
     history = History()
     model.train()
-    for step in progress(range(steps), name):
-        tokens, targets = _next_batch(make_batch)
-        loss = masked_cross_entropy(_logits(model, tokens), targets)
-        history.loss.append(loss.item())
-        finite = math.isfinite(history.loss[-1])
-        needed = "a finite number: try a smaller lr or more warmup"
-        require(finite, "loss", f"{history.loss[-1]} at step {step}", needed)
-        optimizer.zero_grad()
-        loss.backward()
-        limit = math.inf if clip is None else clip
-        norm = nn.utils.clip_grad_norm_(model.parameters(), limit).item()
-        require(math.isfinite(norm), "gradient", f"norm {norm} at step {step}", needed)
-        optimizer.step()
-        schedule.step()
-    model.eval()
+    try:
+        for step in progress(range(steps), name):
+            tokens, targets = _next_batch(make_batch)
+            loss = masked_cross_entropy(_logits(model, tokens), targets)
+            history.loss.append(loss.item())
+            finite = math.isfinite(history.loss[-1])
+            needed = "a finite number: try a smaller lr or more warmup"
+            require(finite, "loss", f"{history.loss[-1]} at step {step}", needed)
+            optimizer.zero_grad()
+            loss.backward()
+            limit = math.inf if clip is None else clip
+            norm = nn.utils.clip_grad_norm_(model.parameters(), limit).item()
+            require(math.isfinite(norm), "gradient", f"norm {norm} at step {step}", needed)
+            optimizer.step()
+            schedule.step()
+            done = step + 1
+            if validation is not None and (done % validate_every == 0 or done == steps):
+                history.validation.append((done, batch_loss(model, validation)))
+    finally:
+        model.eval()
     return history
+
+
+def _parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
+    """Matrices, which decay, and vectors, which do not."""
+    parameters = list(model.parameters())
+    matrices = [p for p in parameters if p.dim() >= 2]
+    vectors = [p for p in parameters if p.dim() < 2]
+    return [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
 
 
 def _next_batch(make_batch: Callable[[], Batch]) -> Batch:
@@ -125,6 +156,18 @@ def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Ten
     """
     _check_targets(logits, targets)
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE_INDEX)
+
+
+@torch.no_grad()
+def batch_loss(model: nn.Module, batch: Batch) -> float:
+    """`masked_cross_entropy` of a batch, in evaluation mode.
+
+    Raises:
+        ValueError: as `masked_cross_entropy`.
+    """
+    tokens, targets = batch
+    with eval_mode(model):
+        return masked_cross_entropy(_logits(model, tokens), targets).item()
 
 
 @torch.no_grad()

@@ -15,6 +15,7 @@ from helpers.attention import MultiHeadAttention
 from helpers.blocks import (
     BlockParts,
     DecoderBlock,
+    DecoderCache,
     DecoderStack,
     FeedForward,
     TransformerBlock,
@@ -541,8 +542,9 @@ def test_embedding_and_readout_are_one_table():
     assert torch.equal(loaded(tokens), model(tokens))
 
 
-@pytest.mark.parametrize("kind", [LanguageModel, EncoderDecoder])
-@pytest.mark.parametrize("window", [None, 3])
+@pytest.mark.parametrize(
+    "kind, window", [(LanguageModel, None), (LanguageModel, 3), (EncoderDecoder, None)]
+)
 def test_learned_table_is_stored_once(kind, window):
     """Under the model's name alone, and not in each layer; a window keeps acting in attention."""
     config = TransformerConfig(11, 8, n_layers=2, context_length=6, learned_positions=True)
@@ -553,6 +555,64 @@ def test_learned_table_is_stored_once(kind, window):
     assert name == f"positions{'.inside' * (window is not None)}.table.weight"
     attentions = [part for part in model.modules() if isinstance(part, MultiHeadAttention)]
     assert {part.positions.window for part in attentions[:2]} == {window}
+
+
+@pytest.mark.parametrize("kind", [TransformerModel, LanguageModel, EncoderDecoder])
+def test_no_bias_means_none(kind):
+    """Nor in the LM head."""
+    names = [name for name, _ in kind(TransformerConfig(11, 8, bias=False)).named_parameters()]
+    assert "source_embedding.weight" in names or "embedding.weight" in names
+    assert not [name for name in names if name.endswith("bias")]
+
+
+@pytest.mark.parametrize("kind", [TransformerModel, LanguageModel, EncoderDecoder])
+def test_embedding_dropout_acts_before_the_blocks(kind):
+    """Entries of the sum of embeddings and positions, in training only; the rest is doubled."""
+    torch.manual_seed(0)
+    options = {"n_layers": 1, "norm": "post", "context_length": 9, "learned_positions": True}
+    model = kind(TransformerConfig(11, 8, embedding_dropout=0.5, **options))
+    seen, tokens = [], some_tokens(4, 9)
+    stack = model.encoder if kind is EncoderDecoder else model.stack
+    stack.register_forward_pre_hook(lambda module, args: seen.append(args[0]))
+    inputs = (tokens, tokens) if kind is EncoderDecoder else (tokens,)
+    model.eval()(*inputs)
+    model.train()(*inputs)
+    whole, dropped = seen
+    kept = dropped != 0
+    assert 0.3 < kept.float().mean() < 0.7
+    assert_equal(dropped[kept], 2 * whole[kept])
+
+
+@pytest.mark.parametrize("encoding", ["none", "learned", "sinusoidal", "rotary", "alibi", "window"])
+def test_models_compile_as_one_graph(encoding):
+    """No check reads a number of a tensor, which would break the graph."""
+    encodings = {
+        "none": PositionEncoding(),
+        "learned": LearnedPositions(9, 8),
+        "sinusoidal": SinusoidalPositions(),
+        "rotary": RotaryPositions(),
+        "alibi": ALiBiPositions(2),
+        "window": SlidingWindow(3),
+    }
+    models = {LanguageModel: 1} if encoding == "window" else {LanguageModel: 1, EncoderDecoder: 2}
+    tokens = some_tokens(2, 6)
+    for kind, n_inputs in models.items():
+        torch.compiler.reset()
+        model = kind(TransformerConfig(11, 8), encodings[encoding]).eval()
+        compiled = torch.compile(model, fullgraph=True, backend="eager")
+        with torch.no_grad():
+            assert_equal(compiled(*[tokens] * n_inputs), model(*[tokens] * n_inputs))
+
+
+def test_refused_memory_mask_spares_the_cache():
+    """Self-attention comes first, but appends nothing before all arguments are checked."""
+    block, cache = DecoderBlock(8, 2).double(), DecoderCache()
+    x, memory = normal(1, 3, 8, seed=0), normal(1, 4, 8, seed=1)
+    block(x, memory, cache=cache, causal=True)
+    with pytest.raises(ValueError, match="mask: got shape"):
+        wrong = torch.ones(3, 5, dtype=torch.bool)
+        block(x, memory, memory_mask=wrong, cache=cache, causal=True)
+    assert (len(cache.own), cache.own.seen, len(cache.memory)) == (3, 3, 4)
 
 
 @pytest.mark.parametrize("encoding", [RotaryPositions(), ALiBiPositions(2)])
@@ -619,7 +679,7 @@ def size(x: torch.Tensor) -> float:
 
 @pytest.mark.parametrize("d_model", [64, 256, 1024])
 @pytest.mark.parametrize("scaled", [False, True])
-def test_learned_positions_begin_as_large_as_embeddings(d_model, scaled):
+def test_learned_positions_match_embeddings(d_model, scaled):
     options = {"context_length": 200, "learned_positions": True, "scale_embedding": scaled}
     model = LanguageModel(TransformerConfig(200, d_model, n_layers=0, **options))
     embedded = model.embedding_scale * model.embedding.weight
@@ -627,7 +687,7 @@ def test_learned_positions_begin_as_large_as_embeddings(d_model, scaled):
     assert size(model.positions.table.weight) == pytest.approx(size(embedded), rel=0.03)
 
 
-def test_width_does_not_drown_embeddings_in_sinusoidal_positions():
+def test_width_does_not_drown_embeddings():
     """The wider the model, the larger the embeddings beside positions of a fixed size."""
     shares = []
     for d_model in (64, 256, 1024):

@@ -1,5 +1,6 @@
 """Distributions for the next token do what their names say; generation is the same with a cache."""
 
+import dataclasses
 import math
 
 import pytest
@@ -331,6 +332,26 @@ def test_generate_uses_eval_mode_and_restores_training():
             generate(model, tokens, 8)
         assert model.training == training == model.blocks[0].training
         assert not first.requires_grad
+
+
+@pytest.mark.parametrize("use_cache", [False, True])
+@pytest.mark.parametrize("T", [2, 4, 6])
+def test_cropped_context_is_the_last_tokens(T, use_cache):
+    """Each token follows from the `context_length` tokens before it, read from position 0."""
+    torch.manual_seed(0)
+    model = LanguageModel(TransformerConfig(VOCAB, 8), LearnedPositions(4, 8)).eval()
+    model.config = dataclasses.replace(model.config, context_length=4)
+    for i, parameter in enumerate(model.parameters()):
+        parameter.data.copy_(normal(*parameter.shape, seed=i))
+    tokens = expected = some_tokens(2, T)
+    options = {"temperature": 0.0, "use_cache": use_cache}
+    found = generate(model, tokens, 7, crop_context=True, **options)
+    for _ in range(7):
+        best = model(expected[:, -4:])[:, -1:].argmax(dim=-1)
+        expected = torch.cat([expected, best], dim=1)
+    assert torch.equal(found, expected)
+    with pytest.raises(ValueError, match="or crop_context=True"):
+        generate(model, tokens, 7, **options)
 
 
 def test_recurrent_models_generate_too():

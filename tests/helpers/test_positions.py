@@ -279,3 +279,33 @@ def test_rotary_is_precise_at_large_positions():
     exact = rotary.rotate(q.double(), k.double(), start=100_000)
     for ours, wanted in zip(near, exact, strict=True):
         assert (ours - wanted).abs().max() < 1e-5
+
+
+def test_rotary_table_is_computed_once(monkeypatch):
+    """All layers and steps share it, in each dtype; it grows with the text, and changes no bit."""
+    from helpers import positions
+
+    calls = []
+    angles = positions._angles
+    monkeypatch.setattr(positions, "_angles", lambda *args: calls.append(args) or angles(*args))
+    encoding = RotaryPositions(base=50.0, scaling_factor=2.0)
+    x = torch.randn(1, 2, 12, 4)
+    with torch.inference_mode():
+        encoding.rotate(x, x)
+    for start in range(8):
+        q = x[:, :, start : start + 1]
+        found, _ = encoding.rotate(q, q, start)
+        fresh, _ = RotaryPositions(base=50.0, scaling_factor=2.0).rotate(q, q, start)
+        assert torch.equal(found, fresh)
+    shared = [args for args in calls if args[0] == 12]
+    assert len(shared) == 1
+    calls.clear()
+    encoding.rotate(x, x)
+    encoding.rotate(x[:, :, 2:9], x)
+    assert calls == []
+    encoding.rotate(x.double(), x.double())
+    longer = torch.randn(1, 2, 13, 4)
+    encoding.rotate(longer, longer)
+    assert [args[0] for args in calls] == [12, 24]
+    x.requires_grad_()
+    encoding.rotate(x, x)[0].sum().backward()  # a table from inference mode would refuse

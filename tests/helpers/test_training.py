@@ -1,5 +1,6 @@
 """The training loop learns, repeats itself to the bit, and stops at nonsense."""
 
+import copy
 import math
 
 import pytest
@@ -16,6 +17,7 @@ from helpers.tokens import IGNORE_INDEX
 from helpers.training import (
     History,
     accuracy,
+    batch_loss,
     count_parameters,
     masked_cross_entropy,
     progress,
@@ -81,13 +83,13 @@ def test_same_seed_same_weights_to_the_bit(dropout):
 def test_learning_rate_warms_up_and_falls(monkeypatch):
     """By the formula in the docstring, seen by the optimizer at each step."""
     seen = []
-    step = torch.optim.Adam.step
+    step = torch.optim.AdamW.step
 
     def spy(self, *args, **kwargs):
         seen.append(self.param_groups[0]["lr"])
         return step(self, *args, **kwargs)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", spy)
+    monkeypatch.setattr(torch.optim.AdamW, "step", spy)
     generator = set_seed(0)
     train(RecurrentModel(5, 4, 5), copy_task(generator), steps=20, lr=0.1, warmup=5)
     rise = [0.1 * (n + 1) / 5 for n in range(5)]
@@ -98,14 +100,14 @@ def test_learning_rate_warms_up_and_falls(monkeypatch):
 def test_gradients_are_clipped(monkeypatch):
     """What the optimizer sees has the norm `clip` at most; without a clip it is larger."""
     norms = []
-    step = torch.optim.Adam.step
+    step = torch.optim.AdamW.step
 
     def spy(self, *args, **kwargs):
-        gradients = [p.grad.flatten() for p in self.param_groups[0]["params"]]
+        gradients = [p.grad.flatten() for group in self.param_groups for p in group["params"]]
         norms.append(torch.cat(gradients).norm().item())
         return step(self, *args, **kwargs)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", spy)
+    monkeypatch.setattr(torch.optim.AdamW, "step", spy)
     run(0, steps=3, clip=1e-3)
     assert max(norms) <= 1e-3 * 1.0001
     norms.clear()
@@ -146,6 +148,60 @@ class Answers(nn.Module):
 
     def forward(self, tokens):
         return self.logits
+
+
+def test_without_decay_it_is_adam_to_the_bit():
+    torch.manual_seed(0)
+    model = TransformerModel(TransformerConfig(5, 8))
+    other, draw = copy.deepcopy(model), copy_task(torch.Generator().manual_seed(0))
+    batch = draw()
+    train(model, lambda: batch, steps=1, lr=0.01, clip=None)
+    optimizer = torch.optim.Adam(other.parameters(), lr=0.01)
+    masked_cross_entropy(other.train()(batch[0]), batch[1]).backward()
+    optimizer.step()
+    pairs = zip(model.parameters(), other.parameters(), strict=True)
+    assert all(torch.equal(ours, theirs) for ours, theirs in pairs)
+
+
+def test_weight_decay_shrinks_matrices_alone():
+    """Without a gradient, by the factor 1 − lr · weight_decay at each step."""
+
+    class Idle(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.matrix, self.vector = nn.Parameter(torch.ones(2, 3)), nn.Parameter(torch.ones(3))
+            self.logits = nn.Parameter(torch.zeros(5))
+
+        def forward(self, tokens):
+            nothing = 0.0 * (self.matrix.sum() + self.vector.sum())
+            return self.logits + nothing + 0.0 * tokens[..., None]
+
+    model = Idle()
+    train(model, copy_task(set_seed(0)), steps=1, lr=0.1, weight_decay=0.5)
+    assert model.matrix.flatten().tolist() == pytest.approx([0.95] * 6)
+    assert model.vector.tolist() == [1.0] * 3
+
+
+def test_validation_loss_is_measured_on_the_way():
+    """In evaluation mode, every so many updates and at the end, without a trace in the training."""
+    validation = copy_task(torch.Generator().manual_seed(9))()
+    runs = []
+    for options in ({}, {"validation": validation, "validate_every": 3}):
+        generator = set_seed(0)
+        model = TransformerModel(TransformerConfig(5, 8, dropout=0.3))
+        runs.append((train(model, copy_task(generator), steps=7, **options), model))
+    (plain, _), (measured, model) = runs
+    assert plain.validation == [] and measured.loss == plain.loss
+    assert [steps for steps, _ in measured.validation] == [3, 6, 7]
+    assert measured.validation[-1][1] == batch_loss(model, validation)
+    assert batch_loss(model.train(), validation) == measured.validation[-1][1] and model.training
+
+
+def test_a_failed_training_leaves_evaluation_mode():
+    model = TransformerModel(TransformerConfig(5, 8, dropout=0.3)).train()
+    with pytest.raises(ValueError, match="make_batch"):
+        train(model, lambda: None, steps=3)
+    assert not model.training and not model.stack.training
 
 
 def test_accuracy_uses_eval_mode_and_restores_training():

@@ -5,6 +5,7 @@ import torch
 from helpers import encoder_decoder, rnn
 from helpers.config import TransformerConfig
 from helpers.tokens import shift_right
+from helpers.variants import SlidingWindow
 from tests.helpers.bad_call import ids, x
 
 
@@ -23,6 +24,23 @@ CASES = {
         ),
     ],
     encoder_decoder.EncoderDecoder: [
+        (
+            lambda: encoder_decoder.EncoderDecoder(TransformerConfig(5, 4, tied=True)),
+            "tied: got True; needed False or not given: only a LanguageModel has it",
+        ),
+        (
+            lambda: encoder_decoder.EncoderDecoder(TransformerConfig(5, 4, scale_embedding=True)),
+            "scale_embedding: got True; needed False or not given: only a LanguageModel has it",
+        ),
+        (
+            lambda: encoder_decoder.EncoderDecoder(TransformerConfig(5, 4, n_outputs=3)),
+            "n_outputs: got 3; needed 5, as vocab, or not given",
+        ),
+        (
+            lambda: encoder_decoder.EncoderDecoder(TransformerConfig(5, 4), SlidingWindow(2)),
+            "positions: got a window of 2; needed none: it is causal, and an encoder reads in both "
+            "directions",
+        ),
         (
             lambda: transformer(3, 5, 4)(ids([4]), ids([4])),
             "source: got ids such as [4]; needed numbers from 0 to 2",

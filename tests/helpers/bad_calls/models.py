@@ -57,7 +57,17 @@ CASES = {
         (lambda: rnn.identity_rnn(0), "d_model: got 0; needed at least 1"),
         (lambda: rnn.identity_rnn(2, 0), "n_layers: got 0; needed at least 1"),
     ],
+    models.refuse_language_model_options: [
+        (
+            lambda: models.refuse_language_model_options(TransformerConfig(5, 4, tied=True)),
+            "tied: got True; needed False or not given: only a LanguageModel has it",
+        ),
+    ],
     models.TransformerModel: [
+        (
+            lambda: models.TransformerModel(TransformerConfig(5, 4, tied=True)),
+            "tied: got True; needed False or not given: only a LanguageModel has it",
+        ),
         (
             lambda: models.TransformerModel(TransformerConfig(5, 4, n_outputs=2))(ids([-1])),
             "tokens: got ids such as [-1]; needed numbers from 0 to 4",

@@ -19,7 +19,19 @@ CASES = {
         ),
         (
             lambda: training.train(nn.Linear(1, 1), one_batch, 1, warmup=-1),
-            "warmup: got -1; needed at least 0",
+            "warmup: got -1; needed a number from 0 to steps = 1",
+        ),
+        (
+            lambda: training.train(nn.Linear(1, 1), one_batch, 3, warmup=4),
+            "warmup: got 4; needed a number from 0 to steps = 3",
+        ),
+        (
+            lambda: training.train(nn.Linear(1, 1), one_batch, 1, weight_decay=-0.1),
+            "weight_decay: got -0.1; needed at least 0",
+        ),
+        (
+            lambda: training.train(nn.Linear(1, 1), one_batch, 1, validate_every=0),
+            "validate_every: got 0; needed at least 1",
         ),
         (
             lambda: training.train(nn.Linear(1, 1), one_batch, 1, clip=0.0),
@@ -38,6 +50,14 @@ CASES = {
         (
             lambda: training.masked_cross_entropy(x(1, 1, 3), ids([IGNORE_INDEX])),
             "targets: got none other than -100; needed at least one that counts",
+        ),
+    ],
+    training.batch_loss: [
+        (
+            lambda: training.batch_loss(
+                models.TransformerModel(TransformerConfig(5, 4, n_outputs=2)), (ids([1]), ids([2]))
+            ),
+            "targets: got numbers such as [2]; needed numbers from 0 to 1, or -100",
         ),
     ],
     training.accuracy: [
