@@ -158,7 +158,7 @@ class Nothing(Added):
 """
 
 
-def test_two_at_once_joins_classes_that_override_different_methods(tmp_path):
+def test_two_at_once_joins_classes(tmp_path):
     source = (SOURCE + CLASSES).replace('"double")', '"double", two_at_once=True)')
     found = {pair.whys: pair.answer(2).value for pair in built(made(tmp_path, source)).pairs()}
     tripled, halved = ("Tripled.", "Added."), ("Halved.", "Added.")

@@ -153,7 +153,7 @@ def test_pair_is_named_if_no_single_mistake_fits(answer, said):
     assert "two mistakes" not in grade(example(name="alone"), answer, 0).message
 
 
-def test_pair_that_explains_all_is_preferred_to_a_mistake_that_explains_most():
+def test_pair_that_explains_all_is_preferred():
     both = Pair(lambda x: x**2 if len(x) > 1 else 7 * x, (PLUS, TIMES))
     task = example(name="preferred", pairs=lambda: iter([both]))
     verdict = grade(task, lambda x: x**2 if len(x) > 1 else x * 7, 0)
