@@ -57,7 +57,7 @@ TASKS = {
 WIDTHS = {
     "agreement": {"rnn": 84, "lstm": 48, "gru": 54, 1: 232, 2: 96},
     "first symbol": {"rnn": 88, "lstm": 45, "gru": 52, 1: 196, 2: 64},
-    "pairs": {"rnn": 85, "lstm": 45, "gru": 51, 1: 196, 2: 64},
+    "pairs": {"rnn": 85, "lstm": 45, "gru": 51, 1: 196, 2: 64, "lstm, 2 layers": 32},
 }
 
 
@@ -66,7 +66,7 @@ TIED = ("LSTM", "LSTM, bias 3", "attention, 1 layer")
 RECURRENT = ("RNN", "RNN, identity", "LSTM", "GRU")
 
 # (task, size, steps): the models that are compared there, all with equal numbers of parameters but
-# for those of the last three lines, whose state grows.
+# for those with a width in their name, whose state grows.
 PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
     ("agreement", 3, 300): (*RECURRENT, "attention, 2 layers"),
     ("agreement", 3, 1500): ("RNN",),
@@ -101,17 +101,22 @@ PLAN: dict[tuple[str, int, int], tuple[str, ...]] = {
     ("pairs", 8, 400): ("LSTM", "attention, 1 layer", "attention, 2 layers"),
     ("pairs", 8, 3000): ("LSTM, bias 3, tied",),
     ("pairs", 2, 1000): ("LSTM 32", "LSTM 64", "LSTM 128"),
-    ("pairs", 2, 3000): ("LSTM 32", "LSTM 64"),
+    ("pairs", 2, 3000): ("LSTM 32", "LSTM 64", "LSTM, 2 layers"),
     ("pairs", 4, 1000): ("LSTM 128", "LSTM 128, bias 3"),
 }
 for n_pairs in (2, 4, 8):
-    PLAN["pairs", n_pairs, 400] += tuple(f"{model}, tied" for model in TIED)
+    tied_models = (f"{model}, tied" for model in TIED)
+    PLAN["pairs", n_pairs, 400] += ("LSTM, 2 layers", *tied_models)
 
 
-def recurrent(task: str, cell: str, width: int | None = None, **start: float) -> nn.Module:
+def recurrent(
+    task: str, cell: str, width: int | None = None, n_layers: int = 1, **start: float
+) -> nn.Module:
     """A recurrent network, as wide as equal parameters want it if no width is given."""
     vocab, n_outputs, _ = TASKS[task]
-    return RecurrentModel(vocab, width or WIDTHS[task][cell], n_outputs, cell, **start)
+    kind = cell if n_layers == 1 else f"{cell}, {n_layers} layers"
+    width = width or WIDTHS[task][kind]
+    return RecurrentModel(vocab, width, n_outputs, cell, n_layers, **start)
 
 
 def attention(task: str, n_layers: int) -> nn.Module:
@@ -144,6 +149,7 @@ MODELS = {
     "RNN, identity": partial(recurrent, cell="rnn", identity_start=True),
     "LSTM": partial(recurrent, cell="lstm", forget_bias=1.0),
     "LSTM, bias 3": partial(recurrent, cell="lstm", forget_bias=3.0),
+    "LSTM, 2 layers": partial(recurrent, cell="lstm", n_layers=2, forget_bias=1.0),
     "GRU": partial(recurrent, cell="gru"),
     "attention, 1 layer": partial(attention, n_layers=1),
     "attention, 2 layers": partial(attention, n_layers=2),
@@ -160,7 +166,7 @@ def trial(model: str, setting: list, lr: float, seed: int) -> dict:
     network = MODELS[model](task)
     train(network, lambda: training_batch(task, size, generator), steps, lr)
     cell = getattr(network, "recurrence", None)
-    vectors = 2 if isinstance(cell, nn.LSTM) else 1
+    vectors = cell.num_layers * (2 if isinstance(cell, nn.LSTM) else 1) if cell else 0
     row = {
         "validation": measure(network, task, size, VALIDATION_SEED),
         "test": measure(network, task, size, TEST_SEED),
