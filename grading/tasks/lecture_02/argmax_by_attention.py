@@ -88,8 +88,9 @@ task.mistake(
     lambda number: [number, 100 * number],
 )
 task.mistake(
-    "This works for all numbers but −10, which gets 0 on the second axis. Its query then has only "
-    "the first axis, and finds the smallest number. Shift a little further up.",
+    "On the second axis −10 gets 0 or nearly 0. Its query then has only the first axis, and finds "
+    "the smallest number. Every number needs a value there that is positive and large enough, "
+    "even −10.",
     lambda number: [number, 100 * (number + 10)],
 )
 task.mistake(

@@ -107,9 +107,19 @@ task.mistake(
 )
 
 
+@task.mistake(
+    "Only the number of words of a sentence was used, as if they came first. Padding can be "
+    "anywhere: `is_filler` says where."
+)
+def words_first(q, k, v, is_filler):
+    places = torch.arange(is_filler.shape[1])
+    filler = places >= (~is_filler).sum(dim=1, keepdim=True)
+    return attend_without_padding(q, k, v, filler)
+
+
 @task.cases
 def cases(seed):
-    """One sentence to check by hand; then other sizes. Each sentence has a word and filler."""
+    """One sentence to check by hand; then other sizes, with padding on either side or between."""
     rng = np.random.default_rng(seed)
     k = torch.ones(1, 3, 1, dtype=torch.float64)
     v = torch.tensor([[[2.0], [6.0], [70.0]]], dtype=torch.float64)
@@ -119,7 +129,11 @@ def cases(seed):
         shapes = ((batch, T_q, d_k), (batch, T_k, d_k), (batch, T_k, d_v))
         q, k, v = (torch.tensor(rng.normal(size=shape)) for shape in shapes)
         lengths = torch.tensor(rng.permutation([1, *rng.integers(2, T_k, size=batch - 1)]))
-        found.append(Case((q, k, v, torch.arange(T_k) >= lengths[:, None]), kind="ordinary cases"))
+        right = torch.arange(T_k) >= lengths[:, None]
+        sides = {"right": right, "left": right.flip(1), "left and right": right.roll(1, dims=1)}
+        side = list(sides)[len(found) - 1]
+        note = f"padding on the {side}"
+        found.append(Case((q, k, v, sides[side]), note, kind="ordinary cases"))
     loud = k.new_tensor([[[1.0], [2.0], [500.0]]])
     values = v.new_tensor([[[2.0], [6.0], [70.0]]])
     found.append(

@@ -137,7 +137,10 @@ def same_for_all_sentences(args, result):
         return None
     added = out - x
     if abs(added - added[:, :1]).max() > 1e-6:
-        return "The same position got different codes in different sentences of the batch."
+        return (
+            "At one position, output minus input differs between the sentences of the batch. But "
+            "only a code may be added, and it is the same in all of them."
+        )
     if len(x) > 1 and abs(added - added[:1]).max() < 1e-6:
         return "All words of a sentence got the same code, so order still does not matter."
     return None

@@ -14,6 +14,7 @@ task = TaskFile(
     "implement",
     points=12,
     minutes=25,
+    two_at_once=True,
     section="Pre-norm and post-norm",
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",

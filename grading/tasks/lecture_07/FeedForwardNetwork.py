@@ -10,6 +10,7 @@ task = TaskFile(
     "implement",
     points=4,
     minutes=8,
+    two_at_once=True,
     section="The feed-forward network computes at each position",
     outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
     "what you want",

@@ -13,6 +13,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=12,
+    two_at_once=True,
     section="Pre-norm and post-norm",
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     forbidden=("helpers.blocks.TransformerStack",),
