@@ -10,10 +10,10 @@ from time import monotonic
 import torch  # noqa: F401, now, with all that takes time, and not at the first check
 
 from grading.feedback import messages
-from grading.feedback.judge import grade
+from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
-from grading.runner.outcome import UNTRIED
-from grading.runner.run import MISSING
+from grading.runner.outcome import ERRORS, UNTRIED
+from grading.runner.run import MISSING, call
 from grading.task import Task, load, names_by_lecture, of_lecture
 
 PUBLIC_SEED = 0
@@ -25,7 +25,7 @@ TRIES = 5
 
 _earned: dict[str, float] = {}
 """Points on the public cases, by task, in this session."""
-_read: set[str] = set()
+_for_review: set[str] = set()
 """Tasks whose answer waits for a person."""
 _tries: Counter = Counter()
 _kept_back: set[str] = set()
@@ -33,12 +33,14 @@ _kept_back: set[str] = set()
 ALL = "*"
 
 
-def check(name: str, answer: object = MISSING) -> None:
+def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
     """Run the answer to a task on the public cases, and print the verdict.
 
     Args:
         name: of the task, which is also the name of the answer.
         answer: taken from where `check` is called, if not given.
+        debug: whether an error of the answer is raised again after the verdict, with its whole
+            traceback, so that `%debug` can look into it.
 
     Raises:
         ValueError: if there is no such task.
@@ -48,7 +50,7 @@ def check(name: str, answer: object = MISSING) -> None:
         answer = sys._getframe(1).f_globals.get(name, MISSING)
     verdict = grade(task, answer, PUBLIC_SEED, _Looking(task))
     _earned[name] = verdict.points
-    (_read.add if verdict.needs_review else _read.discard)(name)
+    (_for_review.add if verdict.needs_review else _for_review.discard)(name)
     print(messages.points(task, verdict))
     print(verdict.message)
     if verdict.part:
@@ -57,6 +59,8 @@ def check(name: str, answer: object = MISSING) -> None:
         print(messages.printed(verdict.stdout))
     if where := _closure(task, verdict):
         print(where)
+    if debug and verdict.status in ERRORS:
+        call(task, answer, baseline_of(task, PUBLIC_SEED).cases[verdict.case])
 
 
 class _Looking:
@@ -65,13 +69,13 @@ class _Looking:
     def __init__(self, task: Task) -> None:
         self.patience = 0.0 if task.kind == "train" else PATIENCE
         self.since: float | None = None
-        self.told = False
+        self.announced = False
 
     def __call__(self) -> None:
         self.since = monotonic() if self.since is None else self.since
-        if not self.told and monotonic() - self.since >= self.patience:
+        if not self.announced and monotonic() - self.since >= self.patience:
             print(messages.looking(), flush=True)
-            self.told = True
+            self.announced = True
 
 
 def keep_back(*names: str) -> None:
@@ -98,7 +102,7 @@ def _closure(task: Task, verdict: Verdict) -> str:
 def progress(lecture: int) -> None:
     """Say how many tasks of a lecture are done, and what is left."""
     tasks = of_lecture(lecture)
-    read = [task for task in tasks if task.name in _read]
+    read = [task for task in tasks if task.name in _for_review]
     done = [task for task in tasks if _earned.get(task.name, 0) == task.points]
     points = sum(_earned.get(task.name, 0) for task in tasks)
     print(messages.progress(tasks, done, read, points))

@@ -22,13 +22,13 @@ class Catalogue:
         right: what the model answer gives on each case.
         wrong: what each known mistake gives on each case.
         sentences: of the known mistakes; those with the same one are one candidate.
-        kinds: how many different outcomes there are on each case.
+        n_outcomes: number of different outcomes on each case.
     """
 
     right: Sequence[object]
     wrong: Sequence[Sequence[object]]
     sentences: Sequence[str]
-    kinds: Sequence[int]
+    n_outcomes: Sequence[int]
 
     @classmethod
     def of(
@@ -41,11 +41,11 @@ class Catalogue:
         """Count how many different outcomes each case has."""
         counts = []
         for case, first in enumerate(right):
-            kinds = [first]
+            different = [first]
             for theirs in wrong:
-                if not any(same(theirs[case], kind) for kind in kinds):
-                    kinds.append(theirs[case])
-            counts.append(len(kinds))
+                if not any(same(theirs[case], known) for known in different):
+                    different.append(theirs[case])
+            counts.append(len(different))
         return cls(right, wrong, sentences, counts)
 
 
@@ -121,9 +121,9 @@ class Baseline:
         return self._catalogue
 
     @property
-    def most_outcomes(self) -> Sequence[int] | None:
-        """How many different outcomes each case has, if all known mistakes have been run."""
-        return self._catalogue.kinds if self._catalogue else None
+    def n_outcomes(self) -> Sequence[int] | None:
+        """Number of different outcomes on each case, if all known mistakes have been run."""
+        return self._catalogue.n_outcomes if self._catalogue else None
 
     def same(self, one: Outcome, other: Outcome) -> bool:
         """Whether the first outcome passes for the second."""

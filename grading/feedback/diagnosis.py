@@ -122,7 +122,7 @@ def _weight(case: int, catalogue: Catalogue, agrees: Sequence[Sequence[bool]]) -
     """
     pairs = zip(catalogue.sentences, agrees, strict=True)
     many = {sentence for sentence, row in pairs if row[case]}
-    return (1 - 2 / max(2, catalogue.kinds[case])) / len(many)
+    return (1 - 2 / max(2, catalogue.n_outcomes[case])) / len(many)
 
 
 def says_little(outcome: Outcome) -> bool:

@@ -96,7 +96,7 @@ def _of_cases(
         if task.pairs is not None and (diagnosis is None or diagnosis.unexplained):
             pair = two_mistakes(outcomes, baseline)
             diagnosis = None if pair else diagnosis
-    case = _case_to_tell(wrong, diagnosis, baseline.most_outcomes)
+    case = _case_to_tell(wrong, diagnosis, baseline.n_outcomes)
     earned = _earned(task, cases, outcomes, findings, baseline)
     return Verdict(
         earned.of(task.points),
@@ -118,7 +118,7 @@ def _lowest_score(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]
 
 
 def _case_to_tell(
-    wrong: Sequence[int], diagnosis: Diagnosis | None, kinds: Sequence[int] | None
+    wrong: Sequence[int], diagnosis: Diagnosis | None, n_outcomes: Sequence[int] | None
 ) -> int:
     """The case that the student is told about.
 
@@ -126,9 +126,9 @@ def _case_to_tell(
     so small that many of them look alike says little.
     """
     shown = [i for i in wrong if diagnosis is None or i in diagnosis.cases] or list(wrong)
-    if kinds is None:
+    if n_outcomes is None:
         return shown[0]
-    return next((i for i in shown if 3 * kinds[i] >= max(kinds)), shown[0])
+    return next((i for i in shown if 3 * n_outcomes[i] >= max(n_outcomes)), shown[0])
 
 
 def _earned(

@@ -97,12 +97,8 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
             warnings.catch_warnings(),
         ):
             warnings.showwarning = drain.warn
-            random.seed(torch_seed)
-            np.random.seed(torch_seed)  # noqa: NPY002
-            if torch := torch_if_there():
-                torch.default_generator.manual_seed(torch_seed)  # no accelerators are asked
-            value = task.harness(guard.around(answer), *args) if task.harness else answer(*args)
-            result = plain(value)
+            used = guard.around(answer) if task.harness else answer
+            result = plain(_value(task, used, args, torch_seed))
     except ForbiddenCall as error:
         return Outcome(Status.FORBIDDEN, error=str(error), stdout=drain.beginning())
     except NotPlain as error:
@@ -113,6 +109,20 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
     pairs = enumerate(zip(before, args, strict=True))
     mutated = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
     return Outcome(value=result, mutated=mutated, mutation=guard.seen, stdout=drain.beginning())
+
+
+def _value(task: Task, answer: Callable, args: tuple, torch_seed: int) -> object:
+    random.seed(torch_seed)
+    np.random.seed(torch_seed)  # noqa: NPY002
+    if torch := torch_if_there():
+        torch.default_generator.manual_seed(torch_seed)  # no accelerators are asked
+    return task.harness(answer, *args) if task.harness else answer(*args)
+
+
+def call(task: Task, answer: Callable, case: Case, torch_seed: int = 0) -> object:
+    """What the answer gives on a case, called as in `run`; what it raises gets out."""
+    with restored(), one_thread() if task.kind == "train" else contextlib.nullcontext():
+        return _value(task, answer, _fresh(case.args), torch_seed)
 
 
 def _stopped(task: Task, error: BaseException, trace: TracebackType | None, stdout: str) -> Outcome:

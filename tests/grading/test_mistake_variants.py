@@ -88,7 +88,7 @@ def test_unlisted_mistake_is_seldom_misnamed(lecture, record_property):
                 sheet.right,
                 [sheet.known[k] for k in others],
                 [sentences[k] for k in others],
-                all_known.kinds,
+                all_known.n_outcomes,
             )
             found = shown_mistake(outcomes, without, equal, says_little)
             tried += 1

@@ -239,7 +239,7 @@ def in_notebook(monkeypatch):
     monkeypatch.setattr(checking, "names_by_lecture", lambda: {task.lecture: [task.name]})
     for kept in ("_earned", "_tries"):
         monkeypatch.setattr(checking, kept, type(getattr(checking, kept))())
-    for kept in ("_read", "_kept_back"):
+    for kept in ("_for_review", "_kept_back"):
         monkeypatch.setattr(checking, kept, set())
     monkeypatch.delenv("LAMPLIGHT_QUIET", raising=False)
     return task
@@ -257,6 +257,19 @@ def test_check_and_progress_tell_of_parts(in_notebook, capsys):
     progress(1)
     said = capsys.readouterr().out
     assert said.startswith("0 of 1 tasks, 4 of 8 points") and "Still open: 1. doubled" in said
+
+
+def test_debug_raises_the_error_of_the_answer(in_notebook, capsys):
+    def broken(x):
+        raise KeyError("mine")
+
+    check("doubled", broken)  # nothing gets out
+    with pytest.raises(KeyError, match="mine") as caught:
+        check("doubled", broken, debug=True)
+    assert caught.traceback[-1].name == "broken"
+    assert capsys.readouterr().out.count("✗ doubled: 0 of 8 points") == 2
+    for answer in (doubled, batchless, ..., checking.MISSING):  # wrong or unwritten is no error
+        check("doubled", answer, debug=True)
 
 
 def test_what_a_person_reads_has_not_failed(capsys):
