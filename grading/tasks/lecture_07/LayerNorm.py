@@ -10,6 +10,7 @@ task = TaskFile(
     points=8,
     minutes=15,
     section="Layer normalization keeps the scale",
+    two_at_once=True,
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     forbidden=(
         "torch.nn.LayerNorm",
@@ -148,7 +149,7 @@ class AlongTheWords(LayerNorm):
 
 
 @task.mistake(
-    "The axis of a word is counted from the front, so it is right for one number "
+    "The axis of a word is counted from the front, so it works for one number "
     "of axes only. Count from the end."
 )
 class AxisTwo(LayerNorm):

@@ -9,6 +9,7 @@ task = TaskFile(
     points=6,
     minutes=12,
     section="The key-value cache",
+    two_at_once=True,
     outcome="generate with a {term}`key-value cache`, show that the tokens are the same, "
     "and compute how large a cache becomes",
     hints=(
@@ -116,8 +117,8 @@ def last_word_only(reader, beginning, draw, stop, most):
 
 
 @task.mistake(
-    "The text is right, but too many words are read: the last word of the text need not be read, "
-    "because nothing is sampled after it."
+    "Too many words are read: the last word of the text need not be read, because nothing is "
+    "sampled after it."
 )
 def reads_the_last(reader, beginning, draw, stop, most):
     text = list(beginning)

@@ -11,6 +11,7 @@ task = TaskFile(
     minutes=15,
     extra=True,
     section="Sampling: temperature, top-k and top-p",
+    two_at_once=True,
     outcome="sample greedily, by {term}`temperature`, top-k and top-p, write the generation "
     "loop, and measure what temperature does to a text",
     results=("the number of accepted words", "the distribution of the next one"),

@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=8,
     minutes=12,
+    two_at_once=True,
     outcome="choose a span from two rows of logits, so that the end is never before the start and "
     "padding is never chosen",
     results=("the first word", "the last word"),

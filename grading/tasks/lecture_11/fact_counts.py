@@ -6,6 +6,7 @@ task = TaskFile(
     "implement",
     points=5,
     minutes=8,
+    two_at_once=True,
     outcome="count which facts of a text a summary keeps, loses and makes up",
     hints=(
         "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
@@ -111,12 +112,12 @@ task.mistake(
     ],
 )
 task.edit(
-    "The four numbers are right, but strayed and invented are swapped.",
+    "In the result, strayed and invented are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [kept, lost, invented, strayed]",
 )
 task.edit(
-    "The four numbers are right, but kept and lost are swapped.",
+    "In the result, kept and lost are swapped.",
     "return [kept, lost, strayed, invented]",
     "return [lost, kept, strayed, invented]",
 )

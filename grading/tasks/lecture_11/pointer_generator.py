@@ -9,6 +9,7 @@ task = TaskFile(
     "find the bug",
     points=7,
     minutes=12,
+    two_at_once=True,
     outcome="add {term}`copying` to an encoder-decoder in a few lines, so that it can write words "
     "that its vocabulary does not hold",
     hints=(

@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=12,
+    two_at_once=True,
     outcome="choose sentences with a trained scorer, and measure what no choice of sentences can "
     "reach",
     forbidden=functions_of("helpers.apps.summarization"),

@@ -10,6 +10,7 @@ task = TaskFile(
     points=5,
     minutes=5,
     section="What today's models changed",
+    two_at_once=True,
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),

@@ -13,6 +13,7 @@ task = TaskFile(
     points=10,
     minutes=15,
     section="What today's models changed",
+    two_at_once=True,
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     forbidden=("torch.nn.functional.scaled_dot_product_attention",),

@@ -9,6 +9,7 @@ task = TaskFile(
     points=8,
     minutes=10,
     section="Ablation: which heads are needed",
+    two_at_once=True,
     outcome="show by {term}`ablation` which heads a trained model needs for a task, with a control",
     hints=(
         "With heads of d_v numbers, head 1 has the entries from d_v up to 2 · d_v.",

@@ -9,6 +9,7 @@ task = TaskFile(
     points=5,
     minutes=6,
     section="What today's models changed",
+    two_at_once=True,
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
     forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),

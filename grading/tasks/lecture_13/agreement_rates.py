@@ -9,6 +9,7 @@ task = TaskFile(
     points=10,
     minutes=15,
     section="Ask it",
+    two_at_once=True,
     outcome="test a language model for agreement with minimal pairs, with controls",
     hints=(
         "`logits[rows, columns]` with two index tensors of the same length takes one position "
@@ -79,8 +80,7 @@ task.edit(
     "(margins < 0)",
 )
 task.edit(
-    "This counts plural verbs, not right ones. After a singular subject the singular verb is "
-    "right.",
+    "This counts plural verbs, not right ones. After a singular subject, count the singular one.",
     "(margins > 0) == plural[:, None]",
     "margins > 0",
 )

@@ -9,6 +9,7 @@ task = TaskFile(
     points=7,
     minutes=11,
     section="A chat is a text",
+    two_at_once=True,
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     results=("the ids of the reply", "the reason"),

@@ -9,6 +9,7 @@ task = TaskFile(
     points=10,
     minutes=15,
     section="Look inside",
+    two_at_once=True,
     outcome="read a decision off the residual stream layer by layer, and find the heads that it "
     "depends on by attribution patching",
     hints=(

@@ -9,6 +9,7 @@ task = TaskFile(
     points=8,
     minutes=14,
     section="Four bits by hand",
+    two_at_once=True,
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",
     results=("the scales", "the smallest weights", "the numbers"),
