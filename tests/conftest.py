@@ -29,6 +29,11 @@ def system_program(*names: str) -> str:
     skip_or_fail(f"{names[0]} is not installed: sh tools/system.sh {names[0]}")
 
 
+def first_and_full(*values) -> list:
+    """Values of one parameter: `make test` tries the first, `make test-all` the others too."""
+    return [*values[:1], *(pytest.param(value, marks=pytest.mark.full) for value in values[1:])]
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of a Chromium."""

@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Response
 
 DESKTOP, PHONE = 1280, 390
 MOST_REQUESTS, MOST_BYTES, MOST_ELEMENTS = 15, 350_000, 6_000
@@ -50,11 +50,12 @@ def serve(folder: Path) -> Iterator[str]:
 _SETTLED = """async ([width, mode]) => {
   const root = document.documentElement;
   const until = async (done) => {
-    for (let i = 0; i < 400 && !done(); i++) await new Promise(go => setTimeout(go, 50));
+    for (let i = 0; i < 1200 && !done(); i++) await new Promise(go => requestAnimationFrame(go));
   };
   await until(() => innerWidth === width);
   for (let i = 0; i < 2; i++) await new Promise(go => requestAnimationFrame(go));
-  await until(() => document.getAnimations().every(a => a.playState !== "running"));
+  for (const moving of document.getAnimations())
+    if (moving.effect.getComputedTiming().endTime !== Infinity) moving.finish();
   await until(() => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
     && [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
       .filter(box => box.checkVisibility())  // what is folded is measured when it opens
@@ -68,7 +69,7 @@ class Visit:
 
     page: Page
     noises: list[str] = field(default_factory=list)
-    loaded: dict[str, bytes] = field(default_factory=dict)
+    responses: list[Response] = field(default_factory=list)
 
     def seen(self, width: int, mode: str) -> Page:
         """The page at a width, in "light" or "dark" mode."""
@@ -76,6 +77,15 @@ class Visit:
         self.page.emulate_media(color_scheme=mode)
         self.page.evaluate(_SETTLED, [width, mode])
         return self.page
+
+
+# What a script puts off until the page is there has been done by then.
+IDLE = """async () => {
+  for (let i = 0; i < 2; i++) {
+    await new Promise(go => requestAnimationFrame(go));
+    await new Promise(go => requestIdleCallback(go, { timeout: 1000 }));
+  }
+}"""
 
 
 def visit(browser: Browser, base: str, name: str) -> Visit:
@@ -99,21 +109,21 @@ def visit(browser: Browser, base: str, name: str) -> Visit:
     page.on("response", on_response)
     page.on("console", on_console)
     page.on("pageerror", lambda error: result.noises.append(f"script: {error}"))
-    responses = []
-    page.on("response", lambda response: responses.append(response))
-    page.goto(base + name, wait_until="networkidle")
-    result.loaded = {r.url: r.body() for r in responses if r.ok and not r.url.startswith("data:")}
+    page.on("response", lambda response: result.responses.append(response))
+    page.goto(base + name)
+    page.evaluate(IDLE)
     return result
 
 
 def loading(visited: Visit) -> list[str]:
-    """It loads, asks nobody else for anything, and no script complains."""
+    """During the whole visit it asks nobody else for anything, and no script complains."""
     return visited.noises
 
 
 def weight(visited: Visit) -> list[str]:
     """What is loaded at first: no more than so many requests, and so many bytes when gzipped."""
-    weights = {url: len(gzip.compress(body)) for url, body in visited.loaded.items()}
+    loaded = {r.url: r for r in visited.responses if r.ok and not r.url.startswith("data:")}
+    weights = {url: len(gzip.compress(response.body())) for url, response in loaded.items()}
     complaints = []
     if len(weights) > MOST_REQUESTS:
         complaints.append(f"{len(weights)} requests: {sorted(weights)}")
@@ -312,8 +322,8 @@ def dark_mode(visited: Visit) -> list[str]:
     )
 
 
+# In this order: `weight` before anything else is done with the page, `loading` at the end.
 EVERY_PAGE = (
-    loading,
     weight,
     mathematics,
     pictures,
@@ -321,4 +331,5 @@ EVERY_PAGE = (
     overflow,
     dark_mode,
     quizzes,
+    loading,
 )

@@ -13,7 +13,7 @@ from helpers.apps.story_model import trained_language_model
 from helpers.data.agreement import AGREEMENT_VOCABULARY
 from helpers.data.stories import STORY_VOCABULARY, tell_stories
 from helpers.interp.ablation import without_heads
-from tests.conftest import ROOT
+from tests.conftest import ROOT, first_and_full
 
 sys.path.insert(0, str(ROOT / "_ext"))
 import open_model
@@ -243,11 +243,12 @@ def test_by_keyboard(load):
 
 @pytest.mark.parametrize("kind", ["whole", "small"])
 @pytest.mark.parametrize(
-    ("style", "width"),
-    [(LIGHT, 1280), (DARK, 390), (LIGHT, 320)],
-    ids=["desktop", "dark phone", "narrow"],
+    "looks",
+    first_and_full((DARK, 390), (LIGHT, 1280), (LIGHT, 320)),
+    ids=lambda looks: str(looks[1]),
 )
-def test_accessibility_and_width(kind, style, width, load):
+def test_accessibility_and_width(kind, looks, load):
+    style, width = looks
     page = load(style, width, kind=kind)
     if kind == "whole":
         page.get_by_role("checkbox").first.uncheck()

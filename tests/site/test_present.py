@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, first_and_full
 
 HTML = ROOT / "_build" / "html"
 EVERY = sorted((HTML / "lectures").glob("*.html"))
 LECTURES = [path for path in EVERY if path.name[:2] in ("04", "08", "12")]
+OTHERS = [path for path in EVERY if path not in LECTURES]
 MOST = 25
 
 SLIDE = ".present > .slide"
@@ -43,7 +44,7 @@ def present(browser):
         page.close()
 
 
-@pytest.mark.parametrize("path", EVERY, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", first_and_full(*LECTURES, *OTHERS), ids=lambda path: path.stem)
 def test_a_core_takes_twenty_to_25_slides(path, present):
     """Those of the quiz come on top; what is for readers is left out; messages end as sentences."""
     page = present(path)
@@ -57,8 +58,8 @@ def test_a_core_takes_twenty_to_25_slides(path, present):
     assert not [text for text in said if re.search(r"(et al|n\.d)\.$", text)]
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1024, 768)], ids=str)
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("size", first_and_full((1024, 768), (1280, 720)), ids=str)
+@pytest.mark.parametrize("path", first_and_full(*LECTURES), ids=lambda path: path.stem)
 def test_nothing_overflows(path, size, present):
     page = present(path, *size)
     n_slides = page.locator(SLIDE).count()
@@ -232,7 +233,7 @@ def test_keys_turn_after_an_answer(present):
     assert page.locator(".present .count").inner_text() != before
 
 
-@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", first_and_full(*LECTURES), ids=lambda path: path.stem)
 def test_notes_show_the_plan_of_each_slide(path, present):
     """In a window of their own, from files; its keys turn the slides, and it closes with them."""
     page = present(path)

@@ -50,11 +50,22 @@ def base():
 
 
 @pytest.fixture(scope="module")
-def visited(request, browser, base):
+def last_visit():
+    """The page that is open, by its name: the next test most often looks at the same."""
+    visits = {}
+    yield visits
+    for visit in visits.values():
+        visit.page.close()
+
+
+@pytest.fixture
+def visited(browser, base, last_visit, page_name):
     """One page, opened once for all the tests that look at it."""
-    result = site_rules.visit(browser, base, request.param)
-    yield result
-    result.page.close()
+    if page_name not in last_visit:
+        for name in [*last_visit]:
+            last_visit.pop(name).page.close()
+        last_visit[page_name] = site_rules.visit(browser, base, page_name)
+    return last_visit[page_name]
 
 
 SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
@@ -72,9 +83,7 @@ def pages_and_rules():
             yield pytest.param(page, rule, marks=marks, id=f"{rule.__name__}-{page}")
 
 
-@pytest.mark.parametrize(
-    ("visited", "rule"), list(pages_and_rules()), indirect=["visited"], scope="module"
-)
+@pytest.mark.parametrize(("page_name", "rule"), list(pages_and_rules()))
 def test_page(visited, rule):
     assert rule(visited) == []
 
@@ -104,7 +113,7 @@ def test_formulas_of_the_source_are_on_the_page(name):
 @functools.cache
 def page_soup(name: str) -> BeautifulSoup:
     """A page, read once for all the tests that look at it."""
-    return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "lxml")
 
 
 def test_every_link_within_the_site_leads_somewhere():
@@ -278,8 +287,8 @@ def test_code_wraps_at_twice_the_size(browser, base):
 def test_what_is_folded_is_not_measured(browser, base):
     """A browser that lays out all folds while a page loads does not answer for that long."""
     page = browser.new_page()
-    page.goto(f"{base}lectures/03_queries_keys_values.html", wait_until="networkidle")
-    page.wait_for_timeout(500)
+    page.goto(f"{base}lectures/03_queries_keys_values.html")
+    page.evaluate(site_rules.IDLE)
     folded = page.locator("details:not([open]) pre")
     assert folded.count() > 10
     assert page.locator("details:not([open]) pre[tabindex]").count() == 0
@@ -493,6 +502,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("rule", "body"), FAULTS)
 def test_rule_notices(rule, body, browser, tmp_path):
     head = '<!doctype html><html lang="en" data-theme="dark"><head><title>Spoiled</title>'

@@ -10,7 +10,7 @@ import torch
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.viz.attention_viewer import show_attention, to_html
-from tests.conftest import ROOT
+from tests.conftest import ROOT, first_and_full
 
 SENTENCE = "The letters in the drawer under the lamp that hums are unopened"
 TOKENS = SENTENCE.split()
@@ -309,7 +309,7 @@ RUN_SCRIPT = """where => {
 }"""
 
 
-@pytest.mark.parametrize("where", ["head", "figure"])
+@pytest.mark.parametrize("where", first_and_full("head", "figure"))
 def test_as_notebooks_insert_outputs(load, where):
     """They set the text of an output, which runs no script, and then run a copy somewhere."""
     page = load('<div id="output"></div>')
@@ -355,8 +355,8 @@ def test_screen_readers_get_the_numbers(load):
     assert f"{WEIGHTS[0, 0, 0, 0]:.3f}"[1:] in read
 
 
-@pytest.mark.parametrize("style", [LIGHT, DARK])
-@pytest.mark.parametrize("numbers", [False, True])
+@pytest.mark.parametrize("style", first_and_full(LIGHT, DARK))
+@pytest.mark.parametrize("numbers", first_and_full(True, False))
 def test_accessibility(load, style, numbers):
     page = load(
         to_html(WEIGHTS, TOKENS, title="Two layers of four heads.", selected=10),
@@ -376,7 +376,7 @@ def luminance(color):
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
-@pytest.mark.parametrize("style", [LIGHT, DARK])
+@pytest.mark.parametrize("style", first_and_full(DARK, LIGHT))
 def test_numbers_can_be_read_on_the_strongest_shade(load, style):
     """Contrast of 4.5 to 1; axe leaves out backgrounds that are gradients."""
     page = load(to_html(np.stack([np.eye(2)] * 5), ["a", "b"]), style=style)
@@ -396,7 +396,7 @@ def test_numbers_can_be_read_on_the_strongest_shade(load, style):
         assert (high + 0.05) / (low + 0.05) >= 4.5, head
 
 
-@pytest.mark.parametrize("width", [390, 320])
+@pytest.mark.parametrize("width", first_and_full(320, 390))
 def test_fits_a_phone(load, width):
     long = to_html(random_weights(4, 7, 30), list("abcdefg"), [f"token{j}" for j in range(30)])
     page = load(to_html(WEIGHTS, TOKENS, selected=10), long, width=width)

@@ -17,7 +17,7 @@ from helpers.viz.dependency_trees import (
     parse,
     to_html,
 )
-from tests.conftest import skip_or_fail
+from tests.conftest import first_and_full, skip_or_fail
 
 OPENING = "The letters in the drawer under the lamp that hums are unopened."
 
@@ -196,7 +196,9 @@ def test_draw_displays_the_drawing(monkeypatch):
     assert displayed[0].data == to_html(doc)
 
 
-@pytest.mark.parametrize("style", ["background:#fff;color:#323232", "background:#111;color:#ddd"])
+@pytest.mark.parametrize(
+    "style", first_and_full("background:#fff;color:#323232", "background:#111;color:#ddd")
+)
 def test_in_a_browser(browser, style):
     """It fits a phone, scrolls inside itself by keyboard too, and no drawing is cut off."""
     figures = "".join(to_html(parse(text, annotated=True)) for text in SENTENCES)
