@@ -71,6 +71,7 @@ def test_it(task):
 """
 
 
+@pytest.mark.full
 def test_only_what_failed_runs_again(tmp_path):
     copy_project(tmp_path, without=("_static", "experiments", "lectures", "solutions", "classroom"))
     for path in tmp_path.glob("tests/**/test_*.py"):

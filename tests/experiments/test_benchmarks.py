@@ -27,6 +27,7 @@ def check_rows(results: dict) -> None:
         assert row["fused"]["microseconds"] > 0
 
 
+@pytest.mark.full
 def test_quick_run(tmp_path):
     """Small sizes, through to the stored file; the outputs of the modules are compared inside."""
     path = tmp_path / "results.json"
@@ -70,6 +71,7 @@ def check_decoding(results: dict) -> None:
         assert row["ratio"] == pytest.approx(row["without"] / row["with cache"], rel=0.02)
 
 
+@pytest.mark.full
 def test_quick_decoding_run(tmp_path):
     """A few tokens, through to the stored file; that both ways agree is checked inside."""
     path = tmp_path / "results.json"

@@ -15,7 +15,7 @@ from grading.feedback.judge import grade
 from grading.feedback.partial_credit import Earned
 from grading.runner.run import MISSING, run
 from grading.task import Mistake, all_tasks
-from tests.conftest import ROOT
+from tests.conftest import ROOT, first_and_full
 from tests.grading import sample_tasks
 from tests.grading.mistake_variants import sheet_of
 
@@ -125,7 +125,7 @@ def rows_of(task):
     return rows
 
 
-@pytest.mark.parametrize("lecture", LECTURES)
+@pytest.mark.parametrize("lecture", first_and_full(*LECTURES))
 def test_verdicts_do_not_hang_on_words(lecture, other_words, monkeypatch):
     """Each verdict with all sentences in other words, and then as they are."""
     tasks = [task for task in TASKS if task.lecture == lecture]

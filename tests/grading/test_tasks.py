@@ -43,13 +43,27 @@ def by_name(task):
 # ------------------------------------------------------------------ every task
 
 
-DEAR_RIGHT = {"train_heads", "train_adder", "train_question_answering", "train_translator"}
+DEAR_RIGHT = {
+    "DiagnoseRun",
+    "length_generalization",
+    "train_adder",
+    "train_heads",
+    "train_language_model",
+    "train_lstm",
+    "train_question_answering",
+    "train_summarizer",
+    "train_translator",
+}
 DEAR_WRONG = {
     "DiagnoseRun",
     "length_generalization",
     "train_heads",
-    "train_question_answering",
     "train_head",
+    "train_language_model",
+    "train_lstm",
+    "train_question_answering",
+    "train_summarizer",
+    "train_translator",
 }
 """Trainings that only `make test-all` tries on other seeds, and with known mistakes: most of the
 time that all trainings would take."""

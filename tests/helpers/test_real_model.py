@@ -102,6 +102,7 @@ def run_without_the_model(path, folder):
     return run.stdout
 
 
+@pytest.mark.full
 def test_the_lecture_runs_without_the_model(tmp_path):
     """One line says that it is not there, and what was stored is shown."""
     said = run_without_the_model("lectures/13_a_real_one.ipynb", tmp_path)
@@ -109,6 +110,7 @@ def test_the_lecture_runs_without_the_model(tmp_path):
     assert said.count("IPython.core.display.HTML object") >= 10
 
 
+@pytest.mark.full
 def test_sheet_falls_back_to_a_random_model(tmp_path):
     said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
     assert "a random model: 4 blocks" in said

@@ -93,6 +93,7 @@ def written(notebook, path):
     return path
 
 
+@pytest.mark.full
 def test_a_notebook_installs_the_course_and_runs(colab_python, environment, tmp_path, pytestconfig):
     """All begin with the same cell, as test_notebooks.py proves, so one stands for all."""
     [path] = (ROOT / "lectures").glob("02_*.ipynb")

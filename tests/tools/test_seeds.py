@@ -34,6 +34,7 @@ def test_seed_dependent_cell_is_named(lecture):
     assert lecture.read_bytes() == before
 
 
+@pytest.mark.full
 def test_command_fails_if_a_cell_fails(lecture, capsys):
     """Without a notebook it says how to name one."""
     assert seeds.main([str(lecture), "0"]) == 0
