@@ -25,6 +25,7 @@ IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 DRAWING = re.compile(r"<svg\b(?=[^>]*role=).*?</svg>", re.DOTALL)
+TIPS = re.compile(r' data-bs-(?:placement="[^"]*"|toggle="tooltip")')
 SPY = re.compile(r' data-bs-(?:spy|target|root-margin)="[^"]*"')
 QUIET = ("o", "mi", "mf", "mh", "nb", "bp", "kc")  # operators, numbers, builtins
 FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
@@ -37,7 +38,9 @@ FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is 
 UNDECIDED = 'dataset.theme = localStorage.getItem("theme") || "auto";'
 DECIDED = """dataset.theme = document.documentElement.dataset.mode !== "auto"
       ? document.documentElement.dataset.mode
-      : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";"""
+      : matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    if (performance.getEntriesByType("navigation")[0]?.type === "navigate"
+        && !location.hash && !location.search) document.documentElement.dataset.later = "";"""
 
 # The theme's icon script and MathJax are replaced; tabs are nowhere in the book.
 # So is the search, which is ours, with what lights up its words on other pages.
@@ -53,6 +56,10 @@ MEASURES = {
     '["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",'
     '".pst-scrollable-table-container"].join(", ")': '"none"',
     'document.getElementsByClassName("bd-header")[0].getBoundingClientRect()': "{bottom:400}",
+    # There are no notices of versions and no notes in the margin; contents.js marks the contents.
+    'document.querySelector(".pst-async-banner-revealer")': "null",
+    'document.querySelectorAll(n.join(", "))': "[]",
+    'document.querySelector("#pst-page-toc-nav")': "null",
     'e(function(){if(!document.querySelector(".bd-docs-nav"))return;': (
         'addEventListener("load",function(){if(!document.querySelector(".bd-docs-nav"))return;'
     ),
@@ -217,9 +224,45 @@ def light_page(page: str, name: str, icons: str) -> str:
     page = page.replace(UNDECIDED, DECIDED)
     page = page.replace("</head>", f"{head}\n</head>", 1)
     page = re.sub(r"<body[^>]*>", lambda body: SPY.sub("", body[0]), page, count=1)
+    page = TIPS.sub("", page).replace(' data-bs-title="', ' title="')
     page = FOLDED.sub(lambda m: m[1] + (m["below"] if m["here"] else ""), page)
     page = page.replace('<img alt="Colab logo"', '<img alt="" loading="lazy"')
     return ICON.sub(lambda match: f"{match[1]}{drawing(match[1], icons)}</{match[2]}>", page)
+
+
+# ------------------------------------------------------------------ what is laid out later
+
+
+def mark_later(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+    """Mark what `_static/later.js` lays out once the page is there: all from section three on."""
+    top = next(iter(doctree.findall(nodes.section)), None)
+    sections = [part for part in top or () if isinstance(part, nodes.section)]
+    for section in sections[2:]:
+        mark(section)
+
+
+def mark(section: nodes.section) -> None:
+    """Mark a section; where it has fields, which browsers look up at once, mark what has none."""
+    inner = [part for part in section.children if isinstance(part, nodes.section)]
+    own = [part for part in section.children if part not in inner]
+    if any(has_fields(part) for part in section.children):
+        for part in own:
+            if isinstance(part, nodes.container) and not has_fields(part):
+                part["classes"].append("later")
+    else:
+        section["classes"].append("later")
+    for part in inner:
+        mark(part)
+
+
+def has_fields(node: nodes.Node) -> bool:
+    """Whether there is something to fill in: a quiz, a prediction, something to play with."""
+    return any("prediction" in box["classes"] for box in node.findall(nodes.container)) or any(
+        re.search("<input|data-explorable", raw.astext()) for raw in node.findall(nodes.raw)
+    )
+
+
+# ------------------------------------------------------------------ icons, rules of style
 
 
 def drawing(tag: str, icons: str) -> str:
@@ -294,6 +337,7 @@ def can_apply(selector: str, used: set[str]) -> bool:
 def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.add_html_math_renderer("mathml", (inline_math, None), (block_math, None))
+    app.connect("doctree-resolved", mark_later)
     # After the theme, which writes the colours of code at the end of a build.
     app.connect("build-finished", lighten, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,8 +8,8 @@
     let waits = false;
     const mark = () => {
       waits = false;
-      let here = -1;
-      places.forEach((place, n) => { if (place && place.getBoundingClientRect().top < innerHeight / 3) here = n; });
+      const below = places.findIndex((place) => place?.getBoundingClientRect().top >= innerHeight / 3);
+      const here = below < 0 ? links.length - 1 : below - 1;
       links.forEach((link, n) => {
         link.classList.toggle("active", n === here);
         if (n === here) link.setAttribute("aria-current", "location");
@@ -19,5 +19,5 @@
     addEventListener("scroll", () => { if (!waits) { waits = true; requestAnimationFrame(mark); } }, { passive: true });
     mark();
   };
-  addEventListener("load", start);
+  document.addEventListener("laid-out", start);
 })();

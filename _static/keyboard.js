@@ -15,7 +15,7 @@
       else if (box.hasAttribute("tabindex")) box.removeAttribute("tabindex");
     });
   };
-  addEventListener("load", () => {
+  document.addEventListener("laid-out", () => {
     document.fonts.ready.then(set);
     addEventListener("resize", () => setTimeout(set, 400)); // by then the sidebar has slid
     document.addEventListener("toggle", set, true); // of a fold

@@ -64,6 +64,10 @@ _SETTLED = """async ([width, mode]) => {
 }"""
 
 
+LAID_OUT = "!('later' in document.documentElement.dataset)"
+"""What is further down on a page is laid out in pieces, see `_static/later.js`: when all is there."""
+
+
 @dataclass
 class Visit:
     """One page, open in the browser, and what was heard while it loaded."""
@@ -112,6 +116,7 @@ def visit(browser: Browser, base: str, name: str) -> Visit:
     page.on("pageerror", lambda error: result.noises.append(f"script: {error}"))
     page.on("response", lambda response: result.responses.append(response))
     page.goto(base + name)
+    page.wait_for_function(LAID_OUT)
     page.evaluate(IDLE)
     return result
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import ROOT
+from tests.site.site_rules import LAID_OUT
 
 HTML = ROOT / "_build" / "html"
 LECTURE = next((HTML / "lectures").glob("04_*.html"), HTML / "missing")
@@ -21,6 +22,7 @@ def page(browser):
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.goto(LECTURE.as_uri())
+    page.wait_for_function(LAID_OUT)
     yield page
     context.close()
 
@@ -76,3 +78,28 @@ def test_only_scrolling_formulas_take_focus(page):
             "f => [f.scrollWidth > f.clientWidth, f.hasAttribute('tabindex')]"
         )
         assert wide == stops
+
+
+SKIPPED = """() => [...document.querySelectorAll(".later")]
+  .filter((part) => getComputedStyle(part).contentVisibility === "auto").length"""
+
+
+def test_a_page_is_laid_out_in_pieces_unless_it_is_opened_at_a_place(browser):
+    """Without the script that lays out the pieces one sees which wait; paper waits for none."""
+    page = browser.new_page()
+    page.route("**/course.js", lambda route: route.abort())
+    page.goto(LECTURE.as_uri())
+    assert page.evaluate(SKIPPED) > 5
+    page.emulate_media(media="print")
+    assert page.evaluate(SKIPPED) == 0
+    page.emulate_media(media="screen")
+    for address in (f"{LECTURE.as_uri()}#limits", f"{LECTURE.as_uri()}?present=2"):
+        page.goto(address)
+        page.reload()
+        assert page.evaluate(SKIPPED) == 0
+    page.unroute("**/course.js")
+    page.goto((HTML / "index.html").as_uri())
+    page.goto(LECTURE.as_uri())
+    page.wait_for_function(LAID_OUT)
+    assert page.evaluate(SKIPPED) == 0
+    page.close()
