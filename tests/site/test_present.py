@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT, first_and_full
+from tests.site.site_rules import LAID_OUT
 
 HTML = ROOT / "_build" / "html"
 EVERY = sorted((HTML / "lectures").glob("*.html"))
@@ -106,6 +107,7 @@ def test_the_page_is_as_it_was_afterwards(present):
     page.keyboard.press("Escape")
     after = page.locator("article.bd-article").inner_text()
     page.goto(LECTURES[0].as_uri())
+    page.wait_for_function(LAID_OUT)
     assert page.locator("article.bd-article").inner_text() == after
 
 
