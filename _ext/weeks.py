@@ -3,7 +3,7 @@
 From the numbers in the file names (`lectures/04_…`, `exercises/04_…`, `solutions/04_…`):
 
 - a lecture's core ends with two links, *Exercises* and *Next lecture*;
-- a sheet says at its top how to run it;
+- a sheet says at its top how to run it, and its rules, the same on every sheet, are folded;
 - a page of answers has a title of its own and says at its top where the sheet is; the marks that
   the notebooks are made with are not shown.
 """
@@ -11,6 +11,7 @@ From the numbers in the file names (`lectures/04_…`, `exercises/04_…`, `solu
 import re
 
 from docutils import nodes
+from folds import FoldNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
@@ -69,6 +70,18 @@ def show_the_way(app: Sphinx, doctree: nodes.document, page: str) -> None:
     kind, number = match[1], int(match[2])
     add = {"lectures": after_the_core, "exercises": how_to_run, "solutions": try_first}
     add[kind](app, doctree, page, number)
+    if kind != "lectures":
+        fold_rules(doctree)
+
+
+def fold_rules(doctree: nodes.document) -> None:
+    """Fold the list of a sheet's rules, which who has done a sheet knows."""
+    for section in doctree.findall(nodes.section):
+        if section.children[0].astext() == "How this works":
+            for rules in [part for part in section.children if isinstance(part, nodes.bullet_list)]:
+                fold = FoldNode("", summary="How checking, hints and points work")
+                section.replace(rules, fold)
+                fold += rules
 
 
 def after_the_core(app: Sphinx, doctree: nodes.document, page: str, number: int) -> None:
