@@ -20,6 +20,9 @@ Writes `helpers/results/stored/real_reader.json`:
     by_word     number of questions, exact match and F1 of the reader by the first word
     agreement   largest difference between the output of our modules and that of transformers'
     examples    paragraphs with their tokens and the two logits of each
+    passages    the paragraphs of `PASSAGES` among these, each with the logits for its first `ASKED`
+                questions, and for the first question about the next paragraph, which has no answer
+                in this one
 
 The pages have no positions. So training leaves out questions whose answer occurs more than once in
 the paragraph, and the scores compare texts, as those of SQuAD do: the best over all given answers.
@@ -74,6 +77,7 @@ RATES = (1e-4, 3e-4, 9e-4)
 BATCH, STEPS, SEARCH_STEPS = 8, 240, 30
 CHECKPOINTS = (30, 60, 120)
 CHOOSE, REPORT = 72, 240
+PASSAGES, ASKED = ("Black Death", "Jacksonville, Florida", "Super Bowl 50"), 5
 LONGEST_TRAINED, LONGEST_ASKED, LONGEST_ANSWER = 160, 384, 30
 """In tokens; what is longer is left out."""
 
@@ -398,11 +402,47 @@ def main(folder: Path, pages: Path) -> None:
             word: [len(v), *(round(sum(x) / len(v), 4) for x in zip(*v, strict=True))]
             for word, v in sorted(by_word.items(), key=lambda pair: -len(pair[1]))
         },
-        "examples": examples(model, report),
+        "examples": (made := examples(model, report)),
+        "passages": passages(model, tokenizer, made, parts["report"]),
     }
     table |= {"scores": scores, "cpu_seconds": round(time.process_time() - began)}
     TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     say(f"{TABLE}")
+
+
+@torch.no_grad()
+def passages(
+    model: EncoderReader, tokenizer: Tokenizer, made: list[dict], asked: Sequence[Question]
+) -> list[dict]:
+    """Several questions about each of some paragraphs, with the logits of its tokens."""
+    found = []
+    for article in PASSAGES:
+        (example,) = (e for e in made if e["article"] == article)
+        paragraph = next(q.paragraph for q in asked if q.question == example["question"])
+        about = {q.question: q for q in asked if q.paragraph == paragraph}  # each once
+        found.append((example["pieces"], list(about.values())[:ASKED]))
+    table = []
+    for i, (pieces, about) in enumerate(found):
+        other = found[(i + 1) % len(found)][1][0]
+        rows = [encode(tokenizer, q) for q in about]
+        rows.append(encode(tokenizer, about[0], other.question))
+        said = answers(model, rows)
+        questions = []
+        for row, text in zip(rows, said, strict=True):
+            logits = model(*collate([row]))[0]  # (2, T)
+            inside = [i for i, s in enumerate(row.segments) if s and row.ids[i] != SEP]
+            own = row is not rows[-1]
+            questions.append(
+                {
+                    "question": row.asked.question if own else other.question,
+                    "answers": sorted(set(row.asked.answers)) if own else [],
+                    "said": text,
+                    "start": [round(x, 2) for x in logits[0, inside].tolist()],
+                    "end": [round(x, 2) for x in logits[1, inside].tolist()],
+                }
+            )
+        table.append({"article": PASSAGES[i], "pieces": pieces, "asked": questions})
+    return table
 
 
 @torch.no_grad()

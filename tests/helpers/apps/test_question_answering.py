@@ -16,6 +16,8 @@ from helpers.apps.question_answering import (
     occurs_in,
 )
 from helpers.data.questions import FACTS_VOCABULARY, NAMES, ask, reading_batch
+from helpers.results.real_questions import real_questions
+from helpers.results.store import stored
 from helpers.tokens import PAD
 from helpers.training import train
 
@@ -187,3 +189,22 @@ def test_cues_come_first_only_where_both_do():
         named = [set(one.context[a : b + 1]) for a, b in one.sentence.values()]
         seen = [words for words in named if words <= set(one.question) and words <= earlier]
         assert (len(seen) == 2) == cues
+
+
+@pytest.mark.parametrize("passage", stored("real_reader")["passages"], ids=lambda p: p["article"])
+def test_stored_logits_point_at_what_the_reader_said(passage):
+    """A token is two numbers and a text in three lists: one of another length would shift them."""
+    said = []
+    for asked in real_questions(passage["article"]):
+        spans, _ = best_spans(asked.logits, longest=30)
+        said.append(asked.text(*spans[0].tolist()))
+        assert asked.logits.shape == (1, 2, len(asked.pieces))
+    wanted = [one["said"] for one in passage["asked"]]
+    assert [text.replace(" ", "") for text in said] == [text.replace(" ", "") for text in wanted]
+
+
+def test_the_last_real_question_has_no_answer():
+    *answered, last = real_questions("Black Death")
+    assert last.wanted == ("",) and all(all(one.wanted) for one in answered)
+    with pytest.raises(ValueError, match="article"):
+        real_questions("Nowhere")
