@@ -21,7 +21,13 @@ one thing:
     transformer, more data      four times the sentences, in as many steps
 
 The head holds `more_steps`: `exact` of the transformer after twice the steps, at one rate, from the
-seeds of the search.
+seeds of the search. And `lengths`: both translators with attention, trained on sentences of one to
+three and of one to five clauses, all at the rate that was chosen for three:
+
+    exact      as below, up to seven clauses
+    clauses    how many clauses each of `WRITTEN` translations has, where the source has one more
+               than any in the training
+    prefix     share of these translations in which the first two clauses are right
 
 Writes `helpers/results/stored/translation.json`. Every sentence measured is new, but for `known`:
 
@@ -35,18 +41,29 @@ Writes `helpers/results/stored/translation.json`. Every sentence measured is new
 
 from __future__ import annotations
 
-from functools import cache
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
 
-from experiments.search import SEARCH_SEEDS, search
+from experiments.search import SEARCH_SEEDS, SEEDS, search
 from helpers.config import TransformerConfig
-from helpers.data.kannada import ENGLISH, KANNADA, Sentence, sentences, translation_batch
+from helpers.data.kannada import (
+    AND,
+    ENGLISH,
+    KANNADA,
+    Sentence,
+    sentences,
+    translation_batch,
+    words_of,
+)
 from helpers.encoder_decoder import EncoderDecoder
+from helpers.generation import generate
 from helpers.positions import RotaryPositions, SinusoidalPositions
 from helpers.rnn import RecurrentTranslator
-from helpers.tokens import IGNORE_INDEX, PAD, Batch
+from helpers.tokens import END, IGNORE_INDEX, PAD, Batch
 from helpers.training import count_parameters, set_seed, train
 
 MODELS = ("LSTM", "LSTM, attention", "transformer")
@@ -64,6 +81,7 @@ ASKED = ("LSTM", *(model for model in CONTROLS if "bias 3" in model))
 SETTINGS = (1, 3)
 CORPUS, BATCH, STEPS, WARMUP, HELD_OUT = 4000, 32, 600, 20, 300
 CLAUSES = range(1, 6)
+WRITTEN, LONGEST = 100, 50
 CORPUS_SEED, VALIDATION_SEED, TEST_SEED = 5, 2000, 1000
 
 
@@ -161,6 +179,48 @@ def more_steps(lr: float = 3e-3) -> dict:
     return {"steps": 2 * STEPS, "lr": lr, "exact": [run["exact"] for run in runs]}
 
 
+def lengths(lr: float = 1e-2) -> list[dict]:
+    """What becomes of sentences that are longer than those of the training."""
+    torch.set_num_threads(1)
+    rows = []
+    for model in ("LSTM, attention", "transformer, sinusoidal"):
+        for most in (3, 5):
+            for seed in SEEDS:
+                generator = set_seed(seed)
+                translator, batch = build(model), corpus(most)[1]
+                draw_one = partial(draw, batch, lambda batch: batch, generator)
+                train(translator, draw_one, STEPS, lr, warmup=WARMUP)
+                exact = [
+                    round(shares(translator, translation_batch(held_out(n, most, TEST_SEED)))[1], 3)
+                    for n in range(1, 8)
+                ]
+                pairs = held_out(most + 1, most, TEST_SEED)[:WRITTEN]
+                written = [clauses_of(words) for words in greedy(translator, pairs)]
+                wanted = [clauses_of(pair.target) for pair in pairs]
+                right = [a[:2] == b[:2] for a, b in zip(written, wanted, strict=True)]
+                counts = Counter(map(len, written))
+                row = {"model": model, "most": most, "seed": seed, "lr": lr, "exact": exact}
+                row["clauses"] = {str(n): counts[n] for n in sorted(counts)}
+                rows.append(row | {"prefix": sum(right) / len(right)})
+    return rows
+
+
+def greedy(translator: nn.Module, pairs: list[Sentence]) -> list[tuple[str, ...]]:
+    """The likeliest token at each step, at most `LONGEST` of them."""
+    (source, begun), _ = translation_batch(pairs)
+    writer = translator.condition_on(source)
+    options = {"temperature": 0.0, "eos_id": END, "use_cache": False}
+    return [words_of(row) for row in generate(writer, begun[:, :1], LONGEST, **options)]
+
+
+def clauses_of(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The clauses of a Kannada sentence, without the conjunctions between them."""
+    found: list[tuple[str, ...]] = [()]
+    for word in words:
+        found = [*found, ()] if word == AND else [*found[:-1], (*found[-1], word)]
+    return found
+
+
 @torch.no_grad()
 def shares(translator: nn.Module, batch: Batch) -> tuple[float, float]:
     """Of right words, and of sentences in which every word is right."""
@@ -210,5 +270,6 @@ if __name__ == "__main__":
             "held_out": HELD_OUT,
             "clauses": list(CLAUSES),
             "more_steps": more_steps(),
+            "lengths": lengths(),
         },
     )
