@@ -2,25 +2,25 @@
 
     python -m experiments.characters [--jobs 2]
 
-Writes `helpers/results/stored/characters.json`. The model is the course's `LanguageModel`, at the
-size of nanoGPT's recipe for a CPU: 4 layers of 4 heads, width 128, 64 characters of context, 2,000
-steps at batch size 12. The text is cut three times: the last tenth of it reports, the tenth before
-it chooses the learning rate (by runs of `SHORT` steps) and the smoothing of the baselines, and the
-rest trains while these are chosen. Then everything before the last tenth trains. Each entry of
-`runs` is one training:
+Writes `helpers/results/stored/characters.json`. The model is the course's `LanguageModel`, with 4
+layers of 4 heads and width 128, on windows of `CONTEXT` characters. The text is cut three times:
+the last tenth of it reports, the tenth before it chooses the learning rate (by runs of `SHORT`
+steps) and the smoothing of the baselines, and the rest trains while these are chosen. Then
+everything before the last tenth trains. Each entry of `runs` is one training:
 
-    loss         nats per character on the held-out end, in windows of 64 characters, of which the
-                 first knows nothing of the text before
+    loss         nats per character on the held-out end, in windows of `CONTEXT` characters, of
+                 which the first knows nothing of the text before
     last_half    the same, in the second half of each window
-    curve        the loss on `CURVE` of these windows after each number of steps of `checkpoints`
+    held_out     the loss after each number of steps of `checkpoints`; the last is `loss`
+    read         the same on as much of the text that trains
     samples      what the model writes after each of them, at temperature `TEMPERATURE`
     longest_copy the longest piece of 1,000 written characters that occurs in the training text,
                  and the same of 1,000 characters of the held-out text
 
 In the head, `n_grams`: models that count. An n-gram knows the n − 1 characters before; where their
 count is small, it leans on the (n − 1)-gram: (count + a · p of the shorter one) / (total + a). Each
-has its own a, the best of a grid on the part that chooses. `on_curve` is the loss on the text of
-`curve`; `sample` and `longest_copy` are of the best of them.
+has its own a, the best of a grid on the part that chooses. `sample` and `longest_copy` are of the
+best of them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from experiments.search import SEARCH_SEEDS, search  # first: it silences the progress bars
+from helpers.apps.story_model import START_STD
 from helpers.config import TransformerConfig
 from helpers.data.shakespeare import (
     character_batch,
@@ -47,11 +48,10 @@ from helpers.models import LanguageModel
 from helpers.positions import RotaryPositions
 from helpers.training import count_parameters, set_seed, train
 
-CONTEXT, BATCH, STEPS, SHORT, WARMUP = 64, 12, 2000, 250, 50
+CONTEXT, BATCH, STEPS, SHORT, WARMUP = 128, 16, 3000, 250, 50
 CONFIG = TransformerConfig(len(characters()) + 1, d_model=128, n_layers=4, n_heads=4)
 RATES = (0.001, 0.002, 0.004, 0.008)
-CURVE = 256
-CHECKPOINTS = (0, 30, 100, 300, 1000, STEPS)
+CHECKPOINTS = (0, 30, 100, 300, 1000, 2000, STEPS)
 TEMPERATURE = 0.8
 WRITTEN = 240
 ORDERS = (1, 2, 3, 4, 5, 6, 7)
@@ -67,9 +67,9 @@ def parts() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 @torch.no_grad()
-def losses(model: nn.Module, text: Tensor, n: int | None = None) -> Tensor:
-    """Surprise in nats at each character of the first n windows of a text, (n, CONTEXT)."""
-    inputs, targets = (part[:n] for part in windows(text, CONTEXT))
+def losses(model: nn.Module, text: Tensor) -> Tensor:
+    """Surprise in nats at each character of a text, in windows, (n, CONTEXT)."""
+    inputs, targets = windows(text, CONTEXT)
     chunks = zip(inputs.split(128), targets.split(128), strict=True)
     by_chunk = [
         nn.functional.cross_entropy(model(x).transpose(1, 2), y, reduction="none")
@@ -94,15 +94,18 @@ def trial(_model: str, _setting: object, lr: float, seed: int) -> dict:
     shorter, choose, longer, report = parts()
     generator = set_seed(seed)
     model = LanguageModel(CONFIG, RotaryPositions())
+    nn.init.normal_(model.embedding.weight, std=START_STD)
     if seed in SEARCH_SEEDS:
         batch = partial(character_batch, shorter, BATCH, CONTEXT, generator)
         train(model, batch, SHORT, lr, warmup=WARMUP)
-        return {"validation": round(losses(model, choose, CURVE).mean().item(), 4)}
+        return {"validation": round(losses(model, choose).mean().item(), 4)}
 
-    curve, samples, done = [], [], 0
+    seen = longer[: len(report)]
+    held_out, read, samples, done = [], [], [], 0
 
     def look() -> None:
-        curve.append(round(losses(model, report, CURVE).mean().item(), 4))
+        held_out.append(round(losses(model, report).mean().item(), 4))
+        read.append(round(losses(model, seen).mean().item(), 4))
         samples.append(write(model, WRITTEN))
 
     def draw() -> tuple[Tensor, Tensor]:
@@ -120,7 +123,8 @@ def trial(_model: str, _setting: object, lr: float, seed: int) -> dict:
         "parameters": count_parameters(model),
         "loss": round(surprise.mean().item(), 4),
         "last_half": round(surprise[:, CONTEXT // 2 :].mean().item(), 4),
-        "curve": curve,
+        "held_out": held_out,
+        "read": read,
         "samples": samples,
         "longest_copy": [
             longest_copy(text, plain) for text in (write(model, 1000, 1), decode(report[:1000]))
@@ -194,7 +198,6 @@ def n_grams() -> dict[str, object]:
             "a": best[order],
             "validation": {a: round(loss, 4) for a, loss in search[order].items()},
             "loss": round(counted.loss(report, order, best[order]), 4),
-            "on_curve": round(counted.loss(report[: CURVE * CONTEXT + 1], order, best[order]), 4),
         }
         for order in ORDERS
     ]
