@@ -65,7 +65,7 @@ _SETTLED = """async ([width, mode]) => {
 
 
 LAID_OUT = "!('later' in document.documentElement.dataset)"
-"""What is further down on a page is laid out in pieces, see `_static/later.js`: when all is there."""
+"""When all is there: what is further down is laid out in pieces, see `_static/later.js`."""
 
 
 @dataclass

@@ -84,7 +84,7 @@ SKIPPED = """() => [...document.querySelectorAll(".later")]
   .filter((part) => getComputedStyle(part).contentVisibility === "auto").length"""
 
 
-def test_a_page_is_laid_out_in_pieces_unless_it_is_opened_at_a_place(browser):
+def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
     """Without the script that lays out the pieces one sees which wait; paper waits for none."""
     page = browser.new_page()
     page.route("**/course.js", lambda route: route.abort())

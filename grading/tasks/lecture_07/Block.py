@@ -16,7 +16,6 @@ task = TaskFile(
     minutes=25,
     two_at_once=True,
     section="Pre-norm and post-norm",
-    two_at_once=True,
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     forbidden=("helpers.blocks.TransformerBlock",),

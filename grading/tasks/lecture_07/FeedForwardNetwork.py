@@ -12,7 +12,6 @@ task = TaskFile(
     minutes=8,
     two_at_once=True,
     section="The feed-forward network computes at each position",
-    two_at_once=True,
     outcome="choose the weights of a {term}`feed-forward network` by hand, so that it computes "
     "what you want",
     forbidden=("helpers.blocks.FeedForward",),

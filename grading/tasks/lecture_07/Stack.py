@@ -15,7 +15,6 @@ task = TaskFile(
     minutes=12,
     two_at_once=True,
     section="Pre-norm and post-norm",
-    two_at_once=True,
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     forbidden=("helpers.blocks.TransformerStack",),
     hints=(
