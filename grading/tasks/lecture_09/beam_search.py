@@ -121,10 +121,18 @@ task.mistake(
     "share a beginning: compare all continuations of all beginnings.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
 )
+CONTINUED = "Sentences continue after END. One that has ended stays in the pool as it is."
 task.mistake(
-    "Sentences continue after END. One that has ended stays in the pool as it is.",
-    lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
+    CONTINUED, lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False)
 )
+
+
+@task.mistake(CONTINUED)
+def cut_at_last(step, n_beams, longest):
+    words = _search(step, n_beams, longest, ends=False)
+    return words[: words.index(END) + 1] if END in words else words
+
+
 task.mistake(
     "Only the last word's logarithm is compared. The score of a beginning is the sum over all its "
     "words.",
@@ -140,6 +148,15 @@ task.mistake(
     "The search stops at the first sentence that ends. A longer one may still be more probable.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
 )
+@task.mistake(
+    "At the end a sentence with END is preferred to a more probable one without. Return the most "
+    "probable of those kept, whether it has ended or not."
+)
+def ended_first(step, n_beams, longest):
+    places = [_search(step, n_beams, longest, place=place) for place in range(n_beams)]
+    return next((words for words in places if words[-1] == END), places[0])
+
+
 task.mistake(
     "One beam too many is kept.",
     lambda step, n_beams, longest: _search(step, n_beams + 1, longest),
@@ -150,11 +167,15 @@ task.mistake(
 )
 
 
-@task.mistake(
+ASIDE = (
     "Sentences that have ended do not compete with the others here. They stay in the pool as they "
     "are, count among the `n_beams`, and may be pushed out again."
 )
-def laid_aside(step, n_beams, longest):
+
+
+@task.mistake(ASIDE)
+def laid_aside(step, n_beams, longest, *, within=False):
+    """Of those that end, all are laid aside, or those before the last beginning that is kept."""
     kept, done = [([], 0.0)], []
     for _ in range(longest):
         pool = [
@@ -162,9 +183,13 @@ def laid_aside(step, n_beams, longest):
             for words, total in kept
             for w, more in enumerate(step(words).tolist())
         ]
-        done += [x for x in pool if x[0][-1] == END]
+        ended = [x for x in pool if x[0][-1] == END]
         kept = sorted((x for x in pool if x[0][-1] != END), key=lambda x: -x[1])[:n_beams]
+        done += [x for x in ended if not within or x[1] > kept[-1][1]]
     return max(done + kept, key=lambda x: x[1])[0]
+
+
+task.mistake(ASIDE, partial(laid_aside, within=True))
 
 
 task.mistake(
@@ -228,7 +253,7 @@ def harness(answer, first, later, n_beams, longest):
 
 @task.cases
 def cases(seed):
-    """The tempting word by hand; then random models where beams find more than greedy choice."""
+    """The tempting word and a lost ending by hand; then models where beams beat greedy choice."""
     none = -50.0  # a logarithm that comes to nothing
     table = torch.full((5, 5), none, dtype=torch.float64)
     table[3, :3] = torch.tensor([0.3, 0.3, 0.4]).log()
@@ -236,6 +261,13 @@ def cases(seed):
     first = torch.tensor([none, none, none, 0.0, 0.0], dtype=torch.float64)
     first[3:] = torch.tensor([0.6, 0.4]).log()
     found = [Case((first, table, 2, 4), "the tempting first word", kind="ordinary cases")]
+    first, table = torch.full((5,), none, dtype=torch.float64), table.clone()
+    first[2:] = torch.tensor([0.3, 0.65, 0.05]).log()
+    table[3] = torch.tensor([0.51, 0.49, 1e-9, 1e-9, 1e-9]).log()
+    table[0] = torch.tensor([0.3, 0.22, 0.18, 0.16, 0.14]).log()
+    table[1] = torch.tensor([0.26, 0.21, 0.19, 0.18, 0.16]).log()
+    note = "a sentence that has ended is pushed out again"
+    found.append(Case((first, table, 2, 3), note, kind="ordinary cases"))
     generator = torch.Generator().manual_seed(seed)
     first_end = partial(_search, first=True)
     for n_beams, vocab, longest, hurried in (
@@ -243,6 +275,8 @@ def cases(seed):
         (3, 7, 6, [(first_end, 3, 6), (_search, 3, 7)]),
         (4, 9, 5, [(normed, 4, 5), (added_up, 4, 5)]),
         (3, 5, 7, [(_search, 4, 7), (laid_aside, 3, 7)]),
+        (3, 7, 3, [(ended_first, 3, 3)]),
+        (4, 6, 4, [(cut_at_last, 4, 4), (normed, 4, 4)]),
     ):
         while True:
             first = torch.randn(vocab, generator=generator, dtype=torch.float64)

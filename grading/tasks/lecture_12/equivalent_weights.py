@@ -44,17 +44,35 @@ def equivalent_weights(weights, values):
 
 @task.alternative
 def by_other_end(weights, values):
-    """The last row alone, half of the way."""
+    """From the last row on, and the first way that leads far enough, not to its end."""
     rows = torch.cat([values, torch.ones_like(values[:, :1])], dim=1).T
-    direction = -torch.linalg.svd(rows)[2][-1]
+    for row in torch.linalg.svd(rows)[2].flip(0):
+        for direction in (-row, row):
+            move = 0.9 * _until_zero(weights, direction)
+            if move.abs().max() >= 0.01:
+                return weights + move
+    return None
+
+
+def _until_zero(weights, direction):
+    """The move of the weights along a direction until the first of them is 0."""
     falls = direction < 0
-    return weights + 0.5 * (weights[falls] / -direction[falls]).min() * direction
+    return (weights[falls] / -direction[falls]).min() * direction
 
 
-task.mistake(
-    "No weight has changed by 0.01: these are the same weights, or almost. Find others.",
-    lambda weights, values: weights.clone(),
+SAME = (
+    "No weight has changed by 0.01: these are the same weights, or almost. Find others. (One weight "
+    "close to 0 blocks a direction at once: try the opposite one, and other rows.)"
 )
+task.mistake(SAME, lambda weights, values: weights.clone())
+
+
+@task.mistake(SAME)
+def one_way(weights, values, place=None, sign=1):
+    """Along one row of `Vt` only, in one direction."""
+    kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)
+    place = kept.shape[1] if place is None else place
+    return weights + _until_zero(weights, sign * torch.linalg.svd(kept.T)[2][place])
 
 
 @task.mistake(
@@ -140,4 +158,21 @@ def cases(seed):
             found.append(
                 Case((weights, values), f"{T} words, values of width {d_v}", kind="ordinary cases")
             )
+    note = "7 words, some weights close to 0: one direction in which nothing can move"
+    for place, sign in ((3, 1), (3, -1), (-1, 1), (-1, -1)):
+        found.append(Case(_blocked(generator, place, sign), note, kind="weights close to 0"))
     return found
+
+
+def _blocked(generator, place, sign):
+    """Weights and values with which one row of `Vt` leads nowhere in one direction."""
+    while True:
+        values = torch.randn(7, 2, dtype=torch.float64, generator=generator)
+        weights = torch.rand(7, dtype=torch.float64, generator=generator) + 0.2
+        weights[torch.randperm(7, generator=generator)[:2]] = 0.005
+        weights = weights / weights.sum()
+        blocked = one_way(weights, values, place, sign)
+        moved = equivalent_weights(weights, values)
+        near, far = (((new - weights).abs().max()) for new in (blocked, moved))
+        if near < 0.006 and far > 0.03:
+            return weights, values

@@ -124,6 +124,12 @@ task.edit(
     "self.linear.weight + self.B @ self.A",
 )
 task.edit(
+    "`merged_weight` changes the frozen layer's own weight, so `forward` adds the update twice from "
+    "then on. Return a new tensor.",
+    "return self.linear.weight + self.scale * self.B @ self.A",
+    "return self.linear.weight.data.add_(self.scale * self.B @ self.A)",
+)
+task.edit(
     "The merged update is transposed. `nn.Linear` has a row for each output, so the update is B A.",
     "self.scale * self.B @ self.A",
     "self.scale * (self.B @ self.A).T.reshape(self.linear.weight.shape)",
@@ -156,9 +162,11 @@ def harness(answer, weight, bias, A, B, alpha, x):
     return {
         "what is trained": trained,
         "some number of a new A is not zero": spread,
+        "dtypes of A and B": [str(adapter.A.dtype), str(adapter.B.dtype)],
         "output of a new adapter": fresh.detach(),
         "output with other A and B": adapter(x).detach(),
-        "merged weight": adapter.merged_weight().detach(),
+        "merged weight": adapter.merged_weight().detach().clone(),
+        "output after the merge": adapter(x).detach(),
     }
 
 
@@ -185,3 +193,12 @@ def what_is_trained(args, result):
     """Which parameters are trained."""
     came = result["what is trained"]
     return None if came == ["A", "B"] else f"{came} are trained; only A and B should be."
+
+
+@task.diagnostic
+def dtypes(args, result):
+    """Whether A and B have the dtype of the layer's weight."""
+    came = dict(zip("AB", result["dtypes of A and B"], strict=True))
+    want = str(args[0].dtype)
+    wrong = [f"{name} is of {dtype}" for name, dtype in came.items() if dtype != want]
+    return f"{' and '.join(wrong)}, but the layer's weight is of {want}." if wrong else None

@@ -172,8 +172,9 @@ class OneMap(_With):
 
 
 @task.mistake(
-    "The two tables are not initialized alike: by default, tokens have size 1 and positions 0.02, "
-    "so order has hardly any effect at first. Initialize both with size 0.3."
+    "The two tables do not both begin with a standard deviation of 0.3. By default it is 1 for "
+    "tokens and 0.02 for positions, so order has hardly any effect at first. (`std` is the "
+    "standard deviation, not the variance.)"
 )
 class UsualStart(_With):
     def __init__(self, n, d_model, n_layers, n_heads):
@@ -209,7 +210,7 @@ def harness(answer, n, d_model, n_layers, n_heads, tokens):
         same, maps = model(tokens, return_weights=True)
     facts = {"shape of the logits": list(logits.shape), "blocks that return weights": len(maps)}
     facts["shape of the weights of each block"] = [list(weights.shape) for weights in maps[:1]]
-    facts["tables initialized with size 0.3"] = sum(starts)
+    facts["tables with a standard deviation of 0.3"] = sum(starts)
     facts["trainable parameters"] = sum(p.numel() for p in model.parameters())
     facts["rows that sum to 1"] = bool((logits.sum(dim=-1) - 1).abs().max() < 1e-3)
     if list(logits.shape) != [*tokens.shape, 12]:

@@ -134,11 +134,18 @@ task.edit(
 )
 
 
+NAN_WINS = (
+    "A failed run (NaN) was chosen: every comparison with NaN is False, so `max` keeps a NaN that "
+    "comes first, and `not mean <= best` accepts any."
+)
+task.edit(NAN_WINS, "if mean > best:", "if not mean <= best:")
+task.edit(NAN_WINS, "if mean > best:", "if mean > best or chosen is None:")
 task.edit(
-    "A failed run (NaN) was chosen: every comparison with NaN is False, so `not mean <= best` "
-    "accepts it.",
-    "if mean > best:",
-    "if not mean <= best:",
+    "A failed run (NaN) was left out of the mean, or counted as 0. Its rate must not be chosen, "
+    "however good the other runs are.",
+    "mean = sum(tried) / len(tried)",
+    "tried = [x for x in tried if x == x]\n"
+    "            mean = sum(tried) / len(tried) if tried else -1",
 )
 
 
@@ -147,14 +154,6 @@ def mean_only(trial, models, rates, search_seeds, seeds):
     found = fair_comparison(trial, models, rates, search_seeds, seeds)
     for row in found.values():
         row["tests"] = [sum(row["tests"]) / len(row["tests"])]
-    return found
-
-
-@task.mistake("The best of all seeds is returned instead of each.")
-def best_seed(trial, models, rates, search_seeds, seeds):
-    found = fair_comparison(trial, models, rates, search_seeds, seeds)
-    for row in found.values():
-        row["tests"] = [max(row["tests"])] * len(row["tests"])
     return found
 
 
@@ -172,11 +171,11 @@ def harness(answer, models, rates, search_seeds, seeds, validation, test):
     found = answer(trial, list(models), list(rates), list(search_seeds), list(seeds))
     if found is None:
         return None
+    enough = len(models) * (len(rates) * len(search_seeds) + len(seeds))
     return {
         "chosen": {model: float(found[model]["rate"]) for model in models},
         "tests": {model: [float(t) for t in found[model]["tests"]] for model in models},
-        "different trials": len(set(made)),
-        "trials": len(made),
+        "trials too many": max(0, len(made) - enough),  # none after a NaN is needed, but allowed
     }
 
 
@@ -221,11 +220,22 @@ def cases(seed):
             if edge == "ties":
                 validation = validation.clamp(max=0.875)
                 validation[:, 1:3] = 0.9375
-            if edge == "failures":
-                validation[:, -1] = math.nan
+            if edge == "failures":  # the best run of all shares its rate with a failed one
+                validation = validation / 4
+                for model, rate in ((0, 3), (1, 1)):
+                    validation[model, rate, :2] = torch.tensor([1.0, math.nan])
                 validation[0, 0] = math.nan
             args = names[:n_models], rates, search_seeds, seeds, validation, test
             if edge or _tells(validation, test):
                 break
         found.append(Case(args, note, kind="edge cases" if edge else "ordinary cases"))
     return found
+
+
+@task.diagnostic
+def too_many(args, result):
+    """How many trials would have been enough."""
+    models, rates, search_seeds, seeds = args[:4]
+    enough = len(models) * (len(rates) * len(search_seeds) + len(seeds))
+    more = result["trials too many"]
+    return f"{enough + more} trials were run; {enough} are enough." if more else None
