@@ -121,13 +121,16 @@ task.mistake(
     "share a beginning: compare all continuations of all beginnings.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, each=True),
 )
-CONTINUED = "Sentences continue after END. One that has ended stays in the pool as it is."
 task.mistake(
-    CONTINUED, lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False)
+    "Sentences continue after END. One that has ended stays in the pool as it is.",
+    lambda step, n_beams, longest: _search(step, n_beams, longest, ends=False),
 )
 
 
-@task.mistake(CONTINUED)
+@task.mistake(
+    "Sentences continue after END and are cut there at last. But their sums include words after "
+    "END. One that has ended stays in the pool as it is."
+)
 def cut_at_last(step, n_beams, longest):
     words = _search(step, n_beams, longest, ends=False)
     return words[: words.index(END) + 1] if END in words else words
@@ -167,15 +170,11 @@ task.mistake(
 )
 
 
-ASIDE = (
+@task.mistake(
     "Sentences that have ended do not compete with the others here. They stay in the pool as they "
     "are, count among the `n_beams`, and may be pushed out again."
 )
-
-
-@task.mistake(ASIDE)
-def laid_aside(step, n_beams, longest, *, within=False):
-    """Of those that end, all are laid aside, or those before the last beginning that is kept."""
+def laid_aside(step, n_beams, longest):
     kept, done = [([], 0.0)], []
     for _ in range(longest):
         pool = [
@@ -183,13 +182,9 @@ def laid_aside(step, n_beams, longest, *, within=False):
             for words, total in kept
             for w, more in enumerate(step(words).tolist())
         ]
-        ended = [x for x in pool if x[0][-1] == END]
+        done += [x for x in pool if x[0][-1] == END]
         kept = sorted((x for x in pool if x[0][-1] != END), key=lambda x: -x[1])[:n_beams]
-        done += [x for x in ended if not within or x[1] > kept[-1][1]]
     return max(done + kept, key=lambda x: x[1])[0]
-
-
-task.mistake(ASIDE, partial(laid_aside, within=True))
 
 
 task.mistake(

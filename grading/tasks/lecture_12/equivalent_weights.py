@@ -60,14 +60,16 @@ def _until_zero(weights, direction):
     return (weights[falls] / -direction[falls]).min() * direction
 
 
-SAME = (
-    "No weight has changed by 0.01: these are the same weights, or almost. Find others. (One weight "
-    "close to 0 blocks a direction at once: try the opposite one, and other rows.)"
+task.mistake(
+    "No weight has changed by 0.01: these are the same weights, or almost. Find others.",
+    lambda weights, values: weights.clone(),
 )
-task.mistake(SAME, lambda weights, values: weights.clone())
 
 
-@task.mistake(SAME)
+@task.mistake(
+    "Only one direction is tried, and a weight close to 0 blocks it at once. Try the opposite one, "
+    "and other rows."
+)
 def one_way(weights, values, place=None, sign=1):
     """Along one row of `Vt` only, in one direction."""
     kept = torch.cat([values, torch.ones_like(values[:, :1])], dim=1)

@@ -134,12 +134,18 @@ task.edit(
 )
 
 
-NAN_WINS = (
-    "A failed run (NaN) was chosen: every comparison with NaN is False, so `max` keeps a NaN that "
-    "comes first, and `not mean <= best` accepts any."
+task.edit(
+    "A failed run (NaN) was chosen: every comparison with NaN is False, so `not mean <= best` "
+    "accepts it.",
+    "if mean > best:",
+    "if not mean <= best:",
 )
-task.edit(NAN_WINS, "if mean > best:", "if not mean <= best:")
-task.edit(NAN_WINS, "if mean > best:", "if mean > best or chosen is None:")
+task.edit(
+    "The first rate was chosen although a run failed (NaN): nothing is larger than NaN, so `max` "
+    "keeps it if it comes first.",
+    "if mean > best:",
+    "if mean > best or chosen is None:",
+)
 task.edit(
     "A failed run (NaN) was left out of the mean, or counted as 0. Its rate must not be chosen, "
     "however good the other runs are.",
