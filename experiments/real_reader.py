@@ -406,7 +406,8 @@ def main(folder: Path, pages: Path) -> None:
         "passages": passages(model, tokenizer, made, parts["report"]),
     }
     table |= {"scores": scores, "cpu_seconds": round(time.process_time() - began)}
-    TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(table, separators=(",", ":"))  # a line for each logit would double it
+    TABLE.write_text(text + "\n", encoding="utf-8")
     say(f"{TABLE}")
 
 

@@ -151,6 +151,8 @@ task.mistake(
     "The search stops at the first sentence that ends. A longer one may still be more probable.",
     lambda step, n_beams, longest: _search(step, n_beams, longest, first=True),
 )
+
+
 @task.mistake(
     "At the end a sentence with END is preferred to a more probable one without. Return the most "
     "probable of those kept, whether it has ended or not."

@@ -124,8 +124,8 @@ task.edit(
     "self.linear.weight + self.B @ self.A",
 )
 task.edit(
-    "`merged_weight` changes the frozen layer's own weight, so `forward` adds the update twice from "
-    "then on. Return a new tensor.",
+    "`merged_weight` changes the frozen layer's own weight, so `forward` adds the update twice "
+    "from then on. Return a new tensor.",
     "return self.linear.weight + self.scale * self.B @ self.A",
     "return self.linear.weight.data.add_(self.scale * self.B @ self.A)",
 )
