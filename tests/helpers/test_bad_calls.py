@@ -33,7 +33,7 @@ ELSEWHERE = {
     "interp.ablation": "helpers/interp/test_ablation.py",
     "interp.attribution": "helpers/interp/test_attribution.py",
     "results.comparison": "experiments/test_search.py",
-    "results.real_questions": "helpers/apps/test_question_answering.py",
+    "apps.real_questions": "helpers/apps/test_question_answering.py",
     "viz.attention_viewer": "helpers/viz/test_attention_viewer.py",
     "viz.dependency_trees": "helpers/viz/test_dependency_trees.py",
     "viz.drawings": "helpers/viz/test_explorables.py",

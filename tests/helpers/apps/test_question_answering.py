@@ -15,8 +15,8 @@ from helpers.apps.question_answering import (
     no_answer_margin,
     occurs_in,
 )
+from helpers.apps.real_questions import real_questions
 from helpers.data.questions import FACTS_VOCABULARY, NAMES, ask, reading_batch
-from helpers.results.real_questions import real_questions
 from helpers.results.store import stored
 from helpers.tokens import PAD
 from helpers.training import train
@@ -195,7 +195,7 @@ def test_cues_come_first_only_where_both_do():
 def test_stored_logits_point_at_what_the_reader_said(passage):
     """A token is two numbers and a text in three lists: one of another length would shift them."""
     said = []
-    for asked in real_questions(passage["article"]):
+    for asked in real_questions(stored("real_reader"), passage["article"]):
         spans, _ = best_spans(asked.logits, longest=30)
         said.append(asked.text(*spans[0].tolist()))
         assert asked.logits.shape == (1, 2, len(asked.pieces))
@@ -204,7 +204,7 @@ def test_stored_logits_point_at_what_the_reader_said(passage):
 
 
 def test_the_last_real_question_has_no_answer():
-    *answered, last = real_questions("Black Death")
+    *answered, last = real_questions(stored("real_reader"), "Black Death")
     assert last.wanted == ("",) and all(all(one.wanted) for one in answered)
     with pytest.raises(ValueError, match="article"):
-        real_questions("Nowhere")
+        real_questions(stored("real_reader"), "Nowhere")

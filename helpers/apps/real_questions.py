@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from helpers.results.store import stored
 from helpers.validation import require
 
 
@@ -34,16 +35,20 @@ class RealQuestion:
         return joined.replace(" ##", "").removeprefix("##")
 
 
-def real_questions(article: str) -> list[RealQuestion]:
+def real_questions(table: Mapping[str, Any], article: str) -> list[RealQuestion]:
     """Five questions about a paragraph of an article, and one that it does not answer.
 
     `experiments/real_reader.py` fine-tuned the reader, on other articles, and stored its logits.
     Text: SQuAD 1.1, CC BY-SA 4.0.
 
+    Args:
+        table: the stored results of that experiment, `stored("real_reader")`.
+        article: title of the article.
+
     Raises:
         ValueError: if there is no paragraph of this article.
     """
-    passages = {passage["article"]: passage for passage in stored("real_reader")["passages"]}
+    passages = {passage["article"]: passage for passage in table["passages"]}
     require(article in passages, "article", repr(article), f"one of {sorted(passages)}")
     found = []
     for asked in passages[article]["asked"]:
