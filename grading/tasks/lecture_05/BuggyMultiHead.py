@@ -17,11 +17,14 @@ task = TaskFile(
     outcome="build multi-head attention as a list of heads and as one projection that is "
     "cut, with the shape of every step",
     hints=(
-        "One of these lines comes from a printed program: see *Two defects in print*, under "
-        "*Deeper* in the lecture.",
-        "One bug shows if you run the module once with a mask and once with a mask that hides "
-        "nothing, and compare.",
-        "One bug makes the scores too small as soon as there is more than one head.",
+        "Two of the bugs are described in *Two defects in print*, under *Deeper* in the lecture. "
+        "Which features of a token does each head read in that program?",
+        "One bug makes the scores too small as soon as there is more than one head. How many "
+        "products does a score add up?",
+        "One bug disables the mask. Run the module with a causal mask, then with a mask that hides "
+        "nothing, and compare the outputs.",
+        "In PyTorch, a method whose name ends in `_` changes its tensor in place. The same method "
+        "without `_` returns a new tensor.",
     ),
 )
 
@@ -115,68 +118,72 @@ class ByMatmul(InParts):
 
 
 task.as_given(
-    "This is the code as given. All three bugs are still in it. Begin with the shapes: "
-    "`W_query.weight` should be (d_model, d_model)."
+    "This is the code as given, with all three bugs. Begin with the shapes: `W_query.weight` "
+    "should be (d_model, d_model)."
 )
 
 
 @task.mistake(
-    "The mask is right now. Two bugs are left. How much of a word does each head read? And how "
-    "many products does a score add up?"
+    "The mask is right now, and two bugs are left. Look at the projections: which features of a "
+    "token does each head read? Look at the divisor: how many products does a score add up?"
 )
 class OnlyMaskMended(InParts):
     shared = wide = True
 
 
 @task.mistake(
-    "The divisor is right now. Two bugs are left. How much of a word does each head read? And "
-    "does the line with the mask change anything?"
+    "The divisor is right now, and two bugs are left. Look at the projections: which features of a "
+    "token does each head read? Look at the line with the mask: does it change `scores`?"
 )
 class OnlyDivisorMended(InParts):
     shared = blind = True
 
 
 @task.mistake(
-    "Each head reads the whole word now. Two bugs are left. How many products does a score add "
-    "up? And does the line with the mask change anything?"
+    "The projections are right now, and two bugs are left. Look at the divisor: how many products "
+    "does a score add up? Look at the line with the mask: does it change `scores`?"
 )
 class OnlyProjectionMended(InParts):
     wide = blind = True
 
 
 @task.mistake(
-    "Mask and divisor are right. But the embedding is cut, and all heads send their piece through "
-    "the same small projection, so each head is blind to the rest of the word. Project the whole "
-    "word with a d_model × d_model matrix, and split the result."
+    "Mask and divisor are right. But the embedding is split first, and all heads send their part "
+    "through the same small projection. So each head is blind to the rest of the token. Project "
+    "the whole token with a d_model × d_model matrix, then split the result."
 )
 class ProjectionLeft(InParts):
     shared = True
 
 
 @task.mistake(
-    "Projections and mask are right. But a score is a sum of the d_k products of one head, so "
-    "√d_model is too large by a factor of √n_heads."
+    "Projections and mask are right. But the scores are divided by √d_model. A score is the sum of "
+    "the d_k products of one head, so this divisor is too large by a factor of √n_heads."
 )
 class DivisorLeft(InParts):
     wide = True
 
 
 @task.mistake(
-    "Projections and divisor are right. But `masked_fill` returns a new tensor and leaves the "
-    "scores as they are (only `masked_fill_` changes them). Its result is discarded."
+    "Projections and divisor are right. But the mask has no effect. `masked_fill` returns a new "
+    "tensor and leaves `scores` unchanged, so its result must be kept. (Only `masked_fill_` works "
+    "in place.)"
 )
 class MaskLeft(InParts):
     blind = True
 
 
-@task.mistake("Projections and mask are right. But the division is gone: divide by √d_k.")
+@task.mistake(
+    "Projections and mask are right. But the scores are not scaled any more: divide them by √d_k."
+)
 class NotDivided(InParts):
     def _weigh(self, scores, mask, d_model):
         return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
 
 
 @task.mistake(
-    "Projections and mask are right. But the scores are divided by d_k, not by its square root."
+    "Projections and mask are right. But the scores are divided by d_k. Divide by its square root, "
+    "√d_k."
 )
 class ByWidth(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -184,8 +191,8 @@ class ByWidth(InParts):
 
 
 @task.mistake(
-    "Projections and mask are right. But the divisor is the square root of the number of heads. "
-    "Take the width of one head."
+    "Projections and mask are right. But the scores are divided by √n_heads, the square root of "
+    "the number of heads. Use the width of one head, d_k."
 )
 class ByNumber(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -194,8 +201,8 @@ class ByNumber(InParts):
 
 
 @task.mistake(
-    "Projections and divisor are right. But the mask is inverted: True means “may attend”, so −∞ "
-    "goes where it is False."
+    "Projections and divisor are right. But the mask is inverted. True means “may attend”, so set "
+    "the scores to −∞ where the mask is False."
 )
 class TurnedAround(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -203,8 +210,8 @@ class TurnedAround(InParts):
 
 
 @task.mistake(
-    "Projections and divisor are right. But masked scores were set to 0, and e⁰ is 1. Set them to "
-    "−∞."
+    "Projections and divisor are right. But masked scores were set to 0. Softmax takes e⁰ = 1, so "
+    "these tokens still get weight. Set their scores to −∞."
 )
 class ZeroScores(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -213,7 +220,7 @@ class ZeroScores(InParts):
 
 @task.mistake(
     "Projections and divisor are right. But the mask is applied after softmax, so the weights of "
-    "a row no longer sum to 1. Set the masked scores to −∞."
+    "a query no longer sum to 1. Set the masked scores to −∞ before softmax."
 )
 class CrossedOut(InParts):
     def _weigh(self, scores, mask, d_model):
@@ -221,9 +228,9 @@ class CrossedOut(InParts):
 
 
 @task.mistake(
-    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
-    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
-    "n_heads, d_k)."
+    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
+    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
+    "each row instead: (batch, T, n_heads, d_k)."
 )
 class WrongCut(InParts):
     def _heads(self, W, x):
@@ -233,8 +240,8 @@ class WrongCut(InParts):
 
 @task.mistake(
     "The projections were reshaped to (batch, n_heads, T, d_k) at once, and the context vectors "
-    "were merged without exchanging words and heads. So each head gets whole words. Split each "
-    "row instead: (batch, T, n_heads, d_k)."
+    "were merged without exchanging tokens and heads. So each head gets whole tokens instead of a "
+    "part of every token. Split each row instead: (batch, T, n_heads, d_k)."
 )
 class WrongCutAndJoin(WrongCut):
     def forward(self, x, mask):
@@ -246,37 +253,38 @@ class WrongCutAndJoin(WrongCut):
 
 
 @task.mistake(
-    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
-    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
-    "n_heads, d_k). And one bug of the code as given is left: how many products does a score add "
-    "up?"
+    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
+    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
+    "each row instead: (batch, T, n_heads, d_k). One bug of the code as given is left, too. Look "
+    "at the divisor: how many products does a score add up?"
 )
 class WrongCutDivisorLeft(WrongCut):
     wide = True
 
 
 @task.mistake(
-    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
-    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
-    "n_heads, d_k). And one bug of the code as given is left: does the line with the mask change "
-    "anything?"
+    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
+    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
+    "each row instead: (batch, T, n_heads, d_k). One bug of the code as given is left, too. Look "
+    "at the line with the mask: does it change `scores`?"
 )
 class WrongCutMaskLeft(WrongCut):
     blind = True
 
 
 @task.mistake(
-    "Each head gets whole words: the projections were reshaped to (batch, n_heads, T, d_k) at "
-    "once, and `view` and `reshape` do not reorder numbers. Split each row instead: (batch, T, "
-    "n_heads, d_k). And divisor and mask are still as given: both have a bug."
+    "Each head gets whole tokens instead of a part of every token. The projections were reshaped "
+    "to (batch, n_heads, T, d_k) at once, but `view` and `reshape` do not reorder numbers. Split "
+    "each row instead: (batch, T, n_heads, d_k). The divisor and the line with the mask are still "
+    "as given, and both have a bug."
 )
 class WrongCutBothLeft(WrongCut):
     wide = blind = True
 
 
 @task.mistake(
-    "Each head gets every n-th number of a row: the cut is (batch, T, d_k, n_heads). The numbers "
-    "of a head are side by side: (batch, T, n_heads, d_k)."
+    "Each head gets every n_heads-th feature of a token, because the projections were split as "
+    "(batch, T, d_k, n_heads). The features of one head are consecutive: (batch, T, n_heads, d_k)."
 )
 class Interleaved(InParts):
     def _heads(self, W, x):
@@ -284,8 +292,8 @@ class Interleaved(InParts):
 
 
 @task.mistake(
-    "The projections make d_k numbers of each word, which is enough for one head only. Every head "
-    "needs d_k numbers of its own: d_model outputs for all of them."
+    "The projections have d_k outputs, which is enough for one head only. Every head needs d_k "
+    "outputs of its own, so all heads together need d_model outputs."
 )
 class OneHeadWide(BuggyMultiHead):
     def __init__(self, d_model, n_heads):
@@ -296,8 +304,8 @@ class OneHeadWide(BuggyMultiHead):
 
 
 @task.mistake(
-    "The layers are d_model × d_model now, but the word is still cut before it reaches them. "
-    "Project the whole word first, and cut the result."
+    "The layers are d_model × d_model now, but the token is still split before it reaches them, so "
+    "the shapes do not fit. Project the whole token first, then split the result."
 )
 class CutBeforeProjection(BuggyMultiHead):
     def heads(self, W, x):
@@ -330,7 +338,7 @@ def harness(answer, sizes, matrices, x, mask):
 
 @task.cases
 def cases(seed):
-    """Two words to check by hand; then without a mask, and with one."""
+    """One token to check by hand; then without a mask, and with one."""
     rng = np.random.default_rng(seed)
     names = ("W_query", "W_key", "W_value", "W_out")
     one = {name: torch.eye(2, dtype=torch.float64) for name in names}
@@ -364,11 +372,13 @@ def as_the_statement_says(args, result):
         wanted = matrices[name].shape
         if tuple(came) != tuple(wanted):
             return (
-                f"{name}.weight has the shape {tuple(came)}, where an nn.Linear from d_model to "
-                f"d_model has {tuple(wanted)}."
+                f"{name}.weight has shape {tuple(came)}. Here an nn.Linear from d_model to d_model "
+                f"has shape {tuple(wanted)}."
             )
     for kind in (InParts, DivisorLeft, NotDivided, ByWidth):
         blind = harness(kind, sizes, matrices, x, torch.ones_like(mask))["output"].numpy()
         if not mask.all() and np.allclose(result["output"], blind, rtol=1e-4, atol=1e-5):
-            return "The output is the same as with a mask that hides nothing."
+            return (
+                "The mask has no effect: the output is the same as with a mask that hides nothing."
+            )
     return None

@@ -1,4 +1,4 @@
-"""Switch one head off."""
+"""Ablate one head."""
 
 import numpy as np
 import torch
@@ -13,9 +13,11 @@ task = TaskFile(
     two_at_once=True,
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "`W_out` receives the context vectors of all heads side by side, head 0 first. Which of "
-        "its columns are multiplied by the numbers of head 0, and which by those of head 1?",
-        "How wide is a head, if `W_out` has n_heads · d_v columns?",
+        "The input of `W_out` is the concatenation of the heads' context vectors, head 0 first. "
+        "Which columns of `W_out` does the vector of head 0 meet, and which does that of head 1?",
+        "`W_out` has n_heads · d_v columns. How do you get d_v, the width of one head, from that?",
+        "`changed = W_out.clone()` makes a copy. `changed[:, start:end] = 0` sets its columns to "
+        "zero from `start` up to, but not including, `end`.",
     ),
 )
 
@@ -50,8 +52,8 @@ def by_numpy(W_out, head, n_heads):
 
 
 @task.mistake(
-    "Rows were set to zero. The rows of `nn.Linear.weight` are its outputs; the heads are its "
-    "inputs, so they own columns."
+    "Rows were set to zero. But the rows of `nn.Linear.weight` are its outputs. The context "
+    "vectors of the heads are its inputs, so a head owns columns."
 )
 def rows(W_out, head, n_heads):
     d, changed = -(-W_out.shape[0] // n_heads), W_out.clone()
@@ -60,63 +62,66 @@ def rows(W_out, head, n_heads):
 
 
 task.edit(
-    "Rows were set to 0. The context vector of a head is multiplied by *columns* of W_out; the "
-    "rows are the outputs.",
+    "Rows were set to zero. The rows of `W_out` are its outputs, to which every head adds. The "
+    "context vector of a head is multiplied by *columns*: `changed[:, start:end]`.",
     "changed[:, head",
     "changed[head",
 )
 task.edit(
-    "Rows were set to 0, d_out / n_heads of them. The rows are the outputs, to which every head "
-    "adds; what belongs to a single head are d_v *columns*.",
+    "Rows were set to zero, d_out / n_heads of them. The rows of `W_out` are its outputs, to which "
+    "every head adds. A single head owns d_v *columns*.",
     "W_out.shape[1]",
     "W_out.shape[0]",
     "changed[:, head",
     "changed[head",
 )
 task.edit(
-    "One row was set to 0: `changed[i]` is row i. A head owns columns, `changed[:, …]`, and d_v of "
-    "them.",
+    "One row was set to zero, because `changed[i]` is row i. A head owns d_v *columns*: "
+    "`changed[:, start:end]`.",
     "    d_v = W_out.shape[1] // n_heads\n",
     "",
     ":, head * d_v : (head + 1) * d_v",
     "head",
 )
 task.edit(
-    "The matrix itself was changed, and the model with it: the head would stay ablated. Change a "
-    "copy, `W_out.clone()`.",
+    "`W_out` itself was modified in place, so the head of the model would stay ablated. Modify a "
+    "copy instead: `W_out.clone()`.",
     "W_out.clone()",
     "W_out",
 )
 
 
 task.edit(
-    "Every n-th column was set to zero. The heads are side by side, so a head has d_v consecutive "
-    "columns.",
+    "Every n_heads-th column was set to zero. The context vectors of the heads are concatenated "
+    "one after the other, so a head owns d_v *consecutive* columns.",
     "    d_v = W_out.shape[1] // n_heads\n",
     "",
     " * d_v : (head + 1) * d_v",
     "::n_heads",
 )
 task.edit(
-    "Only one column was set to zero. A head has d_v of them.",
+    "Only one column was set to zero, the one with the number of the head. A head owns d_v "
+    "columns, so head 1 begins at column d_v, not at column 1.",
     "    d_v = W_out.shape[1] // n_heads\n",
     "",
     " * d_v : (head + 1) * d_v",
     "",
 )
 task.mistake(
-    "This keeps one head and ablates all others. Ablate this one head and keep the others.",
+    "All other heads were ablated, and this one was kept. Set the columns of this head to zero, "
+    "and keep those of the others.",
     lambda W_out, head, n_heads: W_out - ablate_head(W_out, head, n_heads),
 )
 task.mistake(
-    "Another head was ablated. Heads are counted from 0 here.",
+    "The head before this one was ablated. Heads are numbered from 0, so head 0 owns the first d_v "
+    "columns.",
     lambda W_out, head, n_heads: ablate_head(W_out, head - 1 if head else n_heads - 1, n_heads),
 )
 
 
 @task.mistake(
-    "The columns were removed, so the context vectors no longer fit. Set them to zero instead; "
-    "the shape stays the same."
+    "The columns were removed, so the context vectors no longer fit. Set these columns to zero "
+    "instead, and keep the shape."
 )
 def cut_out(W_out, head, n_heads):
     pieces = W_out.chunk(n_heads, dim=1)
@@ -124,42 +129,44 @@ def cut_out(W_out, head, n_heads):
 
 
 task.mistake(
-    "The other heads were scaled up to compensate. Then you would measure that change, too. Leave "
-    "them as they are.",
+    "The other heads were scaled up to compensate. Then you would measure two changes at once, the "
+    "ablation and the scaling. Leave the columns of the other heads unchanged.",
     lambda W_out, head, n_heads: ablate_head(W_out, head, n_heads) * n_heads / (n_heads - 1),
 )
 task.edit(
-    "Heads are counted from 0: head 0 owns the first columns.",
+    "The columns before those of this head were set to zero, and for head 0 none at all. Heads are "
+    "numbered from 0, so head 0 owns the first d_v columns.",
     "changed[:, head * d_v : (head + 1) * d_v]",
     "changed[:, (head - 1) * d_v : head * d_v]",
 )
 
 task.edit(
-    "The width of a head was computed from the number of rows. The rows are the outputs; the "
-    "heads are the columns, n_heads · d_v of them.",
+    "The width of a head was computed from the number of rows. The rows of `W_out` are its "
+    "outputs. The heads share the columns, n_heads · d_v of them.",
     "W_out.shape[1]",
     "W_out.shape[0]",
 )
 task.edit(
-    "The last column of the head was left out. The end of a slice, or of `arange`, is excluded, "
-    "so it needs no −1.",
+    "The last column of the head was not set to zero. The end of a slice, or of `arange`, is "
+    "excluded, so it needs no −1.",
     "(head + 1) * d_v",
     "(head + 1) * d_v - 1",
 )
 task.edit(
-    "One column too many was set to zero: the first one of the next head. The end of a slice is "
-    "excluded, so it is the position where the next head begins.",
+    "One column too many was set to zero: the first column of the next head. The end of a slice is "
+    "excluded, so it is the number of the column where the next head begins.",
     "(head + 1) * d_v",
     "(head + 1) * d_v + 1",
 )
 task.edit(
-    "Only the first column of the head was set to zero. A head has d_v of them, side by side.",
+    "Only the first column of the head was set to zero. A head owns d_v consecutive columns: use a "
+    "slice, `start:end`.",
     "head * d_v : (head + 1) * d_v",
     "head * d_v",
 )
 task.edit(
-    "The number of heads was used as their width: n_heads columns were set to zero, in steps of "
-    "n_heads. How wide is a head?",
+    "The number of heads was used as their width: n_heads columns were set to zero, from head · "
+    "n_heads on. How do you get the width of one head from the number of columns?",
     "head * d_v : (head + 1) * d_v",
     "head * n_heads : (head + 1) * n_heads",
 )
@@ -189,11 +196,7 @@ def which_columns(args, result):
     for column in range(W_out.shape[1]):
         owner = column // (W_out.shape[1] // n_heads)
         if owner == head and result[:, column].any():
-            return (
-                f"Column {column} belongs to head {head}, which should be ablated, but it is not 0."
-            )
+            return f"Column {column} belongs to head {head}, the head to ablate, but it is not 0."
         if owner != head and not np.allclose(result[:, column], W_out[:, column]):
-            return (
-                f"Column {column} belongs to head {owner}, which should stay, but it has changed."
-            )
+            return f"Column {column} belongs to head {owner}, which stays, but it has changed."
     return None

@@ -1,4 +1,4 @@
-"""Switch heads off one by one, and say which question each serves."""
+"""Ablate heads one by one, and find the question that each of them serves."""
 
 import torch
 
@@ -12,10 +12,14 @@ task = TaskFile(
     section="Ablating a head",
     outcome="say what a trained head does, by its map and by ablation, and what n heads cost",
     hints=(
-        "`weight.data = …` puts another tensor into a parameter. Keep the old one, and put it "
-        "back before you ablate the next head.",
+        "`weight = model.heads.W_out.weight` is the parameter, and `weight.data = …` puts another "
+        "tensor into it. Keep a copy of the old tensor, and put it back before the next head.",
         "The logits have the shape (batch, 3 · T, symbols): after `argmax(dim=-1)`, `unflatten(1, "
         "(3, -1))` gives an axis for the questions.",
+        "Do you leave out positions whose target is −100, both from the right answers and from "
+        "their total?",
+        "Measure the three accuracies once with the intact model. For each head, subtract the "
+        "three accuracies after its ablation: the largest difference shows its question.",
     ),
 )
 
@@ -24,7 +28,7 @@ task = TaskFile(
 def head_roles_by_ablation(model, tokens, targets):
     """A list with the question (0, 1, 2 or None) that each head serves."""
 
-    def shares():
+    def accuracies():
         """The accuracy on each question, (3,)."""
         # BEGIN SOLUTION
         with torch.no_grad():
@@ -35,10 +39,10 @@ def head_roles_by_ablation(model, tokens, targets):
         return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))
 
     weight = model.heads.W_out.weight
-    whole, before, roles = weight.detach().clone(), shares(), []
+    whole, before, roles = weight.detach().clone(), accuracies(), []
     for head in range(model.heads.n_heads):
         weight.data = ablate_head(whole, head, model.heads.n_heads)
-        falls = before - shares()  # (3,)
+        falls = before - accuracies()  # (3,)
         roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)
         weight.data = whole
     return roles
@@ -72,107 +76,114 @@ def by_copies(model, tokens, targets):
 
 
 task.edit(
-    "Only head 0 is ever ablated.",
+    "Only head 0 is ablated, again and again. Give `ablate_head` the number of the head whose turn "
+    "it is.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(whole, 0, model.heads.n_heads)",
 )
 task.edit(
-    "The ablation is not undone after each head: from the second head on, several are off at "
-    "once. Put the whole weight back before the next head.",
+    "The ablations add up: from the second head on, several heads are ablated at once. Put the "
+    "whole weight back before you ablate the next head.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
     "    weight.data = whole\n    return roles",
 )
 task.edit(
-    "The ablation is not undone: from the second head on, several heads are off at once, and at "
-    "the end the model is not as it was. Did you put the old weight back, and was it a copy? "
-    "`detach()`, `.data` and `state_dict()` share memory with the weight, so they change with it.",
+    "The ablations add up, and at the end the model is not restored. Did you put the old weight "
+    "back, and was it a copy? `detach()`, `.data` and `state_dict()` share memory with the weight, "
+    "so they change with it. `.clone()` makes a copy.",
     "ablate_head(whole, head, model.heads.n_heads)",
     "ablate_head(weight.data, head, model.heads.n_heads)",
     "        weight.data = whole\n    return roles",
     "    return roles",
 )
 task.edit(
-    "A head that serves question 0 gets None. In Python 0 counts as False, in `or`, in `and` and "
-    "after `if`. Compare with None, or test how far the accuracy falls.",
+    "A head that serves question 0 gets None. Python treats 0 as False in `or`, in `and` and after "
+    "`if`. Compare with None (`is None`), or test how far the accuracy falls.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "(int(falls.argmax()) if falls.max() > 0.1 else None) or None",
 )
 task.edit(
-    "The sign of the differences is wrong: where an accuracy falls, yours is below 0. So a needed "
-    "head gets None, and only a head that does harm gets a question.",
-    "before - shares()",
-    "shares() - before",
+    "The differences have the wrong sign: where an accuracy falls, yours is below 0. So a "
+    "necessary head gets None, and only a head that does harm gets a question. Subtract the "
+    "accuracy after the ablation from the accuracy before.",
+    "before - accuracies()",
+    "accuracies() - before",
 )
 task.edit(
     "You took the first question whose accuracy falls by more than 0.1. A head may help with "
-    "several: take the one whose accuracy falls most.",
+    "several questions: take the one whose accuracy falls most.",
     "int(falls.argmax()) if",
     "int((falls > 0.1).int().argmax()) if",
 )
 task.edit(
-    "A head that is not needed gets a question as well. If no accuracy falls by more than 0.1, "
-    "its entry is None.",
+    "A head that is not necessary gets a question, too. If no accuracy falls by more than 0.1, the "
+    "entry of this head is None.",
     "int(falls.argmax()) if falls.max() > 0.1 else None",
     "int(falls.argmax())",
 )
 task.edit(
-    "This is the question that is answered *best* without the head. Return the one whose accuracy "
-    "falls most.",
+    "You return the question with the *highest* accuracy after the ablation. Return the question "
+    "whose accuracy falls most.",
     "int(falls.argmax()) if",
     "int((before - falls).argmax()) if",
 )
 task.edit(
-    "This is the question that is answered worst without the head, even if it was no better with "
-    "it. Compare with the accuracies before.",
+    "You return the question with the lowest accuracy after the ablation, even if the intact model "
+    "is no better at it. Compare with the accuracies before the ablation.",
     "int(falls.argmax()) if",
     "int((before - falls).argmin()) if",
 )
 task.edit(
-    "Positions without a question (−100) are counted as wrong answers. That makes all differences "
-    "smaller.",
+    "Positions without a question (target −100) are counted as wrong answers, so all differences "
+    "are too small. Divide by the number of positions that have a question.",
     "asked.double().sum(dim=(0, 2))",
     "asked.double().numel() * 3",
 )
 task.edit(
-    "Positions and questions are mixed up: the first T logits belong to question 0, the next T to "
-    "question 1.",
+    "Positions and questions are mixed up. The first T logits belong to question 0, the next T to "
+    "question 1: split that axis as (3, T).",
     "argmax(dim=-1).unflatten(1, (3, -1))",
     "argmax(dim=-1).unflatten(1, (-1, 3)).transpose(1, 2)",
     "targets.unflatten(1, (3, -1))",
     "targets.unflatten(1, (-1, 3)).transpose(1, 2)",
 )
 task.edit(
-    "All three questions share one accuracy, so every head that is needed gets question 0.",
+    "One accuracy was computed over all three questions, so every necessary head gets question 0. "
+    "Compute one accuracy for each question.",
     "return right.double().sum(dim=(0, 2)) / asked.double().sum(dim=(0, 2))",
     "return (right.double().sum() / asked.double().sum()).expand(3)",
 )
 
 
 @task.mistake(
-    "Rows of `W_out` were set to zero. A head owns columns: the inputs of the projection."
+    "Rows of `W_out` were set to zero. A head owns columns, because its context vector is a part "
+    "of the input of `W_out`."
 )
 def rows_cut(model, tokens, targets):
     weight = model.heads.W_out.weight
     whole, n = weight.detach().clone(), model.heads.n_heads
 
-    def shares():
+    def accuracies():
         found = model(tokens).argmax(dim=-1).unflatten(1, (3, -1))
         wanted = targets.unflatten(1, (3, -1))
         right = ((found == wanted) & (wanted != -100)).double().sum(dim=(0, 2))
         return right / (wanted != -100).double().sum(dim=(0, 2))
 
-    before, roles = shares(), []
+    before, roles = accuracies(), []
     for head in range(n):
         weight.data = ablate_head(whole.T, head, n).T
-        falls = before - shares()
+        falls = before - accuracies()
         roles.append(int(falls.argmax()) if falls.max() > 0.1 else None)
         weight.data = whole
     return roles
 
 
-@task.mistake("The roles are right. But the model still has an ablated head: put the weight back.")
+@task.mistake(
+    "The roles are right. But after your function has returned, a head of the model is still "
+    "ablated. Put the weight of `W_out` back before you return."
+)
 def left_off(model, tokens, targets):
     roles = head_roles_by_ablation(model, tokens, targets)
     weight = model.heads.W_out.weight
@@ -265,12 +276,11 @@ def which_head(args, result):
     right = harness(head_roles_by_ablation, *args)["roles"]
     for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
         if came != want:
-            said = f"Head {head} serves {want}, but your list has {came}."
+            serves = "no question" if want is None else f"question {want}"
+            said = f"Head {head} serves {serves}, so its entry is {want}, but yours is {came}."
             if not result["model as it was"]:
-                said += " And W_out is not restored: after the call, it is not as it was before."
+                said += " And `W_out` is not restored: the call has changed its weight."
             return said
     if not result["model as it was"]:
-        return (
-            "The roles are right. But W_out is not restored: it is not as it was before the call."
-        )
+        return "The roles are right. But `W_out` is not restored: the call has changed its weight."
     return None

@@ -24,17 +24,17 @@ def head_ablation(model, tokens, n, n_layers, n_heads):
     # BEGIN SOLUTION
     drops = torch.zeros(n_layers, n_heads, n + 1, dtype=torch.float64)
 
-    def shares():
+    def accuracies():
         with torch.no_grad():
             logits = model(tokens[:, :-1])[:, -(n + 1) :]  # (batch, n + 1, vocab)
         right = logits.argmax(dim=-1) == tokens[:, -(n + 1) :]  # (batch, n + 1)
         return right.double().mean(dim=0)  # (n + 1,)
 
-    whole = shares()
+    whole = accuracies()
     for layer in range(n_layers):
         for head in range(n_heads):
             with ablated(model, [(layer, head)], "mean"):
-                drops[layer, head] = whole - shares()
+                drops[layer, head] = whole - accuracies()
     return drops
     # END SOLUTION
 
@@ -59,13 +59,13 @@ def by_lists(model, tokens, n, n_layers, n_heads):
 
 task.edit(
     "These are the accuracies with the head ablated. Return how far they fell.",
-    "= whole - shares()",
-    "= shares()",
+    "= whole - accuracies()",
+    "= accuracies()",
 )
 task.edit(
     "The sign is wrong: if a head is needed, its drop is above 0.",
-    "= whole - shares()",
-    "= shares() - whole",
+    "= whole - accuracies()",
+    "= accuracies() - whole",
 )
 task.edit(
     "The heads were replaced by zeros. Use the mean: zeros also remove what is the same in all "
@@ -80,8 +80,8 @@ task.edit(
 )
 task.edit(
     "Nothing is ablated while the accuracies are measured: measure within the block of `with`.",
-    "                drops[layer, head] = whole - shares()",
-    "                pass\n            drops[layer, head] = whole - shares()",
+    "                drops[layer, head] = whole - accuracies()",
+    "                pass\n            drops[layer, head] = whole - accuracies()",
 )
 task.edit(
     "The head is always ablated in the first layer, whichever layer is given.",
