@@ -264,7 +264,7 @@ def accessibility(visited: Visit) -> list[str]:
 
 
 def overflow(visited: Visit) -> list[str]:
-    """The page is never wider than the window, neither on a desktop nor on a phone."""
+    """Neither the page is wider than the window nor an explorable than its frame, on any screen."""
     complaints = []
     for width in (DESKTOP, PHONE):
         too_wide = visited.seen(width, "light").evaluate(
@@ -283,6 +283,13 @@ def overflow(visited: Visit) -> list[str]:
                 title.getBoundingClientRect().right >
                   title.closest(".prev-next-area").getBoundingClientRect().right + 1
               ).map(title => `${window.innerWidth} px cut “${title.textContent.trim()}”`)"""
+        )
+        complaints += visited.page.evaluate(
+            """() => [...document.querySelectorAll(".explorable .stage")]
+              .filter(stage => stage.scrollWidth > stage.clientWidth)
+              .map(stage => `at ${window.innerWidth} px an explorable is ` +
+                `${stage.scrollWidth - stage.clientWidth} px wider than its frame: ` +
+                stage.closest(".explorable").dataset.explorable)"""
         )
     return complaints
 

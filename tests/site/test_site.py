@@ -492,6 +492,11 @@ FAULTS = [
         '<div class="prev-next-area" style="overflow:hidden;width:9px"><p style="width:20px">n</p>'
         "</div>",
     ),
+    (
+        "overflow",  # wider than its frame, but not than the window
+        '<div class="explorable" data-explorable="wide"><form class="stage" style="width:300px">'
+        '<div style="width:329px">wide</div></form></div>',
+    ),
     ("dark_mode", '<article><div style="background:#fff;height:99px">bright</div></article>'),
     ("dark_mode", '<article><svg role="img" style="color:#000"></svg></article>'),
     (

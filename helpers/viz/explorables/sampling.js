@@ -1,7 +1,7 @@
 /* Lecture 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
    config: {words: [word, …], logits: [logit, …]}, the largest logit first */
 lamplight.explorable("sampling", (stage, { words, logits }) => {
-  const { html, softmax, number, slider, button, status, bar, random } = lamplight;
+  const { html, softmax, number, slider, button, status, random } = lamplight;
   const n = words.length;
   const state = { temperature: 1, k: n, p: 1 };
   let counts = null, seed = 0;
@@ -17,6 +17,8 @@ lamplight.explorable("sampling", (stage, { words, logits }) => {
     const total = kept.reduce((a, b) => a + b, 0);
     return kept.map((share) => share / total);
   };
+  // As wide as the number beside it allows, on a phone too.
+  const bar = (share) => html("i", { class: "bar", style: `width:calc(${share} * (100% - 3.2rem))` });
   const change = (name) => (value) => { state[name] = value; counts = null; draw(); };
   const sample = () => {
     const shares = probabilities(), next = random(seed += 1);
@@ -37,8 +39,9 @@ lamplight.explorable("sampling", (stage, { words, logits }) => {
   const said = status();
   stage.append(
     ...sliders.map((s) => s.element),
-    html("table", {}, html("thead", {}, html("tr", {}, ...["next word", "probability", "of 100 samples"].map((name) =>
-      html("th", { scope: "col" }, name)))), html("tbody", {}, ...rows)),
+    html("table", { style: "max-width:24rem;width:100%" }, html("thead", {}, html("tr", {},
+      ...["next word", "probability", "samples"].map((name, i) =>
+        html("th", { scope: "col", style: i === 1 ? "width:100%" : "" }, name)))), html("tbody", {}, ...rows)),
     html("div", { class: "row" }, button("Sample 100", sample), button("Start again", () => {
       Object.assign(state, { temperature: 1, k: n, p: 1 });
       [1, n, 1].forEach((value, i) => sliders[i].set(value));
@@ -47,7 +50,7 @@ lamplight.explorable("sampling", (stage, { words, logits }) => {
   const draw = () => {
     const shares = probabilities();
     rows.forEach((row, i) => {
-      row.cells[1].replaceChildren(bar(shares[i], 160), number(shares[i], 3));
+      row.cells[1].replaceChildren(bar(shares[i]), number(shares[i], 3));
       row.cells[2].textContent = counts ? counts[i] : "–";
     });
     const left = shares.filter((share) => share > 0).length;

@@ -1355,6 +1355,7 @@ PRESSED_FIRST = {
     point_at_span: ["red"],
     rotary_dials: [],
     rouge_and_facts: [],
+    sampling: [],
     scale_scores: [],
     seed_swap: [],
     shuffle_words: [],
@@ -1371,3 +1372,7 @@ def test_is_accessible_and_fits(play, make, width):
         page.get_by_role("button", name=name).click()
     assert Axe().run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_all_are_looked_at():
+    assert sorted(make.__name__ for make in PRESSED_FIRST) == SCRIPTS
