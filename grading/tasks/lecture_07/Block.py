@@ -20,7 +20,7 @@ task = TaskFile(
     "to PyTorch's own layer",
     forbidden=("helpers.blocks.TransformerBlock",),
     hints=(
-        "The six equations of *Pre-norm and post-norm* are the post-norm half. Write those first.",
+        "The lecture has *The six equations* of both orders. Write the post-norm column first.",
         "In pre-norm, what does a sublayer read, and what is its output added to?",
     ),
 )

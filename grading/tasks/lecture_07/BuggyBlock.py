@@ -1,4 +1,4 @@
-"""Find the bugs: a post-norm block with its norm, its dropout and its stream astray."""
+"""Find the bugs: a post-norm block with a wrong norm, dropout and residual connection."""
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,7 @@ task = TaskFile(
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     hints=(
-        "Write the six equations of *Pre-norm and post-norm* next to the lines of `forward`, and "
+        "Write the post-norm column of *The six equations* next to the lines of `forward`, and "
         "compare what each one reads.",
         "Lecture 4 introduced dropout. The module `nn.Dropout` knows whether it is in training. A "
         "function has to be told, and a module finds the answer in `self.training`.",

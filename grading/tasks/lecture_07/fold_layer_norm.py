@@ -185,7 +185,7 @@ def harness(answer, sizes, state, tokens):
 
 @task.cases
 def cases(seed):
-    """No block, so that only embedding, norm and readout count; then one block and more."""
+    """No block, so that only embedding, norm and output layer count; then one block and more."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for n_layers, batch, T, d_model, n_heads, d_ff, vocab, n_outputs in (
@@ -201,7 +201,7 @@ def cases(seed):
             for name, p in TransformerModel(TransformerConfig(**sizes)).state_dict().items()
         }
         tokens = torch.randint(vocab, (batch, T), generator=generator)
-        note = f"{n_layers} blocks" if n_layers else "no block: embedding, last norm, readout"
+        note = f"{n_layers} blocks" if n_layers else "no block: embedding, last norm, output layer"
         found.append(Case((sizes, state, tokens), note, kind="ordinary cases"))
     return found
 

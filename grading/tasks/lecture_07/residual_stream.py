@@ -1,4 +1,4 @@
-"""Pre-norm from the parts of post-norm blocks, with all that is written into the stream."""
+"""Pre-norm from the parts of post-norm blocks, with all that is added to the residual stream."""
 
 from itertools import pairwise
 
@@ -18,7 +18,8 @@ task = TaskFile(
     outcome="write a transformer block, turn post-norm into pre-norm, and copy the weights "
     "to PyTorch's own layer",
     hints=(
-        "The six lines of *Pre-norm* are one block. Which two of the six are contributions?",
+        "The pre-norm column of *The six equations* is one block. Which two of its results are "
+        "contributions?",
         "Attention reads `block.norm_attention(x)`. Its output is added to `x` itself.",
     ),
 )
@@ -44,7 +45,7 @@ def residual_stream(blocks, last, x, mask):
 
 @task.alternative
 def by_differences(blocks, last, x, mask):
-    """The switch of the helper, and differences of the stream."""
+    """The switch of the helper, and differences of the residual stream."""
     streams = [x]
     for block in blocks:
         block.norm = "pre"
@@ -56,7 +57,7 @@ def by_differences(blocks, last, x, mask):
 
 @task.alternative
 def by_sums(blocks, last, x, mask):
-    """The stream is summed up anew each time."""
+    """The residual stream is summed up anew each time."""
     written = [x]
     for block in blocks:
         for norm, part in (
@@ -100,7 +101,7 @@ def _changed(**changes):
 
 
 def _in_place(copied):
-    """Wrong: the stream is changed in place, and it is the first entry of the list."""
+    """Wrong: the residual stream is changed in place, and it is the first entry of the list."""
 
     def answer(blocks, last, x, mask):
         x = x.clone() if copied else x

@@ -33,7 +33,7 @@ def _count(d, n_blocks, vocab, tied):
 def widest_model(budget, n_blocks, n_heads, vocab, tied):
     """The largest d_model for at most `budget` parameters, and the number of parameters."""
     # BEGIN SOLUTION
-    n_tables = 1 if tied else 2  # embedding, and readout
+    n_tables = 1 if tied else 2  # embedding, and output layer
 
     def count(d):
         attention = 4 * (d * d + d)

@@ -63,7 +63,7 @@ class CachedModel:
         projections = attention.W_query, attention.W_key, attention.W_value
         qkv = torch.stack([W(x) for W in projections])  # (3, n, d_model)
         q, k, v = qkv.unflatten(-1, (attention.n_heads, -1)).transpose(1, 2)  # (heads, n, d_k) each
-        start = self.kept[layer].shape[2]  # where the new words stand
+        start = self.kept[layer].shape[2]  # position of the first new word
         q, k = self.model.positions.rotate(q, k, start)
         k, v = self.kept[layer] = torch.cat([self.kept[layer], torch.stack([k, v])], dim=2)
         n, T = q.shape[1], k.shape[1]

@@ -51,7 +51,7 @@ class TiedModel(nn.Module):
 
 
 @task.alternative
-class WithoutReadout(nn.Module):
+class WithoutOutputLayer(nn.Module):
     """The table is used twice."""
 
     def __init__(self, vocab, d_model, stack):
@@ -66,7 +66,7 @@ class WithoutReadout(nn.Module):
 
 @task.alternative
 class OtherWay(TiedModel):
-    """The embedding takes the readout's table."""
+    """The embedding takes the output layer's matrix."""
 
     def __init__(self, vocab, d_model, stack):
         super().__init__(vocab, d_model, stack)

@@ -110,7 +110,7 @@ task.mistake(
     "The words no longer move in a circle. But the mean still includes one number too many for "
     "each text: what is the target of its last word?"
 )
-def filler_at_the_end(logits, tokens):
+def padding_at_the_end(logits, tokens):
     targets = torch.nn.functional.pad(tokens[:, 1:], (0, 1))
     return _mean(logits, targets, tokens != PAD)
 
@@ -217,7 +217,7 @@ def perplexity(logits, tokens):
 
 @task.cases
 def cases(seed):
-    """One text of three words by hand; then filler, whole texts, and sizes that all differ."""
+    """One text of three words by hand; then padding, whole texts, and sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
     shares = [
         [0.1, 0.2, 0.2, 0.5],

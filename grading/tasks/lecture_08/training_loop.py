@@ -1,4 +1,4 @@
-"""A training loop of one's own: shift, filler, rate, clipping."""
+"""A training loop: shift, padding, learning rate, clipping."""
 
 import torch
 import torch.nn.functional as F
@@ -254,7 +254,7 @@ def harness(answer, table, readout, batches, lr, warmup, clip):
 
 @task.cases
 def cases(seed):
-    """Batches with filler and without, all with large gradients; then some with small ones."""
+    """Batches with padding and without, all with large gradients; then some with small ones."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for vocab, width, n, T, steps, warmup, lr, clip in (
