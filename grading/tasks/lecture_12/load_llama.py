@@ -275,11 +275,11 @@ def cases(seed):
         return torch.randn(shape, dtype=torch.float64, generator=generator)
 
     found = []
-    for layers, n_heads, n_kv, d_head, d_ff, vocab, T in (
-        (1, 1, 1, 2, 3, 4, 1),
-        (1, 4, 2, 2, 5, 6, 4),
-        (2, 4, 2, 4, 7, 9, 5),
-        (3, 6, 2, 2, 6, 8, 6),
+    for layers, n_heads, n_kv, d_head, d_ff, vocab, T, eps, base in (
+        (1, 1, 1, 2, 3, 4, 1, 0.05, 50.0),
+        (1, 4, 2, 2, 5, 6, 4, 0.05, 50.0),
+        (2, 4, 2, 4, 7, 9, 5, 0.1, 20.0),
+        (3, 6, 2, 2, 6, 8, 6, 0.02, 80.0),
     ):
         d = n_heads * d_head
         weights = {"embed_tokens.weight": draw(vocab, d), "lm_head.weight": draw(vocab, d)}
@@ -301,8 +301,8 @@ def cases(seed):
             "num_hidden_layers": layers,
             "num_attention_heads": n_heads,
             "num_key_value_heads": n_kv,
-            "rms_norm_eps": 0.05,
-            "rope_theta": 50.0,
+            "rms_norm_eps": eps,
+            "rope_theta": base,
         }
         tokens = torch.randint(vocab, (T,), generator=generator)
         note = f"{layers} layers, {n_heads} query heads, {n_kv} key-value heads, {T} words"

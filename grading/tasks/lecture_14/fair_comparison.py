@@ -185,15 +185,15 @@ def harness(answer, models, rates, search_seeds, seeds, validation, test):
     }
 
 
-def _tells(validation, test):
+def _tells(validation, test, n_search):
     """Whether another way to choose gives another rate, for each such way and some model."""
-    searched = validation[..., :2]  # (models, rates, search seeds)
+    searched = validation[..., :n_search]  # (models, rates, search seeds)
     means = searched.mean(dim=-1)  # (models, rates)
     ways = (
         searched[..., 0],
         searched.amax(dim=-1),
-        test[..., :2].mean(dim=-1),
-        validation[..., 2:].mean(dim=-1),
+        test[..., :n_search].mean(dim=-1),
+        validation[..., n_search:].mean(dim=-1),
         means[:1].expand_as(means),
         means.mean(dim=0, keepdim=True).expand_as(means),
     )
@@ -212,14 +212,14 @@ def cases(seed):
         (0.001, 0.003, 0.01, 0.03, 0.1),
         (0.003, 0.01, 0.03, 0.1),
     )
-    for n_models, rates, edge, note in (
-        (2, four, None, "two models, four rates"),
-        (3, five, None, "three models, five rates"),
-        (2, four, "ties", "two rates with equal validation results"),
-        (2, larger, "failures", "some runs failed (NaN)"),
+    for n_models, rates, n_search, n_seeds, edge, note in (
+        (2, four, 2, 3, None, "two models, four rates"),
+        (3, five, 3, 2, None, "three models, five rates"),
+        (2, four, 2, 3, "ties", "two rates with equal validation results"),
+        (2, larger, 2, 4, "failures", "some runs failed (NaN)"),
     ):
-        search_seeds, seeds = (100, 101), (0, 1, 2)
-        shape = n_models, len(rates), 5
+        search_seeds, seeds = tuple(range(100, 100 + n_search)), tuple(range(n_seeds))
+        shape = n_models, len(rates), n_search + n_seeds
         while True:
             validation = (torch.rand(shape, generator=generator) * 64).round() / 64
             test = (torch.rand(shape, generator=generator) * 64).round() / 64
@@ -232,7 +232,7 @@ def cases(seed):
                     validation[model, rate, :2] = torch.tensor([1.0, math.nan])
                 validation[0, 0] = math.nan
             args = names[:n_models], rates, search_seeds, seeds, validation, test
-            if edge or _tells(validation, test):
+            if edge or _tells(validation, test, n_search):
                 break
         found.append(Case(args, note, kind="edge cases" if edge else "ordinary cases"))
     return found

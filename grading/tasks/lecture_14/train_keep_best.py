@@ -208,8 +208,8 @@ def cases(seed):
     """The best measure comes in the middle; comes twice; comes after a fall."""
     generator = torch.Generator().manual_seed(seed)
     found = []
-    for vocab, width, n, T, rounds, every, lr, scores, note, kind in (
-        (5, 3, 2, 4, 3, 2, 0.1, (0.2, 0.7, 0.4), "the best in the middle", "ordinary cases"),
+    for vocab, width, n, T, rounds, every, warmup, lr, scores, note, kind in (
+        (5, 3, 2, 4, 3, 2, 3, 0.1, (0.2, 0.7, 0.4), "the best in the middle", "ordinary cases"),
         (
             7,
             4,
@@ -217,12 +217,13 @@ def cases(seed):
             6,
             4,
             2,
+            2,
             0.1,
             (0.1, 0.6, 0.3, 0.5),
             "a second rise after the best",
             "ordinary cases",
         ),
-        (6, 4, 3, 5, 4, 3, 0.05, (0.2, 0.9, 0.5, 0.9), "the best comes twice", "edge cases"),
+        (6, 4, 3, 5, 4, 3, 4, 0.05, (0.2, 0.9, 0.5, 0.9), "the best comes twice", "edge cases"),
     ):
         batches = []
         for _ in range(rounds * every):
@@ -232,7 +233,7 @@ def cases(seed):
             batches.append((inputs, targets))
         table = torch.randn(vocab, width, generator=generator, dtype=torch.float64)
         readout = torch.randn(width, vocab, generator=generator, dtype=torch.float64)
-        args = table, 2 * readout, batches, lr, 3, scores, every
+        args = table, 2 * readout, batches, lr, warmup, scores, every
         found.append(Case(args, f"{rounds * every} steps, {note}", kind=kind))
     return found
 
