@@ -12,6 +12,7 @@ publish      publication: database, tables, pages, exports
 policy, policy_file    the lecturer's rules, read from class.toml
 private_tasks          the tasks that are graded, the lecturer's own among them
 sheets       the exercise sheets, and which of their tasks a notebook holds
+states       states of files, sheets and points
 tables       CSV tables, read and written
 
 intake/      what was handed in

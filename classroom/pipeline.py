@@ -15,7 +15,7 @@ from classroom.gradebook.decisions import read_decisions
 from classroom.gradebook.mark import mark
 from classroom.gradebook.store import Store
 from classroom.intake.intake import Intake, intake
-from classroom.intake.select import Listed, ReviewItem, State
+from classroom.intake.select import Listed, ReviewItem
 from classroom.lms import exports
 from classroom.options import Options, Summary
 from classroom.policy import Policy, possible_points
@@ -24,6 +24,7 @@ from classroom.publish import publish
 from classroom.run import Run
 from classroom.sandbox.bubblewrap import bubblewrap, require_others_may_read
 from classroom.sandbox.limits import Limits
+from classroom.states import State
 from grading.task import Task, all_tasks
 from helpers.validation import require
 

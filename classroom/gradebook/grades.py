@@ -8,16 +8,15 @@ from datetime import datetime
 
 from classroom.gradebook.store import Correction, Graded, Result, Store
 from classroom.intake.roster import Student
-from classroom.intake.select import OK, Listed, ReviewItem
+from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
 from classroom.sandbox.examiner import Flag
 from classroom.sheets import items_of
+from classroom.states import By, State
 from grading.task import Task
 
 NOTHING = "nothing handed in"
-"""Status of a student without a file."""
-GRADER, WAITING = "grader", "waiting"
-"""Who gave the points of a task, if no person did: the grader, or nobody yet."""
+"""What is said of a student without a file."""
 WHOLE = "In this class a task counts all or nothing."
 REVIEWED_FLAGS = (Flag.FORGED, Flag.FLOODED, Flag.NOT_JUDGED)
 """Flags that a person should see before a grade is final."""
@@ -30,8 +29,7 @@ class Grade:
     task: str
     points: float
     possible: float
-    by: str
-    """`GRADER`, `WAITING` for a person, or the person who gave the points."""
+    by: By
     result: Result | None = None
     correction: Correction | None = None
     stale: bool = False
@@ -40,7 +38,12 @@ class Grade:
     @property
     def waiting(self) -> bool:
         """Whether a person still has to read the answer."""
-        return self.by == WAITING
+        return self.by is By.WAITING
+
+    @property
+    def author(self) -> str:
+        """The person who gave the points, as named; empty if no person did."""
+        return (self.correction.author or "a person") if self.by is By.PERSON else ""
 
 
 @dataclass
@@ -49,7 +52,6 @@ class SheetGrade:
 
     student: Student
     lecture: int | None
-    status: str
     row: Listed | None = None
     """The file that counts, or a file that cannot be graded."""
     graded: Graded | None = None
@@ -66,9 +68,24 @@ class SheetGrade:
         return self.row.handed.name if self.row else ""
 
     @property
+    def state(self) -> State:
+        """What becomes of the sheet."""
+        return self.row.state if self.row else State.MISSING
+
+    @property
+    def status(self) -> str:
+        """The state in words; why it was not graded."""
+        return self.row.status if self.row else NOTHING
+
+    @property
+    def earned(self) -> float:
+        """Sum of the points before lateness."""
+        return sum(grade.points for grade in self.grades)
+
+    @property
     def points(self) -> float:
         """Sum of the points after lateness."""
-        return round(self.share * sum(grade.points for grade in self.grades), 6)
+        return round(self.share * self.earned, 6)
 
     @property
     def possible(self) -> float:
@@ -111,12 +128,11 @@ def grade_sheets(
         for lecture in sorted(mine | set(lectures) or {None}, key=lambda n: n or 0):
             row = accepted.get((student.id, lecture))
             if row is None:
-                other = refused.get(student.id)
-                sheet = SheetGrade(student, lecture, other.status if other else NOTHING, other)
+                sheet = SheetGrade(student, lecture, refused.get(student.id))
                 results = _no_results(sheet, tasks)
                 items += _grade(sheet, results, corrections, policy)
             else:
-                sheet = SheetGrade(student, lecture, OK, row, store.get(row.key))
+                sheet = SheetGrade(student, lecture, row, store.get(row.key))
                 by_name = {result.task: result for result in sheet.graded.results}
                 order = [i.task for i in items_of(lecture, tasks) if i.task in by_name]
                 items += _grade(sheet, [by_name[name] for name in order], corrections, policy)
@@ -151,15 +167,15 @@ def _grade(
         points = round(result.points * possible / result.possible, 2)
         if not rules.partial and 0 < points < possible:
             points, result.part = 0.0, WHOLE
-        grade = Grade(result.task, points, possible, GRADER, result)
+        grade = Grade(result.task, points, possible, By.GRADER, result)
         given = corrections.get((sheet.student.id, result.task))
         if result.review:
-            grade.points, grade.by = 0.0, WAITING
+            grade.points, grade.by = 0.0, By.WAITING
         if given:
             grade.correction = given
             grade.stale = given.answer != result.answer_id
             if not (grade.stale and result.review):  # another text is another answer: read it again
-                grade.points, grade.by = given.points, given.author or "a person"
+                grade.points, grade.by = given.points, By.PERSON
             if grade.stale and not result.review:
                 changed = "the answer changed since"
                 what = changed if result.answer_id else "no answer is there now, and"
@@ -209,7 +225,7 @@ def _better_before(
         when = datetime.fromisoformat(graded.handed) if graded.handed else sheet.row.when
         if when >= sheet.row.when:
             continue
-        other = SheetGrade(sheet.student, sheet.lecture, OK, graded=graded)
+        other = SheetGrade(sheet.student, sheet.lecture, graded=graded)
         results = [result for result in graded.results if result.task in tasks]
         _grade(other, results, corrections, policy)
         other.late = policy.days_late(sheet.lecture, sheet.student.id, when)

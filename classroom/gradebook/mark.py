@@ -17,9 +17,10 @@ from classroom.gradebook.grades import SheetGrade, grade_sheets
 from classroom.gradebook.store import Store
 from classroom.intake.intake import Intake
 from classroom.intake.roster import Class, Student
-from classroom.intake.select import ReviewItem, State
+from classroom.intake.select import ReviewItem
 from classroom.policy import Policy
 from classroom.run import Run
+from classroom.states import State
 
 WRITTEN = ("id", "name", "lecture", "task", "points", "possible", "comment", "author")
 WRITTEN = (*WRITTEN, "answer id", "earlier", "answer")
@@ -109,7 +110,7 @@ def _set_final(
     for sheet in sheets:
         mine = [item for item in items if item.student == sheet.student and item.id in open_items]
         about = [item for item in mine if item.lecture in (None, sheet.lecture)]
-        failed = sheet.row is not None and sheet.row.state is State.GRADER_FAILED
+        failed = sheet.state is State.GRADER_FAILED
         sheet.final = not about and not sheet.waiting and not failed
 
 

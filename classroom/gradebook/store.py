@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from classroom import tables
+from classroom.states import By, State
 
-VERSION = 1
-TABLES = """
+VERSION = 2
+TABLES = f"""
 CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS student (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, blind INTEGER NOT NULL DEFAULT 0);
@@ -47,11 +48,13 @@ CREATE TABLE IF NOT EXISTS decision (
     PRIMARY KEY (lecture, file, what));
 CREATE TABLE IF NOT EXISTS grade (
     student TEXT NOT NULL, lecture INTEGER NOT NULL, task TEXT NOT NULL, points REAL NOT NULL,
-    possible REAL NOT NULL, by TEXT NOT NULL, PRIMARY KEY (student, lecture, task));
+    possible REAL NOT NULL, by TEXT NOT NULL CHECK (by IN {(*map(str, By),)}),
+    author TEXT NOT NULL, PRIMARY KEY (student, lecture, task));
 CREATE TABLE IF NOT EXISTS sheet (
-    student TEXT NOT NULL, lecture INTEGER NOT NULL, status TEXT NOT NULL, file TEXT NOT NULL,
-    points REAL NOT NULL, possible REAL NOT NULL, late INTEGER NOT NULL, final INTEGER NOT NULL,
-    PRIMARY KEY (student, lecture));
+    student TEXT NOT NULL, lecture INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN {(*map(str, State),)}), status TEXT NOT NULL,
+    file TEXT NOT NULL, points REAL NOT NULL, possible REAL NOT NULL, late INTEGER NOT NULL,
+    final INTEGER NOT NULL, PRIMARY KEY (student, lecture));
 """
 
 
@@ -306,9 +309,9 @@ class Store:
         """Sheets of anonymous participants that have a submission or points."""
         query = (
             "SELECT lecture, id, name, points, possible, final FROM sheet JOIN student "
-            "ON student = id WHERE blind AND (status = 'ok' OR points > 0) ORDER BY lecture, id"
+            "ON student = id WHERE blind AND (state = ? OR points > 0) ORDER BY lecture, id"
         )
-        sheets = [BlindSheet(*row) for row in self.base.execute(query)]
+        sheets = [BlindSheet(*row) for row in self.base.execute(query, (State.COUNTS,))]
         return [sheet for sheet in sheets if lecture in (None, sheet.lecture)]
 
     def rename(self, former: Mapping[tuple[int, str], str]) -> int:
@@ -357,11 +360,13 @@ class Store:
             for sheet in sheets:
                 place = sheet.student.id, sheet.lecture or 0
                 self.base.execute("DELETE FROM grade WHERE student = ? AND lecture = ?", place)
-                rows = [(*place, g.task, g.points, g.possible, g.by) for g in sheet.grades]
-                self.base.executemany("INSERT INTO grade VALUES (?, ?, ?, ?, ?, ?)", rows)
-                values = (*place, sheet.status, sheet.file, sheet.points, sheet.possible)
-                values = (*values, sheet.late, sheet.final)
-                query = "INSERT OR REPLACE INTO sheet VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+                rows = [
+                    (*place, g.task, g.points, g.possible, g.by, g.author) for g in sheet.grades
+                ]
+                self.base.executemany("INSERT INTO grade VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+                values = (*place, sheet.state, sheet.status, sheet.file, sheet.points)
+                values = (*values, sheet.possible, sheet.late, sheet.final)
+                query = "INSERT OR REPLACE INTO sheet VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 self.base.execute(query, values)
 
     def _whole(self) -> _Transaction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -15,24 +14,11 @@ from classroom.intake.owners import download, settled
 from classroom.intake.roster import Class, Student
 from classroom.sandbox.examiner import GraderError
 from classroom.sheets import Holds, best, holds, is_lecture
+from classroom.states import State
 from grading.task import Task
 
 OK = "ok"
-"""Status of a file that counts."""
-
-
-class State(enum.Enum):
-    """What becomes of a file."""
-
-    COUNTS = enum.auto()
-    SUPERSEDED = enum.auto()
-    """Another file of the student counts."""
-    REFUSED = enum.auto()
-    """It cannot be graded."""
-    OTHER_SHEET = enum.auto()
-    """It cannot be graded, since it is another sheet than the one that is graded."""
-    GRADER_FAILED = enum.auto()
-    """The grader itself failed on it."""
+"""What is said of a file that counts."""
 
 
 class OtherSheet(Refused):
@@ -46,7 +32,7 @@ class Listed:
     handed: Handed
     student: Student | None = None
     status: str = OK
-    """`OK`, or in words why the file does not count."""
+    """For people: `OK`, or in words why the file does not count; code asks for the `state`."""
     lecture: int | None = None
     key: str = ""
     """Id of the submission; it changes with the content and with all that may change the grade."""

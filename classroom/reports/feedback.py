@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from classroom.gradebook.grades import GRADER, Grade, SheetGrade
+from classroom.gradebook.grades import Grade, SheetGrade
 from classroom.policy import Policy
 from classroom.private_tasks import own_answer
 from classroom.reports import page
 from classroom.sheets import ROOT, Item, items_of, lecture_name, plain_words
 from classroom.sheets import sheets as all_sheets
+from classroom.states import By
 from grading.task import PROJECT, Task
 
 CELL = re.compile(r"\b[Cc]ell (\d+)\b")
@@ -87,11 +88,10 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
 
 
 def _sum(sheet: SheetGrade) -> str:
-    whole = sum(grade.points for grade in sheet.grades)
     said = f"{sheet.points:g} of {sheet.possible:g} points."
     if sheet.late:
         days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
-        said += f" Handed in {days} late, so {sheet.share:.0%} of {whole:g} points count."
+        said += f" Handed in {days} late, so {sheet.share:.0%} of {sheet.earned:g} points count."
     return said  # numbers only
 
 
@@ -111,7 +111,7 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
     if grade.correction and not grade.waiting:
         comment = grade.correction.comment
         done = "Marked" if result.review else "Points given"
-        said = f"{grade.by}: {comment}" if comment else f"{done} by {grade.by}."
+        said = f"{grade.author}: {comment}" if comment else f"{done} by {grade.author}."
         lines.append(f"<p>{html.escape(said)}</p>")
         points = known.marking.get(item.task) if known and model and sheet.graded else None
         if points and not (comment or full):
@@ -122,7 +122,7 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full:
         return lines
-    if result.part and grade.by == GRADER:
+    if result.part and grade.by is By.GRADER:
         lines.append(f"<p>{html.escape(result.part)}</p>")
     if policy.inputs and result.input:
         lines.append(_folded("The input of this case", result.input))

@@ -63,6 +63,6 @@ def _to_mark(sheet: SheetGrade, grade: Grade, most: float) -> str:
     had = f"{grade.points:g}" if not waits else "____"
     head = f"{sheet.student.id}: {had} of {most:g} points"
     if given and not waits:
-        head += f" ({grade.by}{f': {given.comment}' if given.comment else ''})"
+        head += f" ({grade.author}{f': {given.comment}' if given.comment else ''})"
     answer = html.escape(grade.result.answer)
     return f'<div class="answer"><h4>{html.escape(head)}</h4><pre>{answer}</pre></div>'

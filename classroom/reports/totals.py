@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from classroom import tables
-from classroom.gradebook.grades import NOTHING
 from classroom.gradebook.store import Store
-from classroom.intake.select import OK
 from classroom.reports import page
 from classroom.sheets import items_of
+from classroom.states import By, State
 from grading.task import Task
 
 STRUGGLES = 0.5
 """Students with less than this share of the points are listed."""
+STATES = {"waiting": By.WAITING, "counts": State.COUNTS}
+"""The states that queries name."""
 
 
 def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
@@ -37,10 +38,10 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
     nameless = {row[0] for row in blind}
     query = "SELECT id, name, email FROM student WHERE NOT blind ORDER BY id"
     students = store.base.execute(query).fetchall()
-    query = "SELECT student, lecture, points, possible, status, final FROM sheet"
+    query = "SELECT student, lecture, points, possible, state, final FROM sheet"
     sheets = {(row[0], row[1]): row[2:] for row in store.base.execute(query) if row[1]}
-    query = "SELECT student, sum(possible) FROM grade WHERE by = 'waiting' GROUP BY student"
-    unread = dict(store.base.execute(query))
+    query = "SELECT student, sum(possible) FROM grade WHERE by = :waiting GROUP BY student"
+    unread = dict(store.base.execute(query, STATES))
     lectures = sorted({lecture for _, lecture in sheets})
     rows, behind = [], []
     for id, name, email in students:
@@ -53,9 +54,9 @@ def write(folder: Path, store: Store, tasks: Mapping[str, Task]) -> int:
         final = "yes" if all(row[3] for row in mine.values()) and not hidden else "no"
         shown = [mine[n][0] if n in mine else "" for n in lectures]
         rows.append([id, name, email, *shown, points, possible, final])
-        missing = [n for n in lectures if n not in mine or mine[n][2] == NOTHING]
+        missing = [n for n in lectures if n not in mine or mine[n][2] == State.MISSING]
         missing = [n for n in missing if n not in hidden]
-        broken = [n for n in mine if mine[n][2] not in (OK, NOTHING)]
+        broken = [n for n in mine if mine[n][2] not in (State.COUNTS, State.MISSING)]
         read = possible - unread.get(id, 0)
         if missing or broken or (read and points < STRUGGLES * read):
             share = points / read if read else 0.0
@@ -77,18 +78,18 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
     all_lost: Counter = Counter()
     query = (  # of sheets that were handed in, and with answers
         "SELECT grade.student, task FROM grade JOIN sheet USING (student, lecture) "
-        "WHERE grade.points < 0.5 * grade.possible AND sheet.points > 0 AND by != 'waiting' "
+        "WHERE grade.points < 0.5 * grade.possible AND sheet.points > 0 AND by != :waiting "
         "ORDER BY lecture"
     )
-    for id, task in store.base.execute(query):
+    for id, task in store.base.execute(query, STATES):
         lost.setdefault(id, []).append(titles.get(task, task))
         all_lost[titles.get(task, task)] += 1
     query = (
         "SELECT student, lecture, EXISTS (SELECT * FROM grade WHERE grade.student = sheet.student "
-        "AND grade.lecture = sheet.lecture AND by = 'waiting') FROM sheet "
-        "WHERE status = 'ok' AND points = 0"
+        "AND grade.lecture = sheet.lecture AND by = :waiting) FROM sheet "
+        "WHERE state = :counts AND points = 0"
     )
-    for id, lecture, waits in store.base.execute(query):
+    for id, lecture, waits in store.base.execute(query, STATES):
         said = "all that was read" if waits else "all of it"
         lost.setdefault(id, []).insert(0, f"sheet {lecture}: {said}, 0 points")
     lines = ["<h2>Who needs help, and with what</h2>"]
@@ -97,8 +98,8 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
     rule = f"less than {STRUGGLES:.0%} of the points, or a sheet that is missing or not graded"
     weak = "the tasks that earned them less than half of the points"
     lines.append(f"<p>Students who have {rule}, with {weak}.</p>")
-    query = "SELECT task, count(*) FROM grade WHERE by = 'waiting' GROUP BY task ORDER BY lecture"
-    if waiting := dict(store.base.execute(query).fetchall()):
+    query = "SELECT task, count(*) FROM grade WHERE by = :waiting GROUP BY task ORDER BY lecture"
+    if waiting := dict(store.base.execute(query, STATES).fetchall()):
         said = "; ".join(f"{titles.get(task, task)}: {n}" for task, n in waiting.items())
         said = f"Texts that wait for a person are not counted here, {sum(waiting.values())}: {said}"
         lines.append(f"<p>{html.escape(said)}</p>")

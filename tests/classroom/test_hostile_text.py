@@ -18,12 +18,13 @@ from classroom.gradebook.store import Correction, Graded, Result, Store
 from classroom.intake.files import Handed
 from classroom.intake.owners import Owner
 from classroom.intake.roster import Student
-from classroom.intake.select import Listed, State
+from classroom.intake.select import Listed
 from classroom.options import Options
 from classroom.pipeline import grade_class
 from classroom.policy import Policy, SheetRules
 from classroom.reports import feedback, guide, page, similarity, summary, totals
 from classroom.sheets import Holds, Item
+from classroom.states import By, State
 from grading.task import Case, Mistake, Task
 from tests.conftest import ROOT
 from tests.grading.sample_tasks import TASKS
@@ -78,11 +79,13 @@ def hostile_class(items, tasks):
         results[1].review, results[2].part = True, BAD
         graded = Graded(BAD, BAD, student.id, 2, BAD, [BAD], [f"Cell 3: {BAD}", BAD], 0.0, results)
         given = Correction(student.id, results[0].task, 1.0, "" if n else BAD, BAD)
-        grades = [Grade(r.task, 1.0, 3.0, "waiting" if r.review else "grader", r) for r in results]
-        grades[0].correction, grades[0].by = given, BAD
-        made.append(SheetGrade(student, 2, "ok", row, graded, grades, 1, 0.5, False))
+        grades = [
+            Grade(r.task, 1.0, 3.0, By.WAITING if r.review else By.GRADER, r) for r in results
+        ]
+        grades[0].correction, grades[0].by = given, By.PERSON
+        made.append(SheetGrade(student, 2, row, graded, grades, 1, 0.5, False))
     lost = Listed(handed, student, BAD, 2, state=State.REFUSED)
-    made.append(SheetGrade(Student("z", BAD), 2, BAD, lost))
+    made.append(SheetGrade(Student("z", BAD), 2, lost))
     return [row.row for row in made], made
 
 

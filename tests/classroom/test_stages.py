@@ -1,6 +1,7 @@
 """The parts of the grader's stages, one by one; `test_class.py` grades a whole class with them."""
 
 import json
+import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,19 +10,20 @@ import pytest
 
 from classroom import tables
 from classroom.gradebook import mark
-from classroom.gradebook.grades import NOTHING, WAITING, Grade, SheetGrade
+from classroom.gradebook.grades import Grade, SheetGrade
 from classroom.gradebook.store import Correction, Previous, Result, Store
 from classroom.intake import handed_times, intake
 from classroom.intake.files import Handed
 from classroom.intake.owners import Owner, owner_of
 from classroom.intake.roster import Class, Student
-from classroom.intake.select import Listed, ReviewItem, State, select
+from classroom.intake.select import Listed, ReviewItem, select
 from classroom.lms import canvas, gradescope, moodle
 from classroom.options import Options
 from classroom.policy import Policy, SheetRules
 from classroom.policy_file import PolicyError, Table
 from classroom.reports import results
 from classroom.run import Run
+from classroom.states import By, State
 from grading.task import all_tasks
 
 COURSE = {name: task for name, task in all_tasks().items() if task.lecture in (2, 5)}
@@ -33,8 +35,8 @@ def listed(name="ada/a.ipynb", **more):
 
 
 def sheet_of(points=3.0, **more):
-    grade = Grade("essay", points, 4.0, "grader", Result("essay", points, 4.0, "No."))
-    return SheetGrade(ADA, 2, "ok", listed(), grades=[grade], **more)
+    grade = Grade("essay", points, 4.0, By.GRADER, Result("essay", points, 4.0, "No."))
+    return SheetGrade(ADA, 2, listed(), grades=[grade], **more)
 
 
 def test_run_names_its_sheets_and_own_tasks(tmp_path):
@@ -100,15 +102,36 @@ def test_times_of_exported_files_are_refused(tmp_path):
 def test_written_answers_wait_until_marked(tmp_path):
     sheet = sheet_of(0.0)
     [grade] = sheet.grades
-    grade.result.review, grade.result.answer, grade.by = True, "It attends.", WAITING
+    grade.result.review, grade.result.answer, grade.by = True, "It attends.", By.WAITING
     path = tmp_path / "written.csv"
     assert mark.write_written(path, [sheet], Policy()) == 1
     [row] = tables.read(path)[1]
     assert (row["points"], row["possible"], row["answer"]) == ("", "4", "It attends.")
-    grade.correction, grade.points, grade.by = Correction("ada", "essay", 3.0, "Good."), 3.0, "Bea"
+    grade.correction = Correction("ada", "essay", 3.0, "Good.", "Bea")
+    grade.points, grade.by = 3.0, By.PERSON
     assert mark.write_written(path, [sheet], Policy()) == 0
     [row] = tables.read(path)[1]
     assert (row["points"], row["comment"]) == ("3", "Good.")
+
+
+def test_database_holds_states_and_refuses_other_words(tmp_path):
+    failed = listed()
+    failed.fail(KeyError("head"))
+    marked = sheet_of()
+    marked.grades[0].correction = Correction("ada", "essay", 3.0, author="waiting")
+    marked.grades[0].by = By.PERSON  # whose name is no state
+    sheets = [SheetGrade(ADA, 1), marked, SheetGrade(ADA, 3, failed)]
+    assert [sheet.state for sheet in sheets] == [State.MISSING, State.COUNTS, State.GRADER_FAILED]
+    assert not marked.waiting
+    store = Store(tmp_path / "grades.sqlite")
+    store.publish([ADA], sheets)
+    found = store.base.execute("SELECT lecture, state FROM sheet ORDER BY lecture").fetchall()
+    assert found == [(1, "missing"), (2, "counts"), (3, "grader failed")]
+    assert store.base.execute("SELECT by, author FROM grade").fetchall() == [("person", "waiting")]
+    for table, column in (("sheet", "state"), ("grade", "by")):
+        with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+            store.base.execute(f"UPDATE {table} SET {column} = 'ok'")
+    store.close()
 
 
 def test_items_are_open_until_seen(tmp_path):
@@ -149,9 +172,9 @@ def test_canvas_gradebook_is_filled(tmp_path):
 
 def test_gradescope_is_told_why_nothing_was_graded(tmp_path):
     path = tmp_path / "results.json"
-    gradescope.write(path, [SheetGrade(ADA, 2, "The file is empty.", listed())], {}, Policy())
+    gradescope.write(path, [SheetGrade(ADA, 2, listed(status="The file is empty."))], {}, Policy())
     assert json.loads(path.read_text())["output"] == "The file is empty."
-    gradescope.write(path, [SheetGrade(ADA, 2, NOTHING)], {}, Policy(visibility="hidden"))
+    gradescope.write(path, [SheetGrade(ADA, 2)], {}, Policy(visibility="hidden"))
     document = json.loads(path.read_text())
     assert (document["score"], document["visibility"]) == (0, "hidden")
     assert document["output"] == "nothing handed in that is a notebook (.ipynb)"

@@ -41,6 +41,22 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     assert titles["stable_softmax"] not in page
 
 
+def test_totals_do_not_depend_on_wording(tmp_path, monkeypatch):
+    """A person may be called "waiting", and no sentence decides who handed something in."""
+    texts, term = tmp_path / "in", tmp_path / "term"
+    put(texts / "ada.ipynb", sheet(RIGHT), LATER)
+    put(texts / "bob.html", b"<html>", LATER)
+    (tmp_path / "class.csv").write_text("id,name\nada,Ada\nbob,Bob\ncem,Cem\n", encoding="utf-8")
+    monkeypatch.setattr("classroom.gradebook.grades.NOTHING", "Where is it?")
+    told = {"term": term, "rosters": (tmp_path / "class.csv",), "author": "waiting"}
+    told["correct"] = (("ada", "stable_softmax", "0", ""),)
+    assert graded(texts, term / "sheet-2", told=told).waiting == 0
+    page = (term / "course.html").read_text(encoding="utf-8")
+    assert "Bob (bob): 0% of the points; handed in, not graded: 2" in page
+    assert "Cem (cem): 0% of the points; not handed in: 2" in page
+    assert "Ada (ada): 29% of the points" in page and "Texts that wait" not in page
+
+
 def test_unread_texts_are_not_lost_points(tmp_path):
     folder, term = tmp_path / "in", tmp_path / "term"
     tasks = GRADED | {"claim_gates": all_tasks()["claim_gates"]}
