@@ -2,7 +2,9 @@
 
     make check                                  style, and the rules of every notebook
     make check NB=lectures/04_masks.ipynb       the rules of this one, and its outputs compared
-    make check FILE=helpers/masks.py            the tests with this module's name or an import of it
+    make check FILE=helpers/masks.py            the tests with this module's name; those that import
+                                                it as far as a minute goes; the last line names the
+                                                others
     make check TASK=causal_mask                 the rules of its lecture's notebooks; the proof of
                                                 this task: model answer, stub, known mistakes,
                                                 other seeds, its place in its notebooks
@@ -10,6 +12,9 @@
 Several are named in quotation marks: FILE="helpers/masks.py helpers/blocks.py".
 """
 
+import itertools
+import json
+import math
 import os
 import re
 import subprocess
@@ -18,31 +23,66 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BUDGET = 60
+"""CPU seconds for the tests of other modules that import the one that is named."""
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
 
 
-def tests_of(file: str) -> list[str]:
-    """The test files that belong to a module, those that bear its name first.
+def tests_of(file: str) -> tuple[list[str], list[str]]:
+    """The test files of a module, and those of other modules that import it, the fastest first.
 
-    A file belongs to it if it lies in the folder of the module's package and its name holds the
-    module's, as `tests/helpers/test_masks.py`, or if it imports the module. The bad calls belong to
-    every module of `helpers`.
+    A module's own lie in the folder of its package and their name holds the module's, as
+    `tests/helpers/test_masks.py`. The bad calls belong to every module of `helpers`.
     """
     path = Path(file)
     tests = sorted(ROOT.glob("tests/**/test_*.py"))
-    if path.name.startswith("test_"):
-        return [file]
     folder = ROOT / "tests" / path.parent
-    found = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
+    own = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
+    if path.parts[0] == "helpers":
+        own.append(ROOT / "tests" / "helpers" / "test_bad_calls.py")
     module = re.escape(path.with_suffix("").as_posix().replace("/", "."))
     package, _, name = module.rpartition(r"\.")
     imports = rf"(import|from) {module}\b"
     if package:
         imports += rf"|from {package} import (\([^)]*|.*)\b{name}\b"
-    found += [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
-    if path.parts[0] == "helpers":
-        found.append(ROOT / "tests" / "helpers" / "test_bad_calls.py")
-    return [t.relative_to(ROOT).as_posix() for t in dict.fromkeys(found)]
+    others = [t for t in tests if re.search(imports, t.read_text(encoding="utf-8"))]
+    taken = seconds()
+    names = [t.relative_to(ROOT).as_posix() for t in own]
+    more = {t.relative_to(ROOT).as_posix() for t in others} - {*names}
+    return names, sorted(more, key=lambda test: (taken.get(test, math.inf), test))
+
+
+def seconds() -> dict[str, float]:
+    """CPU seconds of each test file, as `tests/file_seconds.py` stored them."""
+    return json.loads((ROOT / "tests" / "file_seconds.json").read_text(encoding="utf-8"))
+
+
+def chosen(file: str) -> tuple[list[str], list[str]]:
+    """The test files that are run for a module, and those that are not.
+
+    Its own are always run, those that import it within `BUDGET` seconds, of which a file whose
+    seconds are not stored takes all. A module without tests of its own gets one file at least.
+    """
+    own, others = tests_of(file)
+    taken = seconds()
+    sums = itertools.accumulate(taken.get(test, BUDGET) for test in others)
+    number = sum(so_far <= BUDGET for so_far in sums) or int(not own)
+    return own + others[:number], others[number:]
+
+
+def not_run(file: str) -> str:
+    """One line about the tests of a module that were not run, with the command that runs them."""
+    run, left_out = chosen(file)
+    if not run:
+        return f"No test names or imports {file}; make test tries everything."
+    said = "Not run: tests marked full (make test-all)"
+    if left_out:
+        taken = seconds()
+        total = sum(taken.get(test, BUDGET) for test in left_out)
+        more = " or more" if {*left_out} - taken.keys() else ""
+        said += f"; other tests that import {file}, {total:.0f} s{more}: "
+        said += f'make check FILE="{" ".join(left_out)}"'
+    return said
 
 
 def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
@@ -62,10 +102,11 @@ def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
         if not name.startswith("exercises/"):  # students' notebooks hold no outputs
             found.append((f"outputs of {name}", [*PYTEST, name]))
     for name in wanted["FILE"]:
-        if tests := tests_of(name):
-            found.append((f"tests of {name}", [*PYTEST, *tests]))
-        else:
-            print(f"No test names or imports {name}; make test tries everything.")
+        if Path(name).name.startswith("test_"):
+            found.append((f"tests of {name}", [*PYTEST, name]))
+        elif tests := chosen(name)[0]:
+            quick = [*PYTEST, "-m", "not full and not network"]
+            found.append((f"tests of {name}", [*quick, *tests]))
     proof = [*PYTEST, "tests/grading/test_tasks.py", "tests/grading/test_task_rules.py", "-k"]
     for name in wanted["TASK"]:
         found.append((f"task {name}", [*proof, of_task(name)]))
@@ -108,6 +149,9 @@ def main(arguments: list[str]) -> int:
             failed.append(step)
     if failed:
         print("Something is wrong with: " + "; ".join(failed))
+    for name in wanted["FILE"]:
+        if not Path(name).name.startswith("test_"):
+            print(not_run(name))
     return len(failed)
 
 

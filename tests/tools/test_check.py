@@ -1,5 +1,6 @@
 """`make check` finds the tests of what is named, and fails when they do."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ MODULES = sorted(
 def test_every_module_has_tests(module):
     """The bad calls of other modules are not enough."""
     table = ROOT / "tests" / "helpers" / "bad_calls" / Path(module).name
-    own = {"tests/helpers/test_bad_calls.py"} if not table.exists() else set()
-    assert set(check.tests_of(module)) - own
+    bad_calls = {"tests/helpers/test_bad_calls.py"} if not table.exists() else set()
+    own, others = check.tests_of(module)
+    assert {*own, *others} - bad_calls
+    assert {*check.chosen(module)[0]} & check.seconds().keys(), "nothing that runs is timed"
 
 
 def test_the_index_names_every_test():
@@ -36,14 +39,47 @@ def test_the_index_names_every_test():
         assert known or path.name in index, path.name
 
 
-def test_names_come_before_imports():
-    """A test with another name that imports the module belongs to it, too."""
-    found = check.tests_of("helpers/masks.py")
-    assert found[0] == "tests/helpers/test_masks.py"
-    assert {"tests/helpers/test_attention.py", "tests/helpers/test_bad_calls.py"} < {*found}
-    assert len(found) == len({*found})
-    assert "tests/grading/test_mistake_variants.py" not in check.tests_of("helpers/variants.py")
-    assert check.tests_of("tests/helpers/test_masks.py") == ["tests/helpers/test_masks.py"]
+def test_own_tests_are_told_from_those_of_importers():
+    own, others = check.tests_of("helpers/masks.py")
+    assert own == ["tests/helpers/test_masks.py", "tests/helpers/test_bad_calls.py"]
+    assert "tests/helpers/test_attention.py" in others and not {*own} & {*others}
+    assert "tests/grading/test_mistake_variants.py" not in check.tests_of("helpers/variants.py")[1]
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """Seconds as they are stored, to be changed at will; three files import a module."""
+    monkeypatch.setattr(check, "tests_of", lambda file: (["own"], ["a", "b", "c"]))
+    taken = {"own": 500.0, "a": 1.0, "b": 59.0, "c": 0.5}
+    monkeypatch.setattr(check, "seconds", lambda: taken)
+    return taken
+
+
+def test_importers_run_within_the_budget(stored):
+    assert check.chosen("x.py") == (["own", "a", "b"], ["c"])
+    said = check.not_run("x.py")
+    assert said.endswith('; other tests that import x.py, 0 s: make check FILE="c"')
+    stored["b"] = 59.1
+    assert check.chosen("x.py") == (["own", "a"], ["b", "c"])
+    del stored["b"]
+    assert "60 s or more" in check.not_run("x.py")
+
+
+def test_a_module_without_own_tests_gets_one_file(stored, monkeypatch):
+    stored["a"] = 100.0
+    assert check.chosen("x.py")[0] == ["own"]
+    monkeypatch.setattr(check, "tests_of", lambda file: ([], ["a", "b", "c"]))
+    assert check.chosen("x.py") == (["a"], ["b", "c"])
+    monkeypatch.setattr(check, "tests_of", lambda file: ([], []))
+    assert check.not_run("x.py") == "No test names or imports x.py; make test tries everything."
+
+
+def test_importers_come_in_the_order_of_their_seconds():
+    taken = check.seconds()
+    others = check.tests_of("helpers/masks.py")[1]
+    found = [taken.get(test, math.inf) for test in others]
+    assert found == sorted(found)
+    assert all((ROOT / test).is_file() for test in taken)
 
 
 def test_what_is_not_there_is_refused():
