@@ -41,6 +41,9 @@ def next_token_probabilities(
 ) -> Float[Tensor, "*batch vocab"]:
     """softmax(logits / temperature), filtered by `top_k` and then by `top_p`.
 
+    Logits in half precision give probabilities in float32: sums of thousands of small numbers
+    would be wrong in bfloat16.
+
     Args:
         logits: one number for each token of the vocabulary; −∞ for a token that is impossible.
         temperature: below 1 likely tokens become likelier, above 1 all become more equal; 0 is
@@ -53,6 +56,7 @@ def next_token_probabilities(
             and `filter_top_p`.
     """
     _check_logits(logits)
+    logits = _at_least_float32(logits)
     sensible = 0.0 <= temperature < torch.inf
     require(sensible, "temperature", temperature, "a finite number, 0 or more")
     if temperature == 0.0:
@@ -95,13 +99,15 @@ def filter_top_p(
     """The distribution restricted to the fewest tokens with a total probability of p.
 
     It is normalized again; ties go to the smaller ids. How many tokens remain depends on how sure
-    the model is. Source: Holtzman et al. (2020), section 3.1, "nucleus sampling".
+    the model is. Probabilities in half precision are summed, and returned, in float32.
+    Source: Holtzman et al. (2020), section 3.1, "nucleus sampling".
 
     Raises:
         ValueError: if p is not above 0 and at most 1, or `probabilities` are none.
     """
     _check_probabilities(probabilities)
     require(0.0 < p <= 1.0, "p", p, "a number above 0 and at most 1")
+    probabilities = _at_least_float32(probabilities)
     falling, order = probabilities.sort(dim=-1, descending=True, stable=True)  # (*batch, vocab)
     likelier = falling.cumsum(dim=-1) - falling  # total of all likelier tokens
     # p = 1 keeps all: otherwise the rounding of the sum could drop the least likely ones.
@@ -268,6 +274,7 @@ def _search(
     for step in range(max_new_tokens):
         logits = model(rows)[:, -1]  # (n, vocab)
         _check_logits(logits)
+        logits = _at_least_float32(logits)
         totals = total.to(logits)[:, None] + logits.log_softmax(dim=-1)  # (n, vocab)
         falling, order = totals.flatten().sort(descending=True, stable=True)
         kept = order[falling.isfinite()][: n_beams - len(ended)]  # (n,), without impossible tokens
@@ -280,6 +287,11 @@ def _search(
         if not len(rows):
             break
     return ended
+
+
+def _at_least_float32(x: Tensor) -> Tensor:
+    """Half precision as float32; wider numbers as they are."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _only(probabilities: Tensor, keep: Tensor) -> Tensor:

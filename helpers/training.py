@@ -90,10 +90,13 @@ def train(
         The loss of each step, and those on the validation batch.
 
     Raises:
-        ValueError: if a number is too small, `warmup` is larger than `steps`, `make_batch` does not
-            return a batch, or the loss or the gradient is not finite; then the weights are those
-            before that step.
+        ValueError: if the model has trainable parameters in float16, a number is too small,
+            `warmup` is larger than `steps`, `make_batch` does not return a batch, or the loss or
+            the gradient is not finite; then the weights are those before that step.
     """
+    trainable = {p.dtype for p in model.parameters() if p.requires_grad}
+    needed = "float32 or bfloat16 (or float32 under autocast): Adam's eps of 1e-8 is 0 in float16"
+    require(torch.float16 not in trainable, "model", "parameters in float16", needed)
     require(steps >= 1, "steps", steps, "at least 1")
     require(lr > 0, "lr", lr, "a number above 0")
     require(0 <= warmup <= steps, "warmup", warmup, f"a number from 0 to steps = {steps}")
@@ -108,15 +111,17 @@ def train(
         for step in progress(range(steps), name):
             tokens, targets = _next_batch(make_batch)
             loss = masked_cross_entropy(_logits(model, tokens), targets)
-            history.loss.append(loss.item())
-            finite = math.isfinite(history.loss[-1])
-            needed = "a finite number: try a smaller lr or more warmup"
-            require(finite, "loss", f"{history.loss[-1]} at step {step}", needed)
             optimizer.zero_grad()
             loss.backward()
             limit = math.inf if clip is None else clip
-            norm = nn.utils.clip_grad_norm_(model.parameters(), limit).item()
+            norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
+            # Both are read at once: each read waits for all work given to a GPU.
+            nats, norm = torch.stack([loss.detach(), norm]).tolist()
+            needed = "a finite number: try a smaller lr or more warmup"
+            finite = math.isfinite(nats)
+            require(finite, "loss", f"{nats} at step {step}", needed)
             require(math.isfinite(norm), "gradient", f"norm {norm} at step {step}", needed)
+            history.loss.append(nats)
             optimizer.step()
             schedule.step()
             done = step + 1
@@ -150,11 +155,16 @@ def _next_batch(make_batch: Callable[[], Batch]) -> Batch:
 def masked_cross_entropy(logits: Tensor, targets: Int[Tensor, "batch T"]) -> Tensor:
     """Mean cross-entropy in nats over the positions whose target is not `IGNORE_INDEX`.
 
+    As in `helpers.tokens.check_tokens`, numbers on a GPU, or in a compiled function, are not read:
+    there torch refuses a target that is no output, and the mean of nothing is NaN.
+
     Raises:
         ValueError: if logits are not (batch, T, n_outputs) for targets (batch, T), if a target is
             no output, or if no position has a target (the mean of nothing would be NaN).
     """
-    _check_targets(logits, targets)
+    _check_shapes(logits, targets)
+    if not torch.compiler.is_compiling() and targets.device.type == "cpu":
+        _check_targets(targets, logits.shape[-1])
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE_INDEX)
 
 
@@ -180,7 +190,8 @@ def accuracy(model: nn.Module, batch: Batch) -> float:
     tokens, targets = batch
     with eval_mode(model):
         logits = _logits(model, tokens)  # (batch, T, n_outputs)
-    _check_targets(logits, targets)
+    _check_shapes(logits, targets)
+    _check_targets(targets, logits.shape[-1])
     asked = targets != IGNORE_INDEX  # (batch, T)
     return (logits.argmax(dim=-1)[asked] == targets[asked]).double().mean().item()
 
@@ -195,11 +206,16 @@ def _logits(model: nn.Module, tokens: Tensor | tuple[Tensor, ...]) -> Tensor:
     return model(*tokens) if isinstance(tokens, tuple) else model(tokens)
 
 
-def _check_targets(logits: Tensor, targets: Tensor) -> None:
+def _check_shapes(logits: Tensor, targets: Tensor) -> None:
+    """Refuse logits that are not (batch, T, n_outputs) for targets (batch, T)."""
     fits = logits.dim() == 3 and logits.shape[:2] == targets.shape
     needed = f"{shape_text(*targets.shape, 'n_outputs')} to go with the targets"
     require(fits, "logits", f"shape {tuple(logits.shape)}", needed)
-    asked, n_outputs = targets[targets != IGNORE_INDEX], logits.shape[-1]
+
+
+def _check_targets(targets: Tensor, n_outputs: int) -> None:
+    """Refuse targets that are no outputs, and a batch without any target."""
+    asked = targets[targets != IGNORE_INDEX]
     require(
         len(asked) > 0, "targets", f"none other than {IGNORE_INDEX}", "at least one that counts"
     )

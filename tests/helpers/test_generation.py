@@ -119,8 +119,28 @@ def test_tiny_temperature_does_not_overflow():
 def test_tiny_temperature_shares_among_the_largest(dtype, temperature):
     """Also where it is 0 in the dtype of the logits: 0/0 would be NaN."""
     logits = torch.tensor([[2.0, 1.0, 2.0, -torch.inf], [0.0, 1.0, 0.5, -3.0]], dtype=dtype)
-    expected = torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]], dtype=dtype)
+    expected = torch.tensor([[0.5, 0.0, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    expected = expected.to(torch.promote_types(dtype, torch.float32))
     assert torch.equal(next_token_probabilities(logits, temperature), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_top_p_of_half_precision_sums_in_float32(dtype):
+    """1,024 equal tokens: near 1, sums in bfloat16 are 0.004 apart, as much as four of them."""
+    logits = torch.zeros(1024, dtype=dtype)
+    assert (next_token_probabilities(logits, top_p=0.75) > 0).sum() == 768
+    kept = filter_top_p(torch.full((1024,), 2.0**-10, dtype=dtype), 0.75)
+    assert (kept > 0).sum() == 768 and kept.dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_beam_search_of_half_precision_sums_in_float32(dtype):
+    table = torch.randn(12, 12, generator=torch.Generator().manual_seed(0)).to(dtype)
+    options = {"eos_id": 11, "n_beams": 3}
+    table[:, 11] = -torch.inf  # so that all 40 steps are summed
+    narrow = beam_search(lambda rows: table[rows], torch.tensor([0]), 40, **options)
+    wide = beam_search(lambda rows: table.float()[rows], torch.tensor([0]), 40, **options)
+    assert narrow == wide
 
 
 @examples

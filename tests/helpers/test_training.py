@@ -255,6 +255,26 @@ def test_train_stops_at_a_nan_gradient(clip):
     assert all(parameter.isfinite().all() for parameter in model.parameters())
 
 
+def test_loss_compiles_and_reads_no_number_off_the_cpu():
+    """Such a read would break the graph, and would wait for all work given to a GPU."""
+    logits, targets = torch.randn(2, 3, 5), torch.tensor([[0, 4, IGNORE_INDEX], [1, 2, 3]])
+    torch.compiler.reset()
+    compiled = torch.compile(masked_cross_entropy, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(logits, targets), masked_cross_entropy(logits, targets))
+    assert masked_cross_entropy(logits.to("meta"), targets.to("meta")).shape == ()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+def test_parameters_of_other_dtypes_train(dtype):
+    """Only float16 is refused, and only where it would train."""
+    set_seed(0)
+    model = nn.Sequential(nn.Embedding(5, 5, dtype=dtype), nn.Linear(5, 5, dtype=dtype))
+    model.frozen = nn.Linear(5, 5, dtype=torch.float16).requires_grad_(False)
+    model.forward = lambda tokens: model[1](model[0](tokens))
+    losses = train(model, copy_task(set_seed(0)), 20, lr=0.1).loss
+    assert losses[-1] < losses[0] and model[0].weight.isfinite().all()
+
+
 def test_history_smoothed():
     assert History([1.0, 3.0, 5.0, 7.0, 9.0]).smoothed(2) == [2.0, 6.0, 9.0]
     assert History().smoothed() == []

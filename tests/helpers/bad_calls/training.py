@@ -12,6 +12,10 @@ CASES = {
         (lambda: training.History([1.0]).smoothed(0), "window: got 0; needed at least 1"),
     ],
     training.train: [
+        (
+            lambda: training.train(nn.Linear(1, 1).half(), one_batch, 1),
+            "model: got parameters in float16; needed float32 or bfloat16",
+        ),
         (lambda: training.train(nn.Linear(1, 1), one_batch, 0), "steps: got 0; needed at least 1"),
         (
             lambda: training.train(nn.Linear(1, 1), one_batch, 1, lr=-1.0),
