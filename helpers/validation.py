@@ -48,8 +48,8 @@ def require_dims(name: str, array: object, dims: int, needed: str) -> None:
 
 def require_broadcastable(name: str, shape: Sequence[int], target: Sequence[int]) -> None:
     """Refuse a shape that does not broadcast to `target` without enlarging it."""
-    pairs = zip(reversed(shape), reversed(target), strict=False)
-    fits = len(shape) <= len(target) and all(n in (1, m) for n, m in pairs)
+    last = target[max(len(target) - len(shape), 0) :]
+    fits = len(shape) == len(last) and all(n in (1, m) for n, m in zip(shape, last, strict=True))
     require(fits, name, f"shape {tuple(shape)}", f"a shape that broadcasts to {tuple(target)}")
 
 
