@@ -83,7 +83,7 @@ def of_one_value(task, source, space):
 
 @pytest.mark.full
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_no_number_that_an_answer_reads_is_the_same_in_all_cases(task):
+def test_no_number_read_is_the_same_in_all_cases(task):
     [folder] = grading.tasks.__path__
     path = Path(folder) / f"lecture_{task.lecture:02d}" / f"{task.name}.py"
     space = vars(inspect.getmodule(task.cases.args[0].cases if _redrawn(task) else task.cases))
