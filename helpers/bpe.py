@@ -74,87 +74,87 @@ def spelled(word: str) -> tuple[str, ...]:
     return tuple(SIGNS[byte] for byte in word.encode("utf-8"))
 
 
-def joined(pieces: Sequence[str], pair: Pair) -> tuple[str, ...]:
-    """Wherever the two of the pair are neighbours, from the left, they become one piece."""
+def merge(tokens: Sequence[str], pair: Pair) -> tuple[str, ...]:
+    """The tokens, with the two of the pair made one wherever they are neighbours, from the left."""
     out, at = [], 0
-    while at < len(pieces):
-        both = tuple(pieces[at : at + 2]) == pair
-        out.append(pieces[at] + pieces[at + 1] if both else pieces[at])
+    while at < len(tokens):
+        both = tuple(tokens[at : at + 2]) == pair
+        out.append(tokens[at] + tokens[at + 1] if both else tokens[at])
         at += 2 if both else 1
     return tuple(out)
 
 
 class BPETokenizer:
-    """A vocabulary of pieces, and the pairs that are joined, the first one first.
+    """A vocabulary of subword tokens, and the pairs that are merged, the first one first.
 
     Args:
         merges: the pairs.
 
     Raises:
-        ValueError: if a pair needs a piece that no earlier one makes.
+        ValueError: if a pair needs a token that no earlier one makes.
     """
 
     def __init__(self, merges: Iterable[Pair] = ()) -> None:
         self.merges = [tuple(pair) for pair in merges]
         self.ids = {sign: i for i, sign in enumerate(sorted(SIGNS))}
         for pair in self.merges:
-            known = len(pair) == 2 and all(piece in self.ids for piece in pair)
-            require(known, "merges", pair, "pairs of bytes' signs and of pieces made before")
+            known = len(pair) == 2 and all(token in self.ids for token in pair)
+            require(known, "merges", pair, "pairs of bytes' signs and of tokens made before")
             self.ids.setdefault("".join(pair), len(self.ids))
 
     @classmethod
-    def learned(cls, texts: Iterable[str], size: int) -> BPETokenizer:
-        """Join the pair that is most frequent, again and again, until there are `size` pieces.
+    def train(cls, texts: Iterable[str], size: int) -> BPETokenizer:
+        """A tokenizer that merges the most frequent pair of `texts` until it has `size` tokens.
 
-        Of equally frequent pairs the one whose pieces have the smaller ids is first. Fewer pieces
-        come out where no two neighbours are left.
+        Of equally frequent pairs the one whose tokens have the smaller ids is first. There are
+        fewer tokens where no two neighbours are left.
 
         Raises:
-            ValueError: if `size` is below the 256 pieces that every vocabulary has.
+            ValueError: if `size` is below the 256 tokens that every vocabulary has.
         """
         require(size >= len(SIGNS), "size", size, f"at least {len(SIGNS)}, one for each byte")
         counts = Counter(word for text in texts for word in words(text))
-        cut = {word: spelled(word) for word in counts}
-        pieces, found = cls(), Counter[Pair]()
-        for word, own in cut.items():
+        tokens_of = {word: spelled(word) for word in counts}
+        tokenizer, found = cls(), Counter[Pair]()
+        for word, own in tokens_of.items():
             _count(found, own, counts[word])
-        while len(pieces.ids) < size and found:
-            ids = pieces.ids
+        while len(tokenizer.ids) < size and found:
+            ids = tokenizer.ids
             best = min(found, key=lambda pair: (-found[pair], ids[pair[0]], ids[pair[1]]))
-            pieces.merges.append(best)
+            tokenizer.merges.append(best)
             ids.setdefault("".join(best), len(ids))
-            for word, own in cut.items():
+            for word, own in tokens_of.items():
                 if best in pairwise(own):
-                    cut[word] = joined(own, best)
+                    tokens_of[word] = merge(own, best)
                     _count(found, own, -counts[word])
-                    _count(found, cut[word], counts[word])
+                    _count(found, tokens_of[word], counts[word])
             found = +found  # without those that no longer occur
-        return pieces
+        return tokenizer
 
     @cached_property
     def _ranks(self) -> dict[Pair, int]:
         return {pair: rank for rank, pair in enumerate(self.merges)}
 
-    def pieces_of(self, word: str) -> tuple[str, ...]:
-        """One word in its pieces: of the pairs in it, the one learned first is joined first."""
+    def _tokens_of(self, word: str) -> tuple[str, ...]:
+        """The tokens of one word: of the pairs in it, the one learned first is merged first."""
         own = spelled(word)
         while pairs := [p for p in pairwise(own) if p in self._ranks]:
-            own = joined(own, min(pairs, key=self._ranks.__getitem__))
+            own = merge(own, min(pairs, key=self._ranks.__getitem__))
         return own
 
-    def cut(self, text: str) -> list[str]:
-        """A text in its pieces."""
-        return [piece for word in words(text) for piece in self.pieces_of(word)]
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        return [token for word in words(text) for token in self._tokens_of(word)]
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text's pieces."""
-        return [self.ids[piece] for piece in self.cut(text)]
+        """The ids of a text's tokens."""
+        return [self.ids[token] for token in self.tokenize(text)]
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of these pieces. Bytes that are no whole sign become �.
+        """The text of these tokens. Bytes that are no whole sign become �.
 
         Raises:
-            ValueError: if there is no piece of an id.
+            ValueError: if there is no token with an id.
         """
         known = list(self.ids)
         ids = list(ids)
@@ -167,7 +167,7 @@ class BPETokenizer:
         return len(self.ids)
 
 
-def _count(found: Counter[Pair], pieces: Sequence[str], times: int) -> None:
+def _count(found: Counter[Pair], tokens: Sequence[str], times: int) -> None:
     """Add the neighbours in a word that comes that many times."""
-    for pair in pairwise(pieces):
+    for pair in pairwise(tokens):
         found[pair] += times

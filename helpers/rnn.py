@@ -166,9 +166,9 @@ class RecurrentTranslator(nn.Module):
         require_sizes(source_vocab=source_vocab, target_vocab=target_vocab, d_model=d_model)
         self.source_embedding = nn.Embedding(source_vocab, d_model)
         self.target_embedding = nn.Embedding(target_vocab, d_model)
-        self.reader = nn.LSTM(d_model, d_model, batch_first=True)
-        self.writer = nn.LSTM(d_model, d_model, batch_first=True)
-        for lstm in (self.reader, self.writer):
+        self.encoder = nn.LSTM(d_model, d_model, batch_first=True)
+        self.decoder = nn.LSTM(d_model, d_model, batch_first=True)
+        for lstm in (self.encoder, self.decoder):
             set_forget_bias(lstm, forget_bias)
         self.attention = AdditiveAttention(d_model) if attention else None
         self.lm_head = nn.Linear(2 * d_model if attention else d_model, target_vocab)
@@ -199,8 +199,8 @@ class RecurrentTranslator(nn.Module):
         packed = nn.utils.rnn.pack_padded_sequence(
             self.source_embedding(source), lengths.cpu(), batch_first=True, enforce_sorted=False
         )
-        read, last = self.reader(packed)
-        x, _ = self.writer(self.target_embedding(target), last)  # (batch, T_q, d_model)
+        read, last = self.encoder(packed)
+        x, _ = self.decoder(self.target_embedding(target), last)  # (batch, T_q, d_model)
         if self.attention is None:
             return self.lm_head(x)
         memory, _ = nn.utils.rnn.pad_packed_sequence(

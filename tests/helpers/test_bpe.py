@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, pre_tokenizers, trainers
 from tokenizers.models import BPE
 
-from helpers.bpe import SIGNS, BPETokenizer, joined, spelled, words
+from helpers.bpe import SIGNS, BPETokenizer, merge, spelled, words
 from tests.conftest import ROOT
 from tests.helpers.properties import examples
 
@@ -28,7 +28,7 @@ def library(texts, size):
 
 
 def assert_same(texts, size, others=()):
-    ours, theirs = BPETokenizer.learned(texts, size), library(texts, size)
+    ours, theirs = BPETokenizer.train(texts, size), library(texts, size)
     learned = json.loads(theirs.to_str())["model"]["merges"]
     assert ours.merges == [tuple(pair) for pair in learned]
     assert ours.ids == theirs.get_vocab()
@@ -78,13 +78,13 @@ def test_small_corpora_full_of_ties(seed):
 
 
 def test_joins_go_from_the_left():
-    assert joined("aaa", ("a", "a")) == ("aa", "a")
-    assert joined(("a", "b", "a"), ("b", "a")) == ("a", "ba")
-    assert joined((), ("a", "b")) == ()
+    assert merge("aaa", ("a", "a")) == ("aa", "a")
+    assert merge(("a", "b", "a"), ("b", "a")) == ("a", "ba")
+    assert merge((), ("a", "b")) == ()
 
 
 def test_what_was_never_seen_is_read_and_restored():
-    ours = BPETokenizer.learned(["the lamp"], 260)
+    ours = BPETokenizer.train(["the lamp"], 260)
     assert ours.decode(ours.encode("日本 🙂\n")) == "日本 🙂\n"
     assert ours.decode(ours.encode("日")[:1]) == "�"
-    assert len(ours) == 260 and len(BPETokenizer.learned(["ab"], 999)) == 257
+    assert len(ours) == 260 and len(BPETokenizer.train(["ab"], 999)) == 257

@@ -6,14 +6,14 @@ CASES = {
     bpe.BPETokenizer: [
         (
             lambda: bpe.BPETokenizer([("ab", "c")]),
-            "merges: got ('ab', 'c'); needed pairs of bytes' signs and of pieces made before",
+            "merges: got ('ab', 'c'); needed pairs of bytes' signs and of tokens made before",
         ),
         (
             lambda: bpe.BPETokenizer([("a", " ")]),
-            "merges: got ('a', ' '); needed pairs of bytes' signs and of pieces made before",
+            "merges: got ('a', ' '); needed pairs of bytes' signs and of tokens made before",
         ),
         (
-            lambda: bpe.BPETokenizer.learned(["a"], 255),
+            lambda: bpe.BPETokenizer.train(["a"], 255),
             "size: got 255; needed at least 256, one for each byte",
         ),
         (
@@ -26,5 +26,5 @@ CASES = {
 CANNOT_FAIL = {
     bpe.words: "cuts every text",
     bpe.spelled: "every text has bytes",
-    bpe.joined: "a pair that does not occur changes nothing",
+    bpe.merge: "a pair that does not occur changes nothing",
 }
