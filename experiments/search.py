@@ -188,13 +188,13 @@ def _beyond(rates: list[float], best: float) -> float | None:
 
 
 def _timed(trial: Trial, job: Job) -> dict:
-    """One training on one thread. Where the loss was no number, `validation` is None."""
+    """One training on one thread. Where loss or gradient was not finite, `validation` is None."""
     torch.set_num_threads(1)
     start = time.process_time()
     try:
         measured = trial(*job)
     except ValueError as error:
-        if not str(error).startswith("loss: "):
+        if not str(error).startswith(("loss: ", "gradient: ")):
             raise
         measured = {"validation": None}
     row = {**dict(zip(("model", "setting", "lr", "seed"), job, strict=True)), **measured}
