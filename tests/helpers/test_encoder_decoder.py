@@ -398,10 +398,9 @@ def test_a_conditioned_decoder_moves_as_a_whole():
 def test_condition_on_leaves_each_parts_mode(name):
     """A part in evaluation, such as a frozen encoder, is not put in training with the rest."""
     model = make(name).train()
-    frozen = model.encoder if name.startswith("transformer") else model.reader
-    frozen.eval()
+    model.encoder.eval()
     writer = model.condition_on(words(SOURCE, 1, 3))
-    assert writer.training and model.training and not frozen.training
+    assert writer.training and model.training and not model.encoder.training
 
 
 def test_beam_search_uses_eval_mode_and_restores_it():
