@@ -35,7 +35,7 @@ class Certainty(StrEnum):
     MOST_AGREE = "most agree"
     """The known mistake explains most of what is wrong, and no other explains as much."""
     SYMPTOM_ONLY = "symptom only"
-    """Both end everywhere with the same error, NaN or zeros, which can have many causes."""
+    """Both end with the same error, NaN or zeros, or train as badly, for one of many causes."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def diagnose(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Dia
 
 
 def _same_training(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) -> Diagnosis | None:
-    """The first known mistake that gives the same everywhere.
+    """The first known mistake that trains about as badly; others may do so, too.
 
     The model answer trains for long, and is not needed.
     """
@@ -164,7 +164,7 @@ def _same_training(task: Task, outcomes: Sequence[Outcome], baseline: Baseline) 
     for which in range(len(task.mistakes)):
         theirs = (baseline.mistake(which, case) for case in range(len(outcomes)))
         if all(baseline.same(a, b) for a, b in zip(outcomes, theirs, strict=True)):
-            return Diagnosis(which, Certainty.ALL_AGREE, tuple(range(len(outcomes))))
+            return Diagnosis(which, Certainty.SYMPTOM_ONLY, tuple(range(len(outcomes))))
     return None
 
 

@@ -172,6 +172,22 @@ def test_two_mistakes_in_a_training_loop_are_named():
         assert message.endswith("\n- ".join(["\nTwo mistakes:", *both]))
 
 
+def test_training_as_bad_as_a_known_one_has_one_of_many_causes():
+    """Another mistake may reach as little, so none is said to be what went wrong."""
+    task = example(
+        name="trained",
+        kind="train",
+        score=lambda args, value: float(np.sum(value)),
+        threshold=100.0,
+        mistakes=(Mistake(lambda x: 0 * x, "Is it trained?"),),
+        atol=0.5,
+    )
+    assert (
+        "A frequent cause of this: Is it trained?" in grade(task, lambda x: 0 * x + 0.1, 0).message
+    )
+    assert "Is it trained?" not in grade(task, lambda x: 0 * x + 1, 0).message
+
+
 # ------------------------------------------------------------------ what a call changes
 
 

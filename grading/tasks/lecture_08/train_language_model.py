@@ -60,12 +60,15 @@ def train_language_model(texts, d_model, steps):
 
 task.mistake(
     "The loss is near ln 99 = 4.60, that of an untrained model. Is it trained before you return "
-    "it?",
+    "it, on new rows in each step?",
     lambda texts, d_model, steps: (torch.manual_seed(0), _model(d_model))[1],
 )
 
 
-@task.mistake("It has seen the same batch in every step. Sample new rows for each step.")
+@task.mistake(
+    "It has learned little. Does it see the same batch in every step, or is the rate small "
+    "throughout?"
+)
 def one_batch(texts, d_model, steps):
     generator = torch.Generator().manual_seed(0)
     torch.manual_seed(0)
@@ -77,7 +80,7 @@ def one_batch(texts, d_model, steps):
 
 @task.mistake(
     "It knows which word follows which, but its verbs are hardly better than chance. Agreement is "
-    "learned late: did you run all the steps?"
+    "learned late: did you run all the steps, at the rate of the statement?"
 )
 def too_short(texts, d_model, steps):
     torch.manual_seed(0)

@@ -86,7 +86,10 @@ def not_shifted(source, target):
     return _trained(source, target, 80, shift=0)
 
 
-@task.mistake("Its accuracy is at chance. Do you train it before you return it?")
+@task.mistake(
+    "Its accuracy is at chance. Do you train it before you return it, with source and target of "
+    "the same rows?"
+)
 def untrained(source, target):
     from helpers.config import TransformerConfig
     from helpers.data.kannada import ENGLISH, KANNADA
@@ -97,7 +100,8 @@ def untrained(source, target):
 
 
 @task.mistake(
-    "It has begun to learn, but most sentences still have a wrong word. Does it need more steps?"
+    "It has begun to learn, but most sentences still have a wrong word. Does it need more steps, "
+    "and is END among the targets?"
 )
 def too_short(source, target):
     return _trained(source, target, 100)

@@ -95,8 +95,8 @@ def shifted(contexts, questions, spans):
 
 
 @task.mistake(
-    "Without the flag it does not learn in this time which words the question names. What did the "
-    "lecture add to the words of the context?"
+    "It has not learned which words the question names. What did the lecture add to the words of "
+    "the context, and does each step see new rows?"
 )
 def no_flag(contexts, questions, spans):
     return _trained(contexts, questions, spans, 120, flag=None)

@@ -71,8 +71,8 @@ def not_shifted(source, target, asked):
 
 
 @task.mistake(
-    "It has begun to learn the grammar, but its facts are guesses. Does it need more steps or "
-    "another rate?"
+    "It has begun to learn the grammar, but its facts are guesses. Does it need more steps, "
+    "another rate, or new rows in each step?"
 )
 def too_short(source, target, asked):
     return _trained(source, target, asked, 25)
