@@ -26,9 +26,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar
 
 from grading.feedback.baseline import Baseline
@@ -67,7 +67,8 @@ class TaskFile:
         reasons: for "choose", the reason of each option by its letter, each written as
             `correct("…")` or `incorrect("…")`.
         two_at_once: whether an answer that shows no known mistake is compared with every two of
-            them in one answer: edits, and classes that override different methods of one class.
+            them in one answer: edits, functions that change what the model answer takes or
+            gives, and classes that override different methods of one class.
             For quick answers that end however they are changed; and no sentence may say that the
             rest of the answer is right.
         redraw: whether cases are drawn again until they tell all known mistakes apart, for a task
@@ -173,13 +174,14 @@ class TaskFile:
         for number, known in enumerate(self._mistakes):
             mistakes.append(_with_an_answer(known, space, number))
         edits = [known for known in self._mistakes if isinstance(known, Edit)]
+        written = [known for known in self._mistakes if isinstance(known, Mistake)]
         task = Task(
             name=name,
             lecture=int(folder.removeprefix("lecture_")),
             reference=space[name],
             alternatives=tuple(self._alternatives),
             mistakes=tuple(mistakes),
-            pairs=(lambda: _pairs(space, edits, mistakes)) if self._two_at_once else None,
+            pairs=(lambda: _pairs(space, edits, written)) if self._two_at_once else None,
             diagnostics=tuple(self._diagnostics),
             **self._fields,
         )
@@ -256,7 +258,7 @@ def _defined(space: Mapping[str, object], source: str, label: str) -> object:
 
 
 def _pairs(
-    space: Mapping[str, object], edits: Sequence[Edit], mistakes: Sequence[Mistake]
+    space: Mapping[str, object], edits: Sequence[Edit], written: Sequence[Mistake]
 ) -> Iterator[Pair]:
     """Every two known mistakes with different sentences that fit into one answer."""
     for one, other in combinations(edits, 2):
@@ -264,11 +266,28 @@ def _pairs(
             with contextlib.suppress(ValueError, SyntaxError):
                 answer = _changed(space, one.changes + other.changes, f"{one.why}, {other.why}")
                 yield Pair(answer, (one.why, other.why))
-    classes = [known for known in mistakes if isinstance(known.answer, type)]
+    name = Path(space["__file__"]).stem
+    around = [known for known in written if _calls(known.answer, name)]
+    for edit, known in product(edits, around):
+        if edit.why != known.why:
+            inner = _changed(space, edit.changes, f"{edit.why}, {known.why}")
+            yield Pair(_with_names(known.answer, {**space, name: inner}), (edit.why, known.why))
+    classes = [known for known in written if isinstance(known.answer, type)]
     for one, other in combinations(classes, 2):
         if one.why != other.why and _override_different_methods(one.answer, other.answer):
             both = type(one.answer.__name__, (one.answer, other.answer), {})
             yield Pair(both, (one.why, other.why))
+
+
+def _calls(answer: object, name: str) -> bool:
+    """Whether an answer is a function that uses this global name."""
+    return isinstance(answer, FunctionType) and name in answer.__code__.co_names
+
+
+def _with_names(function: FunctionType, names: dict[str, object]) -> FunctionType:
+    """The function with other global names."""
+    code, defaults, closure = function.__code__, function.__defaults__, function.__closure__
+    return FunctionType(code, names, function.__name__, defaults, closure)
 
 
 def _override_different_methods(one: type, other: type) -> bool:

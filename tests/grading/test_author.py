@@ -120,6 +120,27 @@ def test_two_at_once_applies_both_edits(tmp_path):
     assert built(made(tmp_path, SOURCE + edits)).pairs is None
 
 
+AROUND = """
+task.edit("Tripled.", "2 * x", "3 * x")
+
+
+@task.mistake("Negative.")
+def negative(x):
+    return -doubled(x)
+
+
+@task.mistake("Nothing.")
+def nothing(x):
+    return 0
+"""
+
+
+def test_two_at_once_puts_an_edit_into_what_calls_the_answer(tmp_path):
+    source = (SOURCE + AROUND).replace('"double")', '"double", two_at_once=True)')
+    found = {pair.whys: pair.answer(2) for pair in built(made(tmp_path, source)).pairs()}
+    assert found == {("Tripled.", "Negative."): -6}
+
+
 CLASSES = """
 
 class Parts:

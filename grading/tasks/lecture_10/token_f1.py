@@ -9,6 +9,7 @@ task = TaskFile(
     "find the bug",
     points=7,
     minutes=10,
+    two_at_once=True,
     redraw=True,
     outcome="compute {term}`exact match` and F1 by hand, with articles and repeated words",
     hints=(

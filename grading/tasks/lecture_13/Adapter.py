@@ -9,6 +9,7 @@ task = TaskFile(
     "implement",
     points=10,
     minutes=16,
+    two_at_once=True,
     section="Low-rank adapters",
     outcome="fit a pretrained model's arrays into modules of your own, and test that the logits "
     "are right",

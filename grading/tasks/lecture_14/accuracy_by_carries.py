@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=5,
     minutes=20,
+    two_at_once=True,
     outcome="let a model write, and measure what it writes",
     hints=(
         "Go from the units to the left and keep track, for each sum, of whether there is a carry.",

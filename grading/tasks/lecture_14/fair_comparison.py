@@ -10,6 +10,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=25,
+    two_at_once=True,
     redraw=True,
     outcome="compare fairly: each at its own rate, chosen on separate data",
     hints=(

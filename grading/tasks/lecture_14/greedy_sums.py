@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=6,
     minutes=20,
+    two_at_once=True,
     outcome="let a model write, and measure what it writes",
     forbidden=("helpers.generation.generate",),
     hints=(

@@ -10,6 +10,7 @@ task = TaskFile(
     "implement",
     points=5,
     minutes=20,
+    two_at_once=True,
     outcome="say for each position what the model reads and what it has to predict",
     hints=(
         "Write the tokens of one sum in a row, with their positions, and below each the token "
@@ -100,7 +101,7 @@ def rolled(tokens, n):
     return tokens, targets
 
 
-@task.mistake("The positions of the targets are right for three digits only. They depend on n.")
+@task.mistake("The positions of the targets fit three digits only. They depend on n.")
 def for_three(tokens, n):
     targets = tokens[:, 1:].clone()
     targets[:, :7] = IGNORE_INDEX

@@ -9,6 +9,7 @@ task = TaskFile(
     "implement",
     points=3,
     minutes=15,
+    two_at_once=True,
     outcome="turn a task of your own into tokens",
     hints=("The answer begins at position 2n + 2. What is its first digit worth in each order?",),
 )

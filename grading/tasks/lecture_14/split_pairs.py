@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=7,
     minutes=35,
+    two_at_once=True,
     outcome="set data aside so that a test tests",
     hints=(
         "`torch.combinations(torch.arange(size), with_replacement=True)` holds each question once.",

@@ -8,6 +8,7 @@ task = TaskFile(
     "implement",
     points=5,
     minutes=25,
+    two_at_once=True,
     outcome="turn a task of your own into tokens",
     hints=(
         "`x // 100 % 10` is the hundreds digit. With `x[:, None]` and a tensor of powers you get "

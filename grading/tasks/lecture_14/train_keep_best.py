@@ -13,6 +13,7 @@ task = TaskFile(
     "implement",
     points=8,
     minutes=40,
+    two_at_once=True,
     outcome="write a training loop that keeps what measured best",
     forbidden=("helpers.training.train",),
     hints=(
