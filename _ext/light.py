@@ -27,6 +27,14 @@ CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 DRAWING = re.compile(r"<svg\b(?=[^>]*role=).*?</svg>", re.DOTALL)
 TIPS = re.compile(r' data-bs-(?:placement="[^"]*"|toggle="tooltip")')
 SPY = re.compile(r' data-bs-(?:spy|target|root-margin)="[^"]*"')
+SYMBOL = re.compile(  # d_k, T_q, h_(t−1) in a text; √ may stand before, but no part of a name
+    r"(?<![\w./-])([A-Za-z])_(model|heads?|ff|out|in|[a-z]|\([^()<>&]{1,5}\))(?!\w)"
+)
+NAMES = re.compile(r"_\{(model|head|ff|out|in)\}")  # subscripts that are words, in TeX
+NO_TEXT = re.compile(
+    r"(<!--.*?-->|<(code|math|option|pre|script|select|style|svg|textarea|title)\b.*?</\2>|<[^>]*>)",
+    re.DOTALL,
+)
 QUIET = ("o", "mi", "mf", "mh", "nb", "bp", "kc")  # operators, numbers, builtins
 FOLDED = re.compile(  # of the list of pages: an entry, its toggle, and what is below it
     r'(<li class="toctree-l1 (?P<here>current )?[^"]*has-children[^"]*"><a .*?</a>)'
@@ -85,7 +93,7 @@ def mathml(node: nodes.Element, display: str) -> str:
     """A formula as MathML."""
     tex = node.astext().strip()
     try:
-        result = convert(tex, display=display)
+        result = convert(NAMES.sub(r"_{\\text{\1}}", tex), display=display)
     except Exception as error:  # it has no class of its own for its errors
         logger.warning(
             "a formula cannot be read (%s): %s", type(error).__name__, tex, location=node
@@ -94,6 +102,19 @@ def mathml(node: nodes.Element, display: str) -> str:
     if unknown := re.findall(r"\\\w+|(?<=>)&(?=<)", result):  # & of an environment it cannot set
         logger.warning("a formula has unknown commands %s: %s", unknown, tex, location=node)
     return result
+
+
+def with_symbols(page: str) -> str:
+    """A page whose symbols look in a text, a table or a caption as they do in a formula."""
+    parts = NO_TEXT.split(page)  # text, no text, name of its tag, text, …
+    parts[::3] = [SYMBOL.sub(subscripted, text) for text in parts[::3]]
+    parts[2::3] = [""] * len(parts[2::3])
+    return "".join(parts)
+
+
+def subscripted(symbol: re.Match) -> str:
+    """A letter with its subscript."""
+    return f"<i>{symbol[1]}<sub>{symbol[2].strip('()')}</sub></i>"
 
 
 # ------------------------------------------------------------------ style, script, icons
@@ -130,7 +151,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     for path in heavy:
         page = light_page(pages[path], path.name, icons)
         page = CODE.sub(lambda code: joined(plain.sub(r"\1", code[0])), page)
-        path.write_text(with_fewer_groups(page), encoding="utf-8")
+        path.write_text(with_symbols(with_fewer_groups(page)), encoding="utf-8")
 
 
 def plain_ink(css: str) -> re.Pattern:

@@ -8,7 +8,7 @@ const MOST_WORDS = 60, SHOWN = 8;
 const ids = new Map(WORDS.map((word, id) => [word, id]));
 /* Words of any script; a sign or a picture of several parts stays one. */
 const split = (text) => text.toLowerCase().match(
-  /[\p{L}\p{M}\p{N}_]+|\p{Extended_Pictographic}(?:\ufe0f|\u200d\p{Extended_Pictographic})*|\S/gu) ?? [];
+  /[\p{L}\p{M}\p{N}_]+|\p{RI}{2}|\p{Extended_Pictographic}(?:[\ufe0f\p{EMod}]|\u200d\p{Extended_Pictographic})*|\S/gu) ?? [];
 const short = (word) => ([...word].length > 24 ? `${[...word].slice(0, 23).join("")}…` : word);
 const percent = (p) => (p >= 0.995 ? "100\u00a0%" : p < 0.005 ? "under 1\u00a0%" : `${Math.round(100 * p)}\u00a0%`);
 const hundredths = (p) => p.toFixed(2).replace(/^0/, "");

@@ -29,6 +29,7 @@ WEIGHTS = {
 WEIGHTS |= {"exercises/": 0.3, "pages/": 0.3, "solutions/": 0.1}
 DEEPER = 0.65
 SIGNS = {"cdot": "·", "times": "×", "infty": "∞", "top": "ᵀ", "le": "≤", "approx": "≈"}
+SIGNS |= {"leftarrow": "←", "rightarrow": "→", "to": "→", "ge": "≥"}
 MOST = 600  # letters of a section's text, on pages other than lectures and the glossary
 KINDS = {"lectures/": "Lecture", "exercises/": "Exercises", "solutions/": "Model answers"}
 
@@ -159,12 +160,13 @@ def said(section: nodes.section) -> str:
 def words_of(node: nodes.Element) -> str:
     """The text of a node as a reader sees it: no raw HTML, and no key of a citation.
 
-    In a sentence, as in "Vaswani et al. found", the first author and the year stand for the key.
+    In a sentence, as in "Vaswani et al. found", and at the beginning of an entry of a list, the
+    first author and the year stand for the key.
     """
     parts = []
     for child in node.children:
         if isinstance(child, pending_xref) and child.get("refdomain") == "cite":
-            if child.get("reftype") == "t":
+            if child.get("reftype") == "t" or not "".join(parts).strip():
                 parts.append(", ".join(map(author_and_year, child["reftarget"].split(","))))
         elif isinstance(child, nodes.Text):
             parts.append(child.astext())

@@ -15,7 +15,17 @@
     element.append(...children);
     return element;
   };
-  const titleOf = (section) => section.querySelector("h1, h2, h3").firstChild.textContent.trim();
+  const heading = (section) => {
+    const title = section.querySelector("h1, h2, h3").cloneNode(true);
+    title.querySelector(".headerlink")?.remove();
+    return make("h2", {}, ...title.childNodes);
+  };
+  /* As it is written: d_k and not "dk". */
+  const titleOf = (section) => {
+    const title = heading(section);
+    for (const low of title.querySelectorAll("sub")) low.prepend("_");
+    return title.textContent.trim();
+  };
   const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .toctree-wrapper";
   let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null;
   const asked = new URLSearchParams(location.search);
@@ -66,13 +76,6 @@
         found.push(Object.assign(take(node), { alone: node.matches(".prediction") }));
     }
     return found;
-  };
-
-  const heading = (section) => {
-    const title = section.querySelector("h1, h2, h3").cloneNode(true);
-    title.querySelector(".headerlink")?.remove();
-    const copy = make("h2", {}, ...title.childNodes);
-    return copy;
   };
 
   const add = (section) => {

@@ -187,6 +187,8 @@ def test_unknown_words_in_any_script_are_kept(load):
     page.get_by_role("slider").fill("0")
     page.get_by_role("button", name="Write one word").click()
     assert field.input_value().startswith("the letters 👩‍🔬 ಅಕ್ಷರ lie ")
+    field.fill("the 👍🏽 lie 🇮🇳 ❤️")
+    assert page.locator(".places s").all_inner_texts() == ["👍🏽", "🇮🇳", "❤️"]
     field.fill("the " + "x" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 

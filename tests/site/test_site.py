@@ -116,6 +116,17 @@ def page_soup(name: str) -> BeautifulSoup:
     return BeautifulSoup((HTML / f"{name}.html").read_text(encoding="utf-8"), "lxml")
 
 
+def test_symbols_in_a_text_look_as_in_a_formula():
+    page = (HTML / "lectures/03_queries_keys_values.html").read_text(encoding="utf-8")
+    article = BeautifulSoup(page, "lxml").find("article")
+    heading = article.find(id="why-scores-are-divided-by-d-k").find("h2")
+    assert heading.find("i").decode() == "<i>d<sub>k</sub></i>"
+    assert any("d_model" in code.text for code in article("pre"))
+    for other in article(["code", "math", "pre", "script", "style", "svg"]):
+        other.decompose()
+    assert not re.search(r"\b[dT]_(k|v|q|model)\b", article.text)
+
+
 def test_every_link_within_the_site_leads_somewhere():
     soups = {page: page_soup(page.removesuffix(".html")) for page in PAGES}
     ids = {page: {tag["id"] for tag in soup.select("[id]")} for page, soup in soups.items()}
