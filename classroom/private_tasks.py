@@ -141,7 +141,10 @@ def _require_cases(path: Path, task: Task) -> None:
 def _require_passed(path: Path, task: Task) -> None:
     """Cases that the model answer fails would take points from everybody who is right."""
     _require_cases(path, task)
-    verdict = grade(task, task.reference, seed=0)
+    try:
+        verdict = grade(task, task.reference, seed=0)
+    except ValueError as error:
+        raise PolicyError(f"{path}: {error}") from error
     if verdict.points < task.points and not verdict.needs_review:
         said = f"the model answer itself has {verdict.points:g} of {task.points:g} points on these"
         raise PolicyError(f"{path}: {said}: {verdict.message}")

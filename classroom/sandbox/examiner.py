@@ -19,7 +19,7 @@ from classroom.sandbox.serialize import SerializeError, decode, encode
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
 from grading.feedback.baseline import Baseline
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
-from grading.task import Case, Task
+from grading.task import CODE, Case, Task
 
 
 class Flag(StrEnum):
@@ -71,7 +71,7 @@ class Prepared:
         """Make the cases of a seed, which is the task's own.
 
         Raises:
-            GraderError: if an input of the task is no plain data.
+            GraderError: if an input is no plain data, or the model answer fails on a case.
         """
         cases = task.cases(seed)
         try:
@@ -88,7 +88,13 @@ class Prepared:
         sent = {**names, "harness": harness, "inputs": inputs}
         torch = needs_torch(harness["source"]) if harness else False
         torch = torch or any(holds_tensor(case.args) for case in cases)
-        return cls(task, cases, seconds, sent, torch)
+        prepared = cls(task, cases, seconds, sent, torch)
+        if task.kind in CODE and task.score is None:
+            try:
+                prepared.baseline.all_right()
+            except ValueError as error:
+                raise GraderError(f"hidden cases: {error}") from error
+        return prepared
 
     def without_torch(self) -> dict:
         """The data for a worker without torch, where functions of torch need not be forbidden."""

@@ -55,9 +55,14 @@ class Baseline:
     Args:
         task: whose answers are run.
         cases: on which they are run.
+
+    Raises:
+        ValueError: if there are no cases, or the model answer has no result on one.
     """
 
     def __init__(self, task: Task, cases: Sequence[Case]) -> None:
+        if not cases:
+            raise ValueError(f"{task.name} has no cases, so every answer would pass; give one")
         self.task = task
         self.cases = cases
         self._right: dict[int, Outcome] = {}
@@ -79,7 +84,14 @@ class Baseline:
     def right(self, case: int) -> Outcome:
         """What the model answer gives on a case."""
         if case not in self._right:
-            [self._right[case]] = run(self.task, self.task.reference, [self.cases[case]])
+            [outcome] = run(self.task, self.task.reference, [self.cases[case]])
+            if not outcome.ok:
+                said = f"{outcome.status} {outcome.error}".strip()
+                raise ValueError(
+                    f"the model answer of {self.task.name} has no result on case {case + 1} "
+                    f"({said}); a model answer must give one on every case"
+                )
+            self._right[case] = outcome
         return self._right[case]
 
     def mistake(self, which: int, case: int) -> Outcome:

@@ -17,6 +17,10 @@ from grading.runner.outcome import Form, FormKind
 from grading.runner.tensors import is_tensor, torch_if_there
 
 SCALARS = (bool, int, float, str, type(None))
+BITS = 64
+"""How many a whole number may have, so that it can be compared with a float."""
+NAMED_TUPLES = ("torch.return_types", "numpy.linalg._linalg")
+"""Where the tuples with names are defined that functions such as `torch.max` return."""
 NUMBERS = {"b": bool, "i": int, "u": int, "f": float}
 """The kinds of entries that an array may have, by NumPy's letters."""
 
@@ -36,6 +40,8 @@ def plain(value: object) -> object:
         NotPlain: if the value holds anything else than plain data.
     """
     kind, torch = type(value), torch_if_there()
+    if kind is int and value.bit_length() > BITS:
+        raise NotPlain(Form(FormKind.OBJECT, f"int with more than {BITS} bits"))
     if kind in SCALARS:
         return value
     if is_tensor(value):
@@ -50,6 +56,8 @@ def plain(value: object) -> object:
             return item
     if kind is tuple or (torch is not None and kind is torch.Size):
         return tuple(plain(item) for item in value)
+    if issubclass(kind, tuple) and kind.__module__ in NAMED_TUPLES:
+        return tuple(plain(item) for item in tuple.__iter__(value))
     if kind is list:
         return [plain(item) for item in value]
     if kind in (set, frozenset):

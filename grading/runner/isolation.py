@@ -64,7 +64,7 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
 
     Also where the student imported it under a name of their own, or it is the answer itself.
     """
-    space = _globals_of(answer)
+    spaces = _globals_of(answer)
     with _FORBIDDING, contextlib.ExitStack() as stack:
         for name in names:
             owner, attribute = _resolve(name)
@@ -73,7 +73,8 @@ def forbid(names: Sequence[str], answer: object) -> Iterator[None]:
                 raise ForbiddenCall(name)
             refuse = _refusal(name)
             stack.enter_context(_replaced(owner, attribute, refuse))
-            stack.enter_context(_replaced_in(space, original, refuse))
+            for space in spaces:
+                stack.enter_context(_replaced_in(space, original, refuse))
         yield
 
 
@@ -86,11 +87,28 @@ def _refusal(name: str) -> Callable[..., None]:
     return refuse
 
 
-def _globals_of(answer: object) -> dict:
-    """The global names that an answer sees: a function's, or those of a class's first method."""
-    members = getattr(answer, "__dict__", {}).values()
-    spaces = (getattr(thing, "__globals__", None) for thing in (answer, *members))
-    return next((space for space in spaces if space is not None), {})
+def _globals_of(answer: object) -> list[dict]:
+    """The global names that an answer sees: those of functions and of the methods of classes.
+
+    A decorator and `functools.partial` are looked through, since their own globals are others.
+    """
+    spaces: dict[int, dict] = {}
+    seen: set[int] = set()
+    todo = [answer]
+    while todo:
+        thing = todo.pop()
+        if id(thing) in seen:
+            continue
+        seen.add(id(thing))
+        space = getattr(thing, "__globals__", None)
+        if space is not None:
+            spaces[id(space)] = space
+        elif type(thing) is not type:
+            todo.append(type(thing))
+        todo += [getattr(thing, name) for name in ("__wrapped__", "func") if hasattr(thing, name)]
+        if isinstance(thing, type) or thing is answer:
+            todo += filter(callable, getattr(thing, "__dict__", {}).values())
+    return list(spaces.values())
 
 
 def _calls(value: object, original: object) -> bool:

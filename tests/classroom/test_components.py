@@ -37,7 +37,7 @@ from classroom.sandbox.bubblewrap import (
     bwrap_arguments,
     require_others_may_read,
 )
-from classroom.sandbox.examiner import Answers, Prepared, outcomes_from
+from classroom.sandbox.examiner import Answers, GraderError, Prepared, outcomes_from
 from classroom.sandbox.limits import Limits
 from classroom.sandbox.serialize import DTYPES, SerializeError, decode, encode
 from classroom.sandbox.supervisor import WorkerReport
@@ -46,8 +46,9 @@ from classroom.tables import cell
 from classroom.verdicts import results_of
 from grading.runner.compare import plain
 from grading.runner.run import run
+from grading.task import Case
 from tests.conftest import ROOT, system_program
-from tests.grading.sample_tasks import ANSWERS, FULL, SHEET, TASKS, cells_with, notebook
+from tests.grading.sample_tasks import ANSWERS, FULL, SHEET, TASKS, cells_with, example, notebook
 from tools import autograder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is one of Linux")
@@ -126,6 +127,13 @@ def test_tensors_come_back_as_they_were(dtype):
 def test_what_is_no_plain_data_is_refused(value):
     with pytest.raises(SerializeError):
         encode(value)
+
+
+def test_hidden_case_that_stops_our_answer_is_refused():
+    task = example(reference=max, cases=lambda seed: [Case(([1.0],)), Case(([1.0] * (seed == 0),))])
+    assert Prepared.of(task, 0, Limits()).task is task
+    with pytest.raises(GraderError, match="model answer of doubled has no result on case 2"):
+        Prepared.of(task, 1, Limits())
 
 
 @given(json_values)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from grading.feedback import findings
 from grading.feedback.baseline import Baseline
 from grading.feedback.judge import grade
+from grading.runner.compare import plain
 from grading.runner.outcome import Mutation, Outcome, Status, Target
 from grading.runner.run import run
 from grading.task import Case, Mistake
@@ -46,6 +48,29 @@ def test_compare_tells_what_is_wrong(answer, kind, changes):
 def test_compare_finds_nothing_in_a_right_answer():
     assert found(lambda x: 2 * x) == [None, None]
     assert found(lambda x: 0.95, **SCORED) == [None, None]
+
+
+def test_task_whose_own_answer_fails_judges_nobody():
+    cases = [Case((np.array([1.0]),)), Case((np.array([]),))]
+    own = sample_tasks.example(reference=lambda x: x.max(), cases=lambda seed: cases)
+    with pytest.raises(ValueError, match="model answer of doubled has no result on case 2"):
+        grade(own, lambda x: x.max() if len(x) else 0.0, 0)
+    with pytest.raises(ValueError, match="doubled has no cases"):
+        grade(sample_tasks.example(cases=lambda seed: []), lambda x: 1 / 0, 0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [torch.tensor([[1.0, 3.0], [2.0, 0.0]]).max(dim=0), np.linalg.eigh(np.eye(2))],
+    ids=["max", "eigh"],
+)
+def test_tuple_with_names_of_a_library_is_a_tuple(value):
+    assert type(plain(value)) is tuple and len(plain(value)) == 2
+
+
+def test_whole_number_too_large_for_a_float_is_refused():
+    verdict = grade(sample_tasks.example(), lambda x: 10**400, 0)
+    assert verdict.points == 0 and "more than 64 bits" in verdict.message
 
 
 def test_only_the_case_that_is_wrong_has_a_finding():

@@ -55,6 +55,23 @@ def test_forbidden_function_has_no_other_name(own):
     assert space["answer"](np.array([2, 1])).tolist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "import torch\n@torch.no_grad()\ndef answer(x): return sort(x)",
+        "import functools\ndef two(n, x): return sort(x)\nanswer = functools.partial(two, 1)",
+        "class A:\n    def __call__(self, x): return sort(x)\nanswer = A()",
+        "class answer:\n    size = 1\n    def __new__(cls, x): return sort(x)",
+    ],
+)
+def test_forbidden_function_below_a_wrapper(answer):
+    space = {}
+    exec(f"from numpy import sort\n{answer}", space)
+    with pytest.raises(ForbiddenCall), forbid(["numpy.sort"], space["answer"]):
+        space["answer"](np.zeros(2))
+    assert space["sort"] is np.sort and space["answer"](np.array([2, 1])).tolist() == [1, 2]
+
+
 def test_what_the_answer_defines_meanwhile_stays():
     """New names, and names that it gave to something else; a ban under a new name ends."""
     code = (

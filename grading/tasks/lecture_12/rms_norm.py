@@ -12,7 +12,12 @@ task = TaskFile(
     two_at_once=True,
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
-    forbidden=("torch.rms_norm", "torch.nn.functional.rms_norm"),
+    forbidden=(
+        "torch.rms_norm",
+        "torch.nn.functional.rms_norm",
+        "torch.nn.RMSNorm",
+        "helpers.variants.RMSNorm",
+    ),
     hints=(
         "`keepdim=True` keeps an axis of size 1, so that each vector is divided by "
         "its own root mean square.",
