@@ -32,6 +32,7 @@ from grading.feedback.findings import (
     was_mutated,
 )
 from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable
+from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
 from grading.feedback.verdict import Verdict
 from grading.runner.compare import Aspect, Difference
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
@@ -58,9 +59,29 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
         text += f"\n{SAID[verdict.diagnosis.certainty]} {why}"
         if verdict.diagnosis.unexplained:
             text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
+    elif not verdict.two_mistakes and isinstance(verdict.finding, Different):
+        text += _related(task, verdict.finding.difference)
     if verdict.two_mistakes:
         text += "\n" + "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
     return text
+
+
+def _related(task: Task, wrong: Difference) -> str:
+    """What the arrays have in common, on a line of its own."""
+    if task.kind == "predict" or wrong.arrays is None:
+        return ""
+    match relation(*wrong.arrays):
+        case Scaled(factor) if abs(factor + 1) < 1e-3:
+            return "\nEach entry has the opposite sign."
+        case Scaled(factor):
+            return f"\nEach entry is {factor:.4g} times the expected one."
+        case Nearly():
+            return "\nNo entry is far off: is there a small constant, a rounding or a coarse dtype?"
+        case Exchanged((one, other)):
+            return f"\nWith axes {one} and {other} exchanged, it would be right."
+        case Reordered(axis):
+            return f"\nThe entries along axis {axis} are right, but in another order."
+    return ""
 
 
 _COPY = "work on a copy."
@@ -143,7 +164,7 @@ def _different(task: Task, wrong: Difference, diagnostic: str | None) -> str:
     if not diagnostic:
         return difference(wrong, of=task.results)
     ours = task.harness is not None and wrong.path and isinstance(wrong.path[0], str)
-    if ours or wrong.arrays:  # a name that only the check has, or a table
+    if ours or wrong.shown:  # a name that only the check has, or a table
         return diagnostic
     return f"{diagnostic} ({difference(wrong, of=task.results)})"
 
@@ -311,7 +332,7 @@ def _came_and_wanted(found: Difference) -> tuple[str, str]:
 
 
 def _table(found: Difference) -> str:
-    if not found.arrays:
+    if not found.shown:
         return ""
     got, want = found.arrays
     return f"\n  got:      {_rounded(got)}\n  expected: {_rounded(want)}"

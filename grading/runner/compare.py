@@ -111,7 +111,7 @@ class Difference:
         got, want: what is different there: two forms, shapes, dtypes, or values.
         wrong, size: how many entries of an array differ, of how many.
         place: the index of the entries `got` and `want` in the array.
-        arrays: both arrays, where they are small enough to be shown.
+        arrays: both arrays, if the difference is one of their entries.
     """
 
     aspect: Aspect
@@ -122,6 +122,11 @@ class Difference:
     size: int = 0
     place: tuple[int, ...] = ()
     arrays: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether both arrays are small enough to be shown."""
+        return self.arrays is not None and 1 < self.size <= SHOWN_ENTRIES
 
     @property
     def in_form(self) -> bool:
@@ -241,7 +246,5 @@ def _array_difference(
     with np.errstate(invalid="ignore"):
         gap = np.where(close, -1.0, np.nan_to_num(np.abs(got.astype(float) - want), nan=np.inf))
     place = tuple(int(i) for i in np.unravel_index(gap.argmax(), gap.shape))
-    arrays = (got, want) if 1 < want.size <= SHOWN_ENTRIES else None
-    return Difference(
-        Aspect.ENTRIES, path, got[place], want[place], place=place, arrays=arrays, **counts
-    )
+    both, entries = (got, want), (got[place], want[place])
+    return Difference(Aspect.ENTRIES, path, *entries, place=place, arrays=both, **counts)
