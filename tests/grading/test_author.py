@@ -135,7 +135,7 @@ def nothing(x):
 """
 
 
-def test_two_at_once_puts_an_edit_into_what_calls_the_answer(tmp_path):
+def test_two_at_once_edits_what_a_mistake_calls(tmp_path):
     source = (SOURCE + AROUND).replace('"double")', '"double", two_at_once=True)')
     found = {pair.whys: pair.answer(2) for pair in built(made(tmp_path, source)).pairs()}
     assert found == {("Tripled.", "Negative."): -6}

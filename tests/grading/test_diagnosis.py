@@ -172,7 +172,7 @@ def test_two_mistakes_in_a_training_loop_are_named():
         assert message.endswith("\n- ".join(["\nTwo mistakes:", *both]))
 
 
-def test_training_as_bad_as_a_known_one_has_one_of_many_causes():
+def test_bad_training_is_told_a_frequent_cause():
     """Another mistake may reach as little, so none is said to be what went wrong."""
     task = example(
         name="trained",

@@ -43,7 +43,7 @@ def test_few_numbers_say_nothing():
     assert relation(2 * few, few) is None
 
 
-def test_message_tells_a_relation_only_where_no_mistake_is_known():
+def test_relation_is_told_if_no_mistake_fits():
     def cases(seed):
         return [Case((np.arange(1.0, n),)) for n in (9, 25)]
 
