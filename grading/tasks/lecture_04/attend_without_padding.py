@@ -14,18 +14,18 @@ task = TaskFile(
     outcome="convert between mask conventions by name, and build a head with its own mask and "
     "dropout",
     hints=(
-        "The mask means the opposite of what the code needs. What does True mean in `is_filler`, "
+        "The mask means the opposite of what the code needs. What does True mean in `is_padding`, "
         "and what does it mean in `attn_mask`?",
     ),
 )
 
 
 # %% the cell
-def attend_without_padding(q, k, v, is_filler):
+def attend_without_padding(q, k, v, is_padding):
     """Context vectors (batch, T_q, d_v) of queries that do not attend to padding."""
-    #| mask = is_filler[:, None, :]  # (batch, 1, T_k)
+    #| mask = is_padding[:, None, :]  # (batch, 1, T_k)
     # BEGIN SOLUTION
-    mask = ~is_filler[:, None, :]  # (batch, 1, T_k), True = may attend
+    mask = ~is_padding[:, None, :]  # (batch, 1, T_k), True = may attend
     # END SOLUTION
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)  # (batch, T_q, d_v)
 
@@ -34,19 +34,19 @@ def attend_without_padding(q, k, v, is_filler):
 
 
 @task.alternative
-def by_adding(q, k, v, is_filler):
-    """−∞ added to the scores of the filler."""
-    bias = torch.zeros(is_filler.shape, dtype=q.dtype).masked_fill(is_filler, -torch.inf)
+def by_adding(q, k, v, is_padding):
+    """−∞ added to the scores of the padding."""
+    bias = torch.zeros(is_padding.shape, dtype=q.dtype).masked_fill(is_padding, -torch.inf)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=bias[:, None, :])
 
 
 @task.alternative
-def by_sentence(q, k, v, is_filler):
+def by_sentence(q, k, v, is_padding):
     """Filler is cut off."""
     found = []
-    for queries, keys, values, filler in zip(q, k, v, is_filler, strict=True):
-        scores = queries @ keys[~filler].T / keys.shape[-1] ** 0.5
-        found.append(scores.softmax(dim=-1) @ values[~filler])
+    for queries, keys, values, padding in zip(q, k, v, is_padding, strict=True):
+        scores = queries @ keys[~padding].T / keys.shape[-1] ** 0.5
+        found.append(scores.softmax(dim=-1) @ values[~padding])
     return torch.stack(found)
 
 
@@ -55,14 +55,14 @@ task.as_given(
 )
 task.mistake(
     "Without a mask the padding is attended to. Mask it.",
-    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v),
+    lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v),
 )
 task.edit(
     "A mask of numbers is *added* to the scores, so the scores of the padding are now 1 below "
     "what they were. That lowers the weight of the padding but does not remove it. Pass booleans, "
     "or 0 and −∞.",
-    "~is_filler",
-    "(~is_filler).to(q.dtype)",
+    "~is_padding",
+    "(~is_padding).to(q.dtype)",
 )
 
 
@@ -70,25 +70,25 @@ task.edit(
     "The values of the padding are zeros now, but the padding still takes some of the weight, "
     "which the words then lack. Mask it before softmax."
 )
-def silent_filler(q, k, v, is_filler):
-    return F.scaled_dot_product_attention(q, k, v.masked_fill(is_filler[..., None], 0.0))
+def silent_padding(q, k, v, is_padding):
+    return F.scaled_dot_product_attention(q, k, v.masked_fill(is_padding[..., None], 0.0))
 
 
 @task.mistake("A key of zeros has the score 0, and e⁰ is 1: the padding keeps some weight.")
-def keys_of_zero(q, k, v, is_filler):
-    return F.scaled_dot_product_attention(q, k.masked_fill(is_filler[..., None], 0.0), v)
+def keys_of_zero(q, k, v, is_padding):
+    return F.scaled_dot_product_attention(q, k.masked_fill(is_padding[..., None], 0.0), v)
 
 
 task.mistake(
     "A mask of numbers was multiplied by −∞, and 0 · (−∞) is NaN. Begin with zeros, and put −∞ "
-    "where the padding is: torch.zeros(…).masked_fill(is_filler, -torch.inf).",
-    lambda q, k, v, is_filler: F.scaled_dot_product_attention(
-        q, k, v, attn_mask=(is_filler.to(q.dtype) * -torch.inf)[:, None, :]
+    "where the padding is: torch.zeros(…).masked_fill(is_padding, -torch.inf).",
+    lambda q, k, v, is_padding: F.scaled_dot_product_attention(
+        q, k, v, attn_mask=(is_padding.to(q.dtype) * -torch.inf)[:, None, :]
     ),
 )
 task.mistake(
     "All sentences use the mask of the first one. Keep the batch axis.",
-    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[0]),
+    lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_padding[0]),
 )
 
 
@@ -96,25 +96,25 @@ task.mistake(
     "The new axis comes after the keys, so the mask is applied along the queries. It belongs "
     "between batch and keys: (batch, 1, T_k)."
 )
-def along_queries(q, k, v, is_filler):
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler[:, :, None])
+def along_queries(q, k, v, is_padding):
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=~is_padding[:, :, None])
 
 
 task.mistake(
     "The booleans are right now. But a mask of shape (batch, T_k) is broadcast over (T_q, T_k): "
     "the axis for the queries must stay, (batch, 1, T_k).",
-    lambda q, k, v, is_filler: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_filler),
+    lambda q, k, v, is_padding: F.scaled_dot_product_attention(q, k, v, attn_mask=~is_padding),
 )
 
 
 @task.mistake(
     "Only the number of words of a sentence was used, as if they came first. Padding can be "
-    "anywhere: `is_filler` says where."
+    "anywhere: `is_padding` says where."
 )
-def words_first(q, k, v, is_filler):
-    places = torch.arange(is_filler.shape[1])
-    filler = places >= (~is_filler).sum(dim=1, keepdim=True)
-    return attend_without_padding(q, k, v, filler)
+def words_first(q, k, v, is_padding):
+    places = torch.arange(is_padding.shape[1])
+    padding = places >= (~is_padding).sum(dim=1, keepdim=True)
+    return attend_without_padding(q, k, v, padding)
 
 
 @task.cases
@@ -123,8 +123,8 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     k = torch.ones(1, 3, 1, dtype=torch.float64)
     v = torch.tensor([[[2.0], [6.0], [70.0]]], dtype=torch.float64)
-    filler = torch.tensor([[False, False, True]])
-    found = [Case((k[:, :1], k, v, filler), "one query, equal keys", kind="ordinary cases")]
+    padding = torch.tensor([[False, False, True]])
+    found = [Case((k[:, :1], k, v, padding), "one query, equal keys", kind="ordinary cases")]
     for batch, T_q, T_k, d_k, d_v in ((2, 3, 4, 5, 6), (3, 5, 7, 2, 4), (4, 1, 6, 3, 2)):
         shapes = ((batch, T_q, d_k), (batch, T_k, d_k), (batch, T_k, d_v))
         q, k, v = (torch.tensor(rng.normal(size=shape)) for shape in shapes)
@@ -138,7 +138,7 @@ def cases(seed):
     values = v.new_tensor([[[2.0], [6.0], [70.0]]])
     found.append(
         Case(
-            (loud[:, :1], loud, values, filler),
+            (loud[:, :1], loud, values, padding),
             "the padding has the largest score",
             kind="edge cases",
         )
@@ -147,11 +147,11 @@ def cases(seed):
 
 
 @task.diagnostic
-def not_moved_by_filler(args, result):
+def not_moved_by_padding(args, result):
     """A weighted average of words stays among the words."""
-    v, filler = args[2].numpy(), args[3].numpy()
+    v, padding = args[2].numpy(), args[3].numpy()
     for b in range(len(v)):
-        words = v[b][~filler[b]]
+        words = v[b][~padding[b]]
         if (result[b] < words.min(axis=0) - 1e-6).any() or (
             result[b] > words.max(axis=0) + 1e-6
         ).any():

@@ -1,4 +1,4 @@
-"""Causal mask and padding mask in one, with filler on either side."""
+"""Causal mask and padding mask in one, with padding on either side."""
 
 import numpy as np
 import torch

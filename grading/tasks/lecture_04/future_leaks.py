@@ -43,13 +43,13 @@ def _pairs(table, offset=1):
 
 # %% the cell
 def future_leaks(layer, x):
-    """Pairs (i, j), j > i, for which row i of layer(x) depends on row j of x (T, d)."""
+    """Pairs (i, j), j > i, for which row i of layer(x) depends on row j of x (T, 3)."""
     # BEGIN SOLUTION
-    before, found = layer(x), []  # (T, d)
+    before, found = layer(x), []  # (T, 3)
     for j in range(1, len(x)):
-        changed = x.clone()  # (T, d)
+        changed = x.clone()  # (T, 3)
         changed[j] = torch.randn_like(x[j])
-        same = torch.isclose(layer(changed), before, rtol=0, atol=1e-6, equal_nan=True)  # (T, d)
+        same = torch.isclose(layer(changed), before, rtol=0, atol=1e-6, equal_nan=True)  # (T, 3)
         found += [(i, j) for i in range(j) if not same[i].all()]
     return found
     # END SOLUTION

@@ -1,4 +1,4 @@
-"""How many keys each query sees: filler on the left, and only the last places ask."""
+"""How many keys each query sees: padding on the left, and only the last places ask."""
 
 from grading.author import TaskFile
 

@@ -1,4 +1,4 @@
-"""One head of cross-attention, with filler in the source."""
+"""One head of cross-attention, with padding in the source."""
 
 import math
 

@@ -101,7 +101,7 @@ def no_start(sentences):
 @task.mistake(
     "Padding is a target. After the end of the sentence the target is −100, so that it is ignored."
 )
-def filler_asked(sentences):
+def padding_asked(sentences):
     begun = [_joined(START, s) for s in sentences]
     return _both(begun, [_joined(s, END) for s in sentences], ignore=PAD)
 
@@ -110,7 +110,7 @@ def filler_asked(sentences):
     "END comes after the padding of shorter sentences, because all were padded first. END comes "
     "right after a sentence's own last word."
 )
-def end_behind_filler(sentences):
+def end_after_padding(sentences):
     begun, _ = by_padding(sentences)
     ended = torch.cat([begun[:, 1:], torch.full((len(begun), 1), END)], dim=1)
     return begun, ended.masked_fill(ended == PAD, IGNORE)

@@ -54,7 +54,7 @@ def with_masks(parts, source, begun):
 
 @task.alternative
 def one_at_a_time(parts, source, begun):
-    """Each sentence without its filler, without any mask of it."""
+    """Each sentence without its padding, without any mask of it."""
     found = []
     for row, start in zip(source, begun, strict=True):
         x = parts["positions"].embed(parts["read"](row[row != 0][None]))
@@ -176,7 +176,7 @@ def harness(answer, sizes, seed, source, begun):
 
 @task.cases
 def cases(seed):
-    """Without filler, with filler, and with sizes that all differ."""
+    """Without padding, with padding, and with sizes that all differ."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for batch, T_k, T_q, d_model, n_heads, short in (
@@ -191,7 +191,7 @@ def cases(seed):
         begun[:, 0] = 1
         if batch == 3:
             begun[1, 3:5] = 0  # these count as words here
-        note = "no filler" if short == T_k else f"the last source has {short} of {T_k} words"
+        note = "no padding" if short == T_k else f"the last source has {short} of {T_k} words"
         sizes = (d_model, n_heads, n_source, n_target)
         found.append(Case((sizes, 1000 * seed + batch, source, begun), note, kind="ordinary cases"))
     return found

@@ -105,7 +105,7 @@ task.mistake(
 
 @task.cases
 def cases(seed):
-    """A pair by hand; filler on one side, on both, on none; equal and different lengths."""
+    """A pair by hand; padding on one side, on both, on none; equal and different lengths."""
     generator = torch.Generator().manual_seed(seed)
     context = torch.tensor([[3, 5, 2, 5, 7], [4, 3, 8, 0, 0]])
     question = torch.tensor([[5, 9, 7], [4, 2, 0]])

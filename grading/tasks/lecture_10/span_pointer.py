@@ -21,7 +21,7 @@ task = TaskFile(
 
 
 # %% the cell
-def span_pointer(context, question, is_filler, W):
+def span_pointer(context, question, is_padding, W):
     """Probabilities (batch, 2, T_c) that a word is the first, or the last, of the answer."""
     #| found = F.scaled_dot_product_attention(question, context, context)
     #| logits = (question + found) @ W  # (batch, T, 2)
@@ -29,7 +29,7 @@ def span_pointer(context, question, is_filler, W):
     # BEGIN SOLUTION
     found = F.scaled_dot_product_attention(context, question, question)  # (batch, T_c, d)
     logits = (context + found) @ W  # (batch, T_c, 2)
-    logits = logits.mT.masked_fill(is_filler[:, None], -torch.inf)  # (batch, 2, T_c)
+    logits = logits.mT.masked_fill(is_padding[:, None], -torch.inf)  # (batch, 2, T_c)
     return logits.softmax(dim=-1)
     # END SOLUTION
 
@@ -38,21 +38,21 @@ def span_pointer(context, question, is_filler, W):
 
 
 @task.alternative
-def renormalised(context, question, is_filler, W):
+def renormalised(context, question, is_padding, W):
     """Filler is set to zero after softmax, and the rest is made to sum to 1."""
     weights = (context @ question.mT / context.shape[-1] ** 0.5).softmax(dim=-1)
-    p = ((context + weights @ question) @ W).softmax(dim=1) * ~is_filler[..., None]
+    p = ((context + weights @ question) @ W).softmax(dim=1) * ~is_padding[..., None]
     return (p / p.sum(dim=1, keepdim=True)).mT
 
 
 @task.alternative
-def row_by_row(context, question, is_filler, W):
-    """One context at a time, without its filler."""
+def row_by_row(context, question, is_padding, W):
+    """One context at a time, without its padding."""
     out = torch.zeros(len(context), 2, context.shape[1], dtype=context.dtype)
-    for b, (c, q, filler) in enumerate(zip(context, question, is_filler, strict=True)):
-        words = c[~filler]
+    for b, (c, q, padding) in enumerate(zip(context, question, is_padding, strict=True)):
+        words = c[~padding]
         found = F.scaled_dot_product_attention(words[None], q[None], q[None])[0]
-        out[b][:, ~filler] = ((words + found) @ W).softmax(dim=0).T
+        out[b][:, ~padding] = ((words + found) @ W).softmax(dim=0).T
     return out
 
 
@@ -62,7 +62,7 @@ task.as_given(
 task.edit(
     "The context provides the queries now. But padding still gets some probability, and may be "
     "chosen.",
-    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT.masked_fill(is_padding[:, None], -torch.inf)",
     "logits.mT",
 )
 task.edit(
@@ -74,7 +74,7 @@ task.edit(
 task.edit(
     "The context provides the queries now, but the rest is as given: padding takes part, and the "
     "two numbers of a word sum to 1 instead of a row.",
-    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT.masked_fill(is_padding[:, None], -torch.inf)",
     "logits.mT",
     "softmax(dim=-1)",
     "softmax(dim=1)",
@@ -86,16 +86,16 @@ task.edit(
 )
 task.edit(
     "Only padding can be chosen here: the mask is inverted.",
-    "(is_filler[:, None]",
-    "(~is_filler[:, None]",
+    "(is_padding[:, None]",
+    "(~is_padding[:, None]",
 )
 task.edit(
     "The padding was set to zero after softmax, so the rest no longer sums to 1. Mask it before "
     "softmax.",
-    "logits.mT.masked_fill(is_filler[:, None], -torch.inf)",
+    "logits.mT.masked_fill(is_padding[:, None], -torch.inf)",
     "logits.mT",
     "logits.softmax(dim=-1)",
-    "logits.softmax(dim=-1) * ~is_filler[:, None]",
+    "logits.softmax(dim=-1) * ~is_padding[:, None]",
 )
 task.edit(
     "The word's own vector is lost: the pointers get only what it found in the question.",
@@ -116,24 +116,24 @@ def _logits(context, question, W):
 task.mistake(
     "Padding is masked. But softmax lets the two numbers of one word compete, while the positions "
     "should compete: along which axis?",
-    lambda context, question, is_filler, W: (
+    lambda context, question, is_padding, W: (
         _logits(context, question, W)
-        .masked_fill(is_filler[:, None], -torch.inf)
+        .masked_fill(is_padding[:, None], -torch.inf)
         .softmax(dim=1)
         .nan_to_num()
     ),
 )
 task.mistake(
-    "The words are masked and the padding is not: `is_filler` is True at padding.",
-    lambda context, question, is_filler, W: (
-        _logits(context, question, W).masked_fill(~is_filler[:, None], -1e9).softmax(dim=-1)
+    "The words are masked and the padding is not: `is_padding` is True at padding.",
+    lambda context, question, is_padding, W: (
+        _logits(context, question, W).masked_fill(~is_padding[:, None], -1e9).softmax(dim=-1)
     ),
 )
 task.mistake(
     "Both rows together sum to 1 here. Each of the two must sum to 1.",
-    lambda context, question, is_filler, W: (
+    lambda context, question, is_padding, W: (
         _logits(context, question, W)
-        .masked_fill(is_filler[:, None], -torch.inf)
+        .masked_fill(is_padding[:, None], -torch.inf)
         .flatten(1)
         .softmax(dim=1)
         .unflatten(1, (2, -1))
@@ -141,20 +141,20 @@ task.mistake(
 )
 task.mistake(
     "Each position got a sigmoid of its own. The positions compete for one answer: softmax.",
-    lambda context, question, is_filler, W: (
-        _logits(context, question, W).sigmoid().masked_fill(is_filler[:, None], 0)
+    lambda context, question, is_padding, W: (
+        _logits(context, question, W).sigmoid().masked_fill(is_padding[:, None], 0)
     ),
 )
 task.mistake(
     "Everything is right except the order of the axes: the two rows must come before the "
     "positions.",
-    lambda context, question, is_filler, W: span_pointer(context, question, is_filler, W).mT,
+    lambda context, question, is_padding, W: span_pointer(context, question, is_padding, W).mT,
 )
 task.mistake(
     "The scores of attention are not scaled, or not by √d.",
-    lambda context, question, is_filler, W: (
+    lambda context, question, is_padding, W: (
         ((context + (context @ question.mT).softmax(dim=-1) @ question) @ W)
-        .mT.masked_fill(is_filler[:, None], -torch.inf)
+        .mT.masked_fill(is_padding[:, None], -torch.inf)
         .softmax(dim=-1)
     ),
 )
@@ -162,7 +162,7 @@ task.mistake(
 
 @task.cases
 def cases(seed):
-    """A context of three words and one of filler; then other sizes, T_q = T_c among them."""
+    """A context of three words and one of padding; then other sizes, T_q = T_c among them."""
     rng = np.random.default_rng(seed)
     context = torch.tensor([[[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 3.0]]], dtype=torch.float64)
     question = torch.tensor([[[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
@@ -177,10 +177,12 @@ def cases(seed):
     for batch, T_c, T_q, d in ((2, 6, 3, 4), (3, 5, 5, 3), (2, 4, 7, 5)):
         c, q = (torch.tensor(rng.normal(size=(batch, T, d))) for T in (T_c, T_q))
         lengths = torch.tensor([T_c, *rng.integers(1, T_c, size=batch - 1)])
-        filler = torch.arange(T_c) >= lengths[:, None]
+        padding = torch.arange(T_c) >= lengths[:, None]
         note = f"T_c = {T_c}, T_q = {T_q}"
         found.append(
-            Case((c, q, filler, torch.tensor(rng.normal(size=(d, 2)))), note, kind="ordinary cases")
+            Case(
+                (c, q, padding, torch.tensor(rng.normal(size=(d, 2)))), note, kind="ordinary cases"
+            )
         )
     return found
 

@@ -79,12 +79,12 @@ task.edit(
 
 
 @task.mistake("Padding was counted as a part of sentence 0.")
-def filler_in_first(x, sentence, n):
+def padding_in_first(x, sentence, n):
     return sentence_vectors(x, sentence.clamp(min=0), n)
 
 
 @task.mistake("Padding was counted as a part of the last sentence: an index of −1 is the last one.")
-def filler_in_last(x, sentence, n):
+def padding_in_last(x, sentence, n):
     return sentence_vectors(x, sentence % n, n)
 
 
@@ -118,7 +118,7 @@ def first_word(x, sentence, n):
 
 @task.cases
 def cases(seed):
-    """Two sentences by hand; then other sizes, filler, and texts with fewer sentences."""
+    """Two sentences by hand; then other sizes, padding, and texts with fewer sentences."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.tensor([[[1.0, 0], [3, 2], [5, 5], [7, 9], [8, 1]]], dtype=torch.float64)
     found = [
