@@ -63,7 +63,7 @@ would fill the gap here, too.</p></details></noscript>
 <div class="promise">
 <p>{promise}</p>
 <p class="starts"><a class="start" href="{start}">Start with lecture 1</a></p>
-<p class="need">Is your PyTorch rusty? <a href="{need}">Test yourself</a> before.</p>
+<p class="need">Is your PyTorch rusty? <a href="{need}">Test yourself</a> first.</p>
 </div>
 </div>
 <script>

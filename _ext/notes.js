@@ -39,6 +39,7 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
       @media (max-width: 52rem) { body { grid-template-columns: minmax(0, 1fr); } aside { grid-row: 2; } }
       header, footer { align-items: center; display: flex; flex-wrap: wrap; font-size: 1rem; gap: 0.8rem; }
       header output { font-size: 1.6rem; font-variant-numeric: tabular-nums; }
+      button { background: none; border: 1px solid; border-radius: 0.3rem; color: inherit; font: inherit; padding: 0.2rem 0.6rem; }
       h1 { font-size: 1.3rem; margin: 1rem 0 0.3rem; }
       .heard { border-left: 3px solid var(--lamplight); padding-left: 0.8rem; }
       .next { height: 259px; overflow: hidden; position: relative; width: 460px; border: 1px solid; }
@@ -73,6 +74,7 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
     if (!steps.length) now.append(make("p", { textContent: "This site holds no plan for the session." }));
     const next = slides[at() + 1];
     following.replaceChildren();
+    following.parentElement.hidden = !next;
     if (!next) return;
     next.classList.add("on");
     fit(next);

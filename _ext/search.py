@@ -82,6 +82,7 @@ SYNONYMS = {
     "nucleus": "top-p",
     "position embedding": "position encoding",
     "pointer network": "pointer-generator",
+    "plagiarism": "similar answers",
     "positional": "position",
     "qkv": "queries keys values",
     "rms norm": "rmsnorm",

@@ -116,8 +116,13 @@ def cut_glossary(app: Sphinx, glossary: nodes.definition_list, page: str) -> Non
         for item in group:
             for number, target, place in lectures_with(app.env, item.children[0].astext())[:1]:
                 line = nodes.paragraph("", "Introduced in ", classes=["introduced"])
-                line += link(app, page, f"{target}#{place}", f"lecture {number}")
+                name = f"lecture {number}" if number else app.env.titles[target].astext()
+                line += link(app, page, f"{target}#{place}", name)
+                line += nodes.Text(".")
                 item.children[-1] += line
+            last = item.children[-1].children[-1]  # some pages are named in the glossary itself
+            if last.astext().startswith("Introduced in ") and not last["classes"]:
+                last["classes"].append("introduced")
             part += item
         new += [headed(letter), part]
     glossary.replace_self([letters(names), *new])
