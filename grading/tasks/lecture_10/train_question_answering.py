@@ -39,7 +39,7 @@ def train_question_answering(contexts, questions, spans):
         rows = torch.randint(len(spans), (32,), generator=generator)  # (32,)
         return (contexts[rows], questions[rows]), spans[rows]
 
-    train(reader, make_batch, steps=350, lr=0.01, warmup=30)
+    train(reader, make_batch, steps=250, lr=0.01, warmup=30)
     return reader
     # END SOLUTION
 
