@@ -70,6 +70,8 @@ def add_adapters(
 ) -> list[LowRankAdapter]:
     """Freeze all weights of a model, and give each linear layer of these names an adapter.
 
+    The model keeps the names of its trainable parameters, for `merge_adapters`.
+
     Args:
         model: is changed.
         rank, alpha: as in `LowRankAdapter`.
@@ -79,14 +81,19 @@ def add_adapters(
         The adapters, in the order of the model's layers.
 
     Raises:
-        ValueError: if no linear layer has such a name, the model has adapters already, and as
-            `LowRankAdapter`.
+        ValueError: if no linear layer has such a name, one of them shares its weights with another
+            layer, the model has adapters already, and as `LowRankAdapter`.
     """
     linears = [layer for layer in _layers(model) if isinstance(layer[2], nn.Linear)]
     adapted = [name for _, name, linear in linears if isinstance(linear, LowRankAdapter)]
     require(not adapted, "model", "one with adapters", "one without: merge_adapters first")
     found = [layer for layer in linears if layer[1] in names]
     require(bool(found), "names", list(names), "the name of at least one linear layer")
+    weights = [id(p) for _, p in model.named_parameters(remove_duplicate=False)]
+    shared = [name for _, name, linear in found if weights.count(id(linear.weight)) > 1]
+    needed = "layers that share no weights: merge_adapters would change only one of two"
+    require(not shared, "names", shared, needed)
+    model.trainable_without_adapters = [n for n, p in model.named_parameters() if p.requires_grad]
     model.requires_grad_(False)
     adapters = []
     for parent, name, linear in found:
@@ -98,13 +105,19 @@ def add_adapters(
 def merge_adapters(model: nn.Module) -> None:
     """Put a plain layer with the same outputs in the place of each adapter.
 
+    The parameters that were trainable before `add_adapters` are so again, and no others.
+
     Raises:
         ValueError: if the model has no adapter.
     """
     found = [layer for layer in _layers(model) if isinstance(layer[2], LowRankAdapter)]
-    require(bool(found), "model", "one without adapters", "one that went through add_adapters")
+    known = bool(found) and hasattr(model, "trainable_without_adapters")
+    require(known, "model", "one without adapters", "one that went through add_adapters")
     for parent, name, adapter in found:
         setattr(parent, name, adapter.merged())
+    trainable = vars(model).pop("trainable_without_adapters")
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(name in trainable)
 
 
 def _layers(model: nn.Module) -> Iterable[tuple[nn.Module, str, nn.Module]]:

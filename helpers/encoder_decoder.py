@@ -16,8 +16,13 @@ from torch import Tensor, nn
 
 from helpers.blocks import DecoderCache, DecoderStack, TransformerStack
 from helpers.config import TransformerConfig
-from helpers.models import eval_mode, refuse_language_model_options
-from helpers.positions import PositionEncoding, positions_or_default
+from helpers.models import (
+    eval_mode,
+    positions_or_default,
+    refuse_language_model_options,
+    smaller_length,
+)
+from helpers.positions import PositionEncoding
 from helpers.tokens import PAD, check_tokens
 from helpers.validation import require, require_dims, require_length
 
@@ -77,7 +82,7 @@ class EncoderDecoder(nn.Module):
     @property
     def context_length(self) -> int | None:
         """The longest source, and the longest target, that the model accepts; None for any."""
-        return self.config.context_length
+        return smaller_length(self.config.context_length, self.positions.context_length)
 
     def forward(
         self,
@@ -96,7 +101,7 @@ class EncoderDecoder(nn.Module):
             return_weights: whether to return each block's cross-attention weights.
 
         Raises:
-            ValueError: if source or target are not ids, (batch, T), or longer than the config's
+            ValueError: if source or target are not ids, (batch, T), or longer than
                 `context_length`, or their batches differ.
         """
         memory = self.encode(source)  # (batch, T_k, d_model)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from helpers.attention import KeyValueCache
 from helpers.blocks import TransformerStack
 from helpers.config import TransformerConfig
-from helpers.positions import PositionEncoding, positions_or_default
+from helpers.positions import LearnedPositions, PositionEncoding
 from helpers.tokens import check_tokens
 from helpers.validation import require, require_length
 
@@ -39,7 +39,7 @@ class TransformerModel(nn.Module):
 
     Raises:
         ValueError: if the config asks for tied weights or scaled embeddings, which only a
-            `LanguageModel` has.
+            `LanguageModel` has, or for learned positions although others are given.
     """
 
     def __init__(
@@ -59,8 +59,11 @@ class TransformerModel(nn.Module):
 
     @property
     def context_length(self) -> int | None:
-        """The longest sequence that the model accepts; None for any length."""
-        return self.config.context_length
+        """The longest sequence that the model accepts; None for any length.
+
+        The smaller one of the config's `context_length` and that of the positions.
+        """
+        return smaller_length(self.config.context_length, self.positions.context_length)
 
     @property
     def blocks(self) -> nn.ModuleList:
@@ -89,7 +92,7 @@ class TransformerModel(nn.Module):
                 With a large vocabulary this saves a large part of the work.
 
         Raises:
-            ValueError: if `tokens` are not ids, (batch, T), there are more than the config's
+            ValueError: if `tokens` are not ids, (batch, T), there are more than
                 `context_length`, or the cache is of another model or batch.
         """
         start = cache[0].seen if cache else 0
@@ -105,8 +108,8 @@ class TransformerModel(nn.Module):
         """Refuse tokens that the embedding, the cache or the context length does not allow."""
         check_tokens(tokens, self.embedding.num_embeddings)
         rows = len(cache[0].keys) if start else len(tokens)
-        needed = f"{rows}, as the cache holds"
-        require(len(tokens) == rows, "tokens", f"{len(tokens)} rows", needed)
+        if len(tokens) != rows:
+            require(False, "tokens", f"{len(tokens)} rows", f"{rows}, as the cache holds")
         require_length("tokens", start + tokens.shape[1], self.context_length)
 
     def new_cache(self) -> list[KeyValueCache]:
@@ -138,7 +141,7 @@ class LanguageModel(TransformerModel):
         positions: as in `TransformerModel`.
 
     Raises:
-        ValueError: if the config gives another `n_outputs`.
+        ValueError: if the config gives another `n_outputs`, and as `TransformerModel`.
     """
 
     def __init__(
@@ -158,7 +161,35 @@ class LanguageModel(TransformerModel):
         if config.tied is not False:
             # As many random numbers are drawn as for an untied LM head: seeds keep their models.
             torch.empty_like(self.lm_head.weight).uniform_()
-            self.lm_head.weight = self.embedding.weight
+            _tie(self)
+            self.register_load_state_dict_post_hook(_tie)  # `assign=True` sets two tables
+
+
+def _tie(model: LanguageModel, *_: object) -> None:
+    """Let the LM head share the table of the embedding."""
+    model.lm_head.weight = model.embedding.weight
+
+
+def positions_or_default(
+    config: TransformerConfig, positions: PositionEncoding | None
+) -> PositionEncoding:
+    """`positions`; where they are None, learned vectors if the config asks for them, else none.
+
+    Raises:
+        ValueError: if the config asks for learned positions and others are given.
+    """
+    given, learned = positions is not None, config.learned_positions
+    needed = "None, since the config has learned_positions=True"
+    require(not (given and learned), "positions", type(positions).__name__, needed)
+    if learned:
+        return LearnedPositions(config.context_length, config.d_model)
+    return positions if given else PositionEncoding()
+
+
+def smaller_length(*lengths: int | None) -> int | None:
+    """The smallest of several limits, of which None is no limit."""
+    known = [length for length in lengths if length is not None]
+    return min(known) if known else None
 
 
 def refuse_language_model_options(config: TransformerConfig) -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from helpers.config import TransformerConfig
-from helpers.validation import require, require_sizes
+from helpers.validation import require, require_length, require_sizes
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -24,6 +23,9 @@ class PositionEncoding(nn.Module):
 
     window: int | None = None
     """Number of positions that a query may attend to, its own among them; None for all."""
+
+    context_length: int | None = None
+    """Number of positions that it knows; None for any number."""
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0
@@ -58,17 +60,6 @@ class PositionEncoding(nn.Module):
         return self if acts or self.window is not None else PositionEncoding()
 
 
-def positions_or_default(
-    config: TransformerConfig, positions: PositionEncoding | None
-) -> PositionEncoding:
-    """`positions`; where they are None, learned vectors if the config asks for them, else none."""
-    if positions is not None:
-        return positions
-    if config.learned_positions:
-        return LearnedPositions(config.context_length, config.d_model)
-    return PositionEncoding()
-
-
 class LearnedPositions(PositionEncoding):
     """One trained vector per position, added to the embedding.
 
@@ -85,6 +76,7 @@ class LearnedPositions(PositionEncoding):
         super().__init__()
         require_sizes(context_length=context_length, d_model=d_model)
         require(std > 0, "std", std, "a number above 0")
+        self.context_length = context_length
         self.table = nn.Embedding(context_length, d_model)
         nn.init.normal_(self.table.weight, std=std)
 
@@ -98,8 +90,8 @@ class LearnedPositions(PositionEncoding):
                 or `start` is negative.
         """
         require(start >= 0, "start", start, "at least 0")
-        end, (longest, d_model) = start + x.shape[-2], self.table.weight.shape
-        require(end <= longest, "x", f"{end} positions", f"at most context_length = {longest}")
+        end, d_model = start + x.shape[-2], self.table.embedding_dim
+        require_length("x", end, self.context_length)
         fits = x.shape[-1] == d_model
         require(fits, "x", f"shape {tuple(x.shape)}", f"shape (…, T, {d_model})")
         return x + self.table.weight[start:end]
@@ -180,7 +172,8 @@ class RotaryPositions(PositionEncoding):
         fits = k.shape[-1] == d_k
         require(fits, "k", f"shape {tuple(k.shape)}", f"d_k = {d_k} as last axis, as q has")
         require(d_k % 2 == 0, "d_k", d_k, "an even number: rotations act on pairs of features")
-        require(T_q <= T_k, "q", f"{T_q} positions", f"at most T_k = {T_k}")
+        if T_q > T_k:
+            require(False, "q", f"{T_q} positions", f"at most T_k = {T_k}")
         cos, sin = self._cos_sin(start, start + T_k, q)  # (T_k, d_k / 2) each
         return _rotate_pairs(q, cos[T_k - T_q :], sin[T_k - T_q :]), _rotate_pairs(k, cos, sin)
 

@@ -149,6 +149,7 @@ class SlidingWindow(PositionEncoding):
         require_sizes(window=window)
         self.window = window
         self.inside = PositionEncoding() if inside is None else inside
+        self.context_length = self.inside.context_length
 
     def embed(
         self, x: Float[Tensor, "batch T d_model"], start: int = 0

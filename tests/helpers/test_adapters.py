@@ -67,6 +67,20 @@ def test_merged_model_has_equal_logits_and_old_modules(model):
     assert not any(isinstance(module, LowRankAdapter) for module in model.modules())
 
 
+def test_merged_model_trains_what_trained_before(model):
+    model.embedding.requires_grad_(False)
+    model.blocks[0].attention.W_query.requires_grad_(False)
+    before = {name: p.requires_grad for name, p in model.named_parameters()}
+    add_adapters(model, rank=3)
+    merge_adapters(model)
+    assert {name: p.requires_grad for name, p in model.named_parameters()} == before
+    assert set(before.values()) == {False, True}
+
+
+def test_untied_output_layer_takes_an_adapter(model):
+    assert len(add_adapters(model, rank=3, names=("lm_head",))) == 1
+
+
 @pytest.mark.parametrize("bias", [False, True])
 def test_output_is_the_formula_of_the_paper(bias):
     torch.manual_seed(0)

@@ -1,6 +1,7 @@
 """Blocks and stacks equal torch's layers; models read only what came before."""
 
 import copy
+import itertools
 import math
 
 import pytest
@@ -537,7 +538,11 @@ def test_embedding_and_readout_are_one_table():
     assert (model.embedding.weight != before).all()
     loaded = LanguageModel(TransformerConfig(11, 8, n_layers=1, d_ff=8))
     loaded.load_state_dict(model.state_dict())
-    for each in (model, copy.deepcopy(model), loaded):
+    assigned = LanguageModel(TransformerConfig(11, 8, n_layers=1, d_ff=8))
+    copied = copy.deepcopy(assigned)
+    for each in (assigned, copied):
+        each.load_state_dict(copy.deepcopy(model).state_dict(), assign=True)
+    for each in (model, copy.deepcopy(model), loaded, assigned, copied):
         assert each.lm_head.weight is each.embedding.weight
     assert torch.equal(loaded(tokens), model(tokens))
 
@@ -547,7 +552,7 @@ def test_embedding_and_readout_are_one_table():
 )
 def test_learned_table_is_stored_once(kind, window):
     """Under the model's name alone, and not in each layer; a window keeps acting in attention."""
-    config = TransformerConfig(11, 8, n_layers=2, context_length=6, learned_positions=True)
+    config = TransformerConfig(11, 8, n_layers=2)
     positions = LearnedPositions(6, 8) if window is None else None
     positions = positions or SlidingWindow(window, LearnedPositions(6, 8))
     model = kind(config, positions)
@@ -602,6 +607,36 @@ def test_models_compile_as_one_graph(encoding):
         compiled = torch.compile(model, fullgraph=True, backend="eager")
         with torch.no_grad():
             assert_equal(compiled(*[tokens] * n_inputs), model(*[tokens] * n_inputs))
+
+
+@pytest.mark.parametrize("encoding", [LearnedPositions(20, 8), RotaryPositions()])
+def test_a_longer_cache_needs_no_new_graph(encoding):
+    """A message that is made for every call would compile the model again at each length."""
+    torch.compiler.reset()
+    model = LanguageModel(TransformerConfig(11, 8, n_layers=1), encoding).double().eval()
+    graphs = []
+    compiled = torch.compile(model, backend=lambda graph, _: graphs.append(graph) or graph.forward)
+    tokens, cache, counts = some_tokens(2, 9), model.new_cache(), []
+    with torch.no_grad():
+        for start, end in itertools.pairwise((0, 4, 5, 6, 7, 8, 9)):
+            logits = compiled(tokens[:, start:end], cache=cache)
+            counts.append(len(graphs))
+        assert_equal(logits, model(tokens, last_only=True))
+    assert counts[2:] == [counts[2]] * 4
+
+
+@pytest.mark.parametrize("kind", [TransformerModel, LanguageModel, EncoderDecoder])
+def test_context_length_is_the_smaller_one(kind):
+    def length(context_length, positions):
+        config = TransformerConfig(11, 8, context_length=context_length)
+        return kind(config, positions).context_length
+
+    assert length(None, None) is None and length(9, None) == 9
+    assert length(None, LearnedPositions(5, 8)) == 5
+    assert length(4, LearnedPositions(5, 8)) == 4
+    assert length(6, LearnedPositions(5, 8)) == 5
+    if kind is not EncoderDecoder:
+        assert length(6, SlidingWindow(3, LearnedPositions(5, 8))) == 5
 
 
 def test_refused_memory_mask_spares_the_cache():

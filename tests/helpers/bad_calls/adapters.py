@@ -26,6 +26,10 @@ CASES = {
             "names: got ['W']; needed the name of at least one linear layer",
         ),
         (
+            lambda: adapters.add_adapters(language_model(), rank=1, names=("W_query", "lm_head")),
+            "names: got ['lm_head']; needed layers that share no weights",
+        ),
+        (
             lambda: adapters.add_adapters(adapted()),
             "model: got one with adapters; needed one without: merge_adapters first",
         ),

@@ -147,7 +147,7 @@ CASES = {
                 ids([1, 2]),
                 3,
             ),
-            "x: got 4 positions; needed at most context_length = 3",
+            "max_new_tokens: got 3, after 2 tokens; needed in all at most context_length = 3",
         ),
     ],
 }

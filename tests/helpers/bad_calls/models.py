@@ -7,6 +7,7 @@ from helpers import models, rnn
 from helpers.apps import attention_reader
 from helpers.config import TransformerConfig
 from helpers.interp import ablation
+from helpers.positions import RotaryPositions
 from helpers.tokens import check_tokens
 from tests.helpers.bad_call import cache_of, ids, language_model, x
 
@@ -113,6 +114,15 @@ CASES = {
             "tokens: got 4 positions; needed at most context_length = 3",
         ),
     ],
+    models.positions_or_default: [
+        (
+            lambda: models.LanguageModel(
+                TransformerConfig(5, 4, context_length=3, learned_positions=True),
+                RotaryPositions(),
+            ),
+            "positions: got RotaryPositions; needed None, since the config has learned_positions",
+        ),
+    ],
     ablation.without_heads: [
         (
             lambda: ablation.without_heads(language_model(), [(2, 0)]),
@@ -154,4 +164,7 @@ CASES = {
     ],
 }
 
-CANNOT_FAIL = {models.eval_mode: "takes any module"}
+CANNOT_FAIL = {
+    models.eval_mode: "takes any module",
+    models.smaller_length: "takes lengths that have been checked",
+}

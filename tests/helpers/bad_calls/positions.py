@@ -84,6 +84,5 @@ CASES = {
 }
 
 CANNOT_FAIL = {
-    positions.positions_or_default: "takes a config, which has been checked",
     positions.PositionEncoding: "takes everything and changes nothing",
 }
