@@ -93,7 +93,7 @@ def grouped_attention(n_kv_heads: int) -> GroupedQueryAttention:
     whole = MultiHeadAttention(D_MODEL, N_HEADS)
     keys, values = (nn.Linear(D_MODEL, n_kv_heads * D_HEAD) for _ in range(2))
     with torch.random.fork_rng():
-        made = GroupedQueryAttention(D_MODEL, N_HEADS, n_kv_heads)
+        made = GroupedQueryAttention(D_MODEL, N_HEADS, n_kv_heads=n_kv_heads)
     made.W_query, made.W_key, made.W_value, made.W_out = whole.W_query, keys, values, whole.W_out
     return made
 

@@ -116,6 +116,7 @@ class SelfAttention(nn.Module):
         self,
         x: Float[Tensor, "*batch T d_model"],
         mask: Bool[Tensor, "..."] | None = None,
+        *,
         return_weights: bool = False,
     ) -> (
         Float[Tensor, "*batch T d_v"]
@@ -161,7 +162,7 @@ class CausalSelfAttention(SelfAttention):
         self.register_buffer("mask", causal_mask(context_length), persistent=False)
 
     def forward(
-        self, x: Float[Tensor, "*batch T d_model"], return_weights: bool = False
+        self, x: Float[Tensor, "*batch T d_model"], *, return_weights: bool = False
     ) -> (
         Float[Tensor, "*batch T d_v"]
         | tuple[Float[Tensor, "*batch T d_v"], Float[Tensor, "*batch T T"]]
@@ -256,6 +257,7 @@ class MultiHeadAttention(nn.Module):
         self,
         d_model: int,
         n_heads: int,
+        *,
         d_k: int | None = None,
         d_v: int | None = None,
         d_out: int | None = None,
@@ -309,6 +311,8 @@ class MultiHeadAttention(nn.Module):
             mask: True = may attend, of shape `(T_q, T_k)` or broadcastable to
                 `(batch, heads, T_q, T_k)`. Three dimensions are refused: `(batch, T_q, T_k)`
                 would broadcast as `(heads, T_q, T_k)`.
+                A padding mask has four dimensions, `(batch, 1, 1, T_k)`, as `padding_mask` makes
+                it: `(batch, T_k)` cannot be told from `(T_q, T_k)` where batch equals T_q.
             return_weights: if not, torch's fused attention computes the same output faster.
             cache: keys and values of earlier positions. They precede those of `key`, which are
                 appended to the cache; T_k in the mask and the weights then counts all of them,

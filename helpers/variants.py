@@ -122,6 +122,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         self,
         d_model: int,
         n_heads: int,
+        *,
         n_kv_heads: int,
         d_k: int | None = None,
         bias: bool = True,
@@ -129,7 +130,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         positions: PositionEncoding | None = None,
     ) -> None:
         options = {"bias": bias, "dropout": dropout, "positions": positions}
-        super().__init__(d_model, n_heads, d_k, **options, n_kv_heads=n_kv_heads)
+        super().__init__(d_model, n_heads, d_k=d_k, **options, n_kv_heads=n_kv_heads)
 
 
 class SlidingWindow(PositionEncoding):

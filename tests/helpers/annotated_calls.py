@@ -144,7 +144,7 @@ def valid_calls() -> None:
         encoding.rotate(torch.randn(B, H, T_q, d_k), torch.randn(B, H, T_k, d_k))
         encoding.bias(T_q, T_k, x)
         heads = attention.MultiHeadAttention(
-            d_model, H, d_k, d_v, d_out, d_context, positions=encoding
+            d_model, H, d_k=d_k, d_v=d_v, d_out=d_out, d_context=d_context, positions=encoding
         )
         query, context = torch.randn(B, T_q, d_model), torch.randn(B, T_k, d_context)
         heads(query, context)
@@ -204,7 +204,9 @@ def valid_calls() -> None:
     _, _, lengths = induction.repeated_segments(B, T_k, 12, (1, 2), torch.Generator())
     induction.prefix_matching_scores(torch.rand(B, H, T_k, T_k), lengths)
     induction.broken_turns(B, 12, 4, torch.Generator())
-    grouped = variants.GroupedQueryAttention(d_model, 4, 2, positions=positions.RotaryPositions())
+    grouped = variants.GroupedQueryAttention(
+        d_model, 4, n_kv_heads=2, positions=positions.RotaryPositions()
+    )
     grouped(x, causal=True)
     grouped(x, causal=True, return_weights=True)
     for cell in ("rnn", "lstm", "gru"):

@@ -22,6 +22,7 @@ from helpers.attention import (
 from helpers.masks import causal_mask, combine_masks, padding_mask, to_additive, to_blocking
 from helpers.numpy_attention import scaled_dot_product_attention_numpy
 from helpers.positions import ALiBiPositions, RotaryPositions
+from helpers.variants import GroupedQueryAttention
 from tests.helpers import properties as prop
 from tests.helpers.properties import assert_equal, examples, gradients, normal, random_mask
 
@@ -367,7 +368,9 @@ def test_multi_head_is_a_list_of_heads(
 ):
     """Also with d_v ≠ d_k and d_out ≠ d_model, which torch's module has not."""
     torch.manual_seed(seed)
-    ours = MultiHeadAttention(d_model, n_heads, d_k, d_v, d_out, d_context, bias=bias).double()
+    ours = MultiHeadAttention(
+        d_model, n_heads, d_k=d_k, d_v=d_v, d_out=d_out, d_context=d_context, bias=bias
+    ).double()
     query, key = normal(2, T_q, d_model, seed=seed), normal(2, T_k, d_context, seed=seed + 1)
     mask = random_mask(2, n_heads, T_q, T_k, seed=seed)
     contexts = []
@@ -529,6 +532,24 @@ def test_multi_head_half_precision(dtype, return_weights):
         out = out[0] if return_weights else out
         assert out.dtype == dtype
         assert (out.double() - exact).abs().max() <= 2 * torch.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("kind", [MultiHeadAttention, GroupedQueryAttention])
+def test_heads_of_subclasses_are_not_confused(kind):
+    """A third positional argument would be a width in one class, a number of heads in the other."""
+    with pytest.raises(TypeError, match="positional argument"):
+        kind(8, 4, 2)
+
+
+@pytest.mark.parametrize(
+    "layer, others", [(SelfAttention(8, 4), [None]), (CausalSelfAttention(8, 4, 5), [])]
+)
+def test_weights_are_asked_for_by_name(layer, others):
+    """The second positional argument is a mask in one class; the other class has none."""
+    x = torch.randn(2, 5, 8)
+    assert len(layer(x, *others, return_weights=True)) == 2
+    with pytest.raises(TypeError, match="positional argument"):
+        layer(x, *others, True)
 
 
 def test_autocast_takes_float32():

@@ -111,9 +111,9 @@ def test_grouped_queries_are_heads_with_copied_keys(n_kv, group, d_half, T, d_k,
     """Multi-head attention whose key and value weights are copied within each group is equal."""
     n_heads, d_model = n_kv * group, n_kv * group * 2 * d_half
     positions = RotaryPositions() if rotary else None
-    ours = GroupedQueryAttention(d_model, n_heads, n_kv, d_k, positions=positions)
+    ours = GroupedQueryAttention(d_model, n_heads, n_kv_heads=n_kv, d_k=d_k, positions=positions)
     ours = randomize(ours, seed)
-    plain = MultiHeadAttention(d_model, n_heads, d_k, positions=positions).double()
+    plain = MultiHeadAttention(d_model, n_heads, d_k=d_k, positions=positions).double()
     copied = copy.deepcopy(ours.state_dict())
     for name in ("W_key", "W_value"):
         for kind in ("weight", "bias"):
@@ -130,7 +130,7 @@ def test_grouped_queries_are_heads_with_copied_keys(n_kv, group, d_half, T, d_k,
 
 def test_grouped_queries_are_torchs():
     """Torch repeats the heads inside its fused function."""
-    ours = randomize(GroupedQueryAttention(24, 6, 2))
+    ours = randomize(GroupedQueryAttention(24, 6, n_kv_heads=2))
     x = normal(2, 5, 24, seed=1)
     q = ours.W_query(x).view(2, 5, 6, 4).transpose(1, 2)
     k, v = (W(x).view(2, 5, 2, 4).transpose(1, 2) for W in (ours.W_key, ours.W_value))
@@ -139,7 +139,7 @@ def test_grouped_queries_are_torchs():
 
 
 def test_grouped_query_cache_stores_shared_heads_once():
-    ours, cache = randomize(GroupedQueryAttention(24, 6, 2)), KeyValueCache()
+    ours, cache = randomize(GroupedQueryAttention(24, 6, n_kv_heads=2)), KeyValueCache()
     x = normal(1, 5, 24, seed=1)
     pieces = [ours(x[:, i : i + 1], cache=cache, causal=True) for i in range(5)]
     assert_equal(torch.cat(pieces, dim=1), ours(x, causal=True))

@@ -18,16 +18,19 @@ CASES = {
     variants.swiglu_width: [(lambda: variants.swiglu_width(1), "d_ff: got 1; needed at least 2")],
     variants.GroupedQueryAttention: [
         (
-            lambda: variants.GroupedQueryAttention(12, 6, 4),
+            lambda: variants.GroupedQueryAttention(12, 6, n_kv_heads=4),
             "n_kv_heads: got 4; needed a number that divides n_heads = 6",
         ),
-        (lambda: variants.GroupedQueryAttention(12, 6, 0), "n_kv_heads: got 0; needed at least 1"),
         (
-            lambda: variants.GroupedQueryAttention(12, 5, 5),
+            lambda: variants.GroupedQueryAttention(12, 6, n_kv_heads=0),
+            "n_kv_heads: got 0; needed at least 1",
+        ),
+        (
+            lambda: variants.GroupedQueryAttention(12, 5, n_kv_heads=5),
             "d_model: got 12; needed a multiple of n_heads = 5, or d_k given",
         ),
         (
-            lambda: variants.GroupedQueryAttention(12, 6, 2)(x(1, 2, 11)),
+            lambda: variants.GroupedQueryAttention(12, 6, n_kv_heads=2)(x(1, 2, 11)),
             "query: got shape (1, 2, 11); needed shape (batch, T, 12)",
         ),
     ],
