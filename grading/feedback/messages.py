@@ -60,17 +60,17 @@ def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
         if verdict.diagnosis.unexplained:
             text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
     elif not verdict.two_mistakes and isinstance(verdict.finding, Different):
-        text += _related(task, verdict.finding.difference)
+        text += _related(task, verdict.finding)
     if verdict.two_mistakes:
         text += "\n" + "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
     return text
 
 
-def _related(task: Task, wrong: Difference) -> str:
-    """What the arrays have in common, on a line of its own."""
-    if task.kind == "predict" or wrong.arrays is None:
+def _related(task: Task, found: Different) -> str:
+    """What the arrays have in common, on a line of its own, if the line before is about them."""
+    if task.kind == "predict" or found.diagnostic or found.difference.arrays is None:
         return ""
-    match relation(*wrong.arrays):
+    match relation(*found.difference.arrays):
         case Scaled(factor) if abs(factor + 1) < 1e-3:
             return "\nEach entry has the opposite sign."
         case Scaled(factor):
