@@ -178,7 +178,7 @@ def without(model: LanguageModel, texts: Tensor) -> dict[str, dict[str, list]]:
             for head in range(block.attention.n_heads):
                 with ablated(model, [(i, head)], by, torch.Generator().manual_seed(0)):
                     loss = masked_cross_entropy(model(tokens), targets).item()
-                    right = story_model.margins(model, ATTRACTORS)
+                    right = story_model.logit_differences(model, ATTRACTORS)
                 agreement = (right > 0).double().mean().item()
                 order = roc_auc(right * (2 * is_plural - 1), is_plural)
                 found["without"][by][i].append([round(loss, 3), round(agreement, 3)])
@@ -201,13 +201,13 @@ def through(model: LanguageModel, by_zero: list) -> dict:
     places = {name: [name] for name in ("queries", "keys", "values")}
     places["keys and values"] = ["keys", "values"]
     with patch(model, ("contexts", 0), one_mean):
-        margins = {"all": story_model.margins(model, ATTRACTORS)}
+        margins = {"all": story_model.logit_differences(model, ATTRACTORS)}
         changed = cache_activations(model, tokens)
     for way, names in places.items():
         with patch_from(model, changed, names, 1, second):
-            margins[way] = story_model.margins(model, ATTRACTORS)
+            margins[way] = story_model.logit_differences(model, ATTRACTORS)
     shares = {way: round((m > 0).double().mean().item(), 3) for way, m in margins.items()}
-    margins = {"none": story_model.margins(model, ATTRACTORS)} | margins
+    margins = {"none": story_model.logit_differences(model, ATTRACTORS)} | margins
     means = {way: round(m.mean().item(), 2) for way, m in margins.items()}
     return {"heads": [first, second]} | shares | {"margins": means}
 

@@ -148,7 +148,7 @@ def heads(network: LanguageModel) -> dict[str, object]:
         return round(story_model.agreement(without_heads(network, off), 2, HELD_OUT), 3)
 
     def margin(off: list[tuple[int, int]]) -> float:
-        mean = story_model.margins(without_heads(network, off), 2, HELD_OUT).mean().item()
+        mean = story_model.logit_differences(without_heads(network, off), 2, HELD_OUT).mean().item()
         return round(mean, 2)
 
     layers = [[head for head in every if head[0] == i] for i in range(len(network.blocks))]

@@ -146,7 +146,7 @@ def tied(task: str, model: str) -> nn.Module:
 
 MODELS = {
     "RNN": partial(recurrent, cell="rnn"),
-    "RNN, identity": partial(recurrent, cell="rnn", identity_start=True),
+    "RNN, identity": partial(recurrent, cell="rnn", identity_init=True),
     "LSTM": partial(recurrent, cell="lstm", forget_bias=1.0),
     "LSTM, bias 3": partial(recurrent, cell="lstm", forget_bias=3.0),
     "LSTM, 2 layers": partial(recurrent, cell="lstm", n_layers=2, forget_bias=1.0),

@@ -42,14 +42,14 @@ FLAG_SEEDS = tuple(range(200, 236))
 def trial(model: str, setting: str, lr: float, seed: int, steps: int = STEPS) -> dict:
     """Train one reader and measure it on sequences that it has not seen."""
     generator = set_seed(seed)
-    start, flag_start = STARTS.get(setting, (1.0, 0.5))
+    init_std, flag_init_std = STARTS.get(setting, (1.0, 0.5))
     reader = AttentionReader(
         N_SYMBOLS,
         LENGTH,
         HEADS[model],
         n_questions=2,
-        start=start,
-        flag_start=flag_start,
+        init_std=init_std,
+        flag_init_std=flag_init_std,
         d_hidden=D_HIDDEN if setting in ("ReLU", "quiet start") else 0,
     )
     train(reader, lambda: two_relations_batch(BATCH, LENGTH, generator), steps, lr)

@@ -307,7 +307,7 @@ class Pretrained:
         tokens = [self.tokenizer.decode([i], skip_special_tokens=False) for i in top.indices]
         return dict(zip(tokens, top.values.tolist(), strict=True))
 
-    def write_on(
+    def generate(
         self,
         text: str,
         max_new_tokens: int = 20,
@@ -321,7 +321,7 @@ class Pretrained:
         Raises:
             ValueError: if the text is empty, and as `helpers.generation.generate`.
         """
-        written = self._generate(text, max_new_tokens, temperature, generator)
+        written = self._generate_ids(text, max_new_tokens, temperature, generator)
         return self.tokenizer.decode(written[0].tolist())
 
     def render_chat(self, *messages: Mapping[str, str]) -> str:
@@ -354,10 +354,10 @@ class Pretrained:
         """
         text = self.render_chat({"role": "user", "content": question})
         start = self.encode(text).shape[1]
-        written = self._generate(text, max_new_tokens, temperature, generator)
+        written = self._generate_ids(text, max_new_tokens, temperature, generator)
         return self.tokenizer.decode(written[0, start:].tolist()).strip()
 
-    def _generate(
+    def _generate_ids(
         self,
         text: str,
         max_new_tokens: int,
@@ -548,7 +548,7 @@ def main(arguments: list[str] | None = None) -> None:
         path = find(options.model)
     except ConnectionError as error:
         sys.exit(str(error))
-    print(load(path).write_on(options.text, options.tokens, options.temperature))
+    print(load(path).generate(options.text, options.tokens, options.temperature))
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ class RecurrentModel(nn.Module):
         n_layers: number of recurrent layers.
         forget_bias: for the LSTM, the initial total bias of the forget gates (torch's own is close
             to 0; Jozefowicz et al., 2015, recommend 1 or more).
-        identity_start: for the plain RNN, ReLU in place of tanh, and the identity as the initial
+        identity_init: for the plain RNN, ReLU in place of tanh, and the identity as the initial
             recurrent matrix, without bias, so that it copies its state (Le, Jaitly and Hinton,
             2015).
 
     Raises:
-        ValueError: for another cell, a forget bias without an LSTM, an identity start without a
-            plain RNN, or a size below 1.
+        ValueError: for another cell, a forget bias without an LSTM, identity_init without a plain
+            RNN, or a size below 1.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class RecurrentModel(nn.Module):
         cell: Literal["rnn", "lstm", "gru"] = "rnn",
         n_layers: int = 1,
         forget_bias: float | None = None,
-        identity_start: bool = False,
+        identity_init: bool = False,
     ) -> None:
         super().__init__()
         require_sizes(vocab=vocab, d_model=d_model, n_outputs=n_outputs, n_layers=n_layers)
@@ -52,14 +52,14 @@ class RecurrentModel(nn.Module):
         require(cell in cells, "cell", repr(cell), " or ".join(map(repr, cells)))
         needs_lstm = forget_bias is None or cell == "lstm"
         require(needs_lstm, "forget_bias", f"one for cell {cell!r}", "cell 'lstm'")
-        plain = cell == "rnn" or not identity_start
-        require(plain, "identity_start", f"one for cell {cell!r}", "cell 'rnn'")
+        plain = cell == "rnn" or not identity_init
+        require(plain, "identity_init", f"one for cell {cell!r}", "cell 'rnn'")
         self.embedding = nn.Embedding(vocab, d_model)
         self.recurrence = cells[cell](d_model, d_model, n_layers, batch_first=True)
         self.lm_head = nn.Linear(d_model, n_outputs)
         if forget_bias is not None:
             set_forget_bias(self.recurrence, forget_bias)
-        if identity_start:
+        if identity_init:
             self.recurrence = identity_rnn(d_model, n_layers)
 
     def forward(self, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "batch T n_outputs"]:

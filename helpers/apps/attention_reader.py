@@ -28,8 +28,8 @@ class AttentionReader(nn.Module):
         n_heads: number of heads.
         d_model: width of the embeddings.
         n_questions: number of answers at each position.
-        start: initial standard deviation of the embeddings of words and positions.
-        flag_start: initial standard deviation of the embeddings of the flag.
+        init_std: initial standard deviation of the embeddings of words and positions.
+        flag_init_std: initial standard deviation of the embeddings of the flag.
         d_hidden: hidden units of the output network; 0 for a linear output layer.
 
     Raises:
@@ -43,8 +43,8 @@ class AttentionReader(nn.Module):
         n_heads: int,
         d_model: int = 48,
         n_questions: int = 1,
-        start: float = 1.0,
-        flag_start: float = 0.5,
+        init_std: float = 1.0,
+        flag_init_std: float = 0.5,
         d_hidden: int = 0,
     ) -> None:
         super().__init__()
@@ -55,7 +55,11 @@ class AttentionReader(nn.Module):
         self.word = nn.Embedding(n_words, d_model)
         self.place = nn.Embedding(length, d_model)
         self.flag = nn.Embedding(2, d_model)
-        for table, std in ((self.word, start), (self.place, start), (self.flag, flag_start)):
+        for table, std in (
+            (self.word, init_std),
+            (self.place, init_std),
+            (self.flag, flag_init_std),
+        ):
             nn.init.normal_(table.weight, std=std)
         self.attention = MultiHeadAttention(d_model, n_heads)
         n_logits = n_questions * n_words

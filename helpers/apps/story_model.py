@@ -66,7 +66,7 @@ def recurrent_model(cell: Literal["rnn", "lstm"]) -> RecurrentModel:
     An LSTM's forget gates start with a bias of 1, an RNN's recurrent matrix is the identity.
     """
     if cell == "rnn":
-        return RecurrentModel(VOCAB, 148, VOCAB, "rnn", identity_start=True)
+        return RecurrentModel(VOCAB, 148, VOCAB, "rnn", identity_init=True)
     return RecurrentModel(VOCAB, 84, VOCAB, "lstm", forget_bias=1.0)
 
 
@@ -132,7 +132,7 @@ def above_floor(model: nn.Module, tokens: Int[Tensor, "n T"]) -> tuple[float, fl
 
 
 @torch.no_grad()
-def margins(model: nn.Module, attractors: int, n: int = 500) -> Float[Tensor, " n"]:
+def logit_differences(model: nn.Module, attractors: int, n: int = 500) -> Float[Tensor, " n"]:
     """Logit difference between the right and the wrong form of the verb, "lie" or "lies".
 
     It is measured at the word before the verb, with all attractors of the other number. The model
@@ -145,7 +145,7 @@ def margins(model: nn.Module, attractors: int, n: int = 500) -> Float[Tensor, " 
 
 def agreement(model: nn.Module, attractors: int, n: int = 500) -> float:
     """Share of sentences in which the right form of the verb is likelier than the wrong one."""
-    return (margins(model, attractors, n) > 0).double().mean().item()
+    return (logit_differences(model, attractors, n) > 0).double().mean().item()
 
 
 @torch.no_grad()

@@ -494,9 +494,9 @@ def test_forget_bias_is_the_sum_in_every_layer(n_layers, bidirectional):
 
 
 @pytest.mark.parametrize("n_layers", [1, 2])
-def test_identity_start_hands_the_state_on(n_layers):
+def test_identity_init_hands_the_state_on(n_layers):
     """A state without negative numbers comes out as it went in where nothing is read."""
-    rnn = RecurrentModel(5, 4, 3, n_layers=n_layers, identity_start=True).recurrence
+    rnn = RecurrentModel(5, 4, 3, n_layers=n_layers, identity_init=True).recurrence
     nothing, state = torch.zeros(2, 7, 4), torch.rand(n_layers, 2, 4)
     with torch.no_grad():
         for layer in range(n_layers):

@@ -192,7 +192,7 @@ def test_generation_stops_at_the_end_token(pair):
         ours.model.lm_head.weight.zero_()
         ours.model.lm_head.bias.zero_()
         ours.model.lm_head.bias[2] = 1.0
-    assert ours.write_on("the lamp", 10) == "the lamp"
+    assert ours.generate("the lamp", 10) == "the lamp"
     assert ours.answer("the lamp", 10) == ""
 
 

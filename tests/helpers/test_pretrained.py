@@ -301,7 +301,7 @@ def test_a_folder_is_read_and_writes_on(folder, tokenizer):
     assert max_difference(ours.model(begin), theirs(begin).logits) < 1e-5
     mask = torch.ones_like(begin)
     expected = theirs.generate(begin, attention_mask=mask, max_new_tokens=12, do_sample=False)
-    written = ours.write_on("the lamp", 12)
+    written = ours.generate("the lamp", 12)
     assert written == tokenizer.decode(expected[0].tolist())
     assert written.startswith("the lamp")
 
@@ -393,7 +393,7 @@ def test_sampler_table_and_cache_of_sheet_8_hold_gpt2(tokenizer, tmp_path, monke
         space["check"] = lambda name: None
     out = capsys.readouterr().out
     assert out.count("The letters in the drawer") == 5
-    assert re.search(r"temperature 1.5, \d+ pieces a second", out)
+    assert re.search(r"temperature 1.5, \d+ tokens per second", out)
     [apart] = re.findall(r"logits at most (\S+) apart", out)
     assert float(apart) < 1e-4
     begin = tokenizer.encode("the lamp").ids

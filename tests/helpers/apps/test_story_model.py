@@ -82,7 +82,7 @@ def test_sentences_are_asked_before_the_verb():
 def test_margins_see_nothing_behind_the_last_word(model):
     """The gap stands in the tokens; a model that looked at it would be asked another question."""
     tokens, last, plural = story_model.asked_sentences(2, 40)
-    found = story_model.margins(model, 2, 40)
+    found = story_model.logit_differences(model, 2, 40)
     verbs = story_model.STORY_VOCABULARY.encode("lies lie")
     for i, row in enumerate(tokens):
         with torch.no_grad():

@@ -24,8 +24,8 @@ CASES = {
             "forget_bias: got one for cell 'gru'; needed cell 'lstm'",
         ),
         (
-            lambda: rnn.RecurrentModel(5, 4, 2, "gru", identity_start=True),
-            "identity_start: got one for cell 'gru'; needed cell 'rnn'",
+            lambda: rnn.RecurrentModel(5, 4, 2, "gru", identity_init=True),
+            "identity_init: got one for cell 'gru'; needed cell 'rnn'",
         ),
         (
             lambda: rnn.RecurrentModel(5, 4, 2)(torch.tensor([1])),
