@@ -128,7 +128,7 @@ def beside(submissions: Path) -> Path:
 def run_lines(summary: Summary, out: Path) -> Iterator[str]:
     """Lines about what was graded, and what differs from the previous run."""
     counts = ", ".join(f"{number} {what}" for what, number in sorted(summary.counts.items()))
-    yield f"Of {sum(summary.counts.values())}: {counts} (columns status and flags)"
+    yield f"Of {sum(summary.counts.values())}: {counts}; see the columns status and flags"
     if summary.own_cases:
         yield f"With cases of your own for: {', '.join(summary.own_cases)}"
     if summary.own_tasks:

@@ -25,6 +25,8 @@ except ImportError:  # Windows, where only the tests of the parts run
 
 JUDGING_MEMORY = 8 << 30
 CHECK = re.compile(r"^[ \t]*check\(", re.MULTILINE)
+UNTOUCHED = re.compile(r"\A(?:\w+[ \t]*=[ \t]*)?\.\.\.[ \t]*(?:#.*)?")
+"""What a sheet has in place of an answer: three dots, and a comment on the same line."""
 LONGEST = 4_000
 SHOWN = 800
 """How many characters of an input are shown."""
@@ -60,8 +62,8 @@ def results_of(
                     result.answer = outcomes[0].value
         if task.kind == "written" and not result.review:
             # Curly or inner quotation marks break the cell; what was written still is an answer.
-            result.answer = unread = written_text(task.name, cells) or result.answer
-            result.review = len(re.findall(r"\w+", unread)) >= 3
+            result.answer = written_text(task.name, cells) or result.answer
+            result.review = len(re.findall(r"\w+", UNTOUCHED.sub("", result.answer))) >= 3
         if result.points < task.points and not result.review:
             result.input = failing_input(prepared, verdict)
             why = cause(task.name, verdict, cells, answers.notes)

@@ -197,9 +197,9 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[ReviewItem]:
     if row.when is None and row.handed.owner.system == "canvas" and not row.late:
         return []  # Canvas marks who was late
     if row.when is None:
-        what = "when it was handed in is not known"
+        what = "the submission time is not known, so no deadline was applied"
     elif row.late and not sheet.late:
-        what = "Canvas says late, the policy does not"
+        what = "Canvas marks it as late, but by the policy it is on time"
     else:
         return []
     return [ReviewItem(what, sheet.lecture, student, sheet.file)]
@@ -231,8 +231,8 @@ def _better_before(
         other.late = policy.days_late(sheet.lecture, sheet.student.id, when)
         other.share = policy.share(other.late) if other.late else 1.0
         if other.points > sheet.points:
-            said = f"is late and counts for {sheet.points:g}; what came before, "
-            said += f"{when:%d %b %H:%M}, would have {other.points:g}: {graded.file}"
+            said = f"is late and counts for {sheet.points:g} points; an earlier file, "
+            said += f"{when:%d %b %H:%M}, would count for {other.points:g}: {graded.file}"
             item = ReviewItem(said, sheet.lecture, sheet.student, sheet.file, graded.file)
             items.append(item)
     return items

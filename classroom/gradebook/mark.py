@@ -90,15 +90,16 @@ def _unidentified_items(store: Store, members: Class, lectures: Sequence[int]) -
     items = []
     for lecture, id, several in members.doubtful:
         if lecture in lectures:
-            said = f"marks of {' and of '.join(several)} both lead here: given to nobody"
-            items.append(ReviewItem(f"{said}; mend the table", lecture, members.students[id]))
+            said = f"points of {' and of '.join(several)} both lead here, so nobody gets them"
+            said += "; correct the table"
+            items.append(ReviewItem(said, lecture, members.students[id]))
     if not members.closed or any(student.blind for student in members.students.values()):
         return items  # no names are wanted yet
     for lecture in lectures:
         ids = [sheet.student for sheet in store.blind(lecture)]
         ids = [id for id in ids if id not in members.students and members.now(lecture, id) == id]
         if ids:
-            said = f"no table says who these are, so their points are nobody's: {', '.join(ids)}"
+            said = f"no table says who these are, so nobody gets their points: {', '.join(ids)}"
             items.append(ReviewItem(said, lecture))
     return items
 

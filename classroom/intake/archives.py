@@ -42,12 +42,12 @@ class _Left:
         read = [e for e in entries if NOTEBOOK.search(e.filename) or is_zip(e.filename)]
         self.entries -= len(entries)
         self.size -= sum(entry.file_size for entry in read)
-        wanted = "hand in the notebook itself."
+        wanted = "Hand in the notebook itself."
         if self.entries < 0:
-            return f"With the zips around it, it holds more than {MOST_ENTRIES} files; {wanted}"
+            return f"With the zips around it, it contains more than {MOST_ENTRIES} files. {wanted}"
         if self.size < 0:
             said = f"With the zips around it, it unpacks to more than {MOST_WITHIN // 1_000_000} MB"
-            return f"{said}; {wanted}"
+            return f"{said}. {wanted}"
         return ""
 
 
@@ -75,21 +75,21 @@ def files_in_zip(
         with open(path, "rb") as file, zipfile.ZipFile(member(file, inside)) as archive:
             entries = [e for e in archive.infolist() if not is_litter(_parts(e))]
     except Exception as error:  # whatever a torn zip makes its reader do
-        problem = f"It is no zip that can be read: {error}"
+        problem = f"The zip cannot be opened: {error}. Hand in the notebook itself."
         yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
         return
     if left is None and inside:  # the first zip in that of the class
         left = _Left(MOST_ENTRIES, MOST_WITHIN)
     problem = left.take(entries) if inside else ""
     if len(entries) > MOST_ENTRIES:
-        problem = f"It holds more than {MOST_ENTRIES} files."
+        problem = f"The zip contains more than {MOST_ENTRIES} files. Hand in the notebook itself."
     if problem:
         yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
         return
     books = [_parts(e)[-1] for e in entries if NOTEBOOK.search(e.filename)]
     zips = [_parts(e)[-1] for e in entries if is_zip(e.filename)]
     if own and not books and not zips:
-        problem = "The zip holds no notebook."
+        problem = "The zip contains no notebook. Hand in the file that ends in .ipynb."
         yield Handed(path, name, owner_of(name, speaks), when, inside, problem)
     stems = {stem(held) for held in books or zips}
     among, own = own, own and (len(books or zips) <= 1 or all(map(COURSE_FILE.match, stems)))
@@ -113,8 +113,9 @@ def files_in_zip(
             if len(deeper) < MOST_DEEP:
                 yield from files_in_zip(path, whole, deeper, True, speaks, left)
             else:
-                problem = f"It is a zip within {MOST_DEEP} others, and no more are opened; hand in"
-                yield Handed(path, whole, owner, made, deeper, f"{problem} the notebook itself.")
+                problem = f"It is a zip within {MOST_DEEP} others, and no more are opened."
+                problem += " Hand in the notebook itself."
+                yield Handed(path, whole, owner, made, deeper, problem)
         else:
             problem, other = no_notebook(inner), has_other_format(inner)
             yield Handed(path, whole, owner, made, (*inside, entry.filename), problem, other)
@@ -126,12 +127,12 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
 
 def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
     if ".." in parts or entry.filename.startswith(("/", "\\")) or re.match(r"\w:", entry.filename):
-        return "Its path in the zip leads out of the zip, which is refused."
+        return "Its path leads out of the zip, which is refused. Hand in the notebook itself."
     if stat.S_ISLNK(entry.external_attr >> 16):
-        return "It is a link in a zip, which is refused."
+        return "It is a link in a zip, which is refused. Hand in the notebook itself."
     if entry.flag_bits & 1:
-        return "It is encrypted."
+        return "It is encrypted. Hand it in without a password."
     bomb = entry.file_size > 1_000_000 and entry.file_size > 200 * max(entry.compress_size, 1)
     if bomb or entry.file_size > MOST_ZIP:
-        return "It unpacks to far more than it holds, as a zip bomb does, and is refused."
+        return "It unpacks to far more than its size, like a zip bomb. Hand in the notebook itself."
     return ""

@@ -65,7 +65,7 @@ class Handed:
         except Refused:
             raise
         except Exception as error:  # whatever a torn zip makes its reader do
-            raise Refused(f"It cannot be read: {error}") from error
+            raise Refused(f"It cannot be read: {error}. Hand it in again.") from error
 
 
 def member(file: io.BufferedIOBase, inside: tuple[str, ...], most: int = MOST_ZIP) -> io.BytesIO:
@@ -85,7 +85,8 @@ def bounded(file: io.BufferedIOBase, most: int) -> bytes:
     while piece := file.read(PIECE):
         data += piece
         if len(data) > most:
-            raise Refused(f"It is larger than {most // 1_000_000} MB.")
+            size = f"{most // 1_000_000} MB"
+            raise Refused(f"It is larger than {size}. Clear the outputs and hand it in again.")
     return bytes(data)
 
 
@@ -99,10 +100,10 @@ def no_notebook(name: str) -> str:
     ending = PurePosixPath(name).suffix.lower()
     if has_other_format(name):
         ending = ending or "no ending"
-        return f"It is no notebook ({ending}); the file that ends in .ipynb is wanted."
+        return f"It is not a notebook ({ending}). Hand in the file that ends in .ipynb."
     if NOTEBOOK.search(name):
         return ""
-    return f"It is an archive that is not read ({ending}); a notebook or a zip is wanted."
+    return f"It is an archive that is not opened ({ending}). Hand in the notebook itself, or a zip."
 
 
 def has_other_format(name: str) -> bool:

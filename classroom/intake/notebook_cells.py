@@ -12,6 +12,8 @@ from classroom.tables import writable
 
 MOST_SOURCE = 2_000_000
 """Of what a student wrote in it."""
+WANTED = "Hand in the file that ends in .ipynb, as Jupyter saves it."
+AGAIN = "Open it in Jupyter, save it, and hand it in again."
 
 
 def cells_of(data: bytes) -> list[str]:
@@ -30,36 +32,38 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
         Refused: as `cells_of`.
     """
     if not data.strip():
-        raise Refused("The file is empty.")
+        raise Refused("The file is empty. Save the notebook and hand it in again.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Refused("It is not UTF-8 text, so it is no notebook.") from error
+        raise Refused(f"It is not UTF-8 text, so it is not a notebook. {WANTED}") from error
     if re.search(r"^(<{7}|={7}|>{7})( |$)", text, re.MULTILINE):
         raise Refused(
-            "It holds the marks of a merge that was not finished (<<<<<<<, =======, >>>>>>>)."
+            "It contains the marks of an unfinished merge (<<<<<<<, =======, >>>>>>>). Finish the "
+            "merge and hand it in again."
         )
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refused("It is not JSON, so it is no notebook.") from error
+        raise Refused(f"It is not JSON, or it is cut off. {WANTED}") from error
     if type(notebook) is not dict or type(notebook.get("nbformat")) is not int:
-        raise Refused("It is JSON, but no notebook.")
+        raise Refused(f"It is JSON, but not a notebook. {WANTED}")
     if notebook["nbformat"] < 4:
         notebook = _converted(notebook)
     cells = notebook.get("cells")
     if type(cells) is not list or not cells:
-        raise Refused("The notebook has no cells.")
+        raise Refused("The notebook has no cells. Hand in the sheet with your answers.")
     found = []
     for cell in cells:
         source = cell.get("source", "") if isinstance(cell, dict) else None
         if type(source) is list and all(type(line) is str for line in source):
             source = "".join(source)
         if type(source) is not str:
-            raise Refused("The notebook has a cell without a text.")
+            raise Refused(f"The notebook has a damaged cell, without text. {AGAIN}")
         found.append((str(cell.get("cell_type")), writable(source)))
     if sum(len(source) for _, source in found) > MOST_SOURCE:
-        raise Refused(f"Its cells hold more than {MOST_SOURCE // 1_000_000} MB of text.")
+        size = f"{MOST_SOURCE // 1_000_000} MB"
+        raise Refused(f"Its cells contain more than {size} of text. Hand in a shorter one.")
     return found
 
 
@@ -73,6 +77,6 @@ def _converted(notebook: dict) -> NotebookNode:
         return nbformat.convert(nbformat.from_dict(notebook), 4)
     except Exception as error:  # whatever a broken old notebook makes the converter do
         old = notebook["nbformat"]
-        raise Refused(f"The notebook has format {old} and cannot be converted to 4.") from error
+        raise Refused(f"Its format {old} cannot be converted to format 4. {AGAIN}") from error
     finally:
         log.disabled = before

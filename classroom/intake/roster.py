@@ -62,7 +62,7 @@ def read_roster(paths: Sequence[Path]) -> list[Student]:
             where = f"{path.name}, row {number}"
             for word in made.also:
                 if word in seen:
-                    raise ValueError(f"{where}: {word!r} stands in row {seen[word]} too")
+                    raise ValueError(f"{where}: {word!r} is also in row {seen[word]}")
                 seen[word] = number
             same = [i for i, s in enumerate(students) if s.also & made.also]
             if len(same) > 1:
@@ -105,7 +105,7 @@ def _rows(path: Path) -> Iterable[tuple[int, Student]]:
         if names["id"] in columns and (system != "canvas" or names["name"] in columns):
             break
     else:
-        raise ValueError(f"{path.name}: no roster; wanted are {WANTED}")
+        raise ValueError(f"{path.name} is not a roster; it needs {WANTED}")
     for number, row in enumerate(rows, 2):
         given = {key: row.get(column, "").strip() for key, column in names.items()}
         if system == "canvas" and (not given["id"] or given["name"] == "Student, Test"):
@@ -159,13 +159,13 @@ def read_pairs(path: Path, members: Class) -> dict[str, str]:
         if not given and said:
             continue  # handed in nothing
         if not number or not said:
-            raise ValueError(f"{where}: a participant's number, and an id or e-mail, are wanted")
+            raise ValueError(f"{where}: a participant's number, and an id or e-mail, are needed")
         fits = [s.id for s in members.students.values() if _key(said) in {_key(s.id), *s.also}]
         if len(fits) != 1:  # a number is none here: it would be another participant's
-            raise ValueError(f"{where}: {said!r} is nobody on the roster")
+            raise ValueError(f"{where}: {said!r} is not on the roster")
         [id] = fits
         if number in made or id in made.values():
-            raise ValueError(f"{where}: {given!r} or {said!r} stands in another row too")
+            raise ValueError(f"{where}: {given!r} or {said!r} is also in another row")
         made[number] = id
     return made
 
@@ -290,7 +290,8 @@ class Class:
             wanted = f"{owner.system} {owner.id}".lower()
             fits = [s for s in self.students.values() if wanted in s.also]
             if not fits:
-                said = f"{owner.name or 'the file'} has number {owner.id}, which the roster has not"
+                who = owner.name or "the file"
+                said = f"{who} has number {owner.id}, which is not on the roster"
                 return None, said + _table_hint(owner.system)
             self._saw(owner, fits[0])
             return fits[0], _name_differs(owner, fits[0])
@@ -299,8 +300,8 @@ class Class:
         if len(fits) == 1:
             return fits[0], ""
         if fits:
-            return None, "its path names several: " + ", ".join(sorted(s.id for s in fits))
-        return None, "nothing in its path is the identifier or e-mail of anybody on the roster"
+            return None, "its path names several students: " + ", ".join(sorted(s.id for s in fits))
+        return None, "no part of its path is an identifier or e-mail address on the roster"
 
     def _by_name(self, owner: Owner) -> tuple[Student, str]:
         """The student of a file without a roster: one for each identifier and name."""
@@ -312,7 +313,8 @@ class Class:
         id, odd = owner.id, ""
         if id in self.students:
             id = f"{id} {owner.name or owner.system}".strip()
-            odd = f"{owner.id!r} stands for {self.students[owner.id].name!r} too: a roster decides"
+            other = self.students[owner.id].name
+            odd = f"{owner.id!r} is also {other!r}; a roster tells them apart"
         blind = owner.system == "moodle" or owner.id.startswith("anon_")
         made = Student(id, owner.name, also=frozenset({word}), blind=blind)
         student = self.students[id] = made
@@ -353,4 +355,4 @@ def _name_differs(owner: Owner, student: Student) -> str:
         return ""
     if owner.system == "moodle" and owner.name.startswith("Participant"):
         return ""
-    return f"the path says {owner.name!r}, the roster {student.name!r}"
+    return f"the path says {owner.name!r}, but the roster says {student.name!r} for this number"

@@ -19,6 +19,7 @@ from grading.task import Task
 
 OK = "ok"
 """What is said of a file that counts."""
+CHOOSE = "to choose this file instead, use --count"
 
 
 class OtherSheet(Refused):
@@ -168,7 +169,7 @@ def _require_most_of(lecture: int | None, rows: Sequence[Listed]) -> None:
     if wrong.total() > max(right, 1):
         sheet, count = wrong.most_common(1)[0]
         of = f"{count} of {count + right} notebooks are sheet {sheet}"
-        raise ValueError(f"--lecture {lecture}, but {of}")
+        raise ValueError(f"LECTURE={lecture}, but {of}; LECTURE={sheet} grades those")
 
 
 def _select_one(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewItem]:
@@ -177,7 +178,7 @@ def _select_one(several: list[Listed], preferred: Mapping[str, str]) -> list[Rev
     if len(numbers) > 1 and not any(row.handed.name in preferred for row in several):
         said = f"It was given to nobody: the tables make one of {' and '.join(sorted(numbers))}"
         for row in several:
-            row.reject(State.REFUSED, f"{said}; mend them, or say which file counts (--count)")
+            row.reject(State.REFUSED, f"{said}; correct them, or choose the file with --count")
         return []
     beside = [row for row in several if row.own and row.handed.name not in preferred]
     if len(beside) in (0, len(several)):
@@ -207,13 +208,12 @@ def _read(
         known = handed.owner.system or handed.owner.id in members.students
         row.student = members.whose(handed)[0] if known else None
         if row.student is None:
-            items.append(
-                ReviewItem(f"{handed.problem[:-1]}, and nobody's", lecture, None, handed.name)
-            )
+            items.append(ReviewItem(f"nobody's file: {handed.problem}", lecture, None, handed.name))
         raise Refused(handed.problem)
     row.student, odd = members.whose(handed)
     if row.student is None:
-        items.append(ReviewItem(f"nobody's: {odd}", lecture, None, handed.name))
+        said = f"nobody's file: {odd}; say whose it is with --assign"
+        items.append(ReviewItem(said, lecture, None, handed.name))
         raise Refused(f"It was given to nobody: {odd}.")
     if odd:
         items.append(ReviewItem(odd, lecture, row.student, handed.name))
@@ -221,16 +221,16 @@ def _read(
     cells = all_cells(data)
     held = holds(cells, tasks)
     if is_lecture(cells, held):
-        raise Refused("It is the lecture, not the sheet.")
+        raise Refused("It is the lecture. Hand in the sheet with your answers.")
     if not held:
-        raise Refused("It names no task of the course.")
+        raise Refused("It contains no task of the course. Hand in the sheet with your answers.")
     guess = best(held)
     row.holds = held[guess if lecture is None else lecture] if lecture in (None, *held) else None
     if row.holds is None or len(held[guess].defined) > len(row.holds.defined):
         row.holds = held[guess]
         if not row.holds.defined and not row.holds.marked:  # a word of its code is a task's name
-            raise Refused(f"It holds no task of sheet {lecture}.")
-        raise OtherSheet(f"It is sheet {guess}, and sheet {lecture} is graded.")
+            raise Refused(f"It contains no task of sheet {lecture}. Hand in that sheet.")
+        raise OtherSheet(f"It is sheet {guess}. Hand in sheet {lecture}.")
     row.lecture = row.holds.lecture
     others = {name: task for name, task in tasks.items() if name not in own}
     course = any(one.defined or one.marked for one in holds(cells, others).values())
@@ -251,11 +251,11 @@ def _put_beside(chosen: Listed, own: Sequence[Listed]) -> list[ReviewItem]:
     for row in sorted(own, key=lambda row: row.handed.order, reverse=True):
         held, twice = chosen.holds, sorted(row.holds.answered & chosen.holds.answered)
         if download(row.handed.name) != download(name):
-            row.supersede(f"not counted: it is of another download than {name}")
+            row.supersede(f"not counted: it is from another download than {name}")
         elif twice:
             row.supersede(f"not counted: {name}, or a later file, answers {', '.join(twice)} too")
             if in_sheet & row.holds.answered:
-                said = f"answers {', '.join(twice)} too: what stands in {name} counts"
+                said = f"also answers {', '.join(twice)}; the answer in {name} counts"
                 items.append(ReviewItem(said, row.lecture, row.student, row.handed.name, name))
         else:
             row.supersede(f"not counted alone: its answers count with {name}")
@@ -289,7 +289,7 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewI
         if odd and not by_person:
             items.append(ReviewItem(odd, chosen.lecture, chosen.student, row.handed.name, name))
     if chosen.holds.strength == 1:
-        what = f"holds {len(chosen.holds.defined)} tasks and is hardly the sheet"
+        what = f"contains tasks of the sheet ({len(chosen.holds.defined)}), but is hardly the sheet"
         items.append(ReviewItem(what, chosen.lecture, chosen.student, name))
     return items
 
@@ -303,20 +303,21 @@ def _why_not(row: Listed, chosen: Listed, by_person: bool) -> tuple[str, str]:
         return f"not counted: a person chose {name}", ""
     if row.holds.strength < chosen.holds.strength:
         if row.holds.answered:
-            what, why = "is hardly the sheet", f"it is hardly the sheet, and {name} does"
+            what, why = "is hardly the sheet", f"it is hardly the sheet, but {name} is"
         else:
-            what, why = "holds no answers", f"it holds no answers, and {name} holds some"
+            what, why = "contains no answers", f"it contains no answers, but {name} does"
         later = row.handed.order > chosen.handed.order
-        odd = f"{mine} is later and {what}: {name} counts" if later else ""
+        odd = f"{mine} is later but {what}, so {name} counts; {CHOOSE}" if later else ""
         return f"not counted: {why}", odd
     more = len(row.holds.answered) > len(chosen.holds.answered)
-    besides = ", and holds more answers" if more else ""
+    besides = ", and contains more answers" if more else ""
     if row.handed.order[:2] != chosen.handed.order[:2]:
-        odd = f"holds more answers than {name}, which is later and counts" if more else ""
+        odd = f"contains more answers than {name}, which is later and counts; {CHOOSE}"
+        odd = odd if more else ""
         return f"not counted: {name} of the same student is later", odd
     if download(mine) != download(name):  # the times are those of two downloads
-        said = f"which counts{besides}; is this one the later? Then --count it"
-        odd = f"is of another download than {name}, {said}"
-        return f"not counted: {name} of another download counts", odd
-    odd = f"handed in at the same time as {name}, which counts{besides}"
+        said = f"which counts{besides}; if this one is later, choose it with --count"
+        odd = f"is from another download than {name}, {said}"
+        return f"not counted: {name} from another download counts", odd
+    odd = f"handed in at the same time as {name}, which counts{besides}; {CHOOSE}"
     return f"not counted: {name}, handed in at the same time, counts", odd

@@ -36,7 +36,7 @@ def find(source: Path) -> list[Handed]:
         if is_litter(PurePosixPath(name).parts):
             continue
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            problem = "It is a link or a special file, which is refused."
+            problem = "It is a link or a special file, which is refused. Hand in the notebook."
             found.append(Handed(path, name, owner_of(name), 0.0, problem=problem))
         elif path.is_dir():
             if problem := _no_files(path):

@@ -478,10 +478,10 @@ BROKEN = {
     "no-cells.ipynb": (notebook([]), "no cells"),
     "latin.ipynb": (notebook(cells_with()).replace(b"colab", "é".encode("latin-1")), "not UTF-8"),
     "large.ipynb": (b'{"x": "' + b"a" * 50_000_000 + b'"}', "larger than 50 MB"),
-    "number.ipynb": (b"17", "no notebook"),
+    "number.ipynb": (b"17", "not a notebook"),
     "deep.ipynb": (b"[" * 100_000, "not JSON"),
-    "odd-cells.ipynb": (b'{"nbformat": 4, "cells": [{"source": 3}, 7]}', "without a text"),
+    "odd-cells.ipynb": (b'{"nbformat": 4, "cells": [{"source": 3}, 7]}', "without text"),
     "ancient.ipynb": (b'{"nbformat": 1, "cells": []}', "no cells"),
-    "other.ipynb": (notebook(["x = 1"]), "names no task"),
+    "other.ipynb": (notebook(["x = 1"]), "no task of the course"),
 }
 ODD_NAMES = ("Zoë Ångström.ipynb", 'O\'Brien "Bob" & co.ipynb', "=1+1.ipynb", "@sum.ipynb")

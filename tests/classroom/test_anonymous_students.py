@@ -121,7 +121,7 @@ def everything_is_their_own(tmp_path, out, wanted, id_of):
     row = next(row for row in rows_of(out / "written.csv") if row["id"] == id_of(903))
     assert (row["points"], row["comment"], row["author"]) == ("2.5", "Rows.", "Eva")
     assert all(
-        row["seen"] for row in rows_of(out / "look.csv") if "holds no answers" in row["what"]
+        row["seen"] for row in rows_of(out / "look.csv") if "contains no answers" in row["what"]
     )
 
 
@@ -179,7 +179,11 @@ def test_participants_table_identifies_students(tmp_path):
     assert (row["participant"], row["points"]) == ("Participant 904", "3")
     totals = {row["id"] for row in rows_of(tmp_path / "term" / "totals.csv")}
     assert totals == {"u901", "u902", "u903", "u904"}
-    [said] = [row["what"] for row in rows_of(out / "look.csv") if "nobody's" in row["what"]]
+    [said] = [
+        row["what"]
+        for row in rows_of(out / "look.csv")
+        if "nobody gets their points" in row["what"]
+    ]
     assert said.endswith("Participant 904")
     # what the table said is kept, and the rest comes by another
     pairs = pairs_table(tmp_path, "participant;id\n904;u904\n")
@@ -205,11 +209,11 @@ def test_repaired_participants_table_swaps_back(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("participant,id\n901,902", "row 2: '902' is nobody on the roster"),
+        ("participant,id\n901,902", "row 2: '902' is not on the roster"),
         ("participant,id\nu901,u902", "row 2: a participant's number"),
-        ("participant,id\n901,u999", "row 2: 'u999' is nobody on the roster"),
-        ("participant,id\n901,u901\n902,u901", "row 3: '902' or 'u901' stands in another row too"),
-        ("participant,id\n901,u901\n901,u902", "row 3: '901' or 'u902' stands in another row too"),
+        ("participant,id\n901,u999", "row 2: 'u999' is not on the roster"),
+        ("participant,id\n901,u901\n902,u901", "row 3: '902' or 'u901' is also in another row"),
+        ("participant,id\n901,u901\n901,u902", "row 3: '901' or 'u902' is also in another row"),
         ("participant,id\nAda,u901", "row 2: a participant's number"),
         ("number,id\n901,u901", "wanted are participant, and id or email"),
         ("Identifier,Full name\nParticipant 901,Ada", "Moodle's worksheet with e-mail addresses"),
@@ -245,7 +249,7 @@ def test_two_participants_are_never_one_student(tmp_path):
     assert (points["s901@example.org"], points["s902@example.org"]) == (wanted[901], 0)
     said = " ".join(row["what"] for row in rows_of(out / "look.csv"))
     assert "the tables make one of 902 and 903" in said
-    assert "marks of Participant 902 and of Participant 903 both lead here" in said
+    assert "points of Participant 902 and of Participant 903 both lead here" in said
 
 
 def test_a_number_that_is_two_people_is_refused(tmp_path):

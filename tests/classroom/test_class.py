@@ -190,7 +190,7 @@ def test_later_download_regrades_only_changes(tmp_path, form):
         done = graded(tmp_path / name, tmp_path / "out", examiner=watched)
         empty = sum(one.points == 0 for one in members)
         assert len(seen) == 10 and done.counts["graded"] == 10 - empty > 0
-        assert done.counts["graded, and no task is answered"] == empty > 0
+        assert done.counts["graded (no task is answered)"] == empty > 0
     assert len(points_of(tmp_path / "out")) == 10
 
 
@@ -232,10 +232,10 @@ def test_without_a_roster_whoever_handed_in_has_a_row(tmp_path):
     options = Options(seed=7)
     grade_class(tmp_path / "in", tmp_path / "out", options, tasks=GRADED, examiner=run_here)
     rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "grades.csv")}
-    assert (rows["ada"]["points"], rows["ada"]["status"]) == ("0", "The file is empty.")
+    assert rows["ada"]["points"] == "0" and rows["ada"]["status"].startswith("The file is empty.")
     assert rows["cem"]["points"] == "14"
     [look] = [r for r in rows_of(tmp_path / "out" / "look.csv") if r["file"] == "bob.py"]
-    assert "no notebook (.py)" in look["what"]
+    assert "not a notebook (.py)" in look["what"]
 
 
 def test_wrong_sheet_for_a_whole_class_stops_the_run(tmp_path):

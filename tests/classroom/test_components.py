@@ -546,8 +546,8 @@ def test_gradescope_runs_the_same_grader(container):
     ("files", "said"),
     [
         ({}, "nothing handed in"),
-        ({"sheet": notebook([f"check('{OTHER}')"])}, "It is sheet 5, and sheet 2 is graded"),
-        ({"sheet": b"<<<<<<< HEAD\n"}, "marks of a merge"),
+        ({"sheet": notebook([f"check('{OTHER}')"])}, "It is sheet 5. Hand in sheet 2"),
+        ({"sheet": b"<<<<<<< HEAD\n"}, "marks of an unfinished merge"),
     ],
 )
 @pytest.mark.grader

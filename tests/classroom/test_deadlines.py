@@ -29,7 +29,12 @@ def test_late_file_worth_less_is_reviewed(tmp_path):
     for days, answers, points, less in (
         (0, fake_class.HALF, 10, []),
         (2, RIGHT, 14 * 0.8, []),  # better, in spite of the penalty
-        (4, RIGHT, 14 * 0.6, ["8.4; what came before, 15 Nov", "8.4; what came before, 17 Nov"]),
+        (
+            4,
+            RIGHT,
+            14 * 0.6,
+            ["8.4 points; an earlier file, 15 Nov", "8.4 points; an earlier file, 17 Nov"],
+        ),
     ):
         put(file, sheet(answers, f"# {days}"), in_time + days * 86_400)
         graded(tmp_path / "in", tmp_path / "out", policy=policy)
@@ -37,7 +42,7 @@ def test_late_file_worth_less_is_reviewed(tmp_path):
         said = [row["what"] for row in rows_of(tmp_path / "out" / "look.csv")]
         assert [x for x in less if any(f"counts for {x}" in y for y in said)] == less
         assert len(said) == len(less)
-    assert any("would have 11.2: ada/x.ipynb" in what for what in said)
+    assert any("would count for 11.2: ada/x.ipynb" in what for what in said)
 
 
 def test_blind_reviews_stay_open_once_names_are_known(tmp_path):
@@ -58,7 +63,9 @@ def test_blind_reviews_stay_open_once_names_are_known(tmp_path):
 
     assert run("early", "Wednesday, 15", RIGHT, blind=True) == []
     [said] = run("late", "Friday, 17", fake_class.HALF, blind=True)
-    assert "is late and counts for 8; what came before, 15 Nov 10:00, would have 14" in said
+    assert (
+        "is late and counts for 8 points; an earlier file, 15 Nov 10:00, would count for 14" in said
+    )
     [known] = run("named", "Friday, 17", fake_class.HALF, blind=False, table=True)
     assert known == said
     assert not (tmp_path / "out" / "upload.csv").exists()

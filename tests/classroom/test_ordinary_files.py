@@ -12,6 +12,7 @@ import pytest
 
 from classroom import tables
 from classroom.cli import beside
+from classroom.execute import Answers, Prepared, results_of
 from classroom.gradebook.store import Store
 from classroom.intake.files import Handed, Refused
 from classroom.intake.handed_times import set_times
@@ -26,6 +27,10 @@ from classroom.policy import Policy, read_policy
 from classroom.policy_file import PolicyError
 from classroom.sheets import is_untouched
 from classroom.verdicts import cause, written_text
+from grading.author import cell_of, stub
+from grading.runner.run import MISSING, run
+from grading.task import all_tasks
+from tests.conftest import ROOT
 
 COLUMNS = "id;name;email\n"
 
@@ -161,6 +166,21 @@ def test_results_lie_beside_the_whole_name(tmp_path, monkeypatch):
 )
 def test_a_broken_written_answer_is_found(cell, text):
     assert written_text("answer", [cell]) == text
+
+
+WRITTEN_TASKS = [task for task in all_tasks().values() if task.kind == "written"]
+
+
+@pytest.mark.parametrize("task", WRITTEN_TASKS, ids=lambda task: task.name)
+def test_only_an_answer_waits_for_a_person(task):
+    """The sheet as it was handed out is no text to read; a text that breaks its cell is one."""
+    path = ROOT / "grading" / "tasks" / f"lecture_{task.lecture:02d}" / f"{task.name}.py"
+    untouched, prepared = stub(cell_of(path)), Prepared(task, task.cases(0), 1.0, {})
+    broken = untouched.replace("...", '"It says "cannot", and nobody tried."')
+    for cell, value, waits in ((untouched, ..., False), (broken, MISSING, True)):
+        answers = Answers({task.name: run(task, value, prepared.cases)})
+        [row] = results_of(answers, [prepared], [f'{cell}\n\ncheck("{task.name}")'])
+        assert row.review is waits and row.points == 0
 
 
 @pytest.mark.parametrize("gap", ["\n" * 20_000, " " * 20_000, "\nessay = 2" * 2_000])

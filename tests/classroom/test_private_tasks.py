@@ -149,7 +149,7 @@ def test_second_notebook_adds_own_tasks(tmp_path):
     assert points_of(out) == {name: points for name, (_, points) in files.items()}
     looks = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
     assert looks.keys() == {"cem", "eva", "gus"}
-    assert looks["cem"] == "answers my_own too: what stands in cem/z.ipynb counts"
+    assert looks["cem"] == "also answers my_own; the answer in cem/z.ipynb counts"
     assert "hardly the sheet" in looks["gus"]
     rows = {row["id"]: row for row in rows_of(out / "grades.csv")}
     assert (rows["dan"]["flags"], rows["eva"]["flags"]) == ("", "")
@@ -175,7 +175,9 @@ def test_second_notebook_of_other_download_is_ignored(tmp_path):
     graded(tmp_path / "in", out, policy=policy, told={"rosters": (table,)})
     assert [*points_of(out).values()] == [FULL]
     said = [row["status"] for row in rows_of(out / "files.csv")]
-    assert said[0] == "ok" and said[1].startswith("not counted: it is of another download than a/")
+    assert said[0] == "ok" and said[1].startswith(
+        "not counted: it is from another download than a/"
+    )
 
 
 def test_late_second_notebook_makes_all_late(tmp_path):

@@ -73,7 +73,7 @@ def test_what_a_file_is_hangs_on_no_wording(other_format):
     handed = Handed(Path("bob.py"), "bob.py", Owner("", "bob"), 0.0, (), "Unwanted.", other_format)
     [row], [item] = select([handed], COURSE, 2, {2: ""}, Class(), {})
     assert (row.student is None) == other_format and row.status == "Unwanted."
-    assert item.what == ("Unwanted, and nobody's" if other_format else "not graded: Unwanted.")
+    assert item.what == ("nobody's file: Unwanted." if other_format else "not graded: Unwanted.")
 
 
 def test_times_of_a_table_need_a_date(tmp_path):

@@ -39,7 +39,7 @@ def test_simultaneous_files_say_which_has_more_answers(tmp_path):
     (tmp_path / "class.csv").write_text("id,name,email\nada,Ada,a@x\nbob,Bob,b@x\n")
     graded(tmp_path / "in", tmp_path / "out", told={"rosters": (tmp_path / "class.csv",)})
     [row] = [r for r in rows_of(tmp_path / "out" / "look.csv") if "same time" in r["what"]]
-    assert row["what"].endswith("which counts, and holds more answers")
+    assert "which counts, and contains more answers;" in row["what"]
     said = {row["file"]: row["status"] for row in rows_of(tmp_path / "out" / "files.csv")}
     told = "not counted: ada/x-1.ipynb, handed in at the same time, counts"
     assert said["ada/x.ipynb"] == told
@@ -52,7 +52,7 @@ def test_lecture_is_not_mistaken_for_a_sheet(small):
     put(folder / "dan" / "lecture.ipynb", notebook(["x = [split_heads]"]), LATER)
     again(small)
     row = next(r for r in rows_of(out / "files.csv") if r["file"].startswith("dan"))
-    assert row["status"] == f"It holds no task of sheet {SHEET}."
+    assert row["status"] == f"It contains no task of sheet {SHEET}. Hand in that sheet."
 
 
 @pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
@@ -70,7 +70,10 @@ def test_submitted_lecture_is_reported_as_one(tmp_path, path, gone):
     grade_class(tmp_path / "in", tmp_path / "out", options, tasks=tasks, examiner=run_here)
     for table, column in (("files", "status"), ("grades", "status"), ("look", "what")):
         [row] = rows_of(tmp_path / "out" / f"{table}.csv")
-        assert row[column].removeprefix("not graded: ") == "It is the lecture, not the sheet."
+        assert (
+            row[column].removeprefix("not graded: ")
+            == "It is the lecture. Hand in the sheet with your answers."
+        )
 
 
 def test_answers_inside_a_lecture_are_graded(tmp_path):
@@ -159,10 +162,10 @@ def test_two_downloads_in_a_folder_keep_their_times(tmp_path):
     graded(tmp_path / "both", out, policy=policy, told={"rosters": (table,)})
     first, second = (f"{n}/Ada Byron_901_assignsubmission_file/x.ipynb" for n in "ab")
     [look] = [row for row in rows_of(out / "look.csv") if row["file"] == first]
-    assert look["what"].startswith(f"is of another download than {second}, which counts")
+    assert look["what"].startswith(f"is from another download than {second}, which counts")
     assert "--count" in look["what"] and "same time" not in look["what"]
     rows = {row["file"]: row for row in rows_of(out / "files.csv")}
-    assert rows[first]["status"] == f"not counted: {second} of another download counts"
+    assert rows[first]["status"] == f"not counted: {second} from another download counts"
     assert [rows[name]["handed in"][:10] for name in (first, second)] == [
         "2026-11-02",
         "2026-11-04",
@@ -252,7 +255,7 @@ def test_nested_zip_bomb_is_refused(tmp_path, monkeypatch):
     assert {id: float(row["points"]) for id, row in rows.items()} == dict.fromkeys(bombs, 0) | {
         "ada": FULL
     }
-    assert "it holds more than 200 files; hand in the notebook itself" in rows["wide"]["status"]
+    assert "it contains more than 200 files. Hand in the notebook itself" in rows["wide"]["status"]
     assert "a zip within 4 others" in rows["deep"]["status"]
-    assert "it unpacks to more than 1 MB; hand in the notebook" in rows["large"]["status"]
+    assert "it unpacks to more than 1 MB. Hand in the notebook" in rows["large"]["status"]
     assert len(rows_of(tmp_path / "out" / "files.csv")) < 400
