@@ -139,6 +139,7 @@ def main(arguments: list[str]) -> int:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     failed = []
     for step, command in steps(wanted):
+        print(f"  {step} …", flush=True)
         start = time.perf_counter()
         result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         right = result.returncode == 0

@@ -99,7 +99,7 @@ def timed(notebook: NotebookNode) -> list[str]:
     if head is None:
         complaints.append("no line `Time: … to run.` at the top")
     elif STATED.search(head.source)[0] != line:
-        complaints.append(f"its times are not `{line}`")
+        complaints.append(f"its times are not `{line}`; make times NB=lectures/NAME writes them")
         head.source = STATED.sub(line, head.source, count=1)
     if any(DEEPER.search(cell.source.lstrip(), 1) for cell in notebook.cells):
         complaints.append("`## Deeper` does not begin its cell, so words before it are not counted")
@@ -148,8 +148,10 @@ def main(arguments: list[str]) -> int:
             f"{core.predictions} predictions, {core.figures} figures), "
             f"deeper {sum(part.minutes for part in sections)} min"
         )
-        for complaint in complaints + too_long(notebook):
+        for complaint in (complaints if check else []) + too_long(notebook):
             print(f"  {complaint}")
+        if complaints and not check:
+            print("  its times are written anew")
         stale = stale or bool(complaints)
         if not check:
             nbformat.write(notebook, path)
