@@ -17,7 +17,8 @@ from classroom.sandbox.bubblewrap import CourseFiles
 from classroom.sandbox.limits import Limits
 from classroom.sandbox.serialize import SerializeError, decode, encode
 from classroom.sandbox.torch_import import holds_tensor, needs_torch
-from grading.feedback.baseline import Baseline
+from grading.feedback import messages
+from grading.feedback.baseline import BadTask, Baseline
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
 from grading.task import CODE, Case, Task
 
@@ -92,8 +93,8 @@ class Prepared:
         if task.kind in CODE and task.score is None:
             try:
                 prepared.baseline.all_right()
-            except ValueError as error:
-                raise GraderError(f"hidden cases: {error}") from error
+            except BadTask as error:
+                raise GraderError(f"hidden cases: {messages.bad_task(error)}") from error
         return prepared
 
     def without_torch(self) -> dict:

@@ -49,6 +49,20 @@ class Catalogue:
         return cls(right, wrong, sentences, counts)
 
 
+class BadTask(ValueError):
+    """A task that can judge nobody: without cases, or with a model answer that fails on one.
+
+    Args:
+        name: of the task.
+        case: on which the model answer has no result, counted from 0.
+        outcome: what it gave there.
+    """
+
+    def __init__(self, name: str, case: int = 0, outcome: Outcome | None = None) -> None:
+        super().__init__(name, case, outcome)
+        self.name, self.case, self.outcome = name, case, outcome
+
+
 class Baseline:
     """Runs an answer of ours on a case when it is first asked for, and keeps the outcome.
 
@@ -57,12 +71,12 @@ class Baseline:
         cases: on which they are run.
 
     Raises:
-        ValueError: if there are no cases, or the model answer has no result on one.
+        BadTask: if there are no cases, or the model answer has no result on one.
     """
 
     def __init__(self, task: Task, cases: Sequence[Case]) -> None:
         if not cases:
-            raise ValueError(f"{task.name} has no cases, so every answer would pass; give one")
+            raise BadTask(task.name)
         self.task = task
         self.cases = cases
         self._right: dict[int, Outcome] = {}
@@ -86,11 +100,7 @@ class Baseline:
         if case not in self._right:
             [outcome] = run(self.task, self.task.reference, [self.cases[case]])
             if not outcome.ok:
-                said = f"{outcome.status} {outcome.error}".strip()
-                raise ValueError(
-                    f"the model answer of {self.task.name} has no result on case {case + 1} "
-                    f"({said}); a model answer must give one on every case"
-                )
+                raise BadTask(self.task.name, case, outcome)
             self._right[case] = outcome
         return self._right[case]
 

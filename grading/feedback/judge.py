@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from grading.feedback import messages, partial_credit
-from grading.feedback.baseline import Baseline
+from grading.feedback.baseline import BadTask, Baseline
 from grading.feedback.diagnosis import Diagnosis, diagnose, two_mistakes
 from grading.feedback.findings import (
     MissingLetters,
@@ -67,11 +67,17 @@ def grade(
     """Run an answer on the cases of a seed and judge it, in this process.
 
     `announce` is called each time that a known mistake has to be run.
+
+    Raises:
+        ValueError: if the task has no cases, or its model answer has no result on one.
     """
-    baseline = baseline_of(task, seed)
-    outcomes = run(task, answer, baseline.cases)
-    with baseline.announcing(announce) if announce else nullcontext():
-        return judge(task, baseline.cases, outcomes, baseline)
+    try:
+        baseline = baseline_of(task, seed)
+        outcomes = run(task, answer, baseline.cases)
+        with baseline.announcing(announce) if announce else nullcontext():
+            return judge(task, baseline.cases, outcomes, baseline)
+    except BadTask as error:
+        raise ValueError(messages.bad_task(error)) from error
 
 
 def baseline_of(task: Task, seed: int) -> Baseline:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from grading.feedback.baseline import BadTask
 from grading.feedback.diagnosis import Certainty
 from grading.feedback.findings import (
     BelowThreshold,
@@ -263,6 +264,17 @@ COUNTS = {2: "two", 3: "three"}
 TYPES = {"bool": "a boolean", "int": "a whole number", "float": "a number", "str": "a text"}
 ENTRIES = {"b": "booleans", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 """What an array holds, by NumPy's letters."""
+
+
+def bad_task(error: BadTask) -> str:
+    """For whoever wrote a task: why it can judge nobody."""
+    if error.outcome is None:
+        return f"{error.name} has no cases, so every answer would pass; give one"
+    said = f"{error.outcome.status} {error.outcome.error}".strip()
+    return (
+        f"the model answer of {error.name} has no result on case {error.case + 1} ({said}); "
+        "a model answer must give one on every case"
+    )
 
 
 def not_plain(came: Form) -> str:

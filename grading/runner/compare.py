@@ -19,6 +19,7 @@ from grading.runner.tensors import is_tensor, torch_if_there
 SCALARS = (bool, int, float, str, type(None))
 BITS = 64
 """How many a whole number may have, so that it can be compared with a float."""
+TOO_LARGE = "int with more than 64 bits"
 NAMED_TUPLES = ("torch.return_types", "numpy.linalg._linalg")
 """Where the tuples with names are defined that functions such as `torch.max` return."""
 NUMBERS = {"b": bool, "i": int, "u": int, "f": float}
@@ -41,7 +42,7 @@ def plain(value: object) -> object:
     """
     kind, torch = type(value), torch_if_there()
     if kind is int and value.bit_length() > BITS:
-        raise NotPlain(Form(FormKind.OBJECT, f"int with more than {BITS} bits"))
+        raise NotPlain(Form(FormKind.OBJECT, TOO_LARGE))
     if kind in SCALARS:
         return value
     if is_tensor(value):

@@ -636,7 +636,7 @@ def test_what_the_check_refuses_has_not_stopped():
         raise ValueError("a pair is wanted")
 
     pair = Mistake(lambda x: 2 * x, "Only one thing comes back.")
-    task = example(harness=harness, reference=lambda x: (2 * x, x), mistakes=(pair,))
+    task = example(harness=harness, reference=lambda x: (np.zeros(7), x), mistakes=(pair,))
     refused, stopped, in_numpy = (
         grade(task, answer, 0).message for answer in (lambda x: 3 * x, stops, lambda x: (x, x))
     )

@@ -51,7 +51,7 @@ lamplight.explorable("dot_products", (stage, config) => {
     min: 0.25, max: 5, step: 0.25, value: temperature, format: (v) => number(v),
   }, (v) => { temperature = v; draw(); });
   const said = status();
-  stage.append(html("div", { class: "row" }, plane, html("div", { class: "grow" },
+  stage.append(html("div", { class: "row" }, plane, html("div", { class: "grow", style: "min-width:min-content" },
     html("table", {}, html("thead", {}, html("tr", {}, ...["word", "angle", "dot product", "weight"].map(
       (name) => html("th", { scope: "col", style: "white-space:normal" }, name)))),
     html("tbody", {}, ...rows.map((r) => r.row))), heat.element,
