@@ -141,8 +141,8 @@ ready: ## list what this machine has and what is missing
 	@$(PYTHON) tools/ready.py
 
 format: .venv/test.stamp ## format the code and fix what can be fixed automatically
-	@$(BIN)/ruff check --fix .; left=$$?; $(BIN)/ruff format . && $(BIN)/python tools/sources.py || exit 1; \
-	[ $$left = 0 ] || { echo "What is listed above remains for you: a text that is too long cannot be broken."; exit 1; }
+	@$(BIN)/ruff check --fix --exit-zero --quiet . > /dev/null; $(BIN)/ruff format . && $(BIN)/python tools/sources.py || exit 1; \
+	$(BIN)/ruff check . || { echo "What is listed above remains for you: a text that is too long cannot be broken."; exit 1; }
 
 clean: ## remove everything that the commands created, except the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis build *.egg-info

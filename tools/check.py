@@ -25,6 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUDGET = 60
 """CPU seconds for the tests of other modules that import the one that is named."""
+TASK_TESTS = [f"tests/grading/test_{of}.py" for of in ("tasks", "task_rules", "partial_credit")]
+"""What `make check TASK=…` runs of a task; the other tests of `grading` come with `make test`."""
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
 
 
@@ -107,7 +109,7 @@ def steps(wanted: dict[str, list[str]]) -> list[tuple[str, list[str]]]:
         elif tests := chosen(name)[0]:
             quick = [*PYTEST, "-m", "not full and not network"]
             found.append((f"tests of {name}", [*quick, *tests]))
-    proof = [*PYTEST, "tests/grading/test_tasks.py", "tests/grading/test_task_rules.py", "-k"]
+    proof = [*PYTEST, *TASK_TESTS, "-k"]
     for name in wanted["TASK"]:
         found.append((f"task {name}", [*proof, of_task(name)]))
     return found

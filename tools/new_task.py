@@ -59,7 +59,10 @@ task.mistake("2 was added to each number. It is to be doubled.", lambda x: x + 2
 def cases(seed):
     """An example to check by hand; then random numbers."""
     rng = np.random.default_rng(seed)
-    return [Case((np.array([3.0, -1.0]),), "the example"), Case((rng.normal(size=5),))]
+    return [
+        Case((np.array([3.0, -1.0]),), "the example", kind="ordinary cases"),
+        Case((rng.normal(size=5),), kind="ordinary cases"),
+    ]
 '''
 
 STATEMENT = """\

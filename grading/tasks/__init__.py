@@ -1,1 +1,1 @@
-"""One folder a lecture, one file a task; each file defines `TASK`."""
+"""One folder a lecture, one file a task; each file defines `task`."""

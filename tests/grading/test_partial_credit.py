@@ -77,7 +77,9 @@ def test_every_case_says_its_kind(path):
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     cases = [node for node in calls if getattr(node.func, "id", "") == "Case"]
     silent = [node.lineno for node in cases if "kind" not in {k.arg for k in node.keywords}]
-    assert silent == []
+    assert silent == [], (
+        f'write kind="ordinary cases" or another kind in these lines of {path.name}'
+    )
 
 
 @pytest.mark.parametrize("task", CODE_TASKS, ids=by_name)
