@@ -89,25 +89,6 @@ def cell_of_fifty_lines(notebook):
     talking_cell(notebook).source = "\n".join(f"x{i} = {i}" for i in range(50))
 
 
-def long_program(notebook, lines, tags):
-    cell = talking_cell(notebook)
-    cell.source = "\n".join(f"x{i} = {i}" for i in range(lines))
-    cell.metadata["tags"] = tags
-
-
-def program_of_130_lines(notebook):
-    long_program(notebook, 130, ["whole-program", "hide-input"])
-
-
-def program_not_folded(notebook):
-    long_program(notebook, 100, ["whole-program"])
-
-
-def two_programs(notebook):
-    long_program(notebook, 100, ["whole-program", "hide-input"])
-    notebook.cells.append(talking_cell(notebook).copy())
-
-
 def prediction_given_away(notebook):
     execute.predicted(notebook)[0][0].metadata["tags"] = []
 
@@ -160,9 +141,6 @@ NOTEBOOK_FAULTS = [
     (output_folded_for_nothing, rules.predictions_given_away),
     (prediction_of_nothing, rules.predictions_given_away),
     (cell_of_fifty_lines, rules.cell_too_long),
-    (program_of_130_lines, rules.cell_too_long),
-    (program_not_folded, rules.cell_too_long),
-    (two_programs, rules.cell_too_long),
     (three_minutes_to_run, rules.runs_too_long),
     (line_of_75_characters, rules.lines_too_wide),
     (number_of_no_output, rules.numbers_not_shown),

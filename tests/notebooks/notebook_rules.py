@@ -14,8 +14,6 @@ from tools.address import colab_cell
 from tools.execute import is_folded, predicted
 
 MEDIAN_LINES, USUAL_LINES, MOST_LINES = 6, 20, 40
-PROGRAM_LINES = 120
-"""Of a whole program, which a reader copies into a file."""
 PROSE_WORDS = (70, 130)
 IGNORED_SHARE = 0.10
 WIDEST = 74
@@ -143,18 +141,12 @@ def figures_without_words(notebook: NotebookNode) -> list[str]:
 
 
 def cell_too_long(notebook: NotebookNode) -> list[str]:
-    """No cell, seen or hidden, is longer than a reader keeps in view.
-
-    Only one may be a whole program to copy: it is folded and tagged `whole-program`.
-    """
-    programs = [c for c in code_cells(notebook) if {"whole-program", "hide-input"} <= set(tags(c))]
-    complaints = []
-    for cell in code_cells(notebook):
-        size = sum(bool(line.strip()) for line in cell.source.splitlines())
-        most = PROGRAM_LINES if programs == [cell] else MOST_LINES
-        if size > most:
-            complaints.append(f"a cell has {size} lines, more than {most}: {cell.source[:40]!r}")
-    return complaints
+    """No cell, seen or hidden, is longer than a reader keeps in view."""
+    return [
+        f"a cell has {size} lines, more than {MOST_LINES}: {cell.source[:40]!r}"
+        for cell in code_cells(notebook)
+        if (size := sum(bool(line.strip()) for line in cell.source.splitlines())) > MOST_LINES
+    ]
 
 
 def cells_mostly_long(notebook: NotebookNode) -> list[str]:
