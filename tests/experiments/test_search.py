@@ -30,6 +30,7 @@ OPENED = {
     "copier",
     "inside",
     "learned_rows",
+    "order_verbs",
     "parser_errors",
     "reader_tests",
     "real_model",
