@@ -77,7 +77,7 @@ task.edit(
     "if False:",
 )
 task.edit(
-    "`most` also counts the words of the beginning. Here it counts only the generated ones.",
+    "Your loop counts only the generated words. `most` also counts the words of the beginning.",
     "while len(text) < most:",
     "most = most + len(text)\n    while len(text) < most:",
 )
@@ -151,6 +151,18 @@ def stops_at_once(reader, beginning, draw, stop, most):
     return cached_generation(reader, beginning, draw, stop, most)
 
 
+@task.mistake(
+    "A `stop` at the end of the beginning ends the text before anything is generated. Only a "
+    "generated one ends it: look at the new word, right after it is sampled."
+)
+def looks_at_the_last_word(reader, beginning, draw, stop, most):
+    text = unread = list(beginning)
+    while len(text) < most and text[-1] != stop:
+        unread = [int(draw(reader.read(torch.tensor(unread))[-1]))]
+        text = text + unread
+    return text
+
+
 @task.harness
 def harness(answer, rows, beginning, lucky, stop, most):
     """A reader whose logits depend on all that it has read; the text, and what was read for it."""
@@ -188,15 +200,16 @@ def harness(answer, rows, beginning, lucky, stop, most):
 
 @task.cases
 def cases(seed):
-    """A short text; a stop; a stop within the beginning; nothing to be written."""
+    """A short text; a stop; a stop within the beginning or at its end; nothing to be written."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for T, most, where, inside, note in (
-        (2, 6, None, False, "a beginning of 2 words, 6 in all"),
-        (3, 9, 2, False, "the third generated word is `stop`"),
-        (4, 8, None, True, "`stop` occurs in the beginning"),
-        (3, 3, None, False, "a beginning that already has all the words"),
-        (1, 12, 6, False, "a beginning of one word"),
+        (2, 6, None, None, "a beginning of 2 words, 6 in all"),
+        (3, 9, 2, None, "the third generated word is `stop`"),
+        (4, 8, None, 1, "`stop` occurs in the beginning"),
+        (2, 5, None, -1, "the beginning ends with `stop`"),
+        (3, 3, None, None, "a beginning that already has all the words"),
+        (1, 12, 6, None, "a beginning of one word"),
     ):
         while True:
             rows = torch.randn(37, 9, generator=generator, dtype=torch.float64)
@@ -206,7 +219,7 @@ def cases(seed):
             written = text[T:]
             if 0 in written or len(set(written)) < min(3, most - T):
                 continue
-            stop = beginning[1] if inside else 0
+            stop = 0 if inside is None else beginning[inside]
             if where is not None:
                 stop = written[where]
                 if stop in written[:where] or stop in beginning:
