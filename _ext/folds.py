@@ -9,6 +9,7 @@
   define, so that no function on a page comes from nowhere. It is not colored: that would make the
   pages much heavier.
 - In a question for an examination the answer is folded.
+- Folded code of a cell with the tag `answer` is named "Show the answer".
 - A cell whose metadata holds a sentence as `slide` shows it on its slide (`_static/present.js`).
 - Captions of figures in outputs are numbered, as in "Figure 7.3".
 - A style or script that several outputs bring along stands on the page once.
@@ -53,6 +54,8 @@ def open_cell_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
     """
     code = "above-input" in node["classes"]
     kind, what = ("code", "Show the code") if code else ("output", "Show the result")
+    if "tag_answer" in node.parent["classes"]:
+        what = "Show the answer"
     classes = " ".join(["fold", f"fold-{kind}", *node["classes"]])
     self.body.append(f'<details class="{classes}"><summary>{what}</summary>\n')
 

@@ -1,6 +1,7 @@
 """SmolLM2-135M: our modules against logits of transformers, stored by experiments/real_model.py.
 
-The model is loaded once for all tests here. The last one runs the lecture without it.
+The model is loaded once for all tests here. The last ones run the lecture without it, and the check
+of the block that a reader writes there.
 """
 
 import importlib.util
@@ -11,9 +12,11 @@ import sys
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from helpers import pretrained
 from helpers.generation import generate
+from helpers.positions import RotaryPositions
 from helpers.results.store import stored
 from tests.conftest import ROOT, skip_or_fail
 
@@ -117,3 +120,39 @@ def test_sheet_falls_back_to_a_random_model(tmp_path):
     assert "10 of 10 tasks" in said
     assert "a random model: head" in said
     assert "a random model: at most 0.50 of a step" in said
+
+
+CELLS = {
+    cell["id"]: "".join(cell["source"])
+    for cell in json.loads((ROOT / "lectures/13_a_real_one.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
+}
+ANSWER, _, CHECK = CELLS["block-answer-13"].partition("\n\n\n")
+WRITTEN = ANSWER.replace("def answer", "def llama_block")
+AGREES = "Your block agrees with the answer: "
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (WRITTEN, "", "llama_block is blank.\nThe page goes on with the answer."),
+        ("", "", AGREES + "True"),
+        ("q, k = rotary.rotate(q, k)", "q = q", AGREES + "False"),
+        ("shared(k)", "k.repeat(1, 3, 1, 1)", AGREES + "False"),
+        ("is_causal=True", "is_causal=False", AGREES + "False"),
+        ('y = rms_norm(x, w["ffn_norm"])', "y = x", AGREES + "False"),
+        ("x = x + y.tr", "x = y.tr", AGREES + "False"),
+        ("return x + swiglu", "return y + swiglu", AGREES + "False"),
+        ("y.transpose(1, 2).flatten(2)", "y.reshape(x.shape)", AGREES + "False"),
+    ],
+)
+def test_the_lecture_checks_the_block_of_a_reader(capsys, old, new, said):
+    """Blank, right, and with a mistake that keeps every shape."""
+    names = {"torch": torch, "F": F, "RotaryPositions": RotaryPositions, "table": lambda *a, **k: 0}
+    parts = ["a8849af4", "951add0f", "block-13"]  # the three functions, the shapes, the blank
+    assert old in WRITTEN
+    for code in [*(CELLS[part] for part in parts), WRITTEN.replace(old, new), ANSWER, CHECK]:
+        exec(code, names)
+    assert capsys.readouterr().out.strip() == said
+    assert (names["llama_block"] is names["answer"]) == (old == WRITTEN)

@@ -6,23 +6,25 @@ task = TaskFile(
     "choose",
     points=6,
     minutes=9,
-    section="What it learned without being asked",
-    outcome="measure what a model has learned without being asked to, with a control",
+    section="Look inside",
+    outcome="compare a general model with one that was trained for the task, and say what the "
+    "comparison shows",
     reasons={
         "a": incorrect(
-            "We measured the model, and neither its training texts nor the world. A model may "
-            "exaggerate what its texts say."
+            "Replaced by its mean, or by what it computes for the twin, L1H4 changes nothing. So "
+            "zeros break something else."
         ),
         "b": correct(
-            "Words that say nothing about gender are the control: they are near zero, so the "
-            "measure does not simply favour one pronoun."
+            "The ten other heads are the control: they are in the same layers, and the copying "
+            "hardly changes without them."
         ),
         "c": incorrect(
-            "The four beginnings differ, for some occupations even in sign. Another use of the "
-            "model may show something else."
+            "Only the last token's residual stream was swapped. The earlier blocks may prepare the "
+            "number at other positions, and late heads fetch it from there."
         ),
         "d": correct(
-            "With a name, the sign followed the name for all 24 occupations, in these sentences."
+            "Both the estimates and the real patches of all 270 heads have L26H0 first, in these "
+            "sentences."
         ),
         "e": incorrect(
             "This holds on this task, for which the small reader was trained. It cannot read any "
