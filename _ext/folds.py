@@ -246,14 +246,15 @@ def number_figures(
 ) -> None:
     """Number captions, and keep one of what several outputs bring along."""
     body = context.get("body", "")
-    if match := LECTURE.match(page):
+    lecture = LECTURE.match(page)
+    if lecture or page.startswith("solutions/"):  # a sheet's own: Figure 1, not Figure 8.1
         count = 0
+        before = f"{int(lecture[1])}." if lecture else ""
 
         def numbered(caption: re.Match) -> str:
             nonlocal count
             count += 1
-            label = f'<span class="figure-number">Figure {int(match[1])}.{count}</span> '
-            return caption[0] + label
+            return f'{caption[0]}<span class="figure-number">Figure {before}{count}</span> '
 
         body = CAPTION.sub(numbered, body)
     if "<style>" in body or "<script>" in body:

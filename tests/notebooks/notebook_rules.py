@@ -409,6 +409,7 @@ EVERY_NOTEBOOK = (
     bad_form,
     predictions_given_away,
     figures_without_words,
+    figures_without_caption,
     measured_figures_empty,
 )
 EVERY_LECTURE = (cells_mostly_long, prose_out_of_range, parts_missing, runs_too_long)
@@ -416,6 +417,5 @@ IN_AN_EVENING = (times_stale, not_core_and_deeper)
 IN_NEW_FORM = (
     core_too_large,
     nothing_to_play_with,
-    figures_without_caption,
     predictions_unexplained,
 )

@@ -381,12 +381,16 @@ def test_code_that_sets_up_is_folded_and_named():
 
 
 def test_figures_with_captions_are_numbered():
-    """In each lecture from 1 on, without a gap."""
+    """In each lecture from 1 on, and on each sheet with answers, without a gap."""
+    of_sheets = 0
     for name in NOTEBOOKS:
-        if match := re.match(r"lectures/(\d\d)_", name):
+        if match := re.match(r"(lectures|solutions)/(\d\d)_", name):
             captions = page_soup(name).select("article figcaption")
             numbers = [caption.select_one(".figure-number").text for caption in captions]
-            assert numbers == [f"Figure {int(match[1])}.{n + 1}" for n in range(len(numbers))]
+            before = f"{int(match[2])}." if match[1] == "lectures" else ""
+            assert numbers == [f"Figure {before}{n + 1}" for n in range(len(numbers))]
+            of_sheets += bool(numbers) and match[1] == "solutions"
+    assert of_sheets >= 3
 
 
 def test_the_site_remembers_until_told_to_forget(browser):
