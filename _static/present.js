@@ -1,9 +1,9 @@
 /* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
    section and what there is to see; a cell with the tag `no-slide` is left out, and one with `slide` in
-   its metadata brings a sentence along. Arrow keys or a clicker turn, Space opens what is folded and
-   then turns, B shows nothing, N opens the speaker's notes in a second window (`_ext/notes.js`), Escape
-   leads back. What is too tall is drawn smaller. The print button gives a hand-out to fill in, without
+   its metadata brings a sentence along; code that the page shows without running it is left out. Arrow
+   keys or a clicker turn, Space opens what is folded and then turns, B shows nothing, N opens the
+   speaker's notes in a second window (`_ext/notes.js`), Escape leads back. What is too tall is drawn smaller. The print button gives a hand-out to fill in, without
    results, as does printing from an address with `?present&fill-in`; without these all folds are open. */
 
 (() => {
@@ -26,7 +26,7 @@
     for (const low of title.querySelectorAll("sub")) low.prepend("_");
     return title.textContent.trim();
   };
-  const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .toctree-wrapper";
+  const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .highlight-python, .toctree-wrapper";
   let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null;
   const asked = new URLSearchParams(location.search);
   let toFillIn = asked.has("fill-in"); // the hand-out: without results
@@ -71,7 +71,7 @@
         said = true;
       } else if (node.querySelector(".quiz:not(.predict) fieldset"))
         for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
-          found.push(Object.assign(make("div", { className: "quiz" }, take(question)), { alone: titleOf(section) === QUIZ }));
+          found.push(Object.assign(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.2 * ROOM }));
       else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
         found.push(Object.assign(take(node), { alone: node.matches(".prediction") }));
     }
@@ -87,7 +87,8 @@
     return body;
   };
 
-  /* One or more slides of a section: a block that no longer fits begins the next one. */
+  /* One or more slides of a section: a block that no longer fits begins the next one. Questions of
+     the quiz fit as large as they are, so that there is room for the reasons of answers. */
   const build = (section, lead) => {
     if (FOR_READERS.test(titleOf(section))) return true;
     const parts = blocks(section, lead);
@@ -96,7 +97,7 @@
     for (const part of parts) {
       const filled = body.children.length > 1 && !(body.children.length === 2 && body.lastChild.matches(".message"));
       body.append(part);
-      if (filled && (part.alone || body.alone || body.scrollHeight > ROOM * TIGHT)) {
+      if (filled && (part.alone || body.alone || body.scrollHeight > (part.room || ROOM * TIGHT))) {
         body = add(section);
         body.append(part);
       }
