@@ -37,12 +37,14 @@ OPENED = {
     "real_model_parity",
     "real_reader",
     "seed_swap",
+    "warm_up",
     "word_vectors",
     "written_summaries",
 }
-"""No comparison: what lectures 2, 3, 5 and 9 to 13 open. Those of 9 to 12 were trained at the rates
-of `translation`, `question_answering`, `summaries`, and of `story_models` and `induction`; the real
-reader of lecture 10 has one training, and its three rates stand beside it."""
+"""No comparison: what lectures 2, 3, 5, 7 and 9 to 13 open. Those of 7 and 9 to 12 were trained at
+the rates of `transformer_block`, `translation`, `question_answering`, `summaries`, and of
+`story_models` and `induction`; the real reader of lecture 10 has one training, and its three rates
+stand beside it."""
 POSSIBLE = {
     "one_head_quiet",
 }
