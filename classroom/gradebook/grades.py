@@ -194,7 +194,8 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[ReviewItem]:
     sheet.share = policy.share(sheet.late) if sheet.late else 1.0
     if policy.due(sheet.lecture, student.id) is None:
         return []
-    if row.when is None and row.handed.owner.system == "canvas" and not row.late:
+    canvas = row.handed.owner.system == "canvas" and not row.by_hand
+    if row.when is None and canvas and not row.late:
         return []  # Canvas marks who was late
     if row.when is None:
         what = "the submission time is not known, so no deadline was applied"

@@ -34,6 +34,7 @@ def set_times(
         ValueError: if a time cannot be read, or the files' times are those of a download.
     """
     times, earlier = table_times(policy, members), _times_of_earlier_files(rows, store, chosen)
+    in_export = {row.student.id for row in rows if row.student and row.handed.owner.system}
     for row in rows:
         exported = row.handed.owner.system
         if policy.times == "files" and exported and policy.of(row.lecture).due:
@@ -44,11 +45,17 @@ def set_times(
             with contextlib.suppress(ValueError, OverflowError, OSError):  # no time that there is
                 row.when = datetime.fromtimestamp(when).astimezone(policy.zone)
         elif row.student:
-            row.when = earlier.get(row.handed.name) or times.get(row.student.id)
+            name, id = row.handed.name, row.student.id
+            row.when = times.get(name)  # a table may name the file
+            # A student's time is that of the exported file, not of one put in by hand.
+            if not (row.by_hand and (policy.times == "moodle" or id in in_export)):
+                row.when = row.when or earlier.get(name) or times.get(id)
 
 
 def table_times(policy: Policy, members: Class) -> dict[str, datetime]:
     """When each student handed in, as the policy's table or Moodle's worksheet says.
+
+    A row of the policy's table that names a file has the time of that file alone.
 
     Raises:
         ValueError: if a time in it cannot be read.
@@ -66,7 +73,7 @@ def table_times(policy: Policy, members: Class) -> dict[str, datetime]:
             where = f"{policy.times.name}, line {number}"
             wanted = f"{row['handed']!r} is no time such as 2026-11-02T23:59"
             raise ValueError(f"{where}: {wanted}") from error
-        found[members.id_of(row["id"])] = when
+        found[row.get("file") or members.id_of(row["id"])] = when
     return found
 
 

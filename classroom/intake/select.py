@@ -76,6 +76,11 @@ class Listed:
         """Whether Canvas marks the file, or one that counts with it, as late."""
         return any(handed.owner.late for handed in (self.handed, *self.beside))
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether no system exported the file, or one that counts with it."""
+        return not all(handed.owner.system for handed in (self.handed, *self.beside))
+
     def cells(self) -> list[str]:
         """The sources of all its code cells.
 

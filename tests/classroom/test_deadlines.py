@@ -6,7 +6,16 @@ import pytest
 
 from classroom import tables
 from tests.classroom import fake_class
-from tests.classroom.class_runs import GRADED, fill, graded, points_of, policy_of, rows_of
+from tests.classroom.class_runs import (
+    FORMS,
+    GRADED,
+    IDS,
+    fill,
+    graded,
+    points_of,
+    policy_of,
+    rows_of,
+)
 from tests.classroom.fake_class import FULL, LATER, RIGHT, put, sheet
 
 pytestmark = pytest.mark.grader
@@ -123,6 +132,36 @@ def test_submission_times_come_from_moodle(tmp_path):
     fill(table, lambda row: row.update({"Last modified (submission)": "lundi 2 novembre"}))
     with pytest.raises(ValueError, match="Moodle in English"):
         graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
+
+
+@pytest.mark.parametrize("form", ["moodle", "canvas"])
+def test_a_file_put_in_by_hand_never_takes_the_time_of_an_older_file(tmp_path, form):
+    one = fake_class.Made(901, "Ada Byron", files={"a.ipynb": (sheet(fake_class.HALF), LATER)})
+    table = FORMS[form](tmp_path / "in", [one])
+    id, day = IDS[form](one), "Sunday, 1 November 2026, 10:03 PM"
+    columns, rows = tables.read(table, exact=True)
+    rows = [[*row.values(), day] for row in rows]
+    tables.write(table, [*columns, "Last modified (submission)"], rows)
+    put(tmp_path / "in" / f"{id}.ipynb", sheet(RIGHT), LATER + 9e8)
+    times = tmp_path / "times.csv"
+    times.write_text(f"id,handed\n{id},2026-11-01T22:03", encoding="utf-8")
+    source = "moodle" if form == "moodle" else "times.csv"
+    text = f"[late]\ntimes = '{source}'\npercent_per_day = 50\n[sheets.2]\ndue = 2026-11-02"
+    told = {"rosters": (table,), "count": (f"{id}.ipynb",)}
+
+    def run():
+        graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text), told=told)
+        [row] = rows_of(tmp_path / "out" / "grades.csv")
+        files = {one["file"]: one["handed in"] for one in rows_of(tmp_path / "out" / "files.csv")}
+        said = [one["what"] for one in rows_of(tmp_path / "out" / "look.csv")]
+        return row["days late"], files[f"{id}.ipynb"], said
+
+    late, handed, [said] = run()
+    assert (late, handed) == ("", "")
+    assert "submission time is not known" in said
+    times.write_text(f"id,handed,file\n{id},2026-11-04T10:00Z,{id}.ipynb", encoding="utf-8")
+    text = text.replace("moodle", "times.csv")
+    assert run() == ("2", "2026-11-04T10:00+00:00", [])
 
 
 def test_policy_time_zone_applies_to_bare_times(tmp_path, monkeypatch):
