@@ -49,15 +49,19 @@ FAULTY := { echo "Something is wrong: the short summary above names each failed 
 ONLINE := $(BIN)/python -m pytest -q -m network tests/tools/test_install.py
 TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 
-test: system .venv/test.stamp book ## what a contributor needs: code, notebooks, exercises, site
-	@$(ONLINE) || $(FAULTY)
+test: system .venv/test.stamp ## what a contributor needs: code, notebooks, exercises, site
+	@$(MAKE) --no-print-directory -j2 book pins-resolve
 	@$(TESTS) $(if $(filter true,$(CI)),,--skip-unchanged) -m "not full and not grader and not network" || $(FAULTY)
 
 test-all: system .venv/test.stamp ## everything, as CI does [PART=notebooks, code, site or grader]
 	@rm -rf _build
-	@$(MAKE) --no-print-directory book
-	@$(if $(filter-out code,$(PART)),:,$(ONLINE)) || $(FAULTY)
+	@$(MAKE) --no-print-directory -j2 book $(if $(filter-out code,$(PART)),,pins-resolve)
 	@$(TESTS) -m "not network" $(if $(PART),--part $(PART) $(if $(filter-out notebooks,$(PART)),tests)) || $(FAULTY)
+
+# The package index is asked while the site is built: the one mostly waits, the other needs one core.
+.PHONY: pins-resolve
+pins-resolve: .venv/test.stamp
+	@$(ONLINE) || $(FAULTY)
 
 system:
 	@sh tools/system.sh chromium bwrap

@@ -1,5 +1,6 @@
 """What the tests of this folder share; the settings of all tests stand in `../conftest.py`."""
 
+import math
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import unchanged
+from tests import file_seconds, unchanged
 from tests.unchanged import ABOUT_TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,9 +132,6 @@ def pytest_ignore_collect(collection_path, config):
 
 # ------------------------------------------------------------------ which worker runs what
 
-# Minutes each: they begin first, so that nobody waits for one of them at the end.
-LONG = [f"classroom/test_{name}.py" for name in ("hostile", "components", "torch_import", "class")]
-LONG += ["site/test_site.py", "test_mutations.py"]
 # All tests of the tasks of a lecture go to one worker, which runs each model answer and each known
 # mistake once for all of them.
 SHARING = (*ABOUT_TASKS, "tests/grading/test_mistake_variants.py")
@@ -189,18 +187,19 @@ def pytest_sessionfinish(session, exitstatus) -> None:
 
 @pytest.hookimpl(trylast=True)  # after the notebooks, which come first
 def pytest_collection_modifyitems(config, items) -> None:
-    """Notebooks, then the long files, then the tasks lecture by lecture, then the rest."""
+    """Notebooks, then the longest files: nobody waits for one of these at the end."""
     left_out = [item for item in items if scope_of(item.nodeid) in config.unchanged]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if scope_of(item.nodeid) not in config.unchanged]
 
+    taken = file_seconds.stored()
+
     def turn(item) -> tuple:
         scope = scope_of(item.nodeid)
         if item.path.suffix == ".ipynb":
-            return (0, "")
-        if scope.removeprefix("tests/") in LONG:
-            return (1, "")
-        return (2, scope) if scope.startswith("lecture_") else (3, "")
+            return (0, 0, "")
+        untimed = 60 if scope.startswith("lecture_") else math.inf  # such as those of the site
+        return (1, -taken.get(scope, untimed), scope)
 
     items.sort(key=turn)
 

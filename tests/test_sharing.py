@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from tests.conftest import LONG, PARTS, ROOT, part_of, scope_of
+from tests.conftest import PARTS, ROOT, part_of, scope_of
 
 FILE = """
 import os
@@ -32,7 +32,8 @@ def test_it(shared, n):
 def test_what_a_file_shares_is_made_once(tmp_path):
     pytest.importorskip("xdist")
     (tmp_path / "tests" / "grading").mkdir(parents=True)
-    for name in ("__init__.py", "conftest.py", "unchanged.py", "grading/__init__.py"):
+    shared = ("conftest.py", "file_seconds.py", "file_seconds.json", "unchanged.py")
+    for name in ("__init__.py", *shared, "grading/__init__.py"):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests" / name)
     for name in ("test_a", "test_b", "test_c", "grading/test_tasks"):
         (tmp_path / "tests" / f"{name}.py").write_text(FILE)
@@ -62,7 +63,7 @@ def test_task_tests_of_a_lecture_share_a_worker():
 
 def test_parts_exist_and_public_ci_runs_each():
     tests = ROOT / "tests"
-    for place in (*LONG, *(place for places in PARTS.values() for place in places)):
+    for place in (place for places in PARTS.values() for place in places):
         assert (tests / place).exists()
     assert part_of(tests / "helpers" / "test_masks.py") == "code"
     assert part_of(tests / "helpers" / "viz" / "test_explorables.py") == "site"
