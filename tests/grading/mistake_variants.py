@@ -38,12 +38,13 @@ class Variant:
 class Sheet:
     """What the model answer and the known mistakes of a task give on the cases of a seed.
 
-    Each is run once, when it is first asked for, and kept where `grade` looks for it, too.
+    The cases are made once, and each answer is run once, when it is first asked for; both are kept
+    where `grade` looks for them, too.
     """
 
     def __init__(self, task: Task, seed: int = PUBLIC_SEED) -> None:
-        self.task, self.cases = task, task.cases(seed)
-        self.baseline = baseline_of(task, seed)
+        self.task, self.baseline = task, baseline_of(task, seed)
+        self.cases = self.baseline.cases
 
     def outcomes(self, which: int) -> list[Outcome]:
         """What a known mistake gave, by its number."""
