@@ -14,7 +14,7 @@ from grading.feedback.judge import baseline_of, grade
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import ERRORS, UNTRIED
 from grading.runner.run import MISSING, call
-from grading.task import Task, load, names_by_lecture, of_lecture
+from grading.task import Task, UnknownTask, load, names_by_lecture, of_lecture
 
 PUBLIC_SEED = 0
 
@@ -42,16 +42,22 @@ def check(name: str, answer: object = MISSING, *, debug: bool = False) -> None:
         debug: whether an error of the answer is raised again after the verdict, with its whole
             traceback, so that `%debug` can look into it.
 
-    Raises:
-        ValueError: if there is no such task.
+    If there is no such task, it says so, and names the one that is probably meant.
     """
-    task = load(name)
+    try:
+        task = load(name)
+    except UnknownTask as error:
+        print(messages.no_task(name, error.like))
+        return
     if answer is MISSING:
         answer = sys._getframe(1).f_globals.get(name, MISSING)
-    verdict = grade(task, answer, PUBLIC_SEED, _Looking(task))
+    looking = _Looking(task)
+    verdict = grade(task, answer, PUBLIC_SEED, looking)
     _earned[name] = verdict.points
     (_for_review.add if verdict.needs_review else _for_review.discard)(name)
     print(messages.points(task, verdict))
+    if looking.announced and verdict.diagnosis is None and not verdict.two_mistakes:
+        print(messages.not_found())
     print(verdict.message)
     if verdict.part:
         print(verdict.part)

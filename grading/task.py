@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Literal
 
 from helpers.validation import require
@@ -85,10 +86,11 @@ class Task:
             modules import from its own is listed under each of these names.
         score, threshold: for "train": gets the arguments and the result, and what it must return at
             least. Of a score of 0 the diagnostics say why.
-        nats: whether the score is exp(−n) for a loss of n nats above the floor. Messages then show
-            n in place of the score.
+        nats: whether the score is exp(−n) for a loss of n nats above the entropy. Messages then
+            show n in place of the score.
         rtol, atol: how close numbers must come.
         hints: unfold one after the other in the notebook.
+        sentences: for "written", how many the text must have at least, if the task asks for some.
         extra: whether it comes on top of the sheet's core.
         section: the heading in the lecture that the feedback links to.
     """
@@ -114,6 +116,7 @@ class Task:
     rtol: float = 1e-4
     atol: float = 1e-5
     hints: tuple[str, ...] = ()
+    sentences: int = 0
     extra: bool = False
     section: str = ""
 
@@ -142,6 +145,15 @@ def names_by_lecture() -> Mapping[int, Sequence[str]]:
     }
 
 
+class UnknownTask(ValueError):
+    """There is no task of this name; `like` is the most similar name, empty if none is similar."""
+
+    def __init__(self, name: str, like: str) -> None:
+        closest = f"; the most similar name is {like!r}" if like else ""
+        super().__init__(f"there is no task {name!r}{closest}")
+        self.like = like
+
+
 @functools.cache
 def _from_file(lecture: int, name: str) -> Task:
     """The task of one file, `tasks/lecture_NN/NAME.py`, which is imported."""
@@ -153,10 +165,14 @@ def load(name: str) -> Task:
     """The task of this name; only its own file is imported.
 
     Raises:
-        ValueError: if there is none; the sentence lists those there are.
+        UnknownTask: if there is none.
     """
     lectures = {name: n for n, names in names_by_lecture().items() for name in names}
-    require(name in lectures, "check", repr(name), "one of " + ", ".join(sorted(lectures)))
+    if not isinstance(name, str):  # such as the answer, whose name was meant
+        name = getattr(name, "__name__", "")
+        raise UnknownTask(name, name if name in lectures else "")
+    if name not in lectures:
+        raise UnknownTask(name, next(iter(get_close_matches(name, lectures, 1)), ""))
     return _from_file(lectures[name], name)
 
 

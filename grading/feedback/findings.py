@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -86,9 +87,19 @@ class NoText:
     """A text is wanted, and there is none."""
 
 
+@dataclass(frozen=True)
+class TooShort:
+    """A text of fewer sentences than the task asks for."""
+
+    sentences: int
+    wanted: int
+
+
 OnCase = NotRun | ReturnsNone | Unscorable | BelowThreshold | Different | Mutated
+SENTENCE_END = re.compile(r"[.!?][\"'”’)]*(?=\s)|$")
+"""Where a sentence of a stripped text ends; the last one may lack its full stop."""
 OnChoice = NotRun | NoLetters | UnknownLetters | MissingLetters | WrongLetter
-Finding = OnCase | OnChoice | NoText
+Finding = OnCase | OnChoice | NoText | TooShort
 
 
 def compare(
@@ -185,9 +196,11 @@ def _are_texts(letters: object) -> bool:
     return isinstance(letters, set | list | tuple | str) and all(type(x) is str for x in letters)
 
 
-def on_text(outcome: Outcome) -> NotRun | NoText | None:
-    """Whether there is no text that a person could read."""
+def on_text(outcome: Outcome, wanted: int = 0) -> NotRun | NoText | TooShort | None:
+    """Whether there is no text that a person could read, or one of fewer sentences than wanted."""
     if not outcome.ok:
         return NotRun(outcome)
-    is_text = isinstance(outcome.value, str) and bool(outcome.value.strip())
-    return None if is_text else NoText()
+    if not isinstance(outcome.value, str) or not outcome.value.strip():
+        return NoText()
+    sentences = len(SENTENCE_END.findall(outcome.value.strip()))
+    return TooShort(sentences, wanted) if sentences < wanted else None

@@ -14,6 +14,7 @@ from grading.feedback.findings import (
     Mutated,
     NoText,
     OnCase,
+    TooShort,
     WrongLetter,
     compare,
     may_be_judged,
@@ -45,7 +46,7 @@ def judge(
     if task.kind == "choose":
         verdict = _of_choice(task, outcomes[0])
     elif task.kind == "written":
-        verdict = _of_text(outcomes[0])
+        verdict = _of_text(task, outcomes[0])
     else:
         verdict = _of_cases(task, cases, outcomes, baseline or Baseline(task, cases))
     message = messages.render(task, cases, verdict)
@@ -174,10 +175,10 @@ def _of_choice(task: Task, outcome: Outcome) -> Verdict:
     return Verdict(points, outcome.status, finding=finding, outcome=outcome, earned=earned)
 
 
-def _of_text(outcome: Outcome) -> Verdict:
+def _of_text(task: Task, outcome: Outcome) -> Verdict:
     """What a person writes, a person reads."""
-    finding = on_text(outcome)
-    if finding is None:
-        return Verdict(0, needs_review=True)
+    finding = on_text(outcome, task.sentences)
+    if finding is None or isinstance(finding, TooShort):
+        return Verdict(0, finding=finding, needs_review=True)
     status = Status.UNWRITTEN if isinstance(finding, NoText) else outcome.status
     return Verdict(0, status, finding=finding, outcome=outcome)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ from grading.feedback.findings import (
     NotRun,
     OnCase,
     ReturnsNone,
+    TooShort,
     UnknownLetters,
     Unscorable,
     WrongLetter,
@@ -37,6 +39,7 @@ from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, rel
 from grading.feedback.verdict import Verdict
 from grading.runner.compare import Aspect, Difference
 from grading.runner.outcome import Form, FormKind, Location, Mutation, Outcome, Status, Target
+from grading.runner.tensors import is_tensor
 from grading.task import PROJECT, VALUES, Case, Task
 
 # ------------------------------------------------------------------ the verdict
@@ -44,27 +47,41 @@ from grading.task import PROJECT, VALUES, Case, Task
 
 def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
     """What a student is told about an answer."""
-    if verdict.needs_review:
-        return "A person reads this answer and gives the points."
     if verdict.finding is None:
-        return _right(task, verdict.score)
-    text = finding(task, verdict.finding)
+        return MARKED if verdict.needs_review else _right(task, verdict.score)
+    array = "a tensor" if _holds_tensor([case.args for case in cases]) else "an array"
+    text = finding(task, verdict.finding, array)
+    if verdict.needs_review:
+        return f"{text}\n{MARKED}"
     if verdict.case is None:
         return text
     if len(cases) > 1:
         text = f"{_which_case(verdict.case, cases)}: {text}"
     if was_mutated(verdict.outcome) and not isinstance(verdict.finding, Mutated):
         text += f"\nAlso, {mutations(task, verdict.outcome)}, which may be the cause: {_COPY}"
-    if verdict.diagnosis:
-        why = task.mistakes[verdict.diagnosis.mistake].why
-        text += f"\n{SAID[verdict.diagnosis.certainty]} {why}"
-        if verdict.diagnosis.unexplained:
-            text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
-    elif not verdict.two_mistakes and isinstance(verdict.finding, Different):
+    if cause := _cause(task, verdict):
+        text = f"{cause}\n{text}"
+    elif isinstance(verdict.finding, Different):
         text += _related(task, verdict.finding)
-    if verdict.two_mistakes:
-        text += "\n" + "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
+    if verdict.diagnosis and verdict.diagnosis.unexplained:
+        text += "\n" + _unexplained(verdict.diagnosis.unexplained[0], cases)
     return text
+
+
+def _holds_tensor(value: object) -> bool:
+    """Whether there is a tensor in the arguments of cases: then an answer gives tensors, too."""
+    if isinstance(value, list | tuple):
+        return any(map(_holds_tensor, value))
+    return is_tensor(value)
+
+
+def _cause(task: Task, verdict: Verdict) -> str:
+    """The known mistakes that an answer shows; empty if there is none."""
+    if verdict.two_mistakes:
+        return "\n- ".join([TOGETHER[len(verdict.two_mistakes)], *verdict.two_mistakes])
+    if verdict.diagnosis is None:
+        return ""
+    return f"{SAID[verdict.diagnosis.certainty]} {task.mistakes[verdict.diagnosis.mistake].why}"
 
 
 def _related(task: Task, found: Different) -> str:
@@ -85,11 +102,12 @@ def _related(task: Task, found: Different) -> str:
     return ""
 
 
+MARKED = "Your teacher, or you if you work alone, will mark this answer."
 _COPY = "work on a copy."
 SAID = {
     Certainty.ALL_AGREE: "What went wrong:",
     Certainty.MOST_AGREE: "Probable cause:",
-    Certainty.SYMPTOM_ONLY: "A frequent cause of this:",
+    Certainty.SYMPTOM_ONLY: "Possible cause:",
 }
 """How a known mistake is introduced, by how well it fits."""
 TOGETHER = {1: "There seem to be two mistakes. One of them:", 2: "Two mistakes:"}
@@ -99,8 +117,8 @@ TOGETHER = {1: "There seem to be two mistakes. One of them:", 2: "Two mistakes:"
 def _right(task: Task, score: float | None) -> str:
     if score is None:
         return "Right."
-    reached, _, wanted = _scores(task, score)
-    return f"Right. It reaches {reached}; {wanted} was wanted."
+    reached, most, wanted = _scores(task, score)
+    return f"Right. It reaches {reached}; {most} {wanted} was needed."
 
 
 def _which_case(number: int, cases: Sequence[Case]) -> str:
@@ -113,11 +131,11 @@ def _unexplained(number: int, cases: Sequence[Case]) -> str:
     return f"It does not explain everything: {other} is wrong in another way."
 
 
-def finding(task: Task, found: Finding) -> str:
-    """What is wrong, in a sentence or two."""
+def finding(task: Task, found: Finding, array: str = "an array") -> str:
+    """What is wrong, in a sentence or two; `array` is what an array is called in this task."""
     match found:
         case NotRun(outcome):
-            return not_run(task, outcome)
+            return not_run(task, outcome, array)
         case MissingLetters(number):
             more = "option is right" if number == 1 else "options are right"
             return f"Your choices are right, but {number} more {more}."
@@ -135,16 +153,20 @@ def finding(task: Task, found: Finding) -> str:
             return f'Write the letters that you choose as a set: {task.name} = {{"a", "b"}}.'
         case NoText():
             return f"{task.name} is not written yet: write a text."
+        case TooShort(came, wanted):
+            sentences = "one sentence" if came == 1 else f"{COUNTS.get(came, came)} sentences"
+            least = COUNTS.get(wanted, wanted)
+            return f"Only {sentences} so far; at least {least} are asked for."
         case _:
-            return _on_case(task, found)
+            return _on_case(task, found, array)
 
 
-def _on_case(task: Task, found: OnCase) -> str:
+def _on_case(task: Task, found: OnCase, array: str) -> str:
     match found:
         case ReturnsNone():
-            return f"{task.name} returns None. Is a return statement missing, or the code itself?"
+            return _none(task.name)
         case Unscorable(came):
-            return f"{task.name} returns {form(came)}, which cannot be scored."
+            return f"{task.name} returns {form(came, array)}, which cannot be scored."
         case BelowThreshold(score, diagnostic):
             if diagnostic and score == 0:
                 return diagnostic
@@ -152,22 +174,25 @@ def _on_case(task: Task, found: OnCase) -> str:
             text = f"It reaches {reached}; the goal is {most} {wanted}."
             return f"{text} {diagnostic}" if diagnostic else text
         case Different(wrong, diagnostic):
-            return _different(task, wrong, diagnostic)
+            return _different(task, wrong, diagnostic, array)
         case Mutated(outcome):
             return f"The result is right, but {mutations(task, outcome)}: {_COPY}"
 
 
-def _different(task: Task, wrong: Difference, diagnostic: str | None) -> str:
+def _none(name: str) -> str:
+    return f"{name} returns None. Is a return statement missing, or the code itself?"
+
+
+def _different(task: Task, wrong: Difference, diagnostic: str | None, array: str) -> str:
     if task.kind == "predict":
         return difference(wrong, task.name, hidden=not wrong.in_form)
     if is_other_number_of_results(task, wrong):
-        return results(task.name, wrong.got, task.results)
-    if not diagnostic:
-        return difference(wrong, of=task.results)
+        return results(task.name, form(wrong.got, array), task.results)
     ours = task.harness is not None and wrong.path and isinstance(wrong.path[0], str)
-    if ours or wrong.shown:  # a name that only the check has, or a table
+    if diagnostic and (ours or wrong.shown):  # a name that only the check has, or a table
         return diagnostic
-    return f"{diagnostic} ({difference(wrong, of=task.results)})"
+    text = difference(wrong, of=task.results, array=array, labels=task.harness is not None)
+    return f"{diagnostic} ({re.sub('^the ', 'The ', text)})" if diagnostic else text
 
 
 def _scores(task: Task, score: float) -> tuple[str, str, str]:
@@ -175,7 +200,7 @@ def _scores(task: Task, score: float) -> tuple[str, str, str]:
     if not task.nats:
         return _apart(score, task.threshold), "at least", f"{task.threshold:g}"
     above, most = -math.log(max(score, 1e-9)), -math.log(task.threshold)
-    return f"{_apart(above, float(f'{most:.2g}'))} nats above the floor", "at most", f"{most:.2g}"
+    return f"{_apart(above, float(f'{most:.2g}'))} nats above the entropy", "at most", f"{most:.2g}"
 
 
 def _apart(number: float, limit: float) -> str:
@@ -188,13 +213,13 @@ def _apart(number: float, limit: float) -> str:
 # ------------------------------------------------------------------ how a run ended
 
 
-def not_run(task: Task, outcome: Outcome) -> str:
+def not_run(task: Task, outcome: Outcome, array: str) -> str:
     """Why a run did not end with a value, and the line of the student's code if one is known."""
-    text = _not_run(task, outcome)
+    text = _not_run(task, outcome, array)
     return f"{text}\n  in {line(outcome.line)}" if outcome.line else text
 
 
-def _not_run(task: Task, outcome: Outcome) -> str:
+def _not_run(task: Task, outcome: Outcome, array: str) -> str:
     match outcome.status:
         case Status.MISSING:
             return f"There is no {task.name} yet. Run the cell that defines it."
@@ -202,11 +227,13 @@ def _not_run(task: Task, outcome: Outcome) -> str:
             return f"{task.name} is not written yet."
         case Status.NOT_PLAIN:
             begins = task.name + " is" if task.kind in VALUES else "It returns"
-            return f"{begins} {not_plain(outcome.form)}."
+            return f"{begins} {not_plain(outcome.form, array)}."
         case Status.NOT_CALLABLE:
-            return f"{task.name} is {form(outcome.form)}, but it should be a function."
+            return f"{task.name} is {form(outcome.form, array)}, but it should be a function."
         case Status.FORBIDDEN:
             return f"It calls {outcome.error}, which this task is about: write that part yourself."
+        case Status.GAVE_NONE:
+            return _none(f"`{outcome.error}`" if outcome.error else task.name)
         case Status.REFUSED:
             return f"It cannot be judged: {outcome.error}"
         case Status.UNSENDABLE:
@@ -243,7 +270,7 @@ def mutation(seen: Mutation) -> str:
 # ------------------------------------------------------------------ values
 
 
-def form(came: Form) -> str:
+def form(came: Form, array: str = "an array") -> str:
     """What a value is: "None", "an array of shape (2, 3)", "a list of 4"."""
     match came.kind:
         case FormKind.NONE:
@@ -251,17 +278,17 @@ def form(came: Form) -> str:
         case FormKind.SCALAR:
             return TYPES[came.name]
         case FormKind.ARRAY:
-            return f"an array of shape {came.size}"
+            return f"{array} of shape {came.size}"
         case FormKind.CONTAINER:
             return f"a {came.name} of {came.size[0]}"
         case FormKind.DTYPE:
-            return f"an array of {came.name}"
+            return f"{array} of {came.name}"
         case FormKind.OBJECT:
             return f"an object of type {came.name}"
 
 
-COUNTS = {2: "two", 3: "three"}
-TYPES = {"bool": "a boolean", "int": "a whole number", "float": "a number", "str": "a text"}
+COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+TYPES = {"bool": "a boolean", "int": "a whole number", "float": "a number", "str": "a string"}
 ENTRIES = {"b": "booleans", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 """What an array holds, by NumPy's letters."""
 
@@ -277,17 +304,15 @@ def bad_task(error: BadTask) -> str:
     )
 
 
-def not_plain(came: Form) -> str:
+def not_plain(came: Form, array: str = "an array") -> str:
     """What a value is that is not plain data."""
-    return f"{form(came)}, which is not plain data"
+    return f"{form(came, array)}, which is not plain data"
 
 
-def results(name: str, came: Form, wanted: Sequence[str]) -> str:
+def results(name: str, came: str, wanted: Sequence[str]) -> str:
     """That something else came than the several results that are wanted."""
     listed = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
-    return (
-        f"{name} returns {form(came)}, but it must return {COUNTS[len(wanted)]} results: {listed}."
-    )
+    return f"{name} returns {came}, but it must return {COUNTS[len(wanted)]} results: {listed}."
 
 
 def difference(
@@ -296,6 +321,8 @@ def difference(
     *,
     of: Sequence[str] = (),
     hidden: bool = False,
+    array: str = "an array",
+    labels: bool = False,
 ) -> str:
     """How a value differs from what was expected: "result[1] is 3; expected 2."
 
@@ -306,28 +333,44 @@ def difference(
         name: of the value.
         of: what its parts are, if they have names.
         hidden: whether what was expected is left out, since it would only have to be copied.
+        array: what an array is called.
+        labels: whether keys are the check's own labels, which are quoted and not indexed with.
     """
-    where = "".join([name.removeprefix("the ") if found.path else name, *map(_index, found.path)])
+    where = _place(name, found.path, labels)
     if of and found.path:
         where += f", {of[found.path[0]]},"
-    came, wanted = _came_and_wanted(found)
+    if labels and found.path and isinstance(found.path[-1], str) and isinstance(found.got, bool):
+        return f"{where}: this is {_truth(found.got)}; it should be {_truth(found.want)}."
+    came, wanted = _came_and_wanted(found, array)
     if hidden:
         return f"{where} {came}: this is not right."
     return f"{where} {came}; expected {wanted}." + _table(found)
 
 
-def _index(key: int | str) -> str:
-    return f"[{key!r}]"
+def _place(name: str, path: Sequence[int | str], labels: bool) -> str:
+    """Where in a value: "result[1]['a']", or "“contexts”[1]" with labels."""
+    where = name.removeprefix("the ") if path else name
+    for depth, key in enumerate(path):
+        if labels and isinstance(key, str):  # a number before it only puts labels in order
+            label = f"“{key.lstrip('0123456789 ')}”"
+            where = f"{where}, {label}" if depth else label
+        else:
+            where += f"[{key!r}]"
+    return where
 
 
-def _came_and_wanted(found: Difference) -> tuple[str, str]:
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _came_and_wanted(found: Difference, array: str) -> tuple[str, str]:
     got, want = found.got, found.want
     wrong = f"differs from what was expected in {found.wrong} of {found.size} entries"
     match found.aspect:
         case Aspect.FORM:
-            return f"is {form(got)}", form(want)
+            return f"is {form(got, array)}", form(want, array)
         case Aspect.KEYS:
-            return f"is {form(got)}", f"a dict with {want}"
+            return f"is {form(got, array)}", f"a dict with {want}"
         case Aspect.SHAPE:
             return f"has shape {got}", f"shape {want}"
         case Aspect.DTYPE:
@@ -400,7 +443,19 @@ def _worth(kinds: Sequence[str], worth: Mapping[str, Fraction]) -> str:
 
 def looking() -> str:
     """The line that is shown while the search for the cause takes its time."""
-    return "Not right yet. Looking for the cause …"
+    return "Not right yet. Comparing it with known mistakes …"
+
+
+def not_found() -> str:
+    """What comes of that search if no known mistake fits."""
+    return "None of the known mistakes explains this result."
+
+
+def no_task(name: object, like: str) -> str:
+    """That no task has this name, and the one that may be meant."""
+    if not isinstance(name, str):
+        return f'Write the name of the task in quotation marks: check("{like or "…"}").'
+    return f"There is no task {name}." + (f" Did you mean {like}?" if like else "")
 
 
 def printed(stdout: str) -> str:
@@ -411,7 +466,7 @@ def printed(stdout: str) -> str:
 def points(task: Task, verdict: Verdict) -> str:
     """The line above a verdict: "✓ masked_softmax: 12 of 12 points"."""
     if verdict.needs_review:
-        return f"… {task.name}: a person gives up to {task.points} points"
+        return f"… {task.name}: up to {task.points} points"
     partial = "◐" if verdict.points else "✗"
     sign = "✓" if verdict.points == task.points else partial
     return f"{sign} {task.name}: {verdict.points:g} of {task.points} points"
@@ -448,7 +503,7 @@ def progress(
         f"{len(done)} of {len(tasks)} tasks, {points:g} of {possible} points on the public cases"
     ]
     if read:
-        lines.append("A person reads: " + ", ".join(task.name for task in read))
+        lines.append("To be marked: " + ", ".join(task.name for task in read))
     closed = [*done, *read]
     left = [f"{n}. {task.name}" for n, task in enumerate(tasks, 1) if task not in closed]
     if left:

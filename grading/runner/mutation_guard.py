@@ -28,6 +28,8 @@ class MutationGuard:
 
     seen: Mutation | None = None
     """The first change in place."""
+    gave_none: str | None = None
+    """Name of the method whose call was the last one and returned None; empty for a function."""
     _inside: bool = False
     _watched: list[tuple[Mutation, object]] = field(default_factory=list)
 
@@ -60,6 +62,7 @@ class MutationGuard:
                 self._watch(Mutation(Target.ARGUMENT, name), value)
             with self._looking():
                 result = function(*args, **kwargs)
+            self.gave_none = (function.__name__ if of_class else "") if result is None else None
             self._watch(Mutation(Target.OTHER_RESULT if of_class else Target.OWN_RESULT), result)
             return result
 

@@ -14,6 +14,8 @@ class Status(StrEnum):
     """The answer, or what it calls, raised an error."""
     REFUSED = "refused"
     """The task's harness raised an error: it cannot use what the answer gives."""
+    GAVE_NONE = "gave none"
+    """The task's harness could not go on, since the answer or a method of it had returned None."""
     MISSING = "missing"
     """Nothing has the answer's name."""
     UNWRITTEN = "unwritten"
@@ -28,7 +30,7 @@ class Status(StrEnum):
     """The value is plain data, but too large or too deep to leave the sandbox."""
 
 
-ERRORS = (Status.RAISED, Status.REFUSED)
+ERRORS = (Status.RAISED, Status.REFUSED, Status.GAVE_NONE)
 """The statuses that code has which was run and did not reach its end."""
 UNTRIED = (Status.MISSING, Status.UNWRITTEN)
 """The statuses of an answer that nobody has tried to write yet."""
@@ -94,7 +96,8 @@ class Outcome:
         status: how the run ended.
         value: what came back, as plain data; None if the status is not OK.
         error: for `RAISED` the type and the text of the error, for `REFUSED` its text, for
-            `FORBIDDEN` the dotted name of the function, for `UNSENDABLE` the reason.
+            `FORBIDDEN` the dotted name of the function, for `UNSENDABLE` the reason, for
+            `GAVE_NONE` the name of the method, empty if it is the answer itself.
         form: what came instead, for `NOT_PLAIN` and `NOT_CALLABLE`.
         mutated: the positions of the arguments that were changed in place.
         mutation: what else a call changed in place, where a harness makes the calls.

@@ -105,7 +105,7 @@ def _called(task: Task, answer: Callable, case: Case, torch_seed: int) -> Outcom
         return Outcome(Status.NOT_PLAIN, form=error.form, stdout=drain.beginning())
     except (Exception, SystemExit) as error:
         trace = sys.exc_info()[2]  # not the error's own, whose class may be the student's
-        return _stopped(task, error, trace, drain.beginning())
+        return _stopped(task, error, trace, drain.beginning(), guard.gave_none)
     pairs = enumerate(zip(before, args, strict=True))
     mutated = tuple(i for i, (old, arg) in pairs if _is_other(arg, old))
     return Outcome(value=result, mutated=mutated, mutation=guard.seen, stdout=drain.beginning())
@@ -125,8 +125,14 @@ def call(task: Task, answer: Callable, case: Case, torch_seed: int = 0) -> objec
         return _value(task, answer, _fresh(case.args), torch_seed)
 
 
-def _stopped(task: Task, error: BaseException, trace: TracebackType | None, stdout: str) -> Outcome:
-    """The outcome of a run that an error ended."""
+def _stopped(
+    task: Task,
+    error: BaseException,
+    trace: TracebackType | None,
+    stdout: str,
+    gave_none: str | None,
+) -> Outcome:
+    """The outcome of a run that an error ended; see `MutationGuard` for `gave_none`."""
     text = one_line(error)
     if type(error) is NotImplementedError and not str(error):
         return Outcome(Status.UNWRITTEN, stdout=stdout)
@@ -134,6 +140,8 @@ def _stopped(task: Task, error: BaseException, trace: TracebackType | None, stdo
         if place == "RAISE_VARARGS":
             return Outcome(Status.REFUSED, error=text, stdout=stdout)
         if not place.startswith(("CALL", "PRECALL")):  # a call: of the answer, with its arguments
+            if gave_none is not None and "NoneType" in text:
+                return Outcome(Status.GAVE_NONE, error=gave_none, stdout=stdout)
             return Outcome(Status.REFUSED, error=f"what came does not fit: {text}", stdout=stdout)
     return Outcome(
         Status.RAISED,

@@ -250,7 +250,7 @@ def test_feedback_is_escaped_and_says_what_check_says(graded):
     assert "The sum runs over axis −2" in text
     text = pages["not-installed"].read_text(encoding="utf-8")
     assert "The grader does not have these packages: no_such_package_here" in text
-    assert "A person reads this answer" in pages["model-0"].read_text(encoding="utf-8")
+    assert "will mark this answer" in pages["model-0"].read_text(encoding="utf-8")
 
 
 def test_the_overview_counts_points_and_mistakes(graded):

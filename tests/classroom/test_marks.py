@@ -250,7 +250,7 @@ def test_written_answer_round_trip(tmp_path):
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
     assert "ada: 3.5 of 5 points (a person: One gate more.)</h4>" in guide
     page = next((tmp_path / "out" / "feedback").glob("ada-*")).read_text(encoding="utf-8")
-    assert "One gate more." in page and "A person reads this answer" not in page
+    assert "One gate more." in page and "will mark this answer" not in page
     policy = policy_of(tmp_path, "[sheets.2]\npoints = { claim_gates = 10 }")
     graded(tmp_path / "in", tmp_path / "out", tasks=tasks, policy=policy)
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")

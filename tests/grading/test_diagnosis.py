@@ -100,14 +100,14 @@ def test_the_words_say_how_sure_it_is():
     said = grade(example(), lambda x: x**2, 0).message
     assert "What went wrong: Squared." in said
     part = grade(example(), lambda x: x**2 if len(x) != 3 else 2 * x, 0)
-    assert part.message.endswith("Probable cause: Squared.") and part.mistake == 0
+    assert part.message.startswith("Probable cause: Squared.\n") and part.mistake == 0
     error = grade(example(), lambda x: 2 * x[:7] + 0 * x[9], 0)
-    assert "A frequent cause of this: Fixed length." in error.message and error.mistake is None
+    assert "Possible cause: Fixed length." in error.message and error.mistake is None
 
 
 def test_reported_case_shows_the_named_mistake():
     said = grade(example(), lambda x: x**2 if len(x) > 1 else x * 7, 0).message
-    assert "Probable cause: Squared." in said and said.startswith("On case 2 of 4 (n = 4)")
+    assert said.startswith("Probable cause: Squared.\nOn case 2 of 4 (n = 4): ")
     assert said.endswith(
         "\nIt does not explain everything: case 1 of 4 (n = 2) is wrong in another way."
     )
@@ -137,8 +137,8 @@ IN_PAIRS = [
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda x: 1 + x + x + x, f"\nTwo mistakes:\n- {PLUS}\n- {TIMES}"),
-        (lambda x: 3 * np.roll(x, 1), f"\nThere seem to be two mistakes. One of them:\n- {TIMES}"),
+        (lambda x: 1 + x + x + x, f"Two mistakes:\n- {PLUS}\n- {TIMES}\n"),
+        (lambda x: 3 * np.roll(x, 1), f"There seem to be two mistakes. One of them:\n- {TIMES}\n"),
         (lambda x: np.roll(x, 2), ""),  # they have nothing in common
         (lambda x: x[50], ""),  # an error alone
         (lambda x: 3 * x + (len(x) < 6), ""),  # one case is otherwise
@@ -148,7 +148,7 @@ IN_PAIRS = [
 def test_pair_is_named_if_no_single_mistake_fits(answer, said):
     task = example(name="paired", pairs=lambda: iter(IN_PAIRS))
     message = grade(task, answer, 0).message
-    assert message.endswith(said) and ("two mistakes" in message.lower()) == bool(said)
+    assert message.startswith(said) and ("two mistakes" in message.lower()) == bool(said)
     assert grade(task, answer, 0).message == message
     assert "two mistakes" not in grade(example(name="alone"), answer, 0).message
 
@@ -169,7 +169,7 @@ def test_two_mistakes_in_a_training_loop_are_named():
     for which in ((0, 1), (1, 2)):
         both = tuple(ours[i] for i in which)
         message = grade(task, pairs[both], 0).message
-        assert message.endswith("\n- ".join(["\nTwo mistakes:", *both]))
+        assert message.startswith("\n- ".join(["Two mistakes:", *both]) + "\nOn case ")
 
 
 def test_bad_training_is_told_a_frequent_cause():
@@ -182,9 +182,7 @@ def test_bad_training_is_told_a_frequent_cause():
         mistakes=(Mistake(lambda x: 0 * x, "Is it trained?"),),
         atol=0.5,
     )
-    assert (
-        "A frequent cause of this: Is it trained?" in grade(task, lambda x: 0 * x + 0.1, 0).message
-    )
+    assert "Possible cause: Is it trained?" in grade(task, lambda x: 0 * x + 0.1, 0).message
     assert "Is it trained?" not in grade(task, lambda x: 0 * x + 1, 0).message
 
 
@@ -304,4 +302,4 @@ def test_zeros_of_a_mistake_are_a_frequent_cause():
     )
     verdict = grade(task, lambda x: np.zeros(2), 0)
     assert verdict.certainty is Certainty.SYMPTOM_ONLY and verdict.mistake is None
-    assert "A frequent cause of this: Multiplied by 0." in verdict.message
+    assert "Possible cause: Multiplied by 0." in verdict.message

@@ -156,7 +156,7 @@ def test_the_line_is_no_evidence():
     task = example(mistakes=(fixed, Mistake(lambda x: x + 1, "Added.")))
     own = cell("def doubled(x):\n\n    y = x[:2]\n    return 2 * y + 0 * x[7]\n")["doubled"]
     assert "in line 4 of your cell" in told(own, task)
-    assert "A frequent cause of this: Fixed length." in told(own, task)
+    assert "Possible cause: Fixed length." in told(own, task)
     one, other = (Outcome(Status.RAISED, error="no", line=line) for line in (Location(1), None))
     assert same(task, one, other)
 

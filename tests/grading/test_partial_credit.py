@@ -277,7 +277,7 @@ def test_debug_raises_the_error_of_the_answer(in_notebook, capsys):
 def test_what_a_person_reads_has_not_failed(capsys):
     check("suspicious_loss", "The mask is missing, since no model can be better than the floor.")
     said = capsys.readouterr().out
-    assert said.startswith("… suspicious_loss: a person gives up to ") and "0 of" not in said
+    assert said.startswith("… suspicious_loss: up to ") and "0 of" not in said
 
 
 TO_MODEL = 'task 1 of "Model answers 1"'

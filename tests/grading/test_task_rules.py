@@ -22,8 +22,10 @@ import helpers
 from classroom.sandbox.serialize import decode, encode
 from grading.author import functions_of
 from grading.feedback.baseline import Baseline
+from grading.feedback.findings import on_text
 from grading.feedback.judge import judge
 from grading.runner.compare import difference, plain
+from grading.runner.outcome import Outcome
 from grading.runner.run import run
 from grading.task import CODE, all_tasks, names_by_lecture
 from helpers import masks
@@ -92,6 +94,17 @@ def test_hints_do_not_repeat_the_statement(task):
         run = re.findall(RUNS, hint.lower())
         twice = [" ".join(run[i : i + 8]) for i in range(len(run) - 7)]
         assert not [part for part in twice if f" {part} " in said], hint
+
+
+def test_a_written_task_knows_how_many_sentences_it_asks_for():
+    counts = {"four": 4, "six": 6}
+    for task in TASKS:
+        [path] = (ROOT / "grading/tasks").glob(f"*/{task.name}.py")
+        line = rf"^{task.name} = \.\.\.  # (\w+) to \w+ sentences$"
+        said = re.search(line, path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert task.sentences == (counts[said[1]] if said else 0)
+        if task.kind == "written":
+            assert on_text(Outcome(value=task.reference), task.sentences) is None
 
 
 def test_words_excludes_code_formulas_and_examples():

@@ -24,7 +24,7 @@ from grading.generate import MARK, exercise_from, main, tasks_in, with_task_line
 from grading.runner.compare import NotPlain, difference, plain
 from grading.runner.outcome import Outcome, Status
 from grading.runner.run import KEPT, KEPT_LINES, MISSING, run
-from grading.task import CODE, Case, Mistake, all_tasks, load
+from grading.task import CODE, Case, Mistake, UnknownTask, all_tasks, load
 from tests.conftest import ROOT
 from tests.grading import sample_tasks
 from tests.grading.mistake_variants import sheet_of
@@ -92,10 +92,10 @@ def test_right_answers_get_full_marks(task, seed):
             assert (verdict.points, verdict.needs_review) == (0, True)
             continue
         assert verdict.points == task.points
-        assert re.fullmatch(
-            r"Right\.( It reaches \d\.\d{3}( nats above the floor)?; \S+ was wanted\.)?",
-            verdict.message,
+        reached = (
+            r" It reaches \d\.\d{3}( nats above the entropy)?; at (least|most) \S+ was needed\."
         )
+        assert re.fullmatch(rf"Right\.({reached})?", verdict.message)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
@@ -254,7 +254,7 @@ def test_the_solution_shows_full_marks(path):
     said = "".join(out.get("text", "") for c in cells for out in c.get("outputs", ()))
     for task in of_lecture(int(path.name[:2])):
         points = f"{task.points} of {task.points} points"
-        line = "… {}: a person gives" if task.kind == "written" else "✓ {}: " + points
+        line = "… {}: up to " if task.kind == "written" else "✓ {}: " + points
         assert line.format(task.name) in said
 
 
@@ -397,7 +397,7 @@ def test_wrong_answer_gets_a_plain_sentence(answer, sentence):
         ([1.0, 31622.0], [1.0, 2.0], "doubled[1] is 2: this is not right."),
         (np.array([1, 31622]), np.array([1, 2]), "in 1 of 2 entries, most at (1,): 2: this is not"),
         ([1.0, 31622.0], [1.0], "doubled is a list of 1; expected a list of 2."),
-        (31622, "x", "doubled is a text; expected a whole number."),
+        (31622, "x", "doubled is a string; expected a whole number."),
     ],
 )
 def test_a_wrong_prediction_is_not_told_the_right_one(right, wrong, sentence):
@@ -592,9 +592,33 @@ def test_diagnostic_hides_names_of_the_harness():
     }
     driven = example(harness=harness, **told)
     assert grade(driven, lambda x: x + 7, 0).message == "No row does."
-    assert "(the result is 9; expected 4.)" in grade(example(**told), lambda x: x + 7, 0).message
+    assert "(The result is 9; expected 4.)" in grade(example(**told), lambda x: x + 7, 0).message
     bare = grade(example(harness=harness, cases=told["cases"]), lambda x: x + 7, 0).message
-    assert "result['rows that sum to 1'] is 9" in bare
+    assert "“rows that sum to 1” is 9; expected 4." in bare
+
+
+def test_labels_of_the_harness_are_quoted():
+    """Numbers that put them in order are left out, and a truth value becomes a sentence."""
+    for got, want, said in (
+        ({"1 context": [1.0, 2.0]}, {"1 context": [1.0, 3.0]}, "“context”[1] is 2; expected 3."),
+        (
+            {"A is zero": True},
+            {"A is zero": False},
+            "“A is zero”: this is true; it should be false.",
+        ),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, "“a”, “b” is 1; expected 2."),
+    ):
+        assert messages.difference(difference(got, want, 0, 0), labels=True) == said
+
+
+def test_what_is_a_tensor_is_called_one():
+    of_tensors = {
+        "reference": lambda x: 2 * x,
+        "cases": lambda seed: [Case((torch.arange(n),)) for n in (2, 3)],
+    }
+    for fields, name in (({}, "an array"), (of_tensors, "a tensor")):
+        said = grade(example(**fields), lambda x: [[0.0], [2.0, 4.0]], 0).message
+        assert f"is a list of 2; expected {name} of shape (2,)" in said
 
 
 def test_a_score_is_reached_or_said():
@@ -609,9 +633,11 @@ def test_a_loss_is_told_in_nats_above_the_floor():
     score = {"score": lambda args, value: float(value), "threshold": math.exp(-0.06), "nats": True}
     task = example(kind="train", **score)
     right, wrong = (grade(task, lambda x, n=n: math.exp(-n), 0) for n in (0.02, 0.134))
-    assert right.message == "Right. It reaches 0.020 nats above the floor; 0.06 was wanted."
+    assert (
+        right.message == "Right. It reaches 0.020 nats above the entropy; at most 0.06 was needed."
+    )
     assert right.points == 5 and wrong.points == 0
-    assert "It reaches 0.134 nats above the floor; the goal is at most 0.06." in wrong.message
+    assert "It reaches 0.134 nats above the entropy; the goal is at most 0.06." in wrong.message
 
 
 def test_of_a_score_of_0_the_property_says_why():
@@ -669,11 +695,54 @@ def test_another_form_is_no_error_of_the_student():
     for answer, said in (
         (lambda x: (x, x), "'numpy.ndarray' object has no attribute 'double'"),
         (lambda x: [x], "not enough values to unpack (expected 2, got 1)"),
-        (lambda x: None, "cannot unpack non-iterable NoneType object"),
     ):
         message = grade(task, answer, 0).message
         assert f"It cannot be judged: what came does not fit: {said}" in message
         assert "stops" not in message
+
+
+def test_who_returns_none_is_named():
+    """The harness goes on with None, which then lacks what it needs."""
+
+    class Twice:
+        def __init__(self, by):
+            self.by = by
+
+        def __call__(self, x):
+            return self.by * x
+
+        def weight(self):
+            return None
+
+    def pair(answer, x):
+        first, second = answer(x)
+        return first + second
+
+    def with_weight(answer, x):
+        twice = answer(2)
+        return twice(x) + twice.weight().sum()
+
+    def writes_over(answer, x):
+        twice = answer(2)
+        twice.weight()
+        return twice(x).no_such_attribute
+
+    for harness, answer, who in (
+        (pair, lambda x: None, "doubled"),
+        (with_weight, Twice, "`weight`"),
+    ):
+        right = example(harness=harness, reference=lambda x: (x, x))
+        if answer is Twice:
+            right = example(harness=harness, reference=type("Right", (Twice,), {"weight": _ones}))
+        message = grade(right, answer, 0).message
+        assert message.startswith(f"On case 1 of 2: {who} returns None. Is a return statement ")
+    case = [Case((np.arange(2.0),))]
+    (outcome,) = run(example(harness=writes_over), Twice, case)
+    assert outcome.status is Status.REFUSED
+
+
+def _ones(self):
+    return np.ones(2)
 
 
 @pytest.mark.parametrize(
@@ -683,7 +752,7 @@ def test_a_score_is_told_apart_from_its_limit(reached, told):
     task = example(kind="train", score=lambda args, value: float(value), threshold=0.95)
     wrong, right = (grade(task, lambda x, n=n: n, 0).message for n in (reached, 0.95))
     assert f"It reaches {told}; the goal is at least 0.95." in wrong
-    assert "It reaches 0.950; 0.95 was wanted." in right
+    assert "It reaches 0.950; at least 0.95 was needed." in right
 
 
 def test_float32_difference_shows_four_digits():
@@ -706,7 +775,8 @@ def test_check_and_progress_speak(capsys, monkeypatch):
 
 def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
     """It says so in trainings and where the search takes longer than half a second."""
-    line = "Not right yet. Looking for the cause …\n"
+    line = "Not right yet. Comparing it with known mistakes …\n"
+    none = "None of the known mistakes explains this result.\n"
     score = {"score": lambda args, value: float(value), "threshold": 0.9}
     for task, seconds, said in (
         (example(), 0.4, False),
@@ -721,8 +791,10 @@ def test_check_says_that_it_looks_for_the_cause(capsys, monkeypatch):
         out = capsys.readouterr().out
         assert out.count(line) == said
         assert out.replace(line, "").startswith("✗ doubled")
+        assert out.count(none) == said
         check("doubled", lambda x, kind=task.kind: 0.95 if kind == "train" else 2 * x)
-        assert line not in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert line not in out and none not in out
 
 
 def test_training_runs_in_one_thread():
@@ -780,8 +852,36 @@ def test_message_on_a_text_hides_the_answer():
 
 
 def test_load_refuses_an_unknown_task():
-    with pytest.raises(ValueError, match="no_such_task"):
+    with pytest.raises(UnknownTask, match="no_such_task"):
         load("no_such_task")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("multi_head_ouput", "There is no task multi_head_ouput. Did you mean multi_head_output?"),
+        ("xyz", "There is no task xyz."),
+        (
+            load("nucleus").reference,
+            'Write the name of the task in quotation marks: check("nucleus").',
+        ),
+        ({"a"}, 'Write the name of the task in quotation marks: check("…").'),
+    ],
+)
+def test_check_tells_an_unknown_task_in_one_sentence(name, said, capsys):
+    check(name)
+    assert capsys.readouterr().out == said + "\n"
+
+
+def test_a_short_text_is_told_so():
+    """It still goes to the person who marks it."""
+    task = example(kind="written", reference="A. B. C.", sentences=3)
+    for text, came in (("x y z", "one sentence"), ("Is it so? “Yes.” ", "two sentences")):
+        verdict = grade(task, text, 0)
+        assert verdict.needs_review
+        said = f"Only {came} so far; at least three are asked for.\n{messages.MARKED}"
+        assert verdict.message == said
+    assert grade(task, "One. Two! Three", 0).message == messages.MARKED
 
 
 def test_plain_data_is_copied_and_compared():

@@ -4,6 +4,7 @@ from grading.author import TaskFile
 
 task = TaskFile(
     "written",
+    sentences=6,
     points=5,
     minutes=13,
     section="Ablating a head",

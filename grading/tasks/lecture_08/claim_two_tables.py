@@ -4,6 +4,7 @@ from grading.author import TaskFile
 
 task = TaskFile(
     "written",
+    sentences=4,
     points=5,
     minutes=13,
     section="Do these stories need attention?",

@@ -4,6 +4,7 @@ from grading.author import TaskFile
 
 task = TaskFile(
     "written",
+    sentences=4,
     points=5,
     minutes=13,
     section="A high score and a wrong fact",
