@@ -431,6 +431,25 @@ class WholeModelShare(InParts):
         return math.sqrt(self.W_query.in_features // self.n_heads)
 
 
+@task.mistake(
+    "The module has no attribute `n_heads`. Other code, such as that of the ablations, reads it: "
+    "store the number of heads under this name in `__init__`."
+)
+class OtherAttribute(InParts):
+    def __init__(self, d_model, n_heads, d_k, d_v, d_out):
+        super().__init__(d_model, n_heads, d_k, d_v, d_out)
+        self.number = self.n_heads
+        del self.n_heads
+
+    def _split(self, x):
+        return x.unflatten(-1, (self.number, -1)).transpose(1, 2)
+
+
+task.edit(
+    "The weights must be returned too: `return output, weights`.",
+    "weights @ v)), weights",
+    "weights @ v))",
+)
 task.edit(
     "`masked_fill` fills where its mask is True. In this course True means “may attend”, so fill "
     "with `~mask`.",
@@ -465,6 +484,9 @@ def harness(answer, sizes, matrices, query, key, mask):
                 came = f"{name}.weight has shape {tuple(layer.weight.shape)}"
                 raise ValueError(f"{came}, not {tuple(matrix.shape)}: {told[name]}")
             layer.weight.copy_(matrix)
+    came = getattr(module, "n_heads", None)
+    if came != sizes["n_heads"]:
+        raise ValueError(f"its attribute n_heads is {came}; expected {sizes['n_heads']}")
     return module(query, key, mask)
 
 
@@ -516,9 +538,10 @@ def shapes(args, result):
     sizes, _, query, key, _ = args
     batch, T_q, T_k = len(query), query.shape[1], key.shape[1]
     wanted = ((batch, T_q, sizes["d_out"]), (batch, sizes["n_heads"], T_q, T_k))
-    for name, part, shape in zip(("output", "weights"), result, wanted, strict=True):
+    names = (("output", "it has"), ("weights", "they have"))
+    for (name, has), part, shape in zip(names, result, wanted, strict=True):
         if part.shape != shape:
-            return f"The {name} must have the shape {shape}, but it has {part.shape}."
+            return f"The {name} must have the shape {shape}, but {has} {part.shape}."
     return None
 
 
@@ -563,9 +586,8 @@ def where_it_goes_wrong(args, result):
     factor = (came * wanted).sum() / (wanted**2).sum()
     if np.allclose(came, factor * wanted, atol=1e-3):
         divisor = _divisor(sizes, query, key, sizes["d_k"] / factor**2 if factor > 0 else 0)
-        return (
-            f"The weights are what you get from scores that are {factor:.3g} times the right ones"
-            + (f", divided by {divisor}, not by √d_k." if divisor else ": look at the divisor.")
+        return f"The scores behind these weights are {factor:.3g} times the right ones: " + (
+            f"divided by {divisor}, not by √d_k." if divisor else "look at the divisor."
         )
     if (mask.numpy() & (result[1] == 0) & (right > 1e-6)).any():
         return "A key that may be attended to gets no weight: look at the mask."

@@ -51,6 +51,13 @@ def by_numpy(W_out, head, n_heads):
     return np.concatenate([p * (i != head) for i, p in enumerate(pieces)], axis=1)
 
 
+task.edit(
+    "The width of a head must be a whole number, but `/` gives a float. Use `//`.",
+    "// n_heads",
+    "/ n_heads",
+)
+
+
 @task.mistake(
     "Rows were set to zero. But the rows of `nn.Linear.weight` are its outputs. The context "
     "vectors of the heads are its inputs, so a head owns columns."

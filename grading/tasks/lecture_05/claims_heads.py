@@ -27,8 +27,8 @@ task = TaskFile(
             "rank of such a product is at most 8."
         ),
         "e": incorrect(
-            "In some seeds of the stored table both heads attended to the flag, and no head to "
-            "the previous position. Having two heads is not the same as using them."
+            "In some runs of the lecture both heads attended to the flag, and no head to the "
+            "previous position. Having two heads is not the same as using them."
         ),
         "f": correct(
             "A product with concatenated vectors is a sum: each head adds its own term, and "

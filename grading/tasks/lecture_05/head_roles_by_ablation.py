@@ -82,6 +82,14 @@ task.edit(
     "ablate_head(whole, 0, model.heads.n_heads)",
 )
 task.edit(
+    "The number of heads is fixed at 4. A model may have fewer or more: `model.heads.n_heads` "
+    "says how many.",
+    "range(model.heads.n_heads)",
+    "range(4)",
+    "head, model.heads.n_heads)",
+    "head, 4)",
+)
+task.edit(
     "The ablations add up: from the second head on, several heads are ablated at once. Put the "
     "whole weight back before you ablate the next head.",
     "ablate_head(whole, head, model.heads.n_heads)",
@@ -274,6 +282,10 @@ def cases(seed):
 def which_head(args, result):
     """The first head with a wrong role."""
     right = harness(head_roles_by_ablation, *args)["roles"]
+    if len(result["roles"]) != len(right):
+        return (
+            f"The list has {len(result['roles'])} entries, but this model has {len(right)} heads."
+        )
     for head, (came, want) in enumerate(zip(result["roles"], right, strict=True)):
         if came != want:
             serves = "no question" if want is None else f"question {want}"

@@ -30,16 +30,15 @@ def _but(**changed):
 
 
 task.mistake(
-    "Only the first shape is wrong: the rows of `nn.Linear.weight` are its outputs.",
+    "The first shape: the rows of `nn.Linear.weight` are its outputs.",
     _but(s1=(10, 18)),
 )
 task.mistake(
-    "Only the first shape is wrong: one projection serves all heads, so it has n_heads · d_v "
-    "outputs.",
+    "The first shape: one projection serves all heads, so it has n_heads · d_v outputs.",
     _but(s1=(6, 10)),
 )
 task.mistake(
-    "Only the scores are wrong: each row is a query, each column a key, so T_q comes first.",
+    "The scores: each row is a query, each column a key, so T_q comes first.",
     _but(s4=(2, 3, 7, 5)),
 )
 task.mistake(
@@ -48,26 +47,27 @@ task.mistake(
     _but(s5=(2, 7, 18), s6=(2, 7, 9)),
 )
 task.mistake(
-    "Only the fifth shape is wrong: context vectors are made of values, so their width is d_v = 6.",
+    "The fifth shape: context vectors are made of values, so their width is d_v = 6.",
     _but(s5=(2, 5, 12)),
 )
 task.mistake(
-    "Only the fifth shape is wrong: the context vectors of *all* heads are concatenated.",
+    "The fifth shape: the context vectors of *all* heads are concatenated.",
     _but(s5=(2, 5, 6)),
 )
 task.mistake(
-    "Only the output is wrong: its width is d_out = 9, which need not be the width of the input.",
+    "The output: its width is d_out = 9, which need not be the width of the input.",
     _but(s6=(2, 5, 10)),
 )
 task.mistake(
-    "This is the shape after `view`. `transpose` then moves the heads before the words.",
+    "The second and third: these are the shapes after `view`. `transpose` then moves the heads "
+    "before the words.",
     _but(s2=(2, 5, 3, 4), s3=(2, 7, 3, 6)),
 )
 task.mistake(
-    "Only the third shape is wrong: values have a width of their own, d_v = 6.",
+    "The third shape: values have a width of their own, d_v = 6.",
     _but(s3=(2, 3, 7, 4)),
 )
 task.mistake(
-    "Only the third shape is wrong: each *key* has a value, and there are 7 keys.",
+    "The third shape: each *key* has a value, and there are 7 keys.",
     _but(s3=(2, 3, 5, 6)),
 )

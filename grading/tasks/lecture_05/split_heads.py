@@ -84,6 +84,18 @@ task.mistake(
 )
 
 
+task.edit(
+    "The width of a head must be a whole number, but `/` gives a float. Use `//`.",
+    "width // n_heads",
+    "width / n_heads",
+)
+task.edit(
+    "`/` gives a float, but the width of a head must be a whole number: use `//`.",
+    "view(batch, T, n_heads, width // n_heads)",
+    "reshape(batch, T, n_heads, width / n_heads)",
+)
+
+
 @task.mistake(
     "With one sentence this is right. With more, the numbers of different sentences get mixed: "
     "the pieces were stacked head by head, first those of all sentences for head 0, and `view` "

@@ -17,8 +17,8 @@ task = TaskFile(
     forbidden=("helpers.attention.MultiHeadAttention",),
     results=("the output", "the weights"),
     hints=(
-        "The lecture's section *PyTorch's own* does this, with a module of ours in place of "
-        "`state`.",
+        "The lecture's section *Multi-head attention in PyTorch* does this, with a module of ours "
+        "in place of `state`.",
         "`torch.cat` stacks the three matrices, queries first: `in_proj_weight`. The same goes "
         "for `in_proj_bias`. A new module is in float32, but `x` is in float64: `.double()`.",
         "Two defaults of that module differ from ours: what True means in a mask, and whether the "
@@ -189,6 +189,29 @@ def no_bias_of_output(state, x, mask, n_heads):
 def not_copied(state, x, mask, n_heads):
     module = nn.MultiheadAttention(x.shape[-1], n_heads, batch_first=True).double()
     return module(x, x, x, attn_mask=~mask, average_attn_weights=False)
+
+
+@task.mistake(
+    "Both defaults of PyTorch's module are left as they are: in its mask True *blocks*, and its "
+    "weights are averaged over the heads."
+)
+def both_defaults(state, x, mask, n_heads):
+    return _module(state, x.shape[-1], n_heads)(x, x, x, attn_mask=mask)
+
+
+task.edit(
+    "The output projection was not copied: `W_out.weight` and `W_out.bias` go into `out_proj`.",
+    '        module.out_proj.weight.copy_(state["W_out.weight"])\n',
+    "",
+    '        module.out_proj.bias.copy_(state["W_out.bias"])\n',
+    "",
+)
+task.edit(
+    "A parameter that is trained must not be changed in place, as `copy_` does. Copy under `with "
+    "torch.no_grad():`.",
+    "with torch.no_grad():",
+    "with torch.enable_grad():",
+)
 
 
 @task.mistake("The new module is in float32, but `x` is in float64: `.double()`.")
