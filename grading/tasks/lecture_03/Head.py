@@ -16,6 +16,12 @@ task = TaskFile(
     outcome="give the shape of every tensor in self-attention, and recognize two wrong "
     "products that raise no error",
     forbidden=("helpers.attention.SelfAttention",),
+    results=(
+        "the context vectors",
+        "the weights",
+        "the context vectors with return_weights",
+        "the gradient of W_all.weight",
+    ),
     hints=(
         "How many numbers must the layer output for each word? Store the three widths, because "
         "`forward` needs them too.",
@@ -215,7 +221,7 @@ class ByRootOfEmbedding(InParts):
         return math.sqrt(x.shape[-1])
 
 
-@task.mistake("The scores are divided by the embedding size. Divide by √d_k.")
+@task.mistake("The scores are divided by d_model. Divide by √d_k.")
 class ByEmbedding(InParts):
     def divisor(self, x, q):
         """What the scores are divided by."""
@@ -396,8 +402,7 @@ def harness(answer, sizes, x, matrix, probe):
         head = answer(*sizes)
     except TypeError as error:
         if len(sizes) == 2 and "NoneType" in str(error):
-            wanted = "without d_v the values are as wide as the keys"
-            raise ValueError(f"Head{sizes} has d_v None; {wanted}") from None
+            raise ValueError(f"Head{sizes} gets no d_v; then use d_k in its place") from None
         raise
     has = sorted(head.state_dict())
     if not has and not vars(head).keys() - vars(torch.nn.Module()).keys():
@@ -426,13 +431,7 @@ def harness(answer, sizes, x, matrix, probe):
         came = f"a tensor of shape {tuple(both.shape)}" if one else f"a {type(both).__name__}"
         wanted = "it must return two results: the context vectors and the weights"
         raise ValueError(f"head(x, return_weights=True) returns {came}, but {wanted}")
-    # A dictionary is compared in the order of its keys.
-    return {
-        "1 context": alone,
-        "2 weights": both[1],
-        "3 context again": both[0],
-        "4 gradient of W_all.weight": torch.zeros(1) if grad is None else grad,
-    }
+    return alone, both[1], both[0], torch.zeros(1) if grad is None else grad
 
 
 @task.cases
@@ -462,7 +461,7 @@ def cases(seed):
 @task.diagnostic
 def as_wide_as_values(args, result):
     """The width of the context vectors tells where the cut before the values is."""
-    wanted, came = args[3].shape[-1], result["1 context"].shape[-1]
+    wanted, came = args[3].shape[-1], result[0].shape[-1]
     if came != wanted:
         where = "where was the output of the layer cut?"
         return f"A context vector has {came} numbers, but the values should have {wanted}: {where}"

@@ -129,8 +129,7 @@ def down_the_columns(q, k, divisor):
 
 task.mistake("The divisor was not used.", lambda q, k, divisor: attention_entropy(q, k, 1.0))
 task.mistake(
-    "The scores were divided by the square root of `divisor`. Divide by `divisor` itself: the "
-    "caller has already taken the root.",
+    "The scores were divided by the square root of `divisor`. Divide by `divisor` as it is.",
     lambda q, k, divisor: attention_entropy(q, k, np.sqrt(divisor)),
 )
 

@@ -151,6 +151,16 @@ def who_wants_mine(n):
     return W_key * 10_000, W_query / 10_000, W_value
 
 
+@task.mistake(
+    "The number of seeds enters queries and keys, so the scores depend on what is in a jar. The "
+    "last row of W_query and of W_key should be 0."
+)
+def seeds_in_scores(n):
+    W_query, W_key, W_value = low_rank_lookup(n)
+    W_query[-1] = W_key[-1] = 1.0
+    return W_query, W_key, W_value
+
+
 task.mistake(
     "All wishes give the same query. Row n + i of W_query is the query of anyone who wishes for "
     "label i.",

@@ -61,8 +61,8 @@ def by_the_table(x, W_query, W_key, W_value):
 
 
 task.edit(
-    "The scores are not divided. Before softmax they are divided by √d_k, the square root of the "
-    "width of queries and keys.",
+    "The scores are not divided. Divide them by √d_k before softmax, the square root of the width "
+    "of queries and keys.",
     " / np.sqrt(q.shape[-1])",
     "",
 )
@@ -73,14 +73,12 @@ task.edit(
     "q.shape[-1]",
 )
 task.edit(
-    "The scores were divided by √d_model, the square root of the width of the words. A score is a "
-    "sum of d_k products: take the width of queries and keys.",
+    "The scores were divided by √d_model. A score is a sum of d_k products: take √d_k.",
     "np.sqrt(q.shape[-1])",
     "np.sqrt(x.shape[-1])",
 )
 task.edit(
-    "The scores were divided by the width of the words. A score is a sum of d_k products, so the "
-    "divisor is the square root of the width of queries and keys.",
+    "The scores were divided by d_model. A score is a sum of d_k products: divide by √d_k.",
     "np.sqrt(q.shape[-1])",
     "x.shape[-1]",
 )
@@ -152,8 +150,8 @@ task.edit(
     "softmax(scores) / np.sqrt(q.shape[-1])",
 )
 task.edit(
-    "k.T reverses all axes, also those of the batch. np.swapaxes(k, -2, -1) exchanges the last "
-    "two and leaves the others alone.",
+    "In a batch, k.T reverses all axes, also that of the sentences. np.swapaxes(k, -2, -1) "
+    "exchanges the last two and leaves the others alone.",
     "np.swapaxes(k, -2, -1)",
     "k.T",
 )

@@ -69,8 +69,8 @@ task.mistake(
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, x.shape[-1]),
 )
 task.mistake(
-    "Projections and axis are right, and there is a square root. But it is the square root of the "
-    "embedding size. A score is a sum of d_k products: take the width of the queries.",
+    "Projections and axis are right, and there is a square root. But it is √d_model. A score is a "
+    "sum of d_k products: take the width of the queries.",
     lambda x, W_query, W_key, W_value: _head(x, W_query, W_key, W_value, math.sqrt(x.shape[-1])),
 )
 task.mistake(

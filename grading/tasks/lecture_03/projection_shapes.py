@@ -55,6 +55,13 @@ task.mistake(
     "These scores compare columns. A dot product runs along the vectors, so 32 is summed over, "
     "and a score is left for each pair of words.",
     instead(at2=(5, 32, 32), at3=(5, 32, 32)),
+    instead(at2=(5, 32, 32)),
+)
+task.mistake(
+    "The scores: `k.mT` has the shape (5, 32, 8), so 32 is summed over, and each query has a score "
+    "for each of the 8 words.",
+    instead(at2=(5, 8, 32), at3=(5, 8, 32)),
+    instead(at2=(5, 8, 32)),
 )
 task.mistake(
     "The batch does not take part: each of its 5 sentences has a score for every pair of its 8 "

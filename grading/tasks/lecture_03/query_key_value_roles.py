@@ -33,8 +33,9 @@ task = TaskFile(
             "same scores for every X."
         ),
         "f": incorrect(
-            "Softmax makes each row sum to 1, whatever the keys are. In the seed swap, everyone "
-            "goes home with a full bag."
+            "Softmax makes each row sum to 1, whatever the keys are. If no key matches, the "
+            "weights still sum to 1, and the context vector is an average of values that the "
+            "query did not ask for."
         ),
         "g": correct(
             "Each word is projected on its own, by the same matrices. Two words with the same "

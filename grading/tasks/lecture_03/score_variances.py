@@ -30,6 +30,7 @@ task.mistake(
     "The keys have variance 9, not 1. A product of independent numbers with mean 0 has the "
     "product of their variances.",
     [36.0, 1.0, 0.25, 0.02778],
+    [36.0, 1.0, 0.25, 1.0],
 )
 task.mistake(
     "The variance was divided by the divisor. Dividing numbers by c divides their variance by c².",

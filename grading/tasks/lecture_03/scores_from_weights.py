@@ -43,6 +43,8 @@ task.mistake(
     "The first two were multiplied by √256. The divisor is √d_k, and d_k is the width of queries "
     "and keys, not of the words.",
     [-22.2, 25.8, 12.0, 24.0],
+    [-22.1, 25.7, 12.0, 24.0],
+    [-22.2, 25.7, 12.0, 24.0],
 )
 task.mistake(
     "These are logarithms to the base 10. Softmax is made of powers of e, so take the natural "
@@ -68,6 +70,7 @@ task.mistake(
     "Here the dot product of the *second* key is 0, not that of the first as in the lecture. So "
     "the first one must be found, too.",
     [0.0, 24.0, 12.0, 24.0],
+    [0.0, 23.9, 12.0, 24.0],
 )
 task.mistake(
     "The second number is the difference between the third word and the first. We want the dot "
@@ -96,6 +99,11 @@ task.mistake(
     "The last two are the value of the third word. It has most of the weight, but the other two "
     "words contribute as well.",
     [-11.1, 12.9, 10.0, 20.0],
+)
+task.mistake(
+    "The last two are exchanged. The first numbers of the values, 100, 0 and 10, make the first "
+    "number of the context vector.",
+    [-11.1, 12.9, 24.0, 12.0],
 )
 task.mistake(
     "The last two are the plain sum of the values. Multiply each by its weight first.",

@@ -213,4 +213,9 @@ def both_means(args, result):
     if on_offer > 0.5 and eight > 0.03:
         said += f" Answer 8 has {eight:.3f} where the wish *is* on offer. Was it ever the target "
         said += "there in your training swaps?"
+    elif on_offer > 0.92 > absent:
+        said += (
+            " Answer 8 is predicted too seldom. How many of the wishes in your training swaps are "
+        )
+        said += "for a label that nobody brought?"
     return said
