@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from classroom.options import Options, Summary
-from classroom.pipeline import grade_class
+from classroom.pipeline import NotStarted, before_grading, grade_class
 from classroom.policy import read_policy
 from classroom.sandbox.bubblewrap import Unavailable
 from classroom.sandbox.examiner import GraderError
@@ -40,12 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, out = Options.of(given), results_folder(given)
     try:
         # With one student, as in Gradescope, no deadlines hold.
-        policy = read_policy(given.policy, deadlines=not given.student) if given.policy else None
+        with before_grading():
+            no_due = bool(given.student)
+            policy = read_policy(given.policy, deadlines=not no_due) if given.policy else None
         summary = grade_class(given.submissions, out, options, policy=policy)
     except Unavailable as error:
         print(f"{error}\nNothing was graded.")
         if not given.unsafe:
             print(f"To grade without a sandbox: --unsafe. What that means:\n\n{UNSAFE}")
+        return 2
+    except NotStarted as error:
+        print(f"Not started: {error}")
         return 2
     except (ValueError, OSError, GraderError) as error:
         print(f"Nothing more was graded: {error}")
@@ -80,7 +85,8 @@ def parser() -> argparse.ArgumentParser:
     said = "CSV with id, task, points and, if you like, comment and author"
     add("--points", "--review", metavar="TABLE", help=said, **tables)
     correction = ("ID", "TASK", "POINTS", "COMMENT")
-    add("--correct", nargs=4, action="append", default=[], metavar=correction)
+    said = "give points for one task; - as POINTS withdraws them; COMMENT is required, if only ''"
+    add("--correct", nargs=4, action="append", default=[], metavar=correction, help=said)
     add("--author", default="", help="who gives these points")
     owner, said = ("FILE", "ID"), "say which student a file belongs to"
     add("--assign", nargs=2, action="append", default=[], metavar=owner, help=said)
@@ -95,7 +101,8 @@ def parser() -> argparse.ArgumentParser:
     add("--seed", type=int, help="seed of the hidden cases (drawn once, then kept)")
     add("--jobs", type=jobs, default=str(cores()), help="how many notebooks run at the same time")
     add("--torch-seed", type=int, default=0, help=argparse.SUPPRESS)
-    add("--unsafe", action="store_true", help="run without a sandbox: see the message")
+    said = "run students' code without a sandbox: only for code that you trust"
+    add("--unsafe", action="store_true", help=said)
     return command
 
 
@@ -156,6 +163,8 @@ def remaining_lines(summary: Summary, options: Options, out: Path) -> Iterator[s
     if summary.waiting:
         answers = f"written answer{'s' * (summary.waiting != 1)} to mark"
         yield f"  {summary.waiting} {answers}: {out / 'written.csv'}, column points"
+    if summary.ungoverned:
+        yield "An earlier run had a policy, and this one has none: add POLICY=… and run it again."
     if summary.renamed:
         said = "students have a new identifier; their points and decisions moved with them."
         yield f"{summary.renamed} {said}"

@@ -64,6 +64,8 @@ class Summary:
     """The tables that were written for the learning management system, in words."""
     renamed: int = 0
     """Number of students who have another identifier than in the previous run."""
+    ungoverned: bool = False
+    """Whether an earlier run had a policy, and this one has none."""
     blind: int = 0
     """Number of sheets in the term's folder whose students are known by a number only."""
     changed: int = 0

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from classroom.execute import Execute, execute
@@ -16,6 +17,7 @@ from classroom.gradebook.mark import mark
 from classroom.gradebook.store import Store
 from classroom.intake.intake import Intake, intake
 from classroom.intake.select import Listed, ReviewItem
+from classroom.intake.submissions import require_there
 from classroom.lms import exports
 from classroom.options import Options, Summary
 from classroom.policy import Policy, possible_points
@@ -27,6 +29,23 @@ from classroom.sandbox.limits import Limits
 from classroom.states import State
 from grading.task import Task, all_tasks
 from helpers.validation import require
+
+
+class NotStarted(ValueError):
+    """What kept a run from starting, in words; nothing was graded."""
+
+
+@contextlib.contextmanager
+def before_grading() -> Iterator[None]:
+    """Everything before the first submission runs.
+
+    Raises:
+        NotStarted: on anything that a person entered and that cannot be.
+    """
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise NotStarted(str(error)) from error
 
 
 def grade_class(
@@ -51,32 +70,46 @@ def grade_class(
 
     Raises:
         Unavailable: if there is no sandbox, and `options.unsafe` does not allow to do without.
-        ValueError: if something that a person entered fits nothing; then nothing was changed.
+        NotStarted: if something that a person entered fits nothing; then nothing was changed.
+        ValueError: if the table to be filled in fits nobody.
     """
     options, course = options or Options(), all_tasks() if tasks is None else tasks
     rules = policy or Policy()
     if options.student:  # as in Gradescope, which has deadlines of its own
         rules = rules.without_deadlines()
     graded = applied(rules, course)
-    _require_fits(options, rules, graded)
-    program = None if options.unsafe or examiner else bubblewrap()
-    if options.unsafe:
-        require_others_may_read()
-    out.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(Store((options.term or out) / "grades.sqlite")) as store:
-        run = Run(source, out, options, rules, course, graded, store, _seed(store, options.seed))
-        handed = intake(run)
-        _remember_rules(run, handed, policy is not None)
-        run.policy = rules.by(handed.members.id_of)
-        decisions = read_decisions(run, handed.members)
+    with contextlib.ExitStack() as stack:
+        with before_grading():
+            require_there(source)
+            _require_fits(options, rules, graded)
+            program = None if options.unsafe or examiner else bubblewrap()
+            if options.unsafe:
+                require_others_may_read()
+            store = stack.enter_context(contextlib.closing(_store(out, options)))
+            seed = _seed(store, options.seed)
+            run = Run(source, out, options, rules, course, graded, store, seed)
+            handed = intake(run)
+            ungoverned = _remember_rules(run, handed, policy is not None)
+            run.policy = rules.by(handed.members.id_of)
+            decisions = read_decisions(run, handed.members)
         execute(run, order(handed.accepted), limits or Limits(), program, examiner)
         failures = sum(row.state is State.GRADER_FAILED for row in handed.rows)
         marked = mark(run, handed, decisions)
-        return publish(run, handed, marked, failures)
+        return replace(publish(run, handed, marked, failures), ungoverned=ungoverned)
+
+
+def _store(out: Path, options: Options) -> Store:
+    """The database of grades; its folder and file, if they are new, are the owner's alone."""
+    for folder in filter(None, (options.term, out)):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    path = (options.term or out) / "grades.sqlite"
+    path.touch(mode=0o600)
+    return Store(path)
 
 
 def _require_fits(options: Options, policy: Policy, tasks: Mapping[str, Task]) -> None:
-    """Refuse a sheet that is not there, and a table whose maximum is not the sheet's.
+    """Refuse a sheet or table that is not there, and a table whose maximum is not the sheet's.
 
     Raises:
         ValueError: in these cases.
@@ -85,8 +118,19 @@ def _require_fits(options: Options, policy: Policy, tasks: Mapping[str, Task]) -
     require(
         options.lecture in (None, *lectures), "--lecture", options.lecture, f"one of {lectures}"
     )
-    if options.table and options.lecture:
-        possible = sum(possible_points(policy, tasks, options.lecture).values())
+    tables = [(path, "roster") for path in options.rosters]
+    tables += [(path, "table of points") for path in options.points]
+    tables += [(path, "table of participants") for path in options.participants]
+    for path, what in [*tables, *([(options.table, "table")] if options.table else [])]:
+        if not path.exists():
+            raise ValueError(f"there is no {what} {path}")
+    if not options.lecture:
+        return
+    possible = sum(possible_points(policy, tasks, options.lecture).values())
+    if not options.scale:
+        for roster in options.rosters:
+            exports.require_roster_fits(roster, options.column, possible)
+    if options.table:
         exports.require_fits(options.table, options.column, None if options.scale else possible)
 
 
@@ -98,10 +142,16 @@ def _seed(store: Store, seed: int | None) -> int:
     return seed
 
 
-def _remember_rules(run: Run, handed: Intake, ruled: bool) -> None:
-    """Add an item for review if an earlier run had a policy and this one has none."""
+def _remember_rules(run: Run, handed: Intake, ruled: bool) -> bool:
+    """Add an item for review if an earlier run had a policy and this one has none.
+
+    Returns:
+        Whether that is so.
+    """
     if ruled:
         run.store.set("ruled", "yes")
     elif run.store.setting("ruled"):
         said = "a run before this one had the rules of a class (POLICY), and this one has none"
         handed.items.insert(0, ReviewItem(said, run.options.lecture))
+        return True
+    return False

@@ -27,8 +27,7 @@ def find(source: Path) -> list[Handed]:
     Raises:
         FileNotFoundError: if there is no such folder or file.
     """
-    if not source.exists():
-        raise FileNotFoundError(f"{source}: there is no such folder, zip or notebook")
+    require_there(source)
     top = source if source.is_dir() else source.parent
     found: list[Handed] = []
     for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
@@ -48,6 +47,16 @@ def find(source: Path) -> list[Handed]:
             other = has_other_format(name)
             found.append(Handed(path, name, owner_of(name), when, (), problem, other))
     return found
+
+
+def require_there(source: Path) -> None:
+    """Refuse submissions that are not there.
+
+    Raises:
+        FileNotFoundError: in this case.
+    """
+    if not source.exists():
+        raise FileNotFoundError(f"{source}: there is no such folder, zip or notebook")
 
 
 def _no_files(folder: Path) -> str:

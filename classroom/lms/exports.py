@@ -58,6 +58,20 @@ def require_fits(table: Path, column: str, possible: float | None) -> None:
             _require_same(table.name, most, possible)
 
 
+def require_roster_fits(roster: Path, column: str, possible: float) -> None:
+    """Refuse a roster that is a system's table with another maximum than the sheet's.
+
+    A gradebook is compared once its column is named.
+
+    Raises:
+        ValueError: in this case.
+    """
+    columns, _ = tables.read(roster)
+    named = bool(column) and any(name.startswith(column) for name in columns)
+    if moodle.is_worksheet(columns) or (canvas.is_gradebook(columns) and named):
+        require_fits(roster, column, possible)
+
+
 def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) -> Filled:
     """Fill the points into a table.
 
@@ -85,12 +99,12 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
 
 def _in_words(sheets: Sequence[SheetGrade], rows: int, others: Sequence[str]) -> str:
     """How many students are in a table, and who on it is not in the class."""
-    said = f"{rows - len(others)} of {rows} rows are of the class"
+    said = f"{rows - len(others)} of {rows} rows belong to your class"
     if others:
         more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
         said += f" (not {'; '.join(others[:NAMED])}{more})"
     filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
-    said += f", {filled} of the class have points"
+    said += f"; {filled} student{'s get' if filled != 1 else ' gets'} points"
     if above := sum(sheet.points > sheet.possible for sheet in sheets):
         said += f", {above} more than the maximum"
     return said
@@ -160,7 +174,10 @@ def _require_same(where: str, most: str, possible: float) -> None:
     """
     if most.strip() and not _same(_maximum(where, most), possible):
         said = f"the maximum is {most} there and {possible:g} on the sheet"
-        raise ValueError(f"{where}: {said}; set it there, or say --scale")
+        raise ValueError(
+            f"{where}: {said}; set it to {possible:g} there and download the table again, "
+            f"or add OPTIONS=--scale"
+        )
 
 
 def _points(where: str, sheet: SheetGrade, most: str, scale: bool) -> str:

@@ -300,7 +300,7 @@ def test_blind_and_named_weeks_share_students(tmp_path):
             {"Email address": f"s{int(row['Identifier'][-4:]) - 300}@example.org"}
         ),
     )
-    options = Options(lecture=5, rosters=(table,), term=tmp_path / "term", seed=7)
+    options = Options(lecture=5, rosters=(table,), term=tmp_path / "term", seed=7, scale=True)
     out = tmp_path / "term" / "sheet-5"
     done = grade_class(tmp_path / "five", out, options, tasks=TEXTS, examiner=run_here)
     assert done.blind == 4
@@ -335,7 +335,7 @@ def test_anonymous_week_takes_no_name_of_another_week(tmp_path):
         (place / "more").mkdir()
         table = FORMS[form](place / "more" / "blind", members, **blind)
         rosters = () if form == "canvas" else (table,)
-        options = Options(lecture=5, term=place / "term", rosters=rosters, seed=7)
+        options = Options(lecture=5, term=place / "term", rosters=rosters, seed=7, scale=True)
         handed_in, out = place / "more" / "blind", place / "term" / "sheet-5"
         done = grade_class(handed_in, out, options, tasks=GRADED, examiner=run_here)
         assert (done.renamed, done.blind) == (0, 4)

@@ -71,12 +71,15 @@ TABLES_OF_ANOTHER_MAXIMUM = {
 }
 
 
+@pytest.mark.parametrize("role", ["table", "roster"])
 @pytest.mark.parametrize("form", TABLES_OF_ANOTHER_MAXIMUM)
-def test_other_maximum_in_the_table_stops_the_run(form, small, tmp_path):
+def test_other_maximum_in_the_table_stops_the_run(form, role, small, tmp_path):
     """It stops before anything is graded."""
     folder, out = small
     (tmp_path / "table.csv").write_text(TABLES_OF_ANOTHER_MAXIMUM[form])
-    told = {"table": tmp_path / "table.csv", "column": "Sheet 2"}
+    table = tmp_path / "table.csv"
+    named = {"table": table} if role == "table" else {"rosters": (table,)}
+    told = {"column": "Sheet 2", "scale": False} | named
     most = FULL + TASKS["essay"].points
     for text, now in (("", most), ("bonus = ['essay']\npoints = { query_context = 9 }", FULL + 5)):
         policy = policy_of(tmp_path, f"[sheets.2]\n{text}")
@@ -116,7 +119,7 @@ def test_filled_table_reports_points_above_maximum(tmp_path):
     told = {"rosters": (table,), "table": table, "scale": True}
     done = graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
     above = sum(one.points == FULL for one in members)
-    assert above and f"10 of the class have points, {above} more than the maximum" in done.filled
+    assert above and f"10 students get points, {above} more than the maximum" in done.filled
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
@@ -132,7 +135,7 @@ def test_filled_table_names_rows_of_strangers(tmp_path, form):
     done = graded(tmp_path / "in", tmp_path / "out", told=told)
     own = ["Points Possible", "Student, Test"] if form == "canvas" else []  # rows of the system
     named = "; ".join([*own, *(f"Stranger {n}" for n in range(6))][:5])
-    assert f"10 of {len(rows) + 6} rows are of the class (not {named} and " in done.filled
+    assert f"10 of {len(rows) + 6} rows belong to your class (not {named} and " in done.filled
 
 
 def test_refused_table_keeps_changed_csv(tmp_path):

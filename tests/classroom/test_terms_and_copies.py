@@ -16,6 +16,27 @@ from tests.grading.sample_tasks import notebook
 pytestmark = pytest.mark.grader
 
 
+def test_new_results_are_the_owners_alone(small, tmp_path):
+    folder, term = small[0], tmp_path / "term"
+    graded(folder, term / "sheet-2", told={"term": term})
+    for path in (term, term / "sheet-2", term / "grades.sqlite"):
+        assert path.stat().st_mode & 0o077 == 0, path
+    assert all(path.stat().st_mode & 0o044 for path in (term / "sheet-2" / "feedback").iterdir())
+
+
+def test_mistyped_names_are_refused_before_anything_is_written(small, tmp_path, capsys):
+    from classroom.cli import main
+
+    folder = small[0]
+    for words, said in (
+        (["nothere"], "Not started: nothere: there is no such folder, zip or notebook"),
+        ([str(folder), "--roster", "no.csv"], "Not started: there is no roster no.csv"),
+    ):
+        assert main([*words, "--out", str(tmp_path / "other")]) == 2
+        assert capsys.readouterr().out.strip() == said
+        assert not (tmp_path / "other").exists()
+
+
 def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     folder, term = tmp_path / "in", tmp_path / "term"
     for name, answers in (("ada", RIGHT), ("bob", fake_class.HALF), ("cem", fake_class.STUB)):
