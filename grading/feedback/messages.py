@@ -381,9 +381,10 @@ def _came_and_wanted(found: Difference, array: str) -> tuple[str, str]:
             return f"is {got!r}", f"{want!r}"
         case Aspect.NAN:
             return f"{wrong}. At {found.place} it is NaN", _entry(want)
+        case Aspect.ENTRIES if not found.place:  # an array of no axes
+            return f"is {_entry(got)}", _entry(want)
         case Aspect.ENTRIES:
-            at = f", most at {found.place}" if found.place else ""
-            return f"{wrong}{at}: {_entry(got)}", _entry(want)
+            return f"{wrong}, most at {found.place}: {_entry(got)}", _entry(want)
 
 
 def _table(found: Difference) -> str:

@@ -549,6 +549,18 @@ class NoResidual(InParts):
         return x + block.feed_forward(block.norm_feed_forward(x))
 
 
+@task.mistake(
+    "The output of attention is added to the *normalized* x. The residual stream itself goes past "
+    "the norm."
+)
+class AddedToNormed(InParts):
+    def through(self, layer, block, x):
+        """One block."""
+        x = block.norm_attention(x)
+        x = x + self.attend(layer, block.attention, x)
+        return x + block.feed_forward(block.norm_feed_forward(x))
+
+
 @task.mistake("The logits of all words so far are returned. Return only those of the new words.")
 class AllAtOnce(InParts):
     def read(self, tokens):
@@ -703,10 +715,10 @@ def which_word(args, result):
             return f"{name} returned logits of shape {came.shape} in all; expected {want.shape}."
         wrong = ~np.isclose(came, want, rtol=1e-4, atol=1e-5).all(axis=-1)
         if wrong.any():
-            of = ", which is a fork," if name[-1] in "cd" else ""
+            fork = ", a fork" if name[-1] in "cd" else ""
             return (
-                f"The first wrong row of {name}{of} is at word {int(wrong.argmax())} that it "
-                "read, counted from 0."
+                f"{name.capitalize()}{fork}: the first wrong logits are those of word "
+                f"{int(wrong.argmax())} (counted from 0)."
             )
     if result["words read more than once"]:
         return "The logits are right. But words are read again that were already read."

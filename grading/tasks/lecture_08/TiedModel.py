@@ -166,7 +166,7 @@ class CopiedEachTime(CopyLeft):
         return super().forward(tokens)
 
 
-@task.mistake("The table is tied. But the factor √d_model on the embeddings is gone.")
+@task.mistake("The table is tied. But the factor √d_model on the embeddings is missing.")
 class NotScaled(TiedModel):
     def forward(self, tokens):
         """Logits."""
@@ -199,6 +199,37 @@ class ScaledByWidth(TiedModel):
     def forward(self, tokens):
         """Logits."""
         return self.lm_head(self.stack(self.embedding(tokens) * self.embedding.embedding_dim))
+
+
+@task.mistake(
+    "The output uses a copy that was detached when the model was created. It does not follow the "
+    "table when that changes: use the parameter itself."
+)
+class Detached(TiedModel):
+    def __init__(self, vocab, d_model, stack):
+        super().__init__(vocab, d_model, stack)
+        del self.lm_head
+        self.copy = self.embedding.weight.detach().clone()
+
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.stack(x) @ self.copy.T
+
+
+@task.mistake("The stack is never called: the logits come straight from the embeddings.")
+class WithoutStack(TiedModel):
+    def forward(self, tokens):
+        """Logits."""
+        return self.lm_head(self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim))
+
+
+@task.mistake("`stack` takes x alone: it has its own mask.")
+class WithMask(TiedModel):
+    def forward(self, tokens):
+        """Logits."""
+        x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return self.lm_head(self.stack(x, None))
 
 
 @task.mistake("These are probabilities. The model returns logits; the loss applies softmax.")

@@ -37,6 +37,14 @@ task.mistake(
     [60, 5, 730, 150, 3_584],
 )
 task.mistake(
+    "The third counts what the mask leaves. All scores are computed here, and masked afterwards.",
+    [60, 14, 395, 150, 3_584],
+)
+task.mistake(
+    "The third and the fourth count all four heads. Give the scores of one head.",
+    [60, 14, 2_920, 600, 3_584],
+)
+task.mistake(
     "The fourth leaves out the scores of the first call, in which ten words are read.",
     [60, 14, 730, 50, 3_584],
 )
@@ -51,7 +59,7 @@ task.mistake(
     [60, 14, 730, 105, 3_584],
 )
 task.mistake(
-    "The last one is half of it. Which *two* things are stored for each word?",
+    "The last one should be twice as large. Which *two* things are stored for each word?",
     [60, 14, 730, 150, 1_792],
 )
 task.mistake(

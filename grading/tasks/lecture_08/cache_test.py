@@ -325,9 +325,9 @@ def harness(answer, seed, faults):
 
 SEEN = {
     "right": "a right reader",
-    "rounds": "a right reader whose numbers are rounded in another way",
+    "rounds": "a correct reader that rounds differently",
     "piece only": "a reader that keeps nothing",
-    "last piece": "a reader that keeps the piece before, and nothing older",
+    "last piece": "a reader that keeps only the previous piece",
     "first words only": "a reader that keeps the first six words and no more",
     "last words only": "a reader whose cache holds twelve words",
     "one place behind": "a reader that forgets the first word when it reads the second piece",
@@ -352,7 +352,7 @@ def cases(seed):
     """Faults of one reader in two cases; then those of several readers and of forks."""
     names = list(SEEN)[2:]
     parts = names[:6], names[6:12], names[12:]
-    notes = "faults of what is kept", "faults of what comes back", "faults of several readers"
+    notes = "faults in the cache", "faults of what comes back", "faults of several readers"
     return [
         Case((10 * seed + k, part), note, kind=note if k == 2 else "ordinary cases")
         for k, (part, note) in enumerate(zip(parts, notes, strict=True))

@@ -77,7 +77,7 @@ def _mean(logits, targets, asked):
 
 task.as_given(
     "This is the code as given: in the small example, the mean includes one number more than "
-    "there are target words."
+    "there are target words. There are two bugs."
 )
 
 

@@ -80,6 +80,26 @@ def both(logits, temperature, p):
 
 
 @task.mistake(
+    "The cumulative sums run over the words in their original order. In the lecture's example the "
+    "row was sorted already: sort first."
+)
+def not_sorted(logits, temperature, p):
+    probabilities = (logits / temperature).softmax(dim=-1)
+    return _divided(probabilities * (probabilities.cumsum(dim=-1) - probabilities < p))
+
+
+@task.mistake(
+    "The *probabilities* are divided by the temperature, so they no longer sum to 1. It divides "
+    "the logits, before softmax."
+)
+def cooled_too_late(logits, temperature, p):
+    falling, order = (logits.softmax(dim=-1) / temperature).sort(dim=-1, descending=True)
+    needed = falling.cumsum(dim=-1) - falling < p
+    keep = torch.zeros_like(needed).scatter(-1, order, needed)
+    return _divided(logits.softmax(dim=-1) * keep)
+
+
+@task.mistake(
     "The right *number* of words is kept. But they are not the most probable: the mask of the "
     "sorted row was applied to the words in their original order."
 )
@@ -252,7 +272,7 @@ def cases(seed):
     generator = torch.Generator().manual_seed(seed)
     row = torch.tensor([[0.1, 0.6, 0.05, 0.25]], dtype=torch.float64).log()
     found = [
-        Case((row, 1.0, 0.7), "the example of the statement", kind="ordinary cases"),
+        Case((row, 1.0, 0.7), "the example in the text", kind="ordinary cases"),
         Case((row, 1.0, 0.5), "p is reached with the first word", kind="ordinary cases"),
     ]
     for batch, vocab, temperature, p in ((2, 5, 1.0, 0.8), (3, 7, 0.5, 0.9), (4, 6, 2.0, 0.6)):

@@ -42,6 +42,20 @@ task.mistake(
 task.mistake(
     "The loss was divided by 6. Padding is not a target.",
     [4 / 3, 2.5198, 1.75, 2.625],
+    [1.333, 2.5198, 1.75, 2.625],
+    [1.33, 2.5198, 1.75, 2.625],
+)
+task.mistake(
+    "The first word was left out. Here it is a target, too.",
+    [7 / 3, 5.0397, 1.75, 2.625],
+    [2.333, 5.0397, 1.75, 2.625],
+    [2.33, 5.0397, 1.75, 2.625],
+)
+task.mistake(
+    "The losses are in nats. Give them in bits: the logarithm is log₂ here.",
+    [1.3863, 4.0, 1.213, 1.8195],
+    [1.386, 4.0, 1.213, 1.8195],
+    [1.39, 4.0, 1.21, 1.82],
 )
 task.mistake(
     "This is the sum of the surprisals. The loss is their mean.", [8.0, 256.0, 1.75, 2.625]

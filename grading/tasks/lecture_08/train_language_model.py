@@ -101,7 +101,7 @@ def harness(answer, texts, held_out, verbs):
     if model is None:
         return None
     if not isinstance(model, LanguageModel):
-        raise ValueError("expected a LanguageModel of the helpers")
+        raise ValueError("return the model, a LanguageModel of the helpers")
     if model.embedding.weight.shape != (99, 32):
         raise ValueError("the vocabulary must be 99, and d_model as the statement says")
     model.eval()
@@ -150,5 +150,5 @@ def after_training(args, result):
     """The loss, the floor, and the verbs."""
     loss, floor, verbs = result["loss"], _floor(args[1]), result["right verbs, of ten"]
     said = f"The loss on new sentences is {loss:.2f} nats, and the floor is {floor:.2f}. "
-    said += f"Of ten verbs, {verbs:.1f} agree"
+    said += f"{10 * verbs:.0f} % of the verbs agree"
     return said + (": agreement is not learned yet." if loss < 2.2 and verbs < 9 else ".")

@@ -98,6 +98,14 @@ task.edit(
     "targets = texts[:, :-1]",
 )
 task.edit(
+    "Inputs and targets are the same words. Each position has to predict the *next* word, and the "
+    "last one has none.",
+    "texts[:, :-1]).flatten(0, 1)",
+    "texts).flatten(0, 1)",
+    "targets = texts[:, 1:]",
+    "targets = texts",
+)
+task.edit(
     "The shift is in the wrong direction: each position must predict the word *before* it.",
     "texts[:, :-1]).flatten(0, 1)",
     "texts)[:, 1:].flatten(0, 1)",
@@ -305,9 +313,10 @@ def first_wrong(args, result):
         return f"You returned {len(losses)} losses for {len(args[2])} batches."
     for t, (came, want) in enumerate(zip(losses, right["losses"], strict=True)):
         if abs(came - want) > 1e-4 * (1 + abs(want)):
-            before = " No step had been made before it." if t == 0 else ""
+            before = " No step comes before it: look at the loss itself." if t == 0 else ""
             return f"The first wrong loss is that of step {t}: {came:.4f}, not {want:.4f}.{before}"
-    for mode in ("training mode while it learns", "training mode afterwards"):
-        if result[mode] != right[mode]:
-            return f"The losses are right. But the model's {mode} is {result[mode]}."
+    if not result["training mode while it learns"]:
+        return "The losses are right. But the model was in evaluation mode while it was trained."
+    if result["training mode afterwards"]:
+        return "The losses are right. But the model is still in training mode afterwards."
     return "All losses are right. But the weights after the last step are not."

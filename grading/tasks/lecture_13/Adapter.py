@@ -109,6 +109,27 @@ task.edit(
     "self.scale * (x @ self.A.T @ self.B.T)",
 )
 task.edit(
+    "The layer's bias is missing in the output. Call the layer itself.",
+    "self.linear(x) +",
+    "x @ self.linear.weight.T +",
+)
+task.edit(
+    "A and B are float32, PyTorch's default. They must have the dtype of the layer's weight.",
+    "torch.randn(rank, d_in, dtype=linear.weight.dtype)",
+    "torch.randn(rank, d_in)",
+    "torch.zeros(d_out, rank, dtype=linear.weight.dtype)",
+    "torch.zeros(d_out, rank)",
+)
+task.edit(
+    "A has the shape (d_in, rank), but it must be (rank, d_in).",
+    "torch.randn(rank, d_in,",
+    "torch.randn(d_in, rank,",
+    "self.A.T @",
+    "self.A @",
+    "self.B @ self.A",
+    "self.B @ self.A.T",
+)
+task.edit(
     "The update is computed from the layer's output. It must be computed from the layer's input, "
     "x.",
     "(x @ self.A.T @ self.B.T)",
@@ -164,10 +185,10 @@ def harness(answer, weight, bias, A, B, alpha, x):
         "what is trained": trained,
         "some number of a new A is not zero": spread,
         "dtypes of A and B": [str(adapter.A.dtype), str(adapter.B.dtype)],
-        "output of a new adapter": fresh.detach(),
-        "output with other A and B": adapter(x).detach(),
-        "merged weight": adapter.merged_weight().detach().clone(),
-        "output after the merge": adapter(x).detach(),
+        "1 output of a new adapter": fresh.detach(),
+        "2 output with other A and B": adapter(x).detach(),
+        "3 merged weight": adapter.merged_weight().detach().clone(),
+        "4 output after the merge": adapter(x).detach(),
     }
 
 
@@ -193,7 +214,13 @@ def cases(seed):
 def what_is_trained(args, result):
     """Which parameters are trained."""
     came = result["what is trained"]
-    return None if came == ["A", "B"] else f"{came} are trained; only A and B should be."
+    if not came:
+        return "Nothing is trained: make A and B `nn.Parameter`s."
+    if came != ["A", "B"]:
+        return f"These parameters are trained: {', '.join(came)}. Only A and B should be."
+    if not result["some number of a new A is not zero"]:
+        return "All numbers of a new A are zero."
+    return None
 
 
 @task.diagnostic

@@ -58,6 +58,17 @@ task.edit(
     "logits[:, -1]",
 )
 task.edit(
+    "`logits[:, lengths - 1]` takes the positions of all sentences from every sentence. Each "
+    "sentence has one last token of its own.",
+    "logits[sentence, lengths - 1]",
+    "logits[:, lengths - 1]",
+)
+task.edit(
+    "PyTorch has no mean of truth values. Turn them into numbers first.",
+    ".double().mean(dim=0)",
+    ".mean(dim=0)",
+)
+task.edit(
     "One token too far: positions are counted from 0, so position `lengths[i]` comes after the "
     "sentence.",
     "logits[sentence, lengths - 1]",

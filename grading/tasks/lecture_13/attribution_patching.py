@@ -52,7 +52,7 @@ def head_by_head(contexts, twins, gradients, n_heads):
 
 task.as_given(
     "This is the code as given: in the statement's example head 0 should get 10, but it does not. "
-    "There are two bugs."
+    "There are two bugs. Print `moved` and `each` for the example, and compare with your own sums."
 )
 task.edit(
     "The heads are split correctly now. But the sign is still wrong: how does the score change if "
@@ -65,6 +65,12 @@ task.edit(
     "numbers of one head are consecutive.",
     "each.unflatten(-1, (n_heads, -1)).sum(dim=-1)",
     "each.unflatten(-1, (-1, n_heads)).sum(dim=-2)",
+)
+task.edit(
+    "The numbers are split by heads now. But the sum runs over the heads, so each head's own "
+    "numbers are left. Which axis is which after `unflatten`?",
+    ".sum(dim=-1)",
+    ".sum(dim=-2)",
 )
 task.edit(
     "Both bugs are fixed. But the tokens are averaged. A patch replaces a head at all tokens "

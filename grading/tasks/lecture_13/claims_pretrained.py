@@ -37,7 +37,7 @@ task = TaskFile(
     },
     hints=(
         "For each sentence, ask what was measured, on what data, and with which control.",
-        "Three of the six claim more than the measurements show.",
+        "Does the sentence go further: to other texts, other sentences, or a cause?",
     ),
 )
 

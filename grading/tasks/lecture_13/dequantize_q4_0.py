@@ -88,6 +88,17 @@ task.edit(
     "numbers",
 )
 task.edit(
+    "The numbers were still bytes when the 8 was subtracted, and a byte cannot hold numbers below "
+    "0: 7 − 8 became 255.",
+    "torch.cat([low, high], dim=1).float()",
+    "torch.cat([low, high], dim=1)",
+)
+task.edit(
+    "`blocks` is a tensor, which has no `copy`. Look for the method that makes bytes adjacent.",
+    "contiguous()",
+    "copy()",
+)
+task.edit(
     "The scale's two bytes were read as two numbers. Together they are one float16: "
     "`.view(torch.float16)`.",
     "blocks[:, :2].contiguous().view(torch.float16).float()",

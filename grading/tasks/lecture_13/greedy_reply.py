@@ -78,6 +78,11 @@ task.edit(
     "len(reply) + 1 < context",
 )
 task.edit(
+    "Prompt and reply together have one token more than `context`.",
+    "len(prompt) + len(reply) < context",
+    "len(prompt) + len(reply) <= context",
+)
+task.edit(
     "The reply has one token more than `most`.",
     "len(reply) < most",
     "len(reply) <= most",
@@ -112,6 +117,21 @@ task.edit(
     "newest in ends",
     "newest == ends[0]",
 )
+
+
+@task.mistake(
+    "A limit was reached, but one more token was asked for. A limit ends the reply, and the reason "
+    'is "length", whatever would come next.'
+)
+def asks_once_more(next_logits, prompt, ends, context, most):
+    reply = []
+    while True:
+        newest = int(next_logits(torch.tensor(prompt + reply)).argmax())
+        if newest in ends:
+            return reply, "stop"
+        if len(reply) == most or len(prompt) + len(reply) == context:
+            return reply, "length"
+        reply.append(newest)
 
 
 @task.mistake(
@@ -151,6 +171,10 @@ def cases(seed):
         Case((counting, [3, 4], [2], 5, 9), "the context ends first", kind="limits"),
         Case((counting, [3, 4, 5], [2], 3, 9), "the prompt fills the context", kind="limits"),
         Case((counting, [3, 4], [5], 9, 9), "an end token right away", kind="limits"),
+        Case(
+            (counting, [1, 2], [5], 20, 2), "an end token after the last allowed one", kind="limits"
+        ),
+        Case((counting, [1, 2], [6], 5, 9), "an end token after the context", kind="limits"),
     ]
     for vocab, length, ends in ((12, 3, 2), (20, 5, 3)):
         table = torch.randn(vocab, vocab, vocab, dtype=torch.float64, generator=generator)

@@ -68,6 +68,21 @@ task.edit(
     "(x * x).mean()",
 )
 task.edit(
+    "The vectors were divided by their mean square. RMSNorm divides by its square *root*.",
+    "torch.sqrt(mean_square + eps)",
+    "(mean_square + eps)",
+)
+task.edit(
+    "`W_out` has a row for each token, so its columns match x, not its rows.",
+    "x @ W_out.T",
+    "x @ W_out",
+)
+task.edit(
+    "There is a number for each text. Return their mean: one number for each layer.",
+    "return margins.mean(dim=1)",
+    "return margins",
+)
+task.edit(
     "The squares were summed. RMSNorm divides by the square root of their *mean*.",
     "(x * x).mean(",
     "(x * x).sum(",

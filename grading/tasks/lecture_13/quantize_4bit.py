@@ -69,6 +69,11 @@ task.edit(
     "weights.min().expand(len(weights)), weights.max().expand(len(weights))",
 )
 task.edit(
+    "With a dimension, `min` and `max` return values and indices. You need the values.",
+    "weights.amin(dim=1), weights.amax(dim=1)",
+    "weights.min(dim=1), weights.max(dim=1)",
+)
+task.edit(
     "A block of equal weights has the scale 0, and 0 / 0 is NaN. Its numbers should be 0.",
     "torch.where(scale > 0, scale, 1.0)",
     "scale",
@@ -109,6 +114,22 @@ task.edit(
     "weights.amin(dim=1), weights",
     "weights.abs().amin(dim=1), weights",
 )
+
+
+@task.mistake(
+    "There is a single scale and a single smallest weight for all blocks. Return one of each for "
+    "every block."
+)
+def one_for_all(weights):
+    least, most = weights.min(), weights.max()
+    scale = (most - least) / 15
+    return scale, least, ((weights - least) / scale).round()
+
+
+@task.mistake("Scales and smallest weights have one axis too many: (n, 1) where (n,) is wanted.")
+def axis_kept(weights):
+    scale, least, numbers = quantize_4bit(weights)
+    return scale[:, None], least[:, None], numbers
 
 
 @task.mistake("The numbers run from −8 to 7. In this format they run from 0 to 15.")
