@@ -48,11 +48,11 @@ from grading.task import PROJECT, VALUES, Case, Task
 def render(task: Task, cases: Sequence[Case], verdict: Verdict) -> str:
     """What a student is told about an answer."""
     if verdict.finding is None:
-        return MARKED if verdict.needs_review else _right(task, verdict.score)
+        return _MARKED if verdict.needs_review else _right(task, verdict.score)
     array = "a tensor" if _holds_tensor([case.args for case in cases]) else "an array"
     text = finding(task, verdict.finding, array)
     if verdict.needs_review:
-        return f"{text}\n{MARKED}"
+        return f"{text}\n{_MARKED}"
     if verdict.case is None:
         return text
     if len(cases) > 1:
@@ -102,7 +102,7 @@ def _related(task: Task, found: Different) -> str:
     return ""
 
 
-MARKED = "Your teacher, or you if you work alone, will mark this answer."
+_MARKED = "Your teacher, or you if you work alone, will mark this answer."
 _COPY = "work on a copy."
 SAID = {
     Certainty.ALL_AGREE: "What went wrong:",

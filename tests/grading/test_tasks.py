@@ -879,9 +879,9 @@ def test_a_short_text_is_told_so():
     for text, came in (("x y z", "one sentence"), ("Is it so? “Yes.” ", "two sentences")):
         verdict = grade(task, text, 0)
         assert verdict.needs_review
-        said = f"Only {came} so far; at least three are asked for.\n{messages.MARKED}"
+        said = f"Only {came} so far; at least three are asked for.\n{messages._MARKED}"
         assert verdict.message == said
-    assert grade(task, "One. Two! Three", 0).message == messages.MARKED
+    assert grade(task, "One. Two! Three", 0).message == messages._MARKED
 
 
 def test_plain_data_is_copied_and_compared():
