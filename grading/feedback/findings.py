@@ -182,7 +182,8 @@ def on_choice(task: Task, outcome: Outcome) -> OnChoice | None:
     if not _are_texts(letters):
         return NoLetters()
     reasons = {mistake.answer: mistake.why for mistake in task.mistakes}
-    chosen, right = set(letters), set(task.reference)
+    chosen = {letter.lower() for letter in letters} - set(", ")  # as in "a, c"
+    right = set(task.reference)
     unknown = chosen - set(reasons)
     if unknown or not chosen:
         return UnknownLetters(tuple(sorted(unknown)))

@@ -508,6 +508,7 @@ def test_choice_names_wrong_options_and_counts_missing():
     task = example(kind="choose", reference={"a", "b"}, mistakes=options)
     assert grade(task, {"a", "b"}, 0).points == 5
     assert grade(task, "ba", 0).points == 5
+    assert grade(task, "A, b", 0).points == 5
     assert grade(task, {"a", "b", "c"}, 0).message == "(c) is not right: Reason c."
     assert "1 more option is right" in grade(task, {"a"}, 0).message
     assert "the options are a, b, c" in grade(task, {"z"}, 0).message
