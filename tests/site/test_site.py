@@ -286,6 +286,25 @@ def test_paper_cuts_nothing_off(name, browser, base):
     page.close()
 
 
+def test_paper_keeps_what_an_explorable_shows_on_buttons(browser, base):
+    """The grid of masks with the choices made, and the passage; not what is only pressed."""
+    page = browser.new_page()
+    page.emulate_media(media="print")
+    shown = page.locator("[data-explorable] button:visible")
+    page.goto(f"{base}lectures/04_masks.html")
+    page.wait_for_selector("[data-explorable] td > button", state="attached")
+    assert page.locator("[data-explorable] td > button:visible").count() == 25
+    assert [text for text in shown.all_inner_texts() if "." not in text] == [
+        "causal",
+        "scores to −∞",
+    ]
+    page.goto(f"{base}lectures/10_question_answering.html")
+    page.wait_for_selector("[aria-label=Passage] > button", state="attached")
+    assert page.locator("[aria-label=Passage] > button:visible").count() > 20
+    assert "Show the reader's span" not in shown.all_inner_texts()
+    page.close()
+
+
 def test_code_wraps_at_twice_the_size(browser, base):
     """A window of 1280 at 200 % is 640 wide."""
     page = browser.new_page(viewport={"width": 640, "height": 450})
