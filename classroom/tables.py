@@ -50,6 +50,8 @@ def decoded(path: Path) -> str:
         ValueError: if it is none of these.
     """
     data = path.read_bytes()
+    if data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):  # .xlsx, .ods, and the old .xls
+        raise ValueError(f"{path.name}: this is a spreadsheet; save it as CSV, UTF-8")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
     elif b"\x00" in data[:200]:  # UTF-16 without its mark: every other byte of ASCII is zero

@@ -11,6 +11,7 @@ from classroom.gradebook.store import Correction, Store
 from classroom.intake.roster import Class
 from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
+from classroom.policy_file import meant
 from classroom.run import Run
 from grading.task import Task
 from helpers.validation import require
@@ -104,15 +105,20 @@ def read_points(
     "-" withdraw an earlier correction. `id_of` finds the student whom the column `id` names.
 
     Raises:
-        ValueError: on a row that fits no student or task, or has impossible points.
+        ValueError: on rows that fit no student or task, or have impossible points; it names all.
     """
-    known, made = set(ids), []
+    known, made, faults = set(ids), [], []
     _, rows = tables.read(path, ("id", "task", "points"))
     for number, row in enumerate(rows, 2):
         if row["points"]:
             where = f"{path.name}, line {number}"
             row = row | {"id": id_of(row["id"])}
-            made.append(correction(where, row, known, tasks, policy, author))
+            try:
+                made.append(correction(where, row, known, tasks, policy, author))
+            except ValueError as error:
+                faults.append(str(error))
+    if faults:
+        raise ValueError("\n".join(faults))
     return made
 
 
@@ -138,7 +144,7 @@ def correction(
         raise ValueError(f"{where}: no student has the identifier {id!r}; {hint}")
     if name not in tasks:
         hint = "if it is one of your own, name the policy that has it (POLICY=class.toml)"
-        raise ValueError(f"{where}: no task {name!r} is graded; {hint}")
+        raise ValueError(f"{where}: no task {name!r} is graded{meant(name, tasks)}; {hint}")
     task = tasks[name]
     most, points = policy.of(task.lecture).points.get(name, task.points), None
     if said != "-":

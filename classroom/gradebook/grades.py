@@ -32,6 +32,8 @@ class Grade:
     by: By
     result: Result | None = None
     correction: Correction | None = None
+    found: float = 0.0
+    """The points of the grader."""
     stale: bool = False
     """Whether the answer changed since a person gave points."""
 
@@ -39,6 +41,11 @@ class Grade:
     def waiting(self) -> bool:
         """Whether a person still has to read the answer."""
         return self.by is By.WAITING
+
+    @property
+    def corrected(self) -> bool:
+        """Whether a person gave other points than the grader."""
+        return self.by is By.PERSON and not self.result.review and self.points != self.found
 
     @property
     def author(self) -> str:
@@ -167,7 +174,7 @@ def _grade(
         points = round(result.points * possible / result.possible, 2)
         if not rules.partial and 0 < points < possible:
             points, result.part = 0.0, WHOLE
-        grade = Grade(result.task, points, possible, By.GRADER, result)
+        grade = Grade(result.task, points, possible, By.GRADER, result, found=points)
         given = corrections.get((sheet.student.id, result.task))
         if result.review:
             grade.points, grade.by = 0.0, By.WAITING

@@ -45,7 +45,7 @@ def all_cells(data: bytes) -> list[tuple[str, str]]:
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"It is not JSON, or it is cut off. {WANTED}") from error
+        raise Refused(f"The file is damaged or incomplete. {WANTED}") from error
     if type(notebook) is not dict or type(notebook.get("nbformat")) is not int:
         raise Refused(f"It is JSON, but not a notebook. {WANTED}")
     if notebook["nbformat"] < 4:

@@ -7,6 +7,7 @@ is not certain belongs to nobody until a person decides.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,11 +22,12 @@ OWN = {"id": "id", "name": "name", "email": "email"}
 MOODLE = {"id": "Identifier", "name": "Full name", "email": "Email address", "other": "ID number"}
 MOODLE["handed"] = "Last modified (submission)"
 CANVAS = {"id": "ID", "name": "Student", "email": "SIS Login ID", "other": "SIS User ID"}
+LOST = {"?", "\ufffd"}
+"""What an encoding without a letter writes in its place."""
 PAIRS = "participant, and id or email; or Moodle's worksheet with e-mail addresses"
 WANTED = (
-    "the columns id, name, email; or Moodle's grading worksheet in English (Identifier, Full "
-    "name, …); or "
-    "Canvas's gradebook (Student, ID, …)"
+    "the columns id, name, email, spelled like this; or Moodle's grading worksheet in English "
+    "(Identifier, Full name, …); or Canvas's gradebook (Student, ID, …)"
 )
 
 
@@ -60,9 +62,9 @@ def read_roster(paths: Sequence[Path]) -> list[Student]:
         seen: dict[str, int] = {}
         for number, made in _rows(path):
             where = f"{path.name}, row {number}"
-            for word in made.also:
+            for word in sorted(made.also, key=lambda word: (" " in word, word)):
                 if word in seen:
-                    raise ValueError(f"{where}: {word!r} is also in row {seen[word]}")
+                    raise ValueError(f"{path.name}: {word} is in rows {seen[word]} and {number}")
                 seen[word] = number
             same = [i for i, s in enumerate(students) if s.also & made.also]
             if len(same) > 1:
@@ -91,7 +93,7 @@ def _one(old: Student, new: Student, where: str) -> Student:
     first, second = (new, old) if old.blind and not new.blind else (old, new)
     return replace(
         first,
-        name=first.name or second.name,
+        name=max(first.name, second.name, key=lambda name: (bool(name), not LOST & {*name})),
         email=first.email or second.email,
         handed=first.handed or second.handed,
         also=first.also | second.also,
@@ -105,7 +107,9 @@ def _rows(path: Path) -> Iterable[tuple[int, Student]]:
         if names["id"] in columns and (system != "canvas" or names["name"] in columns):
             break
     else:
-        raise ValueError(f"{path.name} is not a roster; it needs {WANTED}")
+        there = ", ".join(column[:30] for column in columns[:12]) or "none"
+        said = f"the columns of its first row are: {there}; missing: {OWN['id']}"
+        raise ValueError(f"{path.name} is not a roster; {said}. It needs {WANTED}")
     for number, row in enumerate(rows, 2):
         given = {key: row.get(column, "").strip() for key, column in names.items()}
         if system == "canvas" and (not given["id"] or given["name"] == "Student, Test"):
@@ -342,17 +346,23 @@ def _table_hint(system: str) -> str:
 
 
 def _name_differs(owner: Owner, student: Student) -> str:
-    """A sentence if the name in the path is not the name on the roster."""
+    """A sentence if the name in the path is not the name on the roster; ? fits any letter."""
 
-    def letters(name: str) -> list[str]:
-        return sorted("".join(re.findall(r"\w", _key(name).replace("_", ""))))
+    def letters(name: str) -> Counter[str]:
+        return Counter("".join(re.findall(r"\w", _key(name).replace("_", ""))))
+
+    known, lost = letters(student.name), sum(letter in LOST for letter in student.name)
+
+    def same(name: str) -> bool:
+        return not known - letters(name) and (letters(name) - known).total() == lost
 
     if not owner.name or not student.name:
         return ""
     # Where groups hand in, Moodle puts the group's name and a dash before the student's.
     cut = [i + 1 for i, sign in enumerate(owner.name) if sign == "-"]
-    if any(letters(owner.name[start:]) == letters(student.name) for start in [0, *cut]):
+    if any(same(owner.name[start:]) for start in [0, *cut]):
         return ""
     if owner.system == "moodle" and owner.name.startswith("Participant"):
         return ""
-    return f"the path says {owner.name!r}, but the roster says {student.name!r} for this number"
+    number = f"{'participant' if owner.system == 'moodle' else 'student'} number {owner.id}"
+    return f"the path says {owner.name!r}, but the roster says {student.name!r} for {number}"

@@ -24,7 +24,7 @@ from classroom.sheets import sheets as all_sheets
 from classroom.states import By
 from grading.task import PROJECT, Task
 
-CELL = re.compile(r"\b[Cc]ell (\d+)\b")
+CELL = re.compile(r"\b(?:[Cc]ode )?[Cc]ell (\d+)\b")
 SIGNS = "✓ all points, ◐ some of them, ✗ none, … not marked yet."
 """What the sign in front of each task means."""
 
@@ -91,7 +91,7 @@ def _sum(sheet: SheetGrade) -> str:
     said = f"{sheet.points:g} of {sheet.possible:g} points."
     if sheet.late:
         days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
-        said += f" Handed in {days} late, so {sheet.share:.0%} of {sheet.earned:g} points count."
+        said += f" Submitted {days} late, so {sheet.share:.0%} of {sheet.earned:g} points count."
     return said  # numbers only
 
 
@@ -112,13 +112,17 @@ def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Polic
         comment = grade.correction.comment
         done = "Marked" if result.review else "Points given"
         said = f"{grade.author}: {comment}" if comment else f"{done} by {grade.author}."
+        if grade.corrected and sheet.graded:
+            said = f"Corrected from {grade.found:g} to {grade.points:g} points. {said}"
         lines.append(f"<p>{html.escape(said)}</p>")
         points = known.marking.get(item.task) if known and model and sheet.graded else None
         if points and not (comment or full):
             lines.append(f"<p>How the points are divided:</p><pre>{html.escape(points)}</pre>")
     if sheet.graded is None:
         return lines
-    if not result.review or grade.waiting:
+    if grade.corrected:
+        lines.append(_folded("What the grader said before the correction", result.message))
+    elif not result.review or grade.waiting:
         lines.append(f"<pre>{_linked(result.message)}</pre>")
     if full:
         return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -50,11 +51,18 @@ def _what_to_look_for(item: Item, task: Task, most: float) -> str:
     lines.append(f"<pre>{html.escape(asked)}</pre>" if asked else "")
     lines.append(f"<p>This task gives practice in: {html.escape(plain_words(task.outcome))}.</p>")
     lines.append(f"<h3>A good answer</h3><pre>{html.escape(str(task.reference))}</pre>")
-    items = "".join(f"<li>{html.escape(mistake.why)}</li>" for mistake in task.mistakes)
-    lines.append(f"<h3>What to look for</h3><ul>{items}</ul>" if items else "")
+    items = "".join(
+        f"<li>{html.escape(_about_the_answer(mistake.why))}</li>" for mistake in task.mistakes
+    )
+    lines.append(f"<h3>Common gaps and mistakes</h3><ul>{items}</ul>" if items else "")
     points = html.escape(known.marking.get(item.task, "") if known else "")
     lines.append(f"<h3>How the points are divided</h3><pre>{points}</pre>" if points else "")
     return "".join(lines)
+
+
+def _about_the_answer(gap: str) -> str:
+    """A sentence to the student, whose "it" is the answer, as one to the marker."""
+    return re.sub(r"^It\b", "The answer", gap)
 
 
 def _to_mark(sheet: SheetGrade, grade: Grade, most: float) -> str:

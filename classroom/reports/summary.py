@@ -63,11 +63,10 @@ def _body(
         if waiting := sum(grade.waiting for grade in mine):
             shown["to be read"] = waiting
         lines += [f"<h3>{name}</h3>", _bars(shown)]
-        made = Counter(g.result.mistake for g in mine if g.result.mistake is not None)
-        most = sorted(made.items(), key=lambda pair: (-pair[1], pair[0]))[:5]
+        found = [g.result.mistake for g in mine if g.result.mistake is not None]
+        made = Counter(tasks[name].mistakes[which].why for which in sorted(found))
         items = "".join(
-            f"<li>{count} ×: {html.escape(tasks[name].mistakes[which].why)}</li>"
-            for which, count in most
+            f"<li>{count} ×: {html.escape(why)}</li>" for why, count in made.most_common(5)
         )
         lines.append(f"<p>Most common mistakes:</p><ol>{items}</ol>" if items else "")
     problems = [row for row in rows if not row.counts]

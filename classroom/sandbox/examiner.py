@@ -168,7 +168,9 @@ class Examiner:
             if unready > 1:
                 said = " ".join(report.said.split())
                 raise GraderError(f"the worker does not start ({report.why} {report.code}): {said}")
-            found.notes |= {i: f"Cell {i + 1}: {error}" for i, error in report.cell_errors.items()}
+            found.notes |= {
+                i: f"Code cell {i + 1}: {error}" for i, error in report.cell_errors.items()
+            }
             found.flags |= {Flag.FORGED} if report.garbled else set()
             for name, event in report.answers.items():
                 self._take(found, todo[name], event)
@@ -182,7 +184,7 @@ class Examiner:
                 said = what.format(seconds=limit, wait=wait, code=_code(report.code))
                 if report.at_cell is not None:
                     skip[report.at_cell] = (
-                        f"Cell {report.at_cell + 1} {said}; the others ran without it."
+                        f"Code cell {report.at_cell + 1} {said}; the others ran without it."
                     )
                 elif report.at_task:
                     found.failed.setdefault(report.at_task, f"It {said}.")

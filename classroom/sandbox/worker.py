@@ -110,7 +110,7 @@ def describe(error: BaseException) -> str:
     line = ""
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename.startswith("<cell "):
-            line = f" (line {frame.lineno} of {frame.filename[1:-1]})"
+            line = f" (line {frame.lineno} of code {frame.filename[1:-1]})"
     return in_words(error) + line
 
 

@@ -227,7 +227,7 @@ def run_here(cells, tasks, slot):
         except NameError:  # check
             continue
         except Exception as error:
-            found.notes[number] = f"Cell {number + 1}: {describe(error)}"
+            found.notes[number] = f"Code cell {number + 1}: {describe(error)}"
     for prepared in tasks:
         answer = space.get(prepared.task.name, MISSING)
         found.outcomes[prepared.task.name] = run(prepared.task, answer, prepared.cases)

@@ -190,7 +190,7 @@ CASES["split"] = Trial(
     16,
     notebook([FIRST, "def stable_softmax(scores):", "    return scores", *cells_with()[2:]]),
     lost=("stable_softmax",),
-    says=("Cell 2: ",),
+    says=("Code cell 2: ",),
 )
 markdown = {"cell_type": "markdown", "metadata": {}, "source": SOFTMAX}
 CASES["in-markdown"] = Trial(

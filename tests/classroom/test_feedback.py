@@ -1,5 +1,7 @@
 """What a student reads in the feedback, and which model answers are shown."""
 
+import re
+
 import pytest
 
 from classroom.execute import case_seed
@@ -148,6 +150,20 @@ def test_points_without_comment_show_the_marking_guide(tmp_path):
     assert guide not in page_for("2", text="model_answers = true\nkeep_back = ['claim_gates']")
     page = page_for("2", comment="One gate more.")
     assert "One gate more." in page and guide not in page and "Marked by" not in page
+
+
+def test_a_corrected_task_says_what_was_corrected(tmp_path):
+    put(tmp_path / "in" / "ada.ipynb", sheet(RIGHT | {"query_context": "query_context = 1"}), LATER)
+
+    def page(*correct):
+        graded(tmp_path / "in", tmp_path / "out", told={"correct": correct})
+        return next((tmp_path / "out" / "feedback").glob("ada-*")).read_text(encoding="utf-8")
+
+    reason = re.search(r"<h3>✗ .*?</h3>\n<pre>(.*?)</pre>", page(), re.DOTALL)[1]
+    said = page(("ada", "query_context", "3", "Right idea."))
+    assert "<p>Corrected from 0 to 3 points. a person: Right idea.</p>" in said
+    folded = "<details><summary>What the grader said before the correction</summary>"
+    assert f"{folded}<pre>{reason}</pre>" in said and said.count(reason) == 1
 
 
 def test_written_tasks_have_question_answer_and_guide():

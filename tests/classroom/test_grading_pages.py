@@ -42,7 +42,7 @@ def test_written_task_from_the_page_passes_the_proof(tmp_path):
     [row] = rows_of(tmp_path / "out" / "written.csv")
     assert (row["id"], row["answer"]) == ("ada", "Because of the variance.")
     guide = (tmp_path / "out" / "guide.html").read_text(encoding="utf-8")
-    assert "It does not say what large scores do" in guide
+    assert "The answer does not say what large scores do" in guide
 
 
 def test_what_the_page_says_of_the_database_is_true(small):

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import unicodedata
 import zipfile
 from datetime import datetime
@@ -135,6 +136,38 @@ def test_a_team_name_before_the_student_is_not_odd(tmp_path):
         (folder / "04.ipynb").write_text("{}")
         [handed] = find(tmp_path / name)
         assert bool(Class.of([roster], {}).whose(handed)[1]) == is_odd
+
+
+def test_a_letter_lost_by_the_class_list_is_not_odd(tmp_path):
+    """The name that kept its letters is the student's, and another name is still odd."""
+    worksheet, own = tmp_path / "worksheet.csv", tmp_path / "class.csv"
+    whole, mail = "Tim Nguyễn", "tim@example.org"
+    worksheet.write_text(f"Identifier,Full name,Email address\nParticipant 5,{whole},{mail}\n")
+    own.write_text(COLUMNS + f"7;Tim Nguy?n;{mail}\n")
+    assert Class.of([own, worksheet], {}).students["7"].name == whole
+    worksheet.write_text(f"Identifier,Full name,Email address\nParticipant 5,Tim Nguy?n,{mail}\n")
+    for name, is_odd in ((whole, False), ("Tim Nguyen", False), ("Tom Nguyễn", True)):
+        folder = tmp_path / name / f"{name}_5_assignsubmission_file"
+        folder.mkdir(parents=True)
+        (folder / "04.ipynb").write_text("{}")
+        [handed] = find(tmp_path / name)
+        said = Class.of([worksheet], {}).whose(handed)[1]
+        assert said.endswith("for participant number 5") if is_odd else not said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ID;Name;E-Mail\n", "columns of its first row are: ID, Name, E-Mail; missing: id. It"),
+        (COLUMNS + "7;A;a@b.org\n7;B;b@b.org\n", "class.csv: 7 is in rows 2 and 3"),
+        ("PK\x03\x04", "this is a spreadsheet; save it as CSV"),
+    ],
+)
+def test_an_unusable_roster_is_explained(tmp_path, text, said):
+    roster = tmp_path / "class.csv"
+    roster.write_text(text)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Class.of([roster], {})
 
 
 def test_maxima_that_add_up_in_floats_agree(tmp_path):
