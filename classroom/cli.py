@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("Stopped. The same command continues where this one stopped.")
         return 130
     print(f"Grades: {out / 'grades.csv'}; overview: {out / 'summary.html'}")
-    for line in [*run_lines(summary, out), *remaining_lines(summary, options, out)]:
+    for line in [*run_lines(summary, options, out), *remaining_lines(summary, options, out)]:
         print(line)
     return 1 if summary.failures else 0
 
@@ -132,10 +132,12 @@ def beside(submissions: Path) -> Path:
     return whole.with_name(f"{name}-graded")
 
 
-def run_lines(summary: Summary, out: Path) -> Iterator[str]:
+def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
     """Lines about what was graded, and what differs from the previous run."""
-    counts = ", ".join(f"{number} {what}" for what, number in sorted(summary.counts.items()))
-    yield f"Of {sum(summary.counts.values())}: {counts}; see the columns status and flags"
+    most_first = sorted(summary.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    counts = ", ".join(f"{number} {what}" for what, number in most_first)
+    total, what = sum(summary.counts.values()), "student" if options.lecture else "sheet"
+    yield f"{total} {what}{'s' * (total != 1)}: {counts}; see the columns status and flags"
     if summary.own_cases:
         yield f"With cases of your own for: {', '.join(summary.own_cases)}"
     if summary.own_tasks:
@@ -148,9 +150,8 @@ def run_lines(summary: Summary, out: Path) -> Iterator[str]:
         more = "points given by hand stay the same, scaled ones change: return the grades again"
         yield f"The maximum of {said} in the last run: {more}"
     if summary.changed:
-        students = "student has" if summary.changed == 1 else "students have"
-        table = out / "changed.csv"
-        yield f"{summary.changed} {students} other points than after the last run: {table}"
+        students = "1 student" if summary.changed == 1 else f"{summary.changed} students"
+        yield f"The points of {students} changed since the last run: {out / 'changed.csv'}"
 
 
 def remaining_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:

@@ -106,8 +106,8 @@ def _lost(sheets: Sequence[SheetGrade], before: Mapping[tuple[str, int], Previou
 def _outcome(sheet: SheetGrade) -> str:
     """Whether a sheet was graded, in words."""
     if sheet.graded:
-        return "graded" if sheet.row.holds.answered else "graded (no task is answered)"
-    return NOTHING if sheet.row is None else "handed in (not graded)"
+        return "graded" if sheet.row.holds.answered else "left the sheet unanswered"
+    return NOTHING if sheet.row is None else "could not be graded"
 
 
 def _own_cases(run: Run, lectures: Sequence[int]) -> list[str]:

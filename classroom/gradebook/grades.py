@@ -15,7 +15,7 @@ from classroom.sheets import items_of
 from classroom.states import By, State
 from grading.task import Task
 
-NOTHING = "nothing handed in"
+NOTHING = "submitted nothing"
 """What is said of a student without a file."""
 WHOLE = "In this class a task counts all or nothing."
 REVIEWED_FLAGS = (Flag.FORGED, Flag.FLOODED, Flag.NOT_JUDGED)

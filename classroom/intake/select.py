@@ -324,5 +324,5 @@ def _why_not(row: Listed, chosen: Listed, by_person: bool) -> tuple[str, str]:
         said = f"which counts{besides}; if this one is later, choose it with --count"
         odd = f"is from another download than {name}, {said}"
         return f"not counted: {name} from another download counts", odd
-    odd = f"handed in at the same time as {name}, which counts{besides}; {CHOOSE}"
-    return f"not counted: {name}, handed in at the same time, counts", odd
+    odd = f"submitted at the same time as {name}, which counts{besides}; {CHOOSE}"
+    return f"not counted: {name}, submitted at the same time, counts", odd

@@ -94,7 +94,7 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
         lost.setdefault(id, []).insert(0, f"sheet {lecture}: {said}, 0 points")
     lines = ["<h2>Who needs help, and with what</h2>"]
     if not behind:
-        lines.append("<p>Everybody has half of the points or more, and handed in every sheet.</p>")
+        lines.append("<p>Everybody has half of the points or more, and submitted every sheet.</p>")
     rule = f"less than {STRUGGLES:.0%} of the points, or a sheet that is missing or not graded"
     weak = "the tasks that earned them less than half of the points"
     lines.append(f"<p>Students who have {rule}, with {weak}.</p>")
@@ -105,8 +105,8 @@ def _page(store: Store, tasks: Mapping[str, Task], lectures: list[int], behind: 
         lines.append(f"<p>{html.escape(said)}</p>")
     for share, id, name, missing, broken in sorted(behind, key=lambda row: (row[0], row[1])):
         said = f"{name or id} ({id}): {share:.0%} of the points"
-        said += f"; not handed in: {', '.join(map(str, missing))}" if missing else ""
-        said += f"; handed in, not graded: {', '.join(map(str, broken))}" if broken else ""
+        said += f"; not submitted: {', '.join(map(str, missing))}" if missing else ""
+        said += f"; submitted, not graded: {', '.join(map(str, broken))}" if broken else ""
         items = "".join(f"<li>{html.escape(title)}</li>" for title in lost.get(id, [])[:12])
         lines.append(f"<h3>{html.escape(said)}</h3><ul>{items}</ul>")
     items = "".join(

@@ -123,7 +123,7 @@ ODD = [
     ({"a.html": (b"<html>", EARLY)}, NONE, "It is not a notebook (.html)", "not graded"),
     ({"a.ipynb.txt": (sheet(RIGHT), EARLY)}, FULL, "ok", ""),
     ({"a.rar": (b"Rar!", EARLY)}, NONE, "It is an archive that is not opened", "not graded"),
-    ({}, NONE, "nothing handed in", ""),
+    ({}, NONE, "submitted nothing", ""),
     ({"a.ipynb": (CONFLICT, EARLY)}, NONE, "marks of an unfinished merge", "not graded"),
     ({"a.ipynb": (sheet(RIGHT), EARLY), "figure.png": (b"\x89PNG", EARLY)}, FULL, "ok", ""),
     ({"a.ipynb": (b"", EARLY)}, NONE, "The file is empty", "not graded"),

@@ -309,7 +309,7 @@ def test_blind_and_named_weeks_share_students(tmp_path):
     assert {(row["sheet 2"], row["final"]) for row in rows} == {("", "no")}
     page = (tmp_path / "term" / "course.html").read_text(encoding="utf-8")
     assert "Names are not known yet for 4 sheets of: 2." in page
-    assert "not handed in: 2" not in page and "Participant" not in page
+    assert "not submitted: 2" not in page and "Participant" not in page
     for one in members:
         one.number -= 300
     table = fake_class.moodle(tmp_path / "named", members)
@@ -362,7 +362,7 @@ def test_blind_week_reports_nobody_as_missing(tmp_path, form):
         row["id"].startswith(("Participant", "anon_")) for row in rows_of(out / "grades.csv")
     )
     assert rows_of(tmp_path / "term" / "totals.csv") == []
-    assert "not handed in" not in (tmp_path / "term" / "course.html").read_text()
+    assert "not submitted" not in (tmp_path / "term" / "course.html").read_text()
     rows_named = {f"u{n}" for n in (901, 902, 903)} | {f"s{n}@example.org" for n in (901, 902, 903)}
     place = tmp_path / "again"
     place.mkdir()

@@ -190,7 +190,7 @@ def test_later_download_regrades_only_changes(tmp_path, form):
         done = graded(tmp_path / name, tmp_path / "out", examiner=watched)
         empty = sum(one.points == 0 for one in members)
         assert len(seen) == 10 and done.counts["graded"] == 10 - empty > 0
-        assert done.counts["graded (no task is answered)"] == empty > 0
+        assert done.counts["left the sheet unanswered"] == empty > 0
     assert len(points_of(tmp_path / "out")) == 10
 
 
@@ -198,7 +198,7 @@ def test_missing_submission_has_a_row_and_takes_points(small):
     _, out = small
     again(small)
     row = next(r for r in rows_of(out / "grades.csv") if r["id"] == "dan")
-    assert (row["status"], row["points"]) == ("nothing handed in", "0")
+    assert (row["status"], row["points"]) == ("submitted nothing", "0")
     again(small, correct=(("dan", "essay", "2", "Told me."),))
     assert points_of(out)["dan"] == 2
 

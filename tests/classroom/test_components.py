@@ -545,7 +545,7 @@ def test_gradescope_runs_the_same_grader(container):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "nothing handed in"),
+        ({}, "submitted nothing"),
         ({"sheet": notebook([f"check('{OTHER}')"])}, "It is sheet 5. Hand in sheet 2"),
         ({"sheet": b"<<<<<<< HEAD\n"}, "marks of an unfinished merge"),
     ],

@@ -177,7 +177,7 @@ def test_gradescope_is_told_why_nothing_was_graded(tmp_path):
     gradescope.write(path, [SheetGrade(ADA, 2)], {}, Policy(visibility="hidden"))
     document = json.loads(path.read_text())
     assert (document["score"], document["visibility"]) == (0, "hidden")
-    assert document["output"] == "nothing handed in that is a notebook (.ipynb)"
+    assert document["output"] == "submitted nothing that is a notebook (.ipynb)"
 
 
 def test_policy_tables_refuse_unknown_keys_and_values():

@@ -41,7 +41,7 @@ def test_simultaneous_files_say_which_has_more_answers(tmp_path):
     [row] = [r for r in rows_of(tmp_path / "out" / "look.csv") if "same time" in r["what"]]
     assert "which counts, and contains more answers;" in row["what"]
     said = {row["file"]: row["status"] for row in rows_of(tmp_path / "out" / "files.csv")}
-    told = "not counted: ada/x-1.ipynb, handed in at the same time, counts"
+    told = "not counted: ada/x-1.ipynb, submitted at the same time, counts"
     assert said["ada/x.ipynb"] == told
     flags = {row["id"]: row["flags"] for row in rows_of(tmp_path / "out" / "grades.csv")}
     assert sorted(flags.values()) == ["", "no task is answered"]

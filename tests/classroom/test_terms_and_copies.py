@@ -53,8 +53,8 @@ def test_a_term_has_totals_and_says_who_needs_help(tmp_path):
     assert [float(rows["ada"][f"sheet {n}"]) for n in (2, 5)] == [FULL, 0]
     assert float(rows["bob"]["points"]) == fake_class.SOME
     page = (term / "course.html").read_text(encoding="utf-8")
-    assert "Cem (cem): 0% of the points; not handed in: 5" in page
-    assert "Bob (bob): " in page and "% of the points; handed in, not graded: 5" in page
+    assert "Cem (cem): 0% of the points; not submitted: 5" in page
+    assert "Bob (bob): " in page and "% of the points; submitted, not graded: 5" in page
     assert "Students who have less than 50% of the points, or a sheet that is missing" in page
     assert page.count("sheet 2: all of it, 0 points") == 1  # and not each task of it once more
     titles = {item.task: f"2.{item.number} {item.title}" for item in sheets()[2].items}
@@ -73,8 +73,8 @@ def test_totals_do_not_depend_on_wording(tmp_path, monkeypatch):
     told["correct"] = (("ada", "stable_softmax", "0", ""),)
     assert graded(texts, term / "sheet-2", told=told).waiting == 0
     page = (term / "course.html").read_text(encoding="utf-8")
-    assert "Bob (bob): 0% of the points; handed in, not graded: 2" in page
-    assert "Cem (cem): 0% of the points; not handed in: 2" in page
+    assert "Bob (bob): 0% of the points; submitted, not graded: 2" in page
+    assert "Cem (cem): 0% of the points; not submitted: 2" in page
     assert "Ada (ada): 29% of the points" in page and "Texts that wait" not in page
 
 
