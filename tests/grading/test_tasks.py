@@ -706,6 +706,8 @@ def test_who_returns_none_is_named():
     """The harness goes on with None, which then lacks what it needs."""
 
     class Twice:
+        kept = None
+
         def __init__(self, by):
             self.by = by
 
@@ -723,10 +725,10 @@ def test_who_returns_none_is_named():
         twice = answer(2)
         return twice(x) + twice.weight().sum()
 
-    def writes_over(answer, x):
+    def reads_kept(answer, x):
         twice = answer(2)
         twice.weight()
-        return twice(x).no_such_attribute
+        return twice(x) + twice.kept.sum()  # what is None here, no call has returned
 
     for harness, answer, who in (
         (pair, lambda x: None, "doubled"),
@@ -738,7 +740,7 @@ def test_who_returns_none_is_named():
         message = grade(right, answer, 0).message
         assert message.startswith(f"On case 1 of 2: {who} returns None. Is a return statement ")
     case = [Case((np.arange(2.0),))]
-    (outcome,) = run(example(harness=writes_over), Twice, case)
+    (outcome,) = run(example(harness=reads_kept), Twice, case)
     assert outcome.status is Status.REFUSED
 
 
