@@ -135,7 +135,7 @@ def test_submission_times_come_from_moodle(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
-def test_a_file_put_in_by_hand_never_takes_the_time_of_an_older_file(tmp_path, form):
+def test_a_file_put_in_by_hand_has_no_time_of_its_own(tmp_path, form):
     one = fake_class.Made(901, "Ada Byron", files={"a.ipynb": (sheet(fake_class.HALF), LATER)})
     table = FORMS[form](tmp_path / "in", [one])
     id, day = IDS[form](one), "Sunday, 1 November 2026, 10:03 PM"

@@ -24,7 +24,7 @@ def test_new_results_are_the_owners_alone(small, tmp_path):
     assert all(path.stat().st_mode & 0o044 for path in (term / "sheet-2" / "feedback").iterdir())
 
 
-def test_mistyped_names_are_refused_before_anything_is_written(small, tmp_path, capsys):
+def test_mistyped_names_leave_nothing_behind(small, tmp_path, capsys):
     from classroom.cli import main
 
     folder = small[0]

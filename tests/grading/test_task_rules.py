@@ -96,7 +96,7 @@ def test_hints_do_not_repeat_the_statement(task):
         assert not [part for part in twice if f" {part} " in said], hint
 
 
-def test_a_written_task_knows_how_many_sentences_it_asks_for():
+def test_a_written_task_knows_how_many_sentences():
     counts = {"four": 4, "six": 6}
     for task in TASKS:
         [path] = (ROOT / "grading/tasks").glob(f"*/{task.name}.py")

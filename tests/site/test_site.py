@@ -286,7 +286,7 @@ def test_paper_cuts_nothing_off(name, browser, base):
     page.close()
 
 
-def test_paper_keeps_what_an_explorable_shows_on_buttons(browser, base):
+def test_paper_keeps_what_stands_on_buttons(browser, base):
     """The grid of masks with the choices made, and the passage; not what is only pressed."""
     page = browser.new_page()
     page.emulate_media(media="print")
