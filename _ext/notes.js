@@ -1,5 +1,6 @@
 /* Speaker's notes: what `present.js` shows in a second window. The part of the session's plan for the
-   slide on the projector, the next slide, and a clock that counts from when the window was opened. */
+   slide on the projector, the next slide, and a clock that counts from when the window was opened. It
+   joins the slides again after their page was loaded anew, and the clock goes on. */
 
 window.lamplightNotes = (view, { slides, at, show, fit }) => {
   const { document: page } = view;
@@ -50,18 +51,21 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   const clock = make("output"), minute = make("output"), count = make("span"), now = make("main");
   const following = make("div", { className: "next", inert: true, ariaHidden: "true" });
   const button = (textContent, onclick) => make("button", { type: "button", textContent, onclick });
-  let start = Date.now();
   const tick = () => {
     clock.textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    minute.textContent = `minute ${Math.floor((Date.now() - start) / 60000)}`;
+    minute.textContent = `minute ${Math.floor((Date.now() - view.lamplightBegan) / 60000)}`;
   };
   page.body.replaceChildren(
-    make("header", {}, clock, minute, button("Restart the clock", () => { start = Date.now(); tick(); }), count,
+    make("header", {}, clock, minute, button("Restart the clock", () => { view.lamplightBegan = Date.now(); tick(); }), count,
       button("← Previous", () => show(at() - 1)), button("Next →", () => show(at() + 1))),
     now, make("aside", {}, make("h1", { textContent: "Next slide" }), following),
     make("footer", {}, make("p", { textContent: plan.cut && `When time runs short: ${plan.cut}` })));
+  /* A text, since functions end with the page that they come from. */
+  if (!view.lamplightBegan) view.setInterval("try { opener.lamplightJoin?.(window); } catch {}", 500);
+  view.lamplightBegan ??= Date.now();
   tick();
-  view.setInterval(tick, 1000);
+  view.clearInterval(view.lamplightTicks);
+  view.lamplightTicks = view.setInterval(tick, 1000);
 
   const update = () => {
     count.textContent = `slide ${at() + 1} of ${slides.length}`;

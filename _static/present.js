@@ -2,9 +2,11 @@
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
    section and what there is to see; a cell with the tag `no-slide` is left out, and one with `slide` in
    its metadata brings a sentence along; code that the page shows without running it is left out. Arrow
-   keys or a clicker turn, Space opens what is folded and then turns, B shows nothing, N opens the
-   speaker's notes in a second window (`_ext/notes.js`), Escape leads back. What is too tall is drawn smaller. The print button gives a hand-out to fill in, without
-   results, as does printing from an address with `?present&fill-in`; without these all folds are open. */
+   keys or a clicker turn, a number and Enter go to that slide, Space opens what is folded and then
+   turns, B shows nothing, N opens the speaker's notes in a second window (`_ext/notes.js`), Escape leads
+   back, and Present goes on from there. What is too tall is drawn smaller. The print button gives a
+   hand-out to fill in, without results, as does printing from an address with `?present&fill-in`;
+   without these all folds are open. What the reader guessed or chose is on neither. */
 
 (() => {
   const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4;
@@ -27,7 +29,7 @@
     return title.textContent.trim();
   };
   const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .highlight-python, .toctree-wrapper";
-  let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null;
+  let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null, typed = "";
   const asked = new URLSearchParams(location.search);
   let toFillIn = asked.has("fill-in"); // the hand-out: without results
 
@@ -151,9 +153,14 @@
   /* The window opens at once, since browsers allow that only in answer to a key or a click. */
   const openNotes = () => {
     if (notes && !notes.closed) return notes.focus();
-    notes = open("", "lamplight-notes", "popup,width=900,height=700");
-    if (!notes) return;
-    notes.addEventListener("keydown", onKey);
+    const view = open("", "lamplight-notes", "popup,width=900,height=700");
+    if (view) window.lamplightJoin(view);
+  };
+  /* The window of notes asks for this again and again, so that it goes on after this page was left. */
+  window.lamplightJoin = (view) => {
+    if (!stage || view === notes) return;
+    notes = view;
+    notes.onkeydown = onKey;
     const fill = () => { tell = window.lamplightNotes(notes, { slides, at: () => at, show, fit }); };
     if (window.lamplightNotes) return fill();
     const root = document.documentElement.dataset.content_root ?? "../";
@@ -167,7 +174,9 @@
     document.documentElement.classList.add("presenting");
     build(top, true);
     const turn = (text, label, step) => make("button", { type: "button", textContent: text, ariaLabel: label, onclick: () => show(at + step) });
-    stage.append(make("nav", { ariaLabel: "Slides" }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
+    /* A click leaves the focus where it is, or Space would press the button again. */
+    const still = (event) => event.preventDefault();
+    stage.append(make("nav", { ariaLabel: "Slides", onmousedown: still }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
       turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
       make("button", { type: "button", textContent: "Hand-out", title: "Print the slides for students: without results, with lines to write on", onclick: () => { toFillIn = true; print(); } }),
       make("button", { type: "button", textContent: "With results", title: "Print the slides with all results", onclick: () => { toFillIn = false; print(); } }),
@@ -188,8 +197,8 @@
     moved = [];
     slides = [];
     stage.remove();
-    stage = tell = null;
     notes?.close();
+    stage = tell = notes = null;
     document.documentElement.classList.remove("presenting");
     address();
     button.focus();
@@ -199,8 +208,11 @@
     if (!stage || event.ctrlKey || event.metaKey || event.altKey) return;
     const own = event.target.closest("input, select, textarea, [role=slider]");
     const pressed = event.target.closest("button, a, summary, label");
+    const number = typed;
+    typed = !own && /^\d$/.test(event.key) ? typed + event.key : "";
     const keys = { PageDown: 1, PageUp: -1, ...(own ? {} : { ArrowRight: 1, ArrowLeft: -1 }) };
     if (event.key === "Escape") stop();
+    else if (number && event.key === "Enter") show(number - 1);
     else if (keys[event.key]) show(at + keys[event.key]);
     else if (event.key === " " && !own && !pressed) {
       const folded = [...slides[at].querySelectorAll("details:not([open]):not(.fold-code)")]
@@ -252,7 +264,7 @@
   addEventListener("load", () => {
     const bar = document.querySelector(".article-header-buttons");
     if (!bar || !/lectures\/[^/]+\.html$/.test(location.pathname)) return;
-    button = make("button", { type: "button", className: "btn btn-sm present-button", title: "Present as slides", ariaLabel: "Present as slides", onclick: () => start() });
+    button = make("button", { type: "button", className: "btn btn-sm present-button", title: "Present as slides", ariaLabel: "Present as slides", onclick: () => start(at) });
     button.innerHTML = '<svg class="icon" aria-hidden="true" viewBox="0 0 24 24"><path d="M2 3h20v2H2zm1 3h18v11h-8v2l4 3h-3l-2-1.5L10 22H7l4-3v-2H3zm6 2v7l6-3.5z"/></svg>';
     bar.prepend(button);
     if (asked.has("present")) start((parseInt(asked.get("present")) || 1) - 1);

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT, first_and_full
-from tests.site.site_rules import LAID_OUT
+from tests.site.site_rules import LAID_OUT, serve
 
 HTML = ROOT / "_build" / "html"
 EVERY = sorted((HTML / "lectures").glob("*.html"))
@@ -276,3 +276,70 @@ def test_a_clicker_can_show_nothing(present):
     page.keyboard.press(".")
     page.keyboard.press("PageDown")
     assert page.locator(".slide.on h2").is_visible()
+
+
+def test_paper_shows_nothing_a_reader_chose(present):
+    page = present(LECTURES[0])
+    page.evaluate(
+        """() => {
+          document.querySelectorAll(".slide").forEach((slide) => slide.classList.add("on"));
+          document.querySelectorAll(".slide .quiz .option input").forEach((i) => i.click());
+          const field = document.querySelector(".slide .predict .guess input");
+          field.value = "12345";
+          field.form.requestSubmit();
+        }"""
+    )
+    of_reader = page.locator(".slide :is(.your-guess, .why, .guess, .predict [role=status] strong)")
+    assert of_reader.locator("visible=true").count() >= 8
+    page.emulate_media(media="print")
+    for name in ("Hand-out", "With results"):
+        page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
+        page.get_by_role("button", name=name, include_hidden=True).dispatch_event("click")
+        assert of_reader.locator("visible=true").count() == 0
+        marks = page.locator(".slide .option input").evaluate_all(
+            "all => all.map(i => getComputedStyle(i).appearance)"
+        )
+        assert len(marks) >= 8 and set(marks) == {"none"}
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
+def test_notes_go_on_after_a_reload(browser):
+    """They show the slide again, and their clock is not set to 0."""
+    with serve(HTML) as base:
+        page = browser.new_page()
+        page.goto(f"{base}lectures/{LECTURES[0].name}?present=3")
+        page.wait_for_selector(".slide.on")
+        with page.expect_popup() as opened:
+            page.keyboard.press("n")
+        notes = opened.value
+        notes.wait_for_selector("main h1")
+        notes.evaluate("window.lamplightBegan -= 10 * 60000")
+        page.goto(f"{base}pages/glossary.html")
+        page.go_back()
+        page.wait_for_selector(".slide.on")
+        page.keyboard.press("PageDown")
+        notes.get_by_text("slide 4 of").wait_for()
+        assert notes.get_by_text("minute 10").is_visible()
+        notes.keyboard.press("PageDown")
+        assert page.locator(".present .count").inner_text().startswith("5 ")
+        page.close()
+
+
+def test_a_number_jumps_and_slides_resume(present):
+    page = present(LECTURES[0])
+    shown = page.locator(".present .count")
+    for key in ("1", "2", "Enter"):
+        page.keyboard.press(key)
+    assert shown.inner_text().startswith("12 ")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Present as slides").click()
+    assert shown.inner_text().startswith("12 ")
+
+
+def test_space_opens_a_fold_after_a_click_on_the_bar(present):
+    page = present(LECTURES[0])
+    result = page.locator(".slide.on details.result")
+    while not result.count():
+        page.get_by_role("button", name="Next slide").click()
+    page.keyboard.press("Space")
+    assert result.first.get_attribute("open") is not None
