@@ -55,10 +55,13 @@
     const found = new Map();
     const texts = new Set([question, better, translated].filter(Boolean));
     for (const text of texts)
-      for (const hit of ranked(text, text === question ? 1.2 : 1))
-        if ((found.get(hit.entry)?.points ?? 0) < hit.points) found.set(hit.entry, hit);
+      for (const hit of ranked(text, text === question ? 1.2 : 1)) {
+        const before = found.get(hit.entry);
+        const finders = [...(before?.finders ?? []), ...hit.finders];
+        found.set(hit.entry, { ...hit, finders, points: Math.max(before?.points ?? 0, hit.points) });
+      }
     if (!found.size)
-      for (const word of words(question))
+      for (const word of new Set(words(`${question} ${translated}`)))
         for (const hit of ranked(word, 1)) {
           const before = found.get(hit.entry);
           if (before) { before.points += hit.points; before.finders.push(...hit.finders); }
@@ -67,12 +70,13 @@
     return [...found.values()].sort((a, b) => b.points - a.points || b.entry.weight - a.entry.weight);
   };
 
-  /* A part of the text around the first word that was found, the words marked. */
+  /* The part of the text that holds most of the words that were found, marked. */
   const excerpt = ({ entry, finders }) => {
     const line = document.createElement("p"), { text } = entry;
     const places = finders.flatMap((find) => [...fold(text).matchAll(find)].map((m) => [m.index, m[0].length]))
       .sort(([a], [b]) => a - b);
-    const first = places[0]?.[0] ?? 0;
+    const within = ([from]) => new Set(places.map(([place]) => place).filter((place) => place >= from && place < from + 2 * AROUND)).size;
+    const [first] = places.reduce((best, place) => (within(place) > within(best) ? place : best), places[0] ?? [0]);
     let from = Math.max(0, first - AROUND), to = Math.min(text.length, first + 2 * AROUND);
     if (from) from = text.indexOf(" ", from) + 1;
     if (to < text.length) to = text.lastIndexOf(" ", to);

@@ -22,7 +22,7 @@ LEFT_OUT = ("pages/genindex", "pages/bibliography", "pages/execution_times")
 WEIGHTS = {
     "index": 1.0,
     "lectures/": 1.0,
-    "pages/glossary": 0.9,
+    "pages/glossary": 0.85,
     "pages/open": 0.5,
     "exercises/": 0.3,
 }
@@ -34,6 +34,7 @@ MOST = 600  # letters of a section's text, on pages other than lectures and the 
 KINDS = {"lectures/": "Lecture", "exercises/": "Exercises", "solutions/": "Model answers"}
 
 SYNONYMS = {
+    "-inf": "−∞",
     "ai": "transformer",
     "attention head": "head",
     "autoregressive": "causal mask",
@@ -78,10 +79,12 @@ SYNONYMS = {
     "mha": "multi-head attention",
     "mlp": "feed-forward",
     "multihead": "multi-head",
+    "nan": "fully masked rows",
     "nmt": "translation",
     "nucleus": "top-p",
     "position embedding": "position encoding",
     "pointer network": "pointer-generator",
+    "presenter notes": "session plans",
     "plagiarism": "similar answers",
     "positional": "position",
     "qkv": "queries keys values",
@@ -92,6 +95,8 @@ SYNONYMS = {
     "seq2seq": "translation",
     "sequence to sequence": "translation",
     "skip connection": "residual",
+    "speaker notes": "session plans",
+    "speaker's notes": "session plans",
     "squad": "question answering",
     "sqrt": "√d_k",
     "subword": "byte pair encoding",

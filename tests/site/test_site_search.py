@@ -84,10 +84,13 @@ QUERIES = {
     "seq2seq": "09",
     "head pruning": "glossary 12",
     "kv-cache": "08",
+    "speaker notes": "sessions",
 }
 # What is typed, and the one section that introduces it.
 PLACES = {
     "hallucination": "11 what-a-summary-can-get-wrong",
+    "nan": "04 fully-masked-rows",
+    "attention is -inf nan softmax": "04 fully-masked-rows",
     "hallucinate": "11 what-a-summary-can-get-wrong",
     "bert": "10 three-families-of-transformers",
     "why sqrt": "03 why-scores-are-divided-by-d-k",
@@ -134,6 +137,8 @@ def test_how_to_run_it_is_found(query, page_name, page):
     page.locator("#search-field").fill(query)
     link = page.locator("#search-results li a").first.get_attribute("href")
     assert link.startswith(f"{page_name}.html")
+    if query == "install":
+        assert "make lab" in page.locator("#search-results li p").first.inner_text()
 
 
 def test_texts_hold_no_keys_and_no_markup(page):
