@@ -118,7 +118,7 @@ def test_sheet_falls_back_to_a_random_model(tmp_path):
     said = run_without_the_model("solutions/13_a_real_one.ipynb", tmp_path)
     assert "a random model: 4 blocks" in said
     assert "10 of 10 tasks" in said
-    assert "a random model: head" in said
+    assert "a random model: L" in said
     assert "a random model: at most 0.50 of a step" in said
 
 
