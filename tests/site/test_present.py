@@ -217,13 +217,22 @@ def test_lecture_4_says_on_slides_what_a_speaker_needs(present):
 
     assert slide("and it was served with wine") == slide("How many of the twelve outputs")
     assert "because its score goes to −∞" in texts[slide("What weight does token 0 give")]
-    assert "its score becomes −∞" in texts[slide("The mask comes after the scaling") + 1]
-    assert slide("What will the three rows sum to?") < slide("The mask comes after the scaling")
-    assert slide("one of 4 adjectives") < slide("Which of the three reaches the lowest loss?")
+    first, rows = slide("There is no mask yet"), slide("What will the three rows sum to?")
+    assert slide("How many of the twelve outputs") == first
+    assert slide("A causal mask lets each token attend") == slide("True means “may attend”") == rows
+    assert slide("its score becomes −∞") == rows + 1
+    assert slide("If any output before t changes") < slide("Which of the five masks pass")
+    assert slide("strict, tril(−1)") == slide("Which of the five masks pass")
+    lowest = slide("Which of the three reaches the lowest loss?")
+    assert slide("one of 4 adjectives") == slide("the best possible loss is log k") < lowest
+    assert lowest < slide("A loss below the entropy is the symptom of a leak.")
+    assert slide("The remedy is a padding mask") == slide("32 pad tokens") + 1
     said = page.locator(".slide .for-slides")
-    assert said.count() == 3
+    assert said.count() == 12
     page.evaluate("document.querySelectorAll('.slide').forEach(s => s.classList.add('on'))")
-    assert all(said.nth(n).is_visible() for n in range(3))
+    assert all(said.nth(n).is_visible() for n in range(12))
+    before = page.locator(SLIDE).all_inner_texts()[: lowest + 1]
+    assert not any("1.19" in text for text in before)
     page.keyboard.press("Escape")
     assert page.locator(".for-slides:visible").count() == 0
 
