@@ -153,7 +153,12 @@
   /* The window opens at once, since browsers allow that only in answer to a key or a click. */
   const openNotes = () => {
     if (notes && !notes.closed) return notes.focus();
-    const view = open("", "lamplight-notes", "popup,width=900,height=700");
+    const inWindow = (name) => open("", name, "popup,width=900,height=700");
+    let view = inWindow("lamplight-notes");
+    try { view?.document; } catch { // from files, a page loaded anew may not write into its old window
+      view.close();
+      view = inWindow("_blank");
+    }
     if (view) window.lamplightJoin(view);
   };
   /* The window of notes asks for this again and again, so that it goes on after this page was left. */
