@@ -25,6 +25,9 @@ IMPORT = re.compile(r"""@import\s+["']([^"':]+)["'];""")
 WORD = re.compile(r"[A-Za-z_][\w-]*")
 CODE = re.compile(r'<div class="highlight"><pre>.*?</pre>', re.DOTALL)
 DRAWING = re.compile(r"<svg\b(?=[^>]*role=).*?</svg>", re.DOTALL)
+CLIPPED = re.compile(  # the end of a group, and the beginning of the next with the same clip
+    r'(<g clip-path="([^"]*)">(?:(?!</?g\b).)*)</g>\s*<g clip-path="\2">', re.DOTALL
+)
 TIPS = re.compile(r' data-bs-(?:placement="[^"]*"|toggle="tooltip")')
 SPY = re.compile(r' data-bs-(?:spy|target|root-margin)="[^"]*"')
 SYMBOL = re.compile(  # d_k, T_q, h_(t−1) in a text; √ may stand before, but no part of a name
@@ -181,7 +184,7 @@ def with_fewer_groups(page: str) -> str:
 
 
 def without_groups(svg: str, page: str) -> str:
-    """A figure of matplotlib without the groups that only have a name that nothing refers to."""
+    """A figure without groups that nothing refers to; neighbours with one clip share a group."""
     kept, open_groups = [], []
     for part in re.split(r"(</?g\b[^>]*>)", svg):
         if re.fullmatch(r"<g[^>]*/>", part):
@@ -195,7 +198,10 @@ def without_groups(svg: str, page: str) -> str:
             kept.append("" if open_groups.pop() else part)
         else:
             kept.append(part)
-    return "".join(kept)
+    svg, pairs = "".join(kept), 1
+    while pairs:
+        svg, pairs = CLIPPED.subn(r"\1", svg)
+    return svg
 
 
 def without_measures(script: str) -> str:
