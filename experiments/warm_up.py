@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 os.environ["LAMPLIGHT_QUIET"] = "1"
 
@@ -57,6 +58,8 @@ def run(warmup: int, seed: int) -> dict:
 def main() -> None:
     """Train, write the table."""
     torch.set_num_threads(1)
+    start = time.process_time()
+    runs = [run(warmup, seed) for warmup in (WARMUP, 0) for seed in SEEDS]
     head = {
         "made_by": "experiments/warm_up.py",
         "torch": torch.__version__.split("+")[0],
@@ -64,9 +67,9 @@ def main() -> None:
         "steps": STEPS,
         "lr": LR,
         "every": EVERY,
+        "cpu_seconds": round(time.process_time() - start),
     }
     text = json.dumps(head, indent=1)[:-2]
-    runs = [run(warmup, seed) for warmup in (WARMUP, 0) for seed in SEEDS]
     lines = ",\n".join("  " + json.dumps(row) for row in runs)
     FILE.write_text(f'{text},\n "runs": [\n{lines}\n ]\n}}\n', encoding="utf-8")
 

@@ -9,7 +9,7 @@ task = TaskFile(
     "implement",
     points=8,
     minutes=15,
-    section="Layer normalization allows larger learning rates",
+    section="Layer normalization allows larger steps",
     two_at_once=True,
     outcome="write a residual connection and a layer norm, and say what each of them preserves",
     forbidden=(
