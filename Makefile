@@ -45,7 +45,8 @@ wanted:
 	@for file in $(NB) $(FILE); do [ -f "$$file" ] || { \
 	  echo "There is no $$file here. Name it as in: make check NB=lectures/04_masks.ipynb"; exit 1; }; done
 
-FAULTY := { echo "Something is wrong: the short summary above names each failed check."; exit 1; }
+FAULTY := { [ $$? = 2 ] && echo "The run was stopped before its end; what failed until then is named above." || \
+  echo "Something is wrong: the short summary above names each failed check."; exit 1; }
 ONLINE := $(BIN)/python -m pytest -q -m network tests/tools/test_install.py
 TESTS := $(BIN)/python tools/offline.py $(BIN)/python -m pytest -n auto --no-loadscope-reorder
 

@@ -150,6 +150,8 @@ def exercise_from(solution: NotebookNode) -> NotebookNode:
         if cell.cell_type == "code":
             cell.source = stub(cell.source)
             cell.outputs, cell.execution_count = [], None
+            for passing in ("execution", "lines_to_next_cell"):  # as tools/execute.py leaves out
+                cell.metadata.pop(passing, None)
     return exercise
 
 

@@ -343,6 +343,17 @@ def test_shared_sentences_are_used_twice_or_more():
         assert sentence.endswith((".", "!", "?"))
 
 
+def test_a_sheet_leaves_out_what_jupytext_left():
+    """Or it would differ from the sheet that is made after the solution was executed."""
+    path = ROOT / "solutions/04_masks.ipynb"
+    solution = nbformat.read(path, as_version=4)
+    wanted = generate.exercise_from(solution)
+    for cell in solution.cells:
+        if cell.cell_type == "code":
+            cell.metadata["lines_to_next_cell"] = 2
+    assert generate.exercise_from(solution) == wanted
+
+
 def test_generate_keeps_a_sheet_with_work_in_it(tmp_path, monkeypatch):
     """git's own version may be, and so may what was written here, committed or not."""
     monkeypatch.setattr(generate, "WRITTEN", tmp_path / ".written")
