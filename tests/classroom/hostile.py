@@ -473,13 +473,13 @@ old = nbformat.v3.new_notebook(
 )
 CASES["old-format"] = Trial(12, nbformat.v3.writes_json(old).encode(), clean=True)
 BROKEN = {
-    "not-json.ipynb": (b"# just text", "not JSON"),
+    "not-json.ipynb": (b"# just text", "damaged or incomplete"),
     "empty.ipynb": (b"", "empty"),
     "no-cells.ipynb": (notebook([]), "no cells"),
     "latin.ipynb": (notebook(cells_with()).replace(b"colab", "é".encode("latin-1")), "not UTF-8"),
     "large.ipynb": (b'{"x": "' + b"a" * 50_000_000 + b'"}', "larger than 50 MB"),
     "number.ipynb": (b"17", "not a notebook"),
-    "deep.ipynb": (b"[" * 100_000, "not JSON"),
+    "deep.ipynb": (b"[" * 100_000, "damaged or incomplete"),
     "odd-cells.ipynb": (b'{"nbformat": 4, "cells": [{"source": 3}, 7]}', "without text"),
     "ancient.ipynb": (b'{"nbformat": 1, "cells": []}', "no cells"),
     "other.ipynb": (notebook(["x = 1"]), "no task of the course"),

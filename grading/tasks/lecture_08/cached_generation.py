@@ -224,7 +224,7 @@ def cases(seed):
                 stop = written[where]
                 if stop in written[:where] or stop in beginning:
                     continue
-            elif stop in written:
+            elif stop in written or (inside == 1 and stop == beginning[-1]):
                 continue
             break
         kind = "edge cases" if where is None and len(found) > 1 else "ordinary cases"
