@@ -72,14 +72,16 @@ SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
 TEMPLATES = {"index.html", "search.html", "exercises/04_masks.html", "solutions/04_masks.html"}
 TEMPLATES |= {"lectures/05_multi_head_attention.html"}
 TEMPLATES |= {f"pages/{name}.html" for name in ("glossary", "open_the_model", "grading_situations")}
-"""A page of each kind: `make test` asks the slow rules of these, `make test-all` of every page."""
+"""A page of each kind. Of these alone `make test` asks the slow rules, and of all pages with model
+answers of one; `make test-all` asks all rules of every page."""
 
 
 def pages_and_rules():
     """Each page with each rule, page by page, so that each is opened once."""
     for page in PAGES:
         for rule in site_rules.EVERY_PAGE:
-            marks = [pytest.mark.full] if rule in SLOW and page not in TEMPLATES else []
+            later = rule in SLOW or page.startswith("solutions/")
+            marks = [pytest.mark.full] if later and page not in TEMPLATES else []
             yield pytest.param(page, rule, marks=marks, id=f"{rule.__name__}-{page}")
 
 
