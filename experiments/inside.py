@@ -46,7 +46,7 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from experiments.search import ROOT
+from experiments.search import ROOT, write_table
 from helpers.apps import story_model
 from helpers.apps.metrics import roc_auc
 from helpers.data.agreement import NOUNS, VERBS
@@ -320,10 +320,7 @@ def main() -> None:
         "opening": OPENING,
         "cpu_seconds": round(sum(row["cpu_seconds"] for row in runs.values())),
     }
-    rows = ",\n".join("  " + json.dumps(runs[job]) for job in jobs)
-    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + rows + "\n ]\n}\n"
-    table = ROOT / "helpers" / "results" / "stored" / "inside.json"
-    table.write_text(text, encoding="utf-8")
+    write_table("inside", head, runs=[runs[job] for job in jobs])
 
 
 if __name__ == "__main__":

@@ -31,12 +31,10 @@ The result depends on the seeds and, in the second digit, on the processor.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 os.environ["LAMPLIGHT_QUIET"] = "1"  # one bar for all runs instead of one for each
 
@@ -44,6 +42,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from experiments.search import ROOT, write_table
 from helpers.apps import story_model
 from helpers.data.stories import STORY_VOCABULARY
 from helpers.generation import generate
@@ -55,8 +54,6 @@ from helpers.tokens import Batch, next_word_batch
 from helpers.training import count_parameters, masked_cross_entropy, set_seed, train
 from helpers.viz.attention_viewer import to_html
 
-ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "helpers" / "results" / "stored" / "language_model.json"
 PICTURE = ROOT / "_static" / "agreement_head.html"
 OPENING = "The letters in the drawer under the lamp that hums"
 SEEDS = (0, 1, 2, 3)
@@ -217,11 +214,8 @@ def train_all() -> None:
         "temperatures": TEMPERATURES,
         "finder": FINDER,
     }
-    lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = json.dumps(head, indent=1)[:-2] + ',\n "runs": [\n' + lines + "\n ]\n}\n"
-    json.loads(text)
-    TABLE.write_text(text, encoding="utf-8")
-    print(f"{len(rows)} trainings, {head['cpu_seconds']} s of CPU time: {TABLE}")
+    table = write_table("language_model", head, runs=rows)
+    print(f"{len(rows)} trainings, {head['cpu_seconds']} s of CPU time: {table}")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ Writes `helpers/results/stored/order_verbs.json`, about five minutes of one core
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
@@ -24,13 +23,12 @@ import torch
 from torch import nn
 
 from experiments import order, order_opening
-from experiments.search import ROOT, SEEDS
+from experiments.search import SEEDS, write_table
 from helpers.data.agreement import AGREEMENT_VOCABULARY, ANSWERS, agreement_batch
 from helpers.results.comparison import results
 from helpers.tokens import IGNORE_INDEX, Batch
 from helpers.training import set_seed, train
 
-FILE = ROOT / "helpers" / "results" / "stored" / "order_verbs.json"
 FORMS = torch.tensor([AGREEMENT_VOCABULARY.ids[word] for word in ANSWERS])
 SETTINGS = {
     "agreement": ("order", "agreement"),
@@ -83,9 +81,7 @@ def main() -> None:
     head = {"made_by": "experiments/order_verbs.py", "torch": torch.__version__.split("+")[0]}
     head |= {"threads": 1, "attractors": order.ATTRACTORS}
     head["cpu_seconds"] = round(time.process_time() - start)
-    lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False) for row in runs)
-    text = json.dumps(head, indent=1, ensure_ascii=False)[:-2] + f',\n "runs": [\n{lines}\n ]\n}}\n'
-    FILE.write_text(text, encoding="utf-8")
+    write_table("order_verbs", head, runs=runs)
 
 
 if __name__ == "__main__":

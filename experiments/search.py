@@ -132,6 +132,17 @@ def search(
     return _write(name, head, pairs, kept.rows, seeds, search_seeds, choose)
 
 
+def write_table(name: str, head: Mapping, **parts: Sequence[Mapping]) -> Path:
+    """Store a table: what is said of it once, then its parts, a line for each row."""
+    text = json.dumps(head, indent=1)[:-2]
+    for part, rows in parts.items():
+        lines = ",\n".join("  " + json.dumps(row) for row in rows)
+        text += f',\n "{part}": [\n{lines}\n ]'
+    table = ROOT / "helpers" / "results" / "stored" / f"{name}.json"
+    table.write_text(text + "\n}\n", encoding="utf-8")
+    return table
+
+
 def plan(
     pairs: Sequence[tuple[str, object]],
     rows: Sequence[dict],
@@ -253,13 +264,7 @@ def _write(
         lr = choose(rates)
         parts["runs"] += [by_key[_key((model, setting, lr, seed))] for seed in seeds]
     head["cpu_seconds"] = round(sum(row["cpu_seconds"] for row in rows))
-    text = json.dumps(head, indent=1)[:-2]
-    for part, own in parts.items():
-        lines = ",\n".join("  " + json.dumps(row) for row in own)
-        text += f',\n "{part}": [\n{lines}\n ]'
-    table = ROOT / "helpers" / "results" / "stored" / f"{name}.json"
-    table.write_text(text + "\n}\n", encoding="utf-8")
-    json.loads(table.read_text(encoding="utf-8"))
+    table = write_table(name, head, **parts)
     print(f"{len(rows)} trainings, {head['cpu_seconds']} s of CPU time: {table.relative_to(ROOT)}")
     for pair in pairs:
         rates = tried[json.dumps(pair)]

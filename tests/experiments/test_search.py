@@ -10,7 +10,7 @@ import torch
 
 from experiments import limits_of_recurrence, order, order_opening, story_models, two_heads
 from experiments import search as module
-from experiments.search import plan, search
+from experiments.search import plan, search, write_table
 from helpers.data.agreement import agreement_batch
 from helpers.results import comparison as reading
 from helpers.results.comparison import choose_rate, plot_rates, results
@@ -284,6 +284,14 @@ def own_root(tmp_path, monkeypatch):
     (tmp_path / "helpers" / "results" / "stored").mkdir(parents=True)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize("name", ["inside", "language_model", "order", "order_verbs", "warm_up"])
+def test_a_table_is_written_as_it_is_stored(own_root, name):
+    stored = (ROOT / f"helpers/results/stored/{name}.json").read_text(encoding="utf-8")
+    head = json.loads(stored)
+    parts = {part: head.pop(part) for part in ("search", "runs") if part in head}
+    assert write_table(name, head, **parts).read_text(encoding="utf-8") == stored
 
 
 def trial_with_log(model, setting, lr, seed):
