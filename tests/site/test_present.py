@@ -237,6 +237,20 @@ def test_lecture_4_says_on_slides_what_a_speaker_needs(present):
     assert page.locator(".for-slides:visible").count() == 0
 
 
+def test_lecture_4_paints_nothing_before_its_first_vote(browser, present):
+    """The explorable and its table without JavaScript show the same weights: those of no mask."""
+    page = present(LECTURES[0], query="present=2")
+    cells = page.locator(".slide.on .stage tbody button")
+    live = [f"{float(text):.2f}" for text in cells.all_inner_texts()]
+    assert len(live) == 25 and "0.00" not in live
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(LECTURES[0].as_uri())
+    table = plain.locator("[data-explorable=paint_a_mask] table .number")
+    still = [text for text in table.all_text_contents() if text[0].isdigit()]
+    plain.context.close()
+    assert [f"{float(text):.2f}" for text in still] == live
+
+
 def test_keys_turn_after_an_answer(present):
     page = present(LECTURES[0])
     answer = page.locator(".slide.on .quiz input[type=radio]")

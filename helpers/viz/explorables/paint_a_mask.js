@@ -12,7 +12,7 @@ lamplight.explorable("paint_a_mask", (stage, config) => {
     "causal, padding left": (i, j) => j <= i && j > 1,
   };
   const ways = ["scores to −∞", "scores to −1e9", "scores to 0", "weights to 0 after softmax"];
-  let mask, way = ways[0], paint = null;
+  let mask, way = ways[0], paint = null, tested = false; // it opens without a verdict, for whoever has yet to predict one
 
   const project = (v, W) => W[0].map((_, c) => v[0] * W[0][c] + v[1] * W[1][c]);
   const attend = (vectors) => {
@@ -58,7 +58,7 @@ lamplight.explorable("paint_a_mask", (stage, config) => {
   const dab = (i, j) => { mask[i][j] = paint; painted(); };
   const painted = () => { preset.pick("", true); draw(); };
 
-  const preset = choose("Preset", Object.keys(presets), "causal", (name) => { use(name); draw(true); });
+  const preset = choose("Preset", Object.keys(presets), "none", (name) => { use(name); draw(true); });
   const use = (name) => { mask = all.map((i) => all.map((j) => presets[name](i, j))); };
   const where = choose("Where the mask is applied", ways, way, (w) => { way = w; draw(true); });
   const said = status();
@@ -68,7 +68,7 @@ lamplight.explorable("paint_a_mask", (stage, config) => {
   const draw = (flash) => {
     const { weights, outputs } = attend(x), leaks = [];
     /* The future-token test: replace one token, and see which earlier outputs move. */
-    all.forEach((j) => {
+    if (tested) all.forEach((j) => {
       const now = attend(x.map((v, t) => (t === j ? [v[0] + 0.9, v[1] - 0.7] : v))).outputs;
       all.slice(0, j).forEach((i) => {
         if (outputs[i].some((o, c) => Math.abs(o - now[i][c]) > 1e-9)) leaks.push([i, j]);
@@ -95,12 +95,14 @@ lamplight.explorable("paint_a_mask", (stage, config) => {
     });
     const empty = all.filter((i) => !mask[i].includes(true)).map((i) => `“${words[i]}”`);
     const n = new Set(leaks.map(([i]) => i)).size;
-    said.textContent = (leaks.length
+    said.textContent = (!tested ? "No cell is hidden yet. Hide one, or choose a preset: then each token is changed in turn."
+      : leaks.length
       ? `Leak: ${n} of ${T} outputs move${n === 1 ? "s" : ""} when a later token changes.`
       : "No leak: no output moves when a later token changes.")
       + (empty.length ? ` ${empty.join(" and ")} may attend to nothing, and the weights are `
         + `${["NaN", "uniform", "uniform", "zeros"][ways.indexOf(way)]}.` : "");
   };
-  use("causal");
+  use("none");
   draw();
+  tested = true;
 });

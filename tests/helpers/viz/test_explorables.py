@@ -366,6 +366,18 @@ def test_paint_a_mask_agrees_with_numpy_everywhere(play):
             assert verdict.startswith("Leak" if leaks else "No leak")
 
 
+def test_paint_a_mask_opens_without_a_mask_and_without_a_verdict(play):
+    """Lecture 4 asks what a head without a mask leaks after it has shown this."""
+    page = play(paint_a_mask())
+    pressed = page.locator(".stage button[aria-pressed=true]")
+    assert pressed.all_inner_texts()[:2] == ["none", "scores to −∞"] and pressed.count() == 27
+    _, leaks, verdict = painted_state(page)
+    assert not leaks and "eak" not in verdict
+    page.get_by_role("button", name="none", exact=True).click()
+    _, leaks, verdict = painted_state(page)
+    assert leaks == leaking_cells(MASKS["none"], WAYS[0]) and verdict.startswith("Leak: 4 of 5")
+
+
 def test_paint_a_mask_says_what_an_empty_row_gives(play):
     page = play(paint_a_mask())
     page.get_by_role("button", name="causal, padding left").click()
@@ -376,6 +388,7 @@ def test_paint_a_mask_says_what_an_empty_row_gives(play):
 
 def test_a_mask_is_painted_by_pointer_and_keyboard(play):
     page = play(paint_a_mask())
+    page.get_by_role("button", name="causal", exact=True).click()
     cells = page.locator(".stage tbody button")
     first, last = cells.nth(1).bounding_box(), cells.nth(4).bounding_box()
     page.mouse.move(first["x"] + 8, first["y"] + 8)
