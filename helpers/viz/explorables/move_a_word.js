@@ -1,82 +1,104 @@
-/* Lecture 2: drag a word's vector, choose the query; scores, weights and context vector follow.
-   config: {words: [[word, x, y], …], query: position of the query that is chosen first,
-   axes: names of the two numbers, verdict: what the query says above and below zero} */
+/* Lecture 2: a word moves in its sentence. Choose a sentence (again, to start again), drag words, choose who asks: scores,
+   weights and context vector follow, and the word that asks glides to its context vector.
+   config: {axes: three names, sentences: [[[word, a, b, c, d], …], …], query: the word that asks,
+   W_query, W_key: four rows of three, or absent. With them a second row of buttons compares one
+   vector (a, b, c) with the query and the key that these matrices make of (a, b, c, d)} */
 lamplight.explorable("move_a_word", (stage, config) => {
-  const { html, svg, set, softmax, dot, number, button, status, bar, draggable } = lamplight;
-  const SIZE = 46, REACH = 3; /* pixels for 1, and how far a vector may reach */
-  const UNDECIDED = 0.1; /* an average nearer to 0 than this gives no verdict */
-  let words, query;
-  const short = (v) => String(v).replace("-", "−");
-  const clip = (v) => Math.max(-REACH, Math.min(REACH, Math.round(v * 4) / 4));
-  const place = (i, x, y) => { words[i] = [words[i][0], clip(x), clip(y)]; draw(); };
-  const reset = () => { words = config.words.map((w) => [...w]); query = config.query; };
-  reset();
-
-  const end = REACH * SIZE + 14;
-  const plane = svg("svg", {
-    viewBox: `${-end} ${-end} ${2 * end} ${2 * end}`, role: "group", class: "grow",
-    "aria-label": "The vectors of the words", style: "max-width:22rem;user-select:none",
-  }, svg("path", { d: `M${-end} 0H${end}M0 ${-end}V${end}`, stroke: "currentColor", opacity: 0.3 }));
-  (config.axes ?? []).forEach((name, k) => plane.append(svg("text", {
-    x: k ? 6 : end, y: k ? 12 - end : 16, "text-anchor": k ? "start" : "end", opacity: 0.75,
-  }, k ? `${name} ↑` : `${name} →`)));
-  const context = svg("line", { "stroke-width": 7, opacity: 0.55, style: "stroke:var(--lamp)" });
-  plane.append(context);
-  const marks = words.map(([word], i) => {
-    const line = svg("line", { stroke: "currentColor", "stroke-width": 2 });
-    const dotMark = svg("circle", { r: 9, fill: "currentColor" });
-    const name = svg("text", {}, word);
-    const group = svg("g", {}, line, dotMark, name);
-    draggable(group, word, {
-      move: (dx, dy) => place(i, words[i][1] + dx / 4, words[i][2] + dy / 4),
-      drag: (p) => place(i, p.x / SIZE, -p.y / SIZE),
-      enter: () => { query = i; draw(); },
-    });
-    plane.append(group);
-    return { group, line, dotMark, name };
-  });
-  const cells = words.map(([word], i) => {
-    const pick = html("input", { type: "radio", name: "query", onchange: () => { query = i; draw(); } });
-    const row = html("tr", {}, html("th", { scope: "row" }, html("label", {}, pick, " ", word)),
-      html("td", { style: "white-space:nowrap;min-width:7em" }), html("td"), html("td"));
-    return { row, pick };
-  });
-  const table = html("table", { class: "grow" },
-    html("thead", {}, html("tr", {}, ...["who asks", "vector", "score", "weight"].map((name) =>
-      html("th", { scope: "col" }, name)))),
-    html("tbody", {}, ...cells.map((c) => c.row)));
-  const said = status();
-  stage.append(html("div", { class: "row" }, plane, table), said,
-    button("Start again", () => { reset(); draw(); }));
-
-  const draw = () => {
-    const vectors = words.map(([, x, y]) => [x, y]);
-    const scores = vectors.map((v) => dot(vectors[query], v)), weights = softmax(scores);
-    const [cx, cy] = [0, 1].map((k) => dot(weights, vectors.map((v) => v[k])));
-    words.forEach(([, x, y], i) => {
-      const { group, line, dotMark, name } = marks[i];
-      set(line, { x2: x * SIZE, y2: -y * SIZE });
-      set(dotMark, { cx: x * SIZE, cy: -y * SIZE, "fill-opacity": 0.2 + 0.8 * weights[i],
-        stroke: "currentColor" });
-      const twins = vectors.slice(0, i).filter((v) => v[0] === x && v[1] === y).length;
-      set(name, { x: x * SIZE + (x < 0 ? -13 : 13), y: -y * SIZE - 10 - 15 * twins,
-        "text-anchor": x < 0 ? "end" : "start" });
-      set(group, { "aria-valuemin": -REACH, "aria-valuemax": REACH, "aria-valuenow": x,
-        "aria-valuetext": `(${number(x)}, ${number(y)}), weight ${number(weights[i], 3)}` });
-      cells[i].row.className = i === query ? "on" : "";
-      cells[i].pick.checked = i === query;
-      const [, vector, score, weight] = cells[i].row.cells;
-      vector.textContent = `(${short(x)}, ${short(y)})`;
-      score.textContent = number(scores[i]);
-      weight.replaceChildren(bar(weights[i]), number(weights[i], 3));
-    });
-    set(context, { x2: cx * SIZE, y2: -cy * SIZE });
-    const asked = words[query][0], [plural, singular] = config.verdict ?? [];
-    const most = Math.max(...weights), top = weights.flatMap((w, i) => w > most - 1e-9 ? words[i][0] : []);
-    const says = Math.abs(cx) < UNDECIDED ? [": too close to 0 to decide."]
-      : [": it says ", html("em", {}, cx > 0 ? plural : singular), "."];
-    said.replaceChildren(`“${asked}” looks most at ${top.join(" and ")} and receives `
-      + `(${number(cx)}, ${number(cy)})`, ...(plural && query === config.query ? says : ["."]));
+  const { html, svg, set, softmax, dot, number, choose, status, bar, draggable } = lamplight;
+  const UNIT = 42, REACH = 4, END = UNIT * REACH; /* pixels, entries, pixels */
+  const SPOKES = [[0, -1], [-0.866, 0.5], [0.866, 0.5]], ENTRIES = [0, 1, 2];
+  const WAYS = ["one vector", "a query and a key"], still = matchMedia("(prefers-reduced-motion)");
+  const { axes, sentences, W_query, W_key } = config;
+  const names = sentences.map((words) => words.map(([word]) => word).join(" "));
+  let at, way = WAYS[0], words, query, parts, from, to, began;
+  const senses = (word) => word.slice(1, 4);
+  const times = (word, W) => ENTRIES.map((c) => dot(word.slice(1), W.map((row) => row[c])));
+  const point = (v) => [0, 1].map((k) => UNIT * dot(v, SPOKES.map((spoke) => spoke[k])));
+  const told = (v, digits) => `(${v.map((x) => number(x, digits ?? (x % 1 ? 2 : 0))).join(", ")})`;
+  /* Every place of the plane is one vector whose smallest entry is that of the word at first. */
+  const place = (i, v) => {
+    const low = Math.min(...senses(sentences[at][i])), least = Math.min(...v);
+    words[i].splice(1, 3, ...v.map((x) => low + Math.min(REACH, Math.round(4 * (x - least)) / 4)));
+    draw();
   };
-  draw();
+  const ask = (i) => { query = i; draw(); };
+  /* Labels stand beside a mark of the upper half, the word's on the right, and below or above one of the lower half. */
+  const beside = (label, x, y, side) => set(label, y > 9 ? { x, y: y + 5 + 17 * side, "text-anchor": "middle" }
+    : { x: x + 14 * side, y: y + 5, "text-anchor": side > 0 ? "start" : "end" });
+
+  const wide = 0.866 * END + 12;
+  const beams = svg("g", { fill: "none", style: "stroke:var(--lamp)", opacity: 0.6 }), dots = svg("g");
+  const trail = svg("line", { stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "3 4" });
+  const moved = svg("circle", { r: 8, style: "fill:var(--lamp)" }), here = svg("text");
+  const plane = svg("svg", {
+    viewBox: `${-wide} ${-END - 26} ${2 * wide} ${1.5 * END + 52}`, role: "group",
+    "aria-label": "Vectors of the words", style: "flex:2 1 19rem;max-width:25rem;user-select:none",
+  }, ...SPOKES.flatMap(([x, y], k) => [
+    svg("path", { d: `M0 0L${x * END} ${y * END}`, stroke: "#8888" }),
+    svg("text", { x: x * END, y: y * END + (k ? 19 : -9), "text-anchor": ["middle", "start", "end"][k] }, axes[k]),
+  ]), beams, trail, dots, moved, here);
+  const body = html("tbody"), said = status();
+  const table = html("table", { class: "grow" }, html("thead", {}, html("tr", {},
+    ...["who asks", "vector", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
+  const open = (name) => {
+    at = names.indexOf(name);
+    words = sentences[at].map((word) => [...word]);
+    parts = words.map(([word, ...v], i) => {
+      const pick = html("input", { type: "radio", name: "query", onchange: () => ask(i) });
+      const row = html("tr", {}, html("th", { scope: "row" }, html("label", {}, pick, " ", word)),
+        html("td", { style: "min-width:7em" }), html("td"), html("td"));
+      const mark = svg("circle", { r: 7, stroke: "currentColor" }), label = svg("text", {}, word);
+      const group = v.some(Boolean) && draggable(svg("g", {}, mark, label), word, {
+        move: (dx, dy) => place(i, senses(words[i]).map((x, k) => x + [dy, dx < 0, dx > 0][k] / 4)),
+        drag: ({ x, y }) => place(i, SPOKES.map((spoke) => dot(spoke, [x, y]) / UNIT / 1.5)),
+        enter: () => ask(i),
+      });
+      return { pick, row, mark, label, group };
+    });
+    body.replaceChildren(...parts.map(({ row }) => row));
+    dots.replaceChildren(...parts.flatMap(({ group }) => group || []));
+    ask(words.findIndex(([word]) => word === config.query));
+  };
+
+  const glide = (now) => {
+    const left = still.matches ? 0 : Math.max(0, 1 - (now - began) / 600) ** 3;
+    const [x, y] = moved.at = to.map((x, k) => x + (from[k] - x) * left);
+    set(trail, { x2: x, y2: y });
+    set(moved, { cx: x, cy: y });
+    beside(here, x, y, -1);
+    if (left) requestAnimationFrame(glide);
+  };
+  const draw = () => {
+    const vectors = words.map(senses), asks = vectors[query], [x0, y0] = point(asks);
+    const scores = words.map((word, i) => way === WAYS[0] ? dot(asks, vectors[i])
+      : dot(times(words[query], W_query), times(word, W_key)));
+    const weights = softmax(scores), context = ENTRIES.map((k) => dot(weights, vectors.map((v) => v[k])));
+    beams.replaceChildren();
+    parts.forEach(({ pick, row, mark, label, group }, i) => {
+      const [x, y] = point(vectors[i]), bend = i > query ? 0.22 : -0.22, thick = { "stroke-width": 14 * weights[i] };
+      if (i === query) beams.append(svg("circle", { cx: x, cy: y, r: 10 + 7 * weights[i], ...thick }));
+      else if (group) beams.append(svg("path", {
+        d: `M${x0} ${y0}Q${(x0 + x) / 2 + bend * (y - y0)} ${(y0 + y) / 2 - bend * (x - x0)} ${x} ${y}`, ...thick }));
+      set(mark, { cx: x, cy: y, fill: "currentColor", "fill-opacity": +(i !== query) });
+      beside(label, x, y, 1);
+      if (group) set(group, { "aria-valuenow": vectors[i][0],
+        "aria-valuetext": `${told(vectors[i])}, weight ${number(weights[i])}` });
+      row.className = i === query ? "on" : "";
+      pick.checked = i === query;
+      row.cells[1].textContent = told(vectors[i]);
+      row.cells[2].textContent = number(scores[i]);
+      row.cells[3].replaceChildren(bar(weights[i]), number(weights[i], 3));
+    });
+    const word = words[query][0], most = Math.max(...context);
+    here.textContent = `${word}, here`;
+    set(trail, { x1: x0, y1: y0 });
+    [from, to, began] = [moved.at ?? [x0, y0], point(context), performance.now()];
+    glide(began);
+    said.textContent = `“${word}” gives itself ${number(weights[query])} and moves from ${told(asks)} to `
+      + told(context, 2) + (most > Math.min(...context) + 0.05 ? `, toward ${axes.filter((_, k) => context[k] > most - 1e-9).join(" and ")}.` : ".");
+  };
+  stage.append(html("div", { class: "row" }, choose("Sentence", names, names[0], open).element,
+    W_query ? choose("Vectors", WAYS, way, (name) => { way = name; draw(); }).element : ""),
+    html("div", { class: "row", style: "margin-top:.6rem" }, plane, table), said);
+  open(names[0]);
 });

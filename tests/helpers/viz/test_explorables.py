@@ -119,51 +119,83 @@ def test_a_table_rounds_and_marks_numbers():
 # ---- Each in a browser ----------------------------------------------------------------------
 
 
-WORDS = [["letters", 1, 2], ["drawer", -1, 0], ["lamp", -1, 0], ["gap", 0, 2]]
+NOTES = [
+    [["he", 0, 0, 0, 0], ["wrote", 3, 0, 0, 0], ["note", 1, 1, 1, 1]],
+    [["note", 1, 1, 1, 1], ["of", 0, 0, 0, 0], ["voice", 0, 1, 2, 0]],
+]
+W_QUERY = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 1, 1]])
+W_KEY = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, -1, -1]])
 
 
-def attention(vectors, query):
-    scores = vectors @ vectors[query]
+def attention(scores, vectors):
     weights = np.exp(scores - scores.max())
     weights /= weights.sum()
     return weights, weights @ vectors
 
 
 def move_a_word():
-    headers, rows = ["word", "weight"], [[w[0], 0.25] for w in WORDS]
-    config = {"words": WORDS, "query": 3, "verdict": ["plural", "singular"]}
-    return explorables.to_html("move_a_word", config, table=(headers, rows), caption="Drag.")
+    config = {"axes": ["written", "music", "feeling"], "sentences": NOTES, "query": "note"}
+    config |= {"W_query": W_QUERY.tolist(), "W_key": W_KEY.tolist()}
+    table = (["word", "weight"], [[word[0], 0.25] for word in NOTES[0]])
+    return explorables.to_html("move_a_word", config, table=table, caption="Drag.")
+
+
+def weights_shown(page):
+    return [float(t) for t in page.locator(".stage td:nth-child(4)").all_inner_texts()]
 
 
 def test_move_a_word_agrees_with_numpy(play):
     page = play(move_a_word())
-    vectors = np.array([w[1:] for w in WORDS], dtype=float)
 
-    def shown():
-        return [float(t) for t in page.locator(".stage td:nth-child(4)").all_inner_texts()]
+    def agrees(scores, vectors, query):
+        weights, context = attention(scores, vectors)
+        np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
+        said = page.get_by_role("status").inner_text()
+        numbers = [float(n) for n in re.findall(r"\d+\.\d+", said)]
+        np.testing.assert_allclose(numbers, [weights[query], *context], atol=6e-3)
 
-    np.testing.assert_allclose(shown(), attention(vectors, 3)[0], atol=6e-4)
-    page.get_by_role("slider", name="letters").press("ArrowLeft")
-    vectors[0, 0] -= 0.25
-    np.testing.assert_allclose(shown(), attention(vectors, 3)[0], atol=6e-4)
-    page.get_by_role("radio", name="lamp").check()
-    weights, context = attention(vectors, 2)
-    np.testing.assert_allclose(shown(), weights, atol=6e-4)
-    said = page.get_by_role("status").inner_text()
-    numbers = [float(n) for n in re.findall(r"-?\d+\.\d+", said.replace("−", "-"))]
-    np.testing.assert_allclose(numbers, context, atol=6e-3)
+    x = np.array([word[1:4] for word in NOTES[0]], dtype=float)
+    agrees(x @ x[2], x, 2)
+    assert page.get_by_role("status").inner_text().endswith("toward written.")
+    page.get_by_role("slider", name="wrote").press("ArrowDown")
+    x[1, 0] -= 0.25
+    agrees(x @ x[2], x, 2)
+    page.get_by_role("slider", name="wrote").press("ArrowRight")
+    x[1, 2] += 0.25
+    page.get_by_role("radio", name="wrote").check()
+    weights, _ = attention(x @ x[1], x)
+    np.testing.assert_allclose(weights_shown(page), weights, atol=6e-4)
+    page.get_by_role("button", name="note of voice").click()
+    x = np.array(NOTES[1])[:, 1:].astype(float)
+    agrees(x[:, :3] @ x[0, :3], x[:, :3], 0)
+    page.get_by_role("button", name="a query and a key").click()
+    agrees(x @ W_KEY @ (x[0] @ W_QUERY), x[:, :3], 0)
+
+
+def test_move_a_word_glides_to_its_context_vector(play):
+    page = play(move_a_word())
+    _, context = attention(np.array([0.0, 3.0, 3.0]), np.array([w[1:4] for w in NOTES[0]]))
+    place = [0, -42 * (context[0] - context[1])]
+    page.wait_for_function(
+        """([x, y]) => {
+          const { cx, cy } = document.querySelector(".stage svg > circle");
+          return Math.hypot(cx.baseVal.value - x, cy.baseVal.value - y) < 0.1;
+        }""",
+        arg=place,
+    )
 
 
 def test_move_a_word_can_be_dragged(play):
     page = play(move_a_word())
-    mark = page.locator(".stage circle").nth(2).bounding_box()
+    mark = page.locator("[role=slider] circle").nth(0).bounding_box()
     x, y = mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + 40, y - 40, steps=4)
+    page.mouse.move(x - 60, y + 90, steps=4)
     page.mouse.up()
-    vector = page.locator(".stage td:nth-child(2)").nth(2).inner_text()
-    assert vector != "(−1, 0)"
+    vector = page.locator(".stage td:nth-child(2)").nth(1).inner_text()
+    written, music, feeling = (float(entry) for entry in vector.strip("()").split(","))
+    assert written < 3 and music > 0 and feeling == 0
 
 
 def heads_of_a_real_model():
@@ -209,7 +241,7 @@ def test_heads_are_chosen_by_score_click_and_key(play):
 def test_without_script_the_table_stays(play):
     page = play(move_a_word(), script=False)
     assert page.locator(".still table").is_visible()
-    assert "letters" in page.locator(".still").inner_text()
+    assert "wrote" in page.locator(".still").inner_text()
 
 
 def test_config_arrives_whole():
