@@ -68,6 +68,42 @@ def browser(chromium):
         browser.close()
 
 
+FORGET = """() => {
+  for (const kept of [localStorage, sessionStorage]) kept.clear();
+  Storage.prototype.setItem = () => {};  // what a page still keeps as it is left
+}"""
+
+
+def empty(tab) -> None:
+    """Leave the page in a tab, with all that was stored, set or opened there, as if it were new."""
+    for other in tab.context.pages:
+        if other is not tab:
+            other.close()
+    if tab.url != "about:blank":
+        tab.evaluate(FORGET)
+    tab.goto("about:blank")
+    tab.unroute_all()
+    tab.emulate_media(media="null", color_scheme="null")
+    tab.set_viewport_size({"width": 1280, "height": 720})
+    tab.set_default_timeout(30_000)
+    tab.mouse.move(0, 0)
+
+
+@pytest.fixture(scope="session")
+def one_tab(browser):
+    """The tab that `page` empties after each test."""
+    tab = browser.new_page()
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def page(one_tab):
+    """An empty tab. All tests share one, since a new one takes Chromium longer than most pages."""
+    yield one_tab
+    empty(one_tab)
+
+
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -6,14 +6,16 @@ They are functions so that `test_site.py` can apply them to spoiled pages too.
 import functools
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Response
+from playwright.sync_api import CDPSession, Page, Response
+
+from tests.conftest import empty
 
 DESKTOP, PHONE = 1280, 390
 MOST_REQUESTS, MOST_BYTES, MOST_ELEMENTS = 15, 350_000, 6_000
@@ -73,8 +75,10 @@ class Visit:
     """One page, open in the browser, and what was heard while it loaded."""
 
     page: Page
+    devtools: CDPSession
     noises: list[str] = field(default_factory=list)
     responses: list[Response] = field(default_factory=list)
+    listeners: dict[str, Callable] = field(default_factory=dict)
 
     def seen(self, width: int, mode: str) -> Page:
         """The page at a width, in "light" or "dark" mode."""
@@ -82,6 +86,13 @@ class Visit:
         self.page.emulate_media(color_scheme=mode)
         self.page.evaluate(_SETTLED, [width, mode])
         return self.page
+
+    def leave(self) -> None:
+        """Empty the tab for the next visit, which hears nothing of this one."""
+        for event, listener in self.listeners.items():
+            self.page.remove_listener(event, listener)
+        self.devtools.detach()
+        empty(self.page)
 
 
 # What a script puts off until the page is there has been done by then.
@@ -93,16 +104,19 @@ IDLE = """async () => {
 }"""
 
 
-def visit(browser: Browser, base: str, name: str) -> Visit:
-    """Open a page and wait until it is there."""
-    page = browser.new_page(viewport={"width": DESKTOP, "height": 800})
-    result = Visit(page)
+def visit(page: Page, base: str, name: str) -> Visit:
+    """Open a page in an empty tab, with nothing in its cache, and wait until it is there."""
+    page.set_viewport_size({"width": DESKTOP, "height": 800})
+    result = Visit(page, page.context.new_cdp_session(page))
+    result.devtools.send("Network.enable")
+    result.devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
 
     def on_request(request):
         if not request.url.startswith((base, "data:", "blob:")):
             result.noises.append(f"asks another server: {request.url}")
 
     def on_response(response):
+        result.responses.append(response)
         if response.status >= 400:
             result.noises.append(f"status {response.status}: {response.url}")
 
@@ -110,11 +124,14 @@ def visit(browser: Browser, base: str, name: str) -> Visit:
         if message.type == "error":
             result.noises.append(f"console: {message.text}")
 
-    page.on("request", on_request)
-    page.on("response", on_response)
-    page.on("console", on_console)
-    page.on("pageerror", lambda error: result.noises.append(f"script: {error}"))
-    page.on("response", lambda response: result.responses.append(response))
+    result.listeners = {
+        "request": on_request,
+        "response": on_response,
+        "console": on_console,
+        "pageerror": lambda error: result.noises.append(f"script: {error}"),
+    }
+    for event, listener in result.listeners.items():
+        page.on(event, listener)
     page.goto(base + name)
     page.wait_for_function(LAID_OUT)
     page.evaluate(IDLE)

@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def load(browser, folder):
+def load(browser, page, folder):
     """A page opened as a file, with the model that the button brings."""
     contexts = []
 
@@ -55,16 +55,16 @@ def load(browser, folder):
         head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Model</title>'
         page_text = f"{head}{scheme}</head><body><main><h1>Model</h1>{closed}</main>"
         (folder / "page.html").write_text(page_text, encoding="utf-8")
-        context = browser.new_context(
-            viewport={"width": width, "height": 800}, java_script_enabled=script
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.goto((folder / "page.html").as_uri())
+        shown = page
+        if not script:
+            contexts.append(browser.new_context(java_script_enabled=False))
+            shown = contexts[-1].new_page()
+        shown.set_viewport_size({"width": width, "height": 800})
+        shown.goto((folder / "page.html").as_uri())
         if press:
-            page.get_by_role("button", name="Open the model").click()
-            page.wait_for_selector(".next li")
-        return page
+            shown.get_by_role("button", name="Open the model").click()
+            shown.wait_for_selector(".next li")
+        return shown
 
     yield open_page
     for context in contexts:

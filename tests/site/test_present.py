@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.conftest import ROOT, first_and_full
+from tests.conftest import ROOT, empty, first_and_full
 from tests.site.site_rules import LAID_OUT, serve
 
 HTML = ROOT / "_build" / "html"
@@ -30,19 +30,15 @@ SMALLEST = 0.57  # of what is drawn smaller to fit, so that it is read from the 
 
 
 @pytest.fixture
-def present(browser):
-    pages = []
-
+def present(page):
     def open_slides(path, width=1280, height=720, query="present"):
-        page = browser.new_page(viewport={"width": width, "height": height})
-        pages.append(page)
+        empty(page)
+        page.set_viewport_size({"width": width, "height": height})
         page.goto(f"{path.as_uri()}?{query}")
         page.wait_for_selector(".slide.on")
         return page
 
-    yield open_slides
-    for page in pages:
-        page.close()
+    return open_slides
 
 
 @pytest.mark.parametrize("path", first_and_full(*LECTURES, *OTHERS), ids=lambda path: path.stem)
@@ -161,7 +157,7 @@ def test_a_handout_opens_its_folds_and_keeps_options(present):
     assert page.locator(".slide details[open]:not(.fold-code)").count() == 0
 
 
-def test_a_handout_to_fill_in_holds_no_result(browser, present):
+def test_a_handout_to_fill_in_holds_no_result(present):
     """By its address, or by its button; the other button prints the results."""
     page = present(LECTURES[0], query="present&fill-in")
     page.emulate_media(media="print")
@@ -326,10 +322,9 @@ def test_paper_shows_nothing_a_reader_chose(present):
         page.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
-def test_notes_go_on_after_a_reload(browser):
+def test_notes_go_on_after_a_reload(page):
     """They show the slide again, and their clock is not set to 0."""
     with serve(HTML) as base:
-        page = browser.new_page()
         page.goto(f"{base}lectures/{LECTURES[0].name}?present=3")
         page.wait_for_selector(".slide.on")
         with page.expect_popup() as opened:
@@ -345,7 +340,6 @@ def test_notes_go_on_after_a_reload(browser):
         assert notes.get_by_text("minute 10").is_visible()
         notes.keyboard.press("PageDown")
         assert page.locator(".present .count").inner_text().startswith("5 ")
-        page.close()
 
 
 def test_a_number_jumps_and_slides_resume(present):

@@ -18,48 +18,48 @@ HERE = """() => {
 
 
 @pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    page = context.new_page()
+def lecture(page):
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(LECTURE.as_uri())
     page.wait_for_function(LAID_OUT)
-    yield page
-    context.close()
+    return page
 
 
-def test_scroll_position_survives_reload_and_back(page):
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
-    before = page.evaluate("scrollY")
+def test_scroll_position_survives_reload_and_back(lecture):
+    lecture.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    before = lecture.evaluate("scrollY")
     assert before > 3000
-    page.reload(wait_until="load")
-    page.wait_for_timeout(300)
-    assert abs(page.evaluate("scrollY") - before) < 5
-    page.goto((HTML / "pages" / "glossary.html").as_uri())
-    page.go_back(wait_until="load")
-    page.wait_for_timeout(300)
-    assert abs(page.evaluate("scrollY") - before) < 5
+    lecture.reload(wait_until="load")
+    lecture.wait_for_timeout(300)
+    assert abs(lecture.evaluate("scrollY") - before) < 5
+    lecture.goto((HTML / "pages" / "glossary.html").as_uri())
+    lecture.go_back(wait_until="load")
+    lecture.wait_for_timeout(300)
+    assert abs(lecture.evaluate("scrollY") - before) < 5
 
 
-def test_the_list_of_contents_marks_where_one_is(page):
-    height = page.evaluate("document.documentElement.scrollHeight")
+def test_the_list_of_contents_marks_where_one_is(lecture):
+    height = lecture.evaluate("document.documentElement.scrollHeight")
     wrong = []
     for y in range(0, height - 800, height // 30):
-        page.evaluate("y => scrollTo(0, y)", y)
-        page.evaluate("() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))")
-        here, marked = page.evaluate(HERE)
+        lecture.evaluate("y => scrollTo(0, y)", y)
+        lecture.evaluate(
+            "() => new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))"
+        )
+        here, marked = lecture.evaluate(HERE)
         if marked != ([here] if here else []):
             wrong.append((y, here, marked))
     assert wrong == []
 
 
-def test_tab_key_skips_to_text_with_visible_focus(page):
-    page.keyboard.press("Tab")
-    assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
-    page.keyboard.press("Enter")
+def test_tab_key_skips_to_text_with_visible_focus(lecture):
+    lecture.keyboard.press("Tab")
+    assert "Skip to main content" in lecture.evaluate("document.activeElement.textContent")
+    lecture.keyboard.press("Enter")
     seen = []
     for _ in range(30):
-        page.keyboard.press("Tab")
-        stop = page.evaluate(
+        lecture.keyboard.press("Tab")
+        stop = lecture.evaluate(
             """() => {
               const it = document.activeElement, style = getComputedStyle(it);
               return [it.className, it.closest("article") !== null, style.outlineStyle,
@@ -72,8 +72,8 @@ def test_tab_key_skips_to_text_with_visible_focus(page):
     assert all(style == "solid" and width >= 2 for *_, style, width in seen), seen
 
 
-def test_only_scrolling_formulas_take_focus(page):
-    for formula in page.locator("div.math").all():
+def test_only_scrolling_formulas_take_focus(lecture):
+    for formula in lecture.locator("div.math").all():
         wide, stops = formula.evaluate(
             "f => [f.scrollWidth > f.clientWidth, f.hasAttribute('tabindex')]"
         )
@@ -84,9 +84,8 @@ SKIPPED = """() => [...document.querySelectorAll(".later")]
   .filter((part) => getComputedStyle(part).contentVisibility === "auto").length"""
 
 
-def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
+def test_page_is_laid_out_in_pieces_unless_at_a_place(page):
     """Without the script that lays out the pieces one sees which wait; paper waits for none."""
-    page = browser.new_page()
     page.route("**/course.js", lambda route: route.abort())
     page.goto(LECTURE.as_uri())
     assert page.evaluate(SKIPPED) > 5
@@ -104,4 +103,3 @@ def test_page_is_laid_out_in_pieces_unless_at_a_place(browser):
     page.goto(LECTURE.as_uri())
     page.wait_for_function(LAID_OUT)
     assert page.evaluate(SKIPPED) == 0
-    page.close()

@@ -50,22 +50,22 @@ def base():
 
 
 @pytest.fixture(scope="module")
-def last_visit():
-    """The page that is open, by its name: the next test most often looks at the same."""
-    visits = {}
-    yield visits
-    for visit in visits.values():
-        visit.page.close()
+def visits(browser):
+    """A tab for the visits, and the one to the page that is open, by its name."""
+    tab = browser.new_page()
+    yield tab, {}
+    tab.close()
 
 
 @pytest.fixture
-def visited(browser, base, last_visit, page_name):
+def visited(base, visits, page_name):
     """One page, opened once for all the tests that look at it."""
-    if page_name not in last_visit:
-        for name in [*last_visit]:
-            last_visit.pop(name).page.close()
-        last_visit[page_name] = site_rules.visit(browser, base, page_name)
-    return last_visit[page_name]
+    tab, visit = visits
+    if page_name not in visit:
+        while visit:
+            visit.popitem()[1].leave()
+        visit[page_name] = site_rules.visit(tab, base, page_name)
+    return visit[page_name]
 
 
 SLOW = (site_rules.accessibility, site_rules.dark_mode, site_rules.quizzes)
@@ -179,11 +179,10 @@ def test_execution_times_are_those_of_the_notebooks():
     assert int(rows[-1].select("td")[1].text) == sum(stored.values())
 
 
-def test_search_finds_a_word(browser, base):
-    page = site_rules.visit(browser, base, "search.html?q=softmax").page
+def test_search_finds_a_word(page, base):
+    page.goto(base + "search.html?q=softmax")
     page.wait_for_selector("#search-results li a", timeout=5000)
     assert page.locator("#search-results li").count() >= 2
-    page.close()
 
 
 SITE = "https://lamplight-course.github.io/lamplight/"
@@ -209,14 +208,12 @@ def test_sitemap_and_page_for_lost_readers():
     assert links == ["/lamplight/index.html", "/lamplight/search.html"]
 
 
-def test_a_page_is_styled_once(browser, base):
+def test_a_page_is_styled_once(page, base):
     """In its colors before any script file; and no rule restyles all of it when a part changes."""
-    context = browser.new_context(color_scheme="dark")
-    page = context.new_page()
+    page.emulate_media(color_scheme="dark")
     page.route("**/course.js", lambda route: route.abort())
     page.goto(base + "lectures/04_masks.html")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    context.close()
     sheet = (HTML / "_static" / "course.css").read_text(encoding="utf-8")
     assert re.findall(r"\.bd-(?:main|content|article):has\(", sheet) == []
 
@@ -243,15 +240,13 @@ ON_PAPER = """() => {
 }"""
 
 
-def test_paper_holds_what_came_out_at_once(browser, base):
+def test_paper_holds_what_came_out_at_once(page, base):
     """What is unfolded for paper must be seen in the same moment: paper does not wait for it."""
     name = next(name for name in FILES if name.startswith("lectures/05"))
-    page = browser.new_page()
     page.emulate_media(media="print")
     page.goto(f"{base}{name}.html")
     folded, *others = page.evaluate(ON_PAPER)
     assert folded > 5 and others == [0, 0, 0, 0]
-    page.close()
 
 
 OPEN_ON_PAPER = """() => {
@@ -265,32 +260,28 @@ OPEN_ON_PAPER = """() => {
 }"""
 
 
-def test_hints_stay_folded_on_paper(browser, base):
+def test_hints_stay_folded_on_paper(page, base):
     """A printed sheet is for working on it; what is not a hint is unfolded."""
-    page = browser.new_page()
     page.goto(f"{base}exercises/05_multi_head_attention.html")
     hints, open_hints, others, open_others = page.evaluate(OPEN_ON_PAPER)
     assert hints > 20 and open_hints == 0
     assert others == open_others > 0
-    page.close()
 
 
 @pytest.mark.parametrize("name", ["index", "pages/grading", "exercises/03_queries_keys_values"])
-def test_paper_cuts_nothing_off(name, browser, base):
+def test_paper_cuts_nothing_off(name, page, base):
     """What is wider than a sheet would be lost, and a gap without its verbs is none."""
-    page = browser.new_page(viewport={"width": 720, "height": 1000})
+    page.set_viewport_size({"width": 720, "height": 1000})
     page.emulate_media(media="print")
     page.goto(f"{base}{name}.html")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
     if name == "index":
         assert page.locator(".gap button:visible").all_inner_texts() == ["lie", "lies"]
-    page.close()
 
 
-def test_paper_keeps_what_stands_on_buttons(browser, base):
+def test_paper_keeps_what_stands_on_buttons(page, base):
     """The grid of masks with the choices made, and the passage; not what is only pressed."""
-    page = browser.new_page()
     page.emulate_media(media="print")
     shown = page.locator("[data-explorable] button:visible")
     page.goto(f"{base}lectures/04_masks.html")
@@ -304,45 +295,38 @@ def test_paper_keeps_what_stands_on_buttons(browser, base):
     page.wait_for_selector("[aria-label=Passage] > button", state="attached")
     assert page.locator("[aria-label=Passage] > button:visible").count() > 20
     assert "Show the reader's span" not in shown.all_inner_texts()
-    page.close()
 
 
-def test_code_wraps_at_twice_the_size(browser, base):
+def test_code_wraps_at_twice_the_size(page, base):
     """A window of 1280 at 200 % is 640 wide."""
-    page = browser.new_page(viewport={"width": 640, "height": 450})
+    page.set_viewport_size({"width": 640, "height": 450})
     page.goto(f"{base}exercises/03_queries_keys_values.html")
     wide = "boxes => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).length"
     assert page.locator("div.cell_input pre").evaluate_all(wide) == 0
-    page.close()
 
 
-def test_what_is_folded_is_not_measured(browser, base):
+def test_what_is_folded_is_not_measured(page, base):
     """A browser that lays out all folds while a page loads does not answer for that long."""
-    page = browser.new_page()
     page.goto(f"{base}lectures/03_queries_keys_values.html")
     page.evaluate(site_rules.IDLE)
     folded = page.locator("details:not([open]) pre")
     assert folded.count() > 10
     assert page.locator("details:not([open]) pre[tabindex]").count() == 0
-    page.close()
 
 
-def test_the_list_of_pages_scrolls_after_loading(browser, base):
+def test_the_list_of_pages_scrolls_after_loading(page, base):
     """To measure it while the scripts are read would have all of the page laid out."""
     script = (HTML / "_static" / "course.js").read_text(encoding="utf-8")
     begins = 'function(){if(!document.querySelector(".bd-docs-nav"))return;'
     assert script.count(begins) == script.count(f'addEventListener("load",{begins}') == 1
-    page = browser.new_page(viewport={"width": 1280, "height": 400})
+    page.set_viewport_size({"width": 1280, "height": 400})
     page.goto(f"{base}lectures/13_a_real_one.html")
     assert page.evaluate("document.querySelector('div.bd-sidebar').scrollTop") > 0
-    page.close()
 
 
-def test_prediction_hides_its_result_until_a_guess(browser):
+def test_prediction_hides_its_result_until_a_guess(page, browser):
     """From files: a guess opens the result, stands beside it, and is there on the next visit."""
     lecture = (HTML / "lectures" / "04_masks.html").as_uri()
-    context = browser.new_context()
-    page = context.new_page()
     page.goto(lecture)
     boxes = page.locator(".prediction")
     assert boxes.count() >= 4
@@ -359,7 +343,6 @@ def test_prediction_hides_its_result_until_a_guess(browser):
     assert not typed.locator(".your-guess").is_visible()
     typed.locator("details.result > summary").click()
     assert typed.locator(".your-guess").inner_text() == "Your guess: 7"
-    context.close()
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(lecture)
@@ -369,10 +352,7 @@ def test_prediction_hides_its_result_until_a_guess(browser):
     context.close()
 
 
-def test_show_all_results_holds_on_the_next_page(browser):
-    context = browser.new_context()
-    page = context.new_page()
-
+def test_show_all_results_holds_on_the_next_page(page):
     def shown():
         return page.locator(".prediction details.result").evaluate_all(
             "folds => folds.map(fold => fold.open)"
@@ -388,7 +368,6 @@ def test_show_all_results_holds_on_the_next_page(browser):
     assert not any(shown())
     page.reload()
     assert not any(shown())
-    context.close()
 
 
 def test_code_that_sets_up_is_folded_and_named():
@@ -414,12 +393,10 @@ def test_figures_with_captions_are_numbered():
     assert of_sheets >= 3
 
 
-def test_the_site_remembers_until_told_to_forget(browser):
+def test_the_site_remembers_until_told_to_forget(page):
     """From files, without a server: answers, finished lectures, and where to go on."""
     lecture = (HTML / "lectures" / "02_self_attention_without_weights.html").as_uri()
     index = (HTML / "index.html").as_uri()
-    context = browser.new_context()
-    page = context.new_page()
     page.goto(index)
     assert page.locator(".go-on").count() == 0
     page.goto(lecture)
@@ -442,13 +419,12 @@ def test_the_site_remembers_until_told_to_forget(browser):
     assert page.locator(".go-on").count() == 0
     page.goto(lecture)
     assert page.locator(".quiz input:checked").count() == 0
-    context.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_first_page_asks_first_and_has_one_start(width, browser):
+def test_the_first_page_asks_first_and_has_one_start(width, page):
     """The question is above its sentence and above what explains it; an arc leads to each noun."""
-    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.set_viewport_size({"width": width, "height": 800})
     page.goto((HTML / "index.html").as_uri())
     top = [
         page.locator(f".landing {part}").bounding_box()["y"]
@@ -480,21 +456,18 @@ def test_the_first_page_asks_first_and_has_one_start(width, browser):
     assert len(ends) == 3
     for within, far, middle in ends:
         assert within and far <= 6 and 0 <= middle <= width
-    page.close()
 
 
 @pytest.mark.parametrize(
     ("name", "label"),
     [("index", "lie"), ("pages/open_the_model", "Open the model")],
 )
-def test_the_model_opens_from_files(name, label, browser):
+def test_the_model_opens_from_files(name, label, page):
     """Without a server, and whatever else on the page has a name."""
-    page = browser.new_page()
     page.goto((HTML / f"{name}.html").as_uri())
     page.get_by_role("button", name=label, exact=True).click()
     page.wait_for_selector(".open-model .next li", timeout=120_000)
     assert "hums" in page.locator(".open-model").inner_text()
-    page.close()
 
 
 # Each rule must notice the fault that it is there for.
@@ -545,12 +518,12 @@ FAULTS = [
 
 @pytest.mark.full
 @pytest.mark.parametrize(("rule", "body"), FAULTS)
-def test_rule_notices(rule, body, browser, tmp_path):
+def test_rule_notices(rule, body, page, tmp_path):
     head = '<!doctype html><html lang="en" data-theme="dark"><head><title>Spoiled</title>'
     head += '<link rel="icon" href="data:,"></head>'
-    page = f"{head}<body><main><h1>Spoiled</h1>{body}</main></body></html>"
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    text = f"{head}<body><main><h1>Spoiled</h1>{body}</main></body></html>"
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
     with site_rules.serve(tmp_path) as address:
-        spoiled = site_rules.visit(browser, address, "page.html")
+        spoiled = site_rules.visit(page, address, "page.html")
         assert getattr(site_rules, rule)(spoiled) != []
-        spoiled.page.close()
+        spoiled.leave()

@@ -145,33 +145,40 @@ def test_fully_masked_rows_are_allowed():
 
 
 @pytest.fixture
-def load(browser):
+def load(browser, page):
     """Opens viewers as a page; at the end nothing was said on the console and nothing asked for."""
-    expected_status, asked, pages = [], [], []
+    expected_status, asked, contexts = [], [], []
+    listeners = {
+        "console": lambda message: expected_status.append(message.text),
+        "pageerror": lambda error: expected_status.append(str(error)),
+        "request": lambda request: asked.append(request.url),
+    }
 
     def open_page(*figures, style=LIGHT, width=1280, script=True, touch=False):
-        page = browser.new_page(
-            viewport={"width": width, "height": 900},
-            java_script_enabled=script,
-            has_touch=touch,
-            is_mobile=touch,
-        )
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: expected_status.append(message.text))
-        page.on("pageerror", lambda error: expected_status.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.set_content(
+        shown = page
+        if touch or not script:
+            context = browser.new_context(
+                java_script_enabled=script, has_touch=touch, is_mobile=touch
+            )
+            contexts.append(context)
+            shown = context.new_page()
+        shown.set_default_timeout(5000)
+        shown.set_viewport_size({"width": width, "height": 900})
+        for event, listener in listeners.items():
+            shown.on(event, listener)
+        shown.set_content(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>'
             '<meta name="viewport" content="width=device-width">'
             f'<body style="font:16px sans-serif;max-width:690px;{style}"><main><h1>Viewer</h1>'
             f"{''.join(figures)}</main></body></html>"
         )
-        pages.append(page)
-        return page
+        return shown
 
     yield open_page
-    for page in pages:
-        page.close()
+    for context in contexts:
+        context.close()
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
     assert expected_status == []
     assert asked == []
 

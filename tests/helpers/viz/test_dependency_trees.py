@@ -199,10 +199,10 @@ def test_draw_displays_the_drawing(monkeypatch):
 @pytest.mark.parametrize(
     "style", first_and_full("background:#fff;color:#323232", "background:#111;color:#ddd")
 )
-def test_in_a_browser(browser, style):
+def test_in_a_browser(page, style):
     """It fits a phone, scrolls inside itself by keyboard too, and no drawing is cut off."""
     figures = "".join(to_html(parse(text, annotated=True)) for text in SENTENCES)
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.set_viewport_size({"width": 390, "height": 800})
     page.set_content(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Trees</title>'
         f'<body style="{style}"><main><h1>Trees</h1>{figures}</main></body></html>'
@@ -223,7 +223,6 @@ def test_in_a_browser(browser, style):
     assert ink == page.evaluate("getComputedStyle(document.body).color")
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
-    page.close()
 
 
 def test_module_loads_without_spacy(monkeypatch):

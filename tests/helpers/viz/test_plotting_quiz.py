@@ -383,9 +383,8 @@ VERDICTS = {
 }
 
 
-def test_number_prediction_answers_with_the_reason(browser):
+def test_number_prediction_answers_with_the_reason(page):
     """By keyboard alone, and the answer is nowhere to be seen before."""
-    page = browser.new_page()
     page.set_content("<main>" + quiz.prediction_html(GUESS, **NUMBER) + "</main>")
     assert not page.get_by_text("It is 0.25").is_visible()
     status = page.get_by_role("status")
@@ -397,7 +396,6 @@ def test_number_prediction_answers_with_the_reason(browser):
         assert ("One of four" in status.inner_text()) == ("number" not in verdict)
     page.keyboard.press("Tab")
     assert page.get_by_role("button", name="Compare").evaluate("b => b === document.activeElement")
-    page.close()
 
 
 AS_PRINTED = {
@@ -408,8 +406,7 @@ AS_PRINTED = {
 }
 
 
-def test_an_answer_may_be_typed_as_it_is_printed(browser):
-    page = browser.new_page()
+def test_an_answer_may_be_typed_as_it_is_printed(page):
     for answer, verdicts in AS_PRINTED.items():
         page.goto("about:blank")
         page.set_content(quiz.prediction_html("How many?", answer=answer, reason="So it is."))
@@ -418,7 +415,6 @@ def test_an_answer_may_be_typed_as_it_is_printed(browser):
             field.fill(typed)
             field.press("Enter")
             assert page.get_by_role("status").inner_text().startswith(verdict), typed
-    page.close()
 
 
 def test_number_prediction_unfolds_without_scripts(browser):
