@@ -10,7 +10,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, empty
 from tests.site import site_rules
 
 HTML = ROOT / "_build" / "html"
@@ -468,6 +468,35 @@ def test_the_model_opens_from_files(name, label, page):
     page.get_by_role("button", name=label, exact=True).click()
     page.wait_for_selector(".open-model .next li", timeout=120_000)
     assert "hums" in page.locator(".open-model").inner_text()
+
+
+AS_FOUND = """() => [
+  localStorage.length, sessionStorage.length, document.documentElement.dataset.theme,
+  matchMedia("print").matches, innerWidth, innerHeight, scrollY, document.activeElement.tagName,
+  document.querySelectorAll(":hover").length, document.querySelectorAll("details[open]").length]"""
+
+
+def test_an_emptied_tab_is_like_a_new_one(page):
+    """Whatever a test did in the tab that all share."""
+
+    def opened():
+        page.goto((HTML / "lectures" / "04_masks.html").as_uri())
+        page.wait_for_function(site_rules.LAID_OUT)
+        page.evaluate(site_rules.IDLE)
+        return page.evaluate(AS_FOUND)
+
+    before = opened()
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 600, "height": 500})
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Show the results of all predictions").click()
+    page.mouse.move(300, 300)
+    page.evaluate("scrollTo(0, 3000)")
+    page.evaluate(site_rules.IDLE)
+    after = page.evaluate(AS_FOUND)
+    assert [n for n in range(len(before)) if before[n] == after[n]] == [1, 3]
+    empty(page)
+    assert opened() == before
 
 
 # Each rule must notice the fault that it is there for.
