@@ -47,9 +47,9 @@
         yours.hidden = !guess;
         yours.replaceChildren("Your guess: ", element("b", guess));
       };
-      const keep = (guess) => {
+      const keep = (guess, open = true) => {
         show(guess);
-        fold.open = true;
+        if (open) fold.open = true;
         try {
           localStorage.setItem(KEY, JSON.stringify({ ...read(), [key]: guess }));
         } catch {} // storage is off: the guess is kept until the page is left
@@ -59,7 +59,8 @@
         const typed = () => asked.querySelector(".guess input")?.value.trim();
         asked.addEventListener("submit", () => typed() && keep(typed()));
         asked.addEventListener("change", ({ target }) => {
-          if (target.type === "radio") keep(target.labels[0].textContent);
+          /* On a slide it is the vote of a class, whose reasons come before the result. */
+          if (target.type === "radio") keep(target.labels[0].textContent, !box.closest(".present"));
           if (target.type === "checkbox")
             show([...asked.querySelectorAll(":checked")].map((i) => i.labels[0].textContent).join("; "));
         });

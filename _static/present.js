@@ -1,16 +1,26 @@
 /* Present: the core of a lecture as slides, made from the page itself, so that figures, explorables,
    predictions and quizzes are the real ones. A slide holds a heading, the first sentence of its
    section and what there is to see; a cell with the tag `no-slide` is left out, and one with `slide` in
-   its metadata brings a sentence along; code that the page shows without running it is left out. Arrow
-   keys or a clicker turn, a number and Enter go to that slide, Space opens what is folded and then
-   turns, B shows nothing, N opens the speaker's notes in a second window (`_ext/notes.js`), Escape leads
-   back, and Present goes on from there. What is too tall is drawn smaller. The print button gives a
-   hand-out to fill in, without results, as does printing from an address with `?present&fill-in`;
-   without these all folds are open. What the reader guessed or chose is on neither. */
+   its metadata brings a sentence along; code that the page shows without running it is left out. KEYS says
+   what the keys do; Present goes on from where it was left. A slide is drawn as large as it fits. The
+   print button gives a hand-out to fill in, without results, as does printing from an address with
+   `?present&fill-in`; without these all folds are open. What the reader guessed or chose is on neither. */
 
 (() => {
-  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4;
+  const WIDTH = 1280, HEIGHT = 720, ROOM = 600, TIGHT = 1.4, CLOSE = 1.35, SMALLEST = 0.3, LARGEST = 1.25;
   const END = /(?<!\bet al|\bn\.d|\be\.g|\bi\.e)[.?!:](?=\s|$)/;
+  const KEYS = [
+    ["→ ←, or a clicker", "turn the slides"],
+    ["a number, Enter", "go to that slide"],
+    ["Space", "show the result, then turn"],
+    ["Shift + Space", "hide the result again, then turn back"],
+    ["N", "speaker’s notes in a second window"],
+    ["F", "full screen"],
+    ["B", "show nothing, until the next key B"],
+    ["?", "these keys"],
+    ["Esc", "back to the page"],
+  ];
+  const RESULT = { true: "Hide the result", false: "Show the result" };
   const FOR_READERS = /^(What you will be able to do|Limits)$/, SUMMARY = "What we showed", QUIZ = "Check yourself";
   const make = (tag, properties = {}, ...children) => {
     const element = Object.assign(document.createElement(tag), properties);
@@ -29,6 +39,7 @@
     return title.textContent.trim();
   };
   const OTHER = "section, h1, h2, h3, style, script, details, .ways-on, .go-on, .run-it, .finish, .fine-print, .tag_no-slide, .highlight-python, .toctree-wrapper";
+  const LEADS = ".message, div.math";
   let stage = null, slides = [], at = 0, moved = [], button = null, notes = null, tell = null, typed = "";
   const asked = new URLSearchParams(location.search);
   let toFillIn = asked.has("fill-in"); // the hand-out: without results
@@ -89,19 +100,24 @@
     return body;
   };
 
-  /* One or more slides of a section: a block that no longer fits begins the next one. Questions of
-     the quiz fit as large as they are, so that there is room for the reasons of answers. */
+  /* One or more slides of a section: a block that no longer fits begins the next one, and takes along
+     the formula before it. A prediction has a slide for itself and for the words and formulas that it
+     speaks of. Questions of the quiz fit as large as they are, so that there is room for the reasons
+     of answers. */
   const build = (section, lead) => {
     if (FOR_READERS.test(titleOf(section))) return true;
     const parts = blocks(section, lead);
     const inner = [...section.children].filter((node) => node.matches("section"));
     let body = parts.length ? add(section) : null;
     for (const part of parts) {
-      const filled = body.children.length > 1 && !(body.children.length === 2 && body.lastChild.matches(".message"));
+      const before = [...body.children].slice(1), said = before.every((block) => block.matches(".message"));
+      const words = before.every((block) => block.matches(LEADS));
       body.append(part);
-      if (filled && (part.alone || body.alone || body.scrollHeight > (part.room || ROOM * TIGHT))) {
+      const high = body.scrollHeight > (part.alone ? ROOM * CLOSE : part.room || ROOM * TIGHT);
+      if (!said && (body.alone || (part.alone && !words) || high)) {
+        const formulas = before.slice(before.findLastIndex((block) => !block.matches("div.math")) + 1);
         body = add(section);
-        body.append(part);
+        body.append(...(words ? [] : formulas), part);
       }
       body.alone = part.alone;
     }
@@ -112,21 +128,34 @@
     return true;
   };
 
-  /* Draw a slide as large as it fits. */
+  /* Draw a slide as large as it fits, but its heading no larger than others. What an explorable says
+     may become longer. A result of several parts is tried in two columns as well, with its reason below. */
   const fit = (slide = slides[at]) => {
-    const body = slide.firstChild;
+    const body = slide.firstChild, room = slide.querySelector("[data-explorable]") ? 0.94 * ROOM : ROOM;
     const fits = (zoom) => {
       body.style.zoom = zoom;
-      return body.scrollHeight * zoom <= ROOM + 1 && body.scrollWidth <= body.clientWidth + 1;
+      body.style.setProperty("--grown", Math.max(1, zoom));
+      return body.scrollHeight * zoom <= (zoom > 1 ? room : ROOM) + 1 && body.scrollWidth <= body.clientWidth + 1;
     };
-    if (fits(1)) return;
-    let small = 0.3, large = 1;
-    for (let turn = 0; turn < 6; turn++) {
-      const middle = (small + large) / 2;
-      if (fits(middle)) small = middle;
-      else large = middle;
+    const best = () => {
+      let [small, large] = fits(1) ? [1, LARGEST] : [SMALLEST, 1];
+      if (large > 1 && fits(large)) return large;
+      for (let turn = 0; turn < 6; turn++) {
+        const middle = (small + large) / 2;
+        if (fits(middle)) small = middle;
+        else large = middle;
+      }
+      return small;
+    };
+    body.classList.remove("wide");
+    let zoom = best();
+    if (zoom < LARGEST && slide.querySelector(".result[open] > .cell ~ .cell")) {
+      body.classList.add("wide");
+      const other = best();
+      body.classList.toggle("wide", other > zoom);
+      zoom = Math.max(zoom, other);
     }
-    fits(small);
+    fits(zoom);
   };
 
   const scale = () => {
@@ -144,7 +173,7 @@
     at = Math.max(0, Math.min(slides.length - 1, number));
     slides.forEach((slide, n) => slide.classList.toggle("on", n === at));
     stage.querySelector(".count").textContent = `${at + 1} / ${slides.length}`;
-    stage.classList.remove("blank");
+    stage.classList.remove("blank", "helping");
     fit();
     address();
     tell?.();
@@ -172,6 +201,17 @@
     document.head.append(make("script", { src: `${root}_static/sessions.js`, onload: fill }));
   };
 
+  /* What a fold of a result is called depends on whether it is open. */
+  const named = (fold) => { if (fold.matches?.(".result")) fold.firstElementChild.textContent = RESULT[!!stage && fold.open]; };
+  /* Whether the words above a field say no more than the question of the slide. */
+  const repeats = (legend) => {
+    const words = (part) => part.textContent.toLowerCase().match(/[\p{L}\d.]*[\p{L}\d]/gu) ?? [];
+    const question = words(legend.closest(".prediction").querySelector(".admonition"));
+    return words(legend).every((word) => question.includes(word) || word.length < 4);
+  };
+  const fullScreen = () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.())?.catch(() => {});
+  const help = () => stage.classList.toggle("helping");
+
   const start = (number = 0) => {
     const article = document.querySelector("article.bd-article"), top = article.querySelector("section");
     stage = make("div", { className: "present", role: "region", ariaLabel: "Slides", tabIndex: -1 });
@@ -182,11 +222,16 @@
     /* A click leaves the focus where it is, or Space would press the button again. */
     const still = (event) => event.preventDefault();
     stage.append(make("nav", { ariaLabel: "Slides", onmousedown: still }, turn("←", "Previous slide", -1), make("span", { className: "count" }),
-      turn("→", "Next slide", 1), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
+      turn("→", "Next slide", 1), make("button", { type: "button", textContent: "?", ariaLabel: "Keys", title: "What the keys do (?)", onclick: help }), make("button", { type: "button", textContent: "Notes", title: "Speaker's notes in a second window (N)", onclick: openNotes }),
       make("button", { type: "button", textContent: "Hand-out", title: "Print the slides for students: without results, with lines to write on", onclick: () => { toFillIn = true; print(); } }),
       make("button", { type: "button", textContent: "With results", title: "Print the slides with all results", onclick: () => { toFillIn = false; print(); } }),
+      make("button", { type: "button", textContent: "Full screen", title: "Full screen (F)", onclick: fullScreen }),
       make("button", { type: "button", textContent: "Close", onclick: stop })));
-    stage.addEventListener("toggle", () => fit(), true);
+    stage.append(make("dl", { className: "keys", onclick: help }, ...KEYS.flatMap(([key, does]) =>
+      [make("dt", {}, key), make("dd", {}, does)])));
+    stage.querySelectorAll(".result").forEach(named);
+    stage.querySelectorAll(".prediction .predict legend").forEach((legend) => legend.classList.toggle("asked", repeats(legend)));
+    stage.addEventListener("toggle", ({ target }) => { named(target); fit(); }, true);
     /* An answer makes the slide taller, and the keys turn slides again. */
     stage.addEventListener("change", (event) => {
       fit();
@@ -204,6 +249,8 @@
     stage.remove();
     notes?.close();
     stage = tell = notes = null;
+    document.querySelectorAll(".result").forEach(named);
+    if (document.fullscreenElement) fullScreen();
     document.documentElement.classList.remove("presenting");
     address();
     button.focus();
@@ -216,18 +263,22 @@
     const number = typed;
     typed = !own && /^\d$/.test(event.key) ? typed + event.key : "";
     const keys = { PageDown: 1, PageUp: -1, ...(own ? {} : { ArrowRight: 1, ArrowLeft: -1 }) };
-    if (event.key === "Escape") stop();
+    if (stage.classList.contains("helping")) { if (event.key !== "Shift") help(); }
+    else if (event.key === "Escape") event.view === notes ? notes.close() : stop();
     else if (number && event.key === "Enter") show(number - 1);
     else if (keys[event.key]) show(at + keys[event.key]);
     else if (event.key === " " && !own && !pressed) {
-      const folded = [...slides[at].querySelectorAll("details:not([open]):not(.fold-code)")]
-        .find((fold) => fold.querySelector("summary").checkVisibility());
-      if (folded) folded.open = true;
-      else show(at + 1);
+      const back = event.shiftKey, folds = [...slides[at].querySelectorAll("details:not(.fold-code)")]
+        .filter((fold) => fold.open === back && fold.querySelector("summary").checkVisibility());
+      const fold = back ? folds.at(-1) : folds[0];
+      if (fold) fold.open = !back;
+      else show(at + (back ? -1 : 1));
     } else if (event.key === "Home" && !own) show(0);
     else if (event.key === "End" && !own) show(slides.length - 1);
     else if (/^[b.]$/i.test(event.key) && !own) stage.classList.toggle("blank");
     else if (/^n$/i.test(event.key) && !own) openNotes();
+    else if (/^f$/i.test(event.key) && !own) fullScreen();
+    else if (event.key === "?" && !own) help();
     else return;
     event.preventDefault();
   };

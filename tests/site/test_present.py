@@ -102,6 +102,79 @@ def test_keys_turn_open_and_lead_back(present):
     )
 
 
+def test_a_result_is_closed_again(present):
+    """By its button, or by Shift and Space; the question is back, and the guess is kept."""
+    page = present(LECTURES[0])
+    code = page.locator(".slide.on .prediction > .cell .cell_input")
+    while not code.count():
+        page.keyboard.press("ArrowRight")
+    shown = page.locator(".present .count").inner_text()
+    page.locator(".slide.on .guess input").fill("11")
+    page.get_by_role("button", name="Compare").and_(page.locator(".slide.on *")).click()
+    assert not code.is_visible()
+    page.locator(".slide.on").get_by_text("Hide the result").click()
+    assert (
+        code.is_visible() and page.locator(".slide.on").get_by_text("Show the result").is_visible()
+    )
+    page.locator(".slide.on h2").click()
+    page.keyboard.press("Space")
+    assert not code.is_visible()
+    page.keyboard.press("Shift+Space")
+    assert code.is_visible() and page.locator(".present .count").inner_text() == shown
+    page.keyboard.press("Shift+Space")
+    assert page.locator(".present .count").inner_text() != shown
+    page.keyboard.press("Escape")
+    assert page.get_by_text("Hide the result").count() == 0
+    assert page.locator(".your-guess").first.text_content() == "Your guess: 11"
+
+
+def test_a_chosen_option_is_marked_and_not_yet_answered(present):
+    page = present(LECTURES[0])
+    option = page.locator(".slide.on .prediction .predict input[type=radio]")
+    while not option.count():
+        page.keyboard.press("ArrowRight")
+    option.first.check()
+    result = page.locator(".slide.on details.result")
+    assert result.get_attribute("open") is None
+    assert page.locator(".slide.on .why:visible").count() == 0
+    page.keyboard.press("Space")
+    assert page.locator(".slide.on .your-guess").is_visible()
+
+
+def test_f_fills_the_screen_and_a_key_lists_the_keys(present):
+    page = present(LECTURES[0])
+    keys = page.locator(".present .keys")
+    assert not keys.is_visible()
+    page.keyboard.press("Shift+?")
+    assert keys.get_by_text("full screen").is_visible()
+    page.keyboard.press("Escape")
+    assert not keys.is_visible() and page.locator(".slide.on").is_visible()
+    page.keyboard.press("f")
+    page.wait_for_function("document.fullscreenElement === document.documentElement")
+    page.keyboard.press("f")
+    page.wait_for_function("!document.fullscreenElement")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_bar_fits(width, present):
+    page = present(LECTURES[0], width=width)
+    buttons = page.locator(".present nav button")
+    for n in range(buttons.count()):
+        box = buttons.nth(n).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width, buttons.nth(n).inner_text()
+
+
+def test_a_question_is_not_asked_twice(present):
+    """The words above a field are hidden if they say no more than the question."""
+    page = present(LECTURES[0])
+    legends = page.locator(".slide .prediction .predict legend")
+    hidden = legends.evaluate_all("all => all.map(l => getComputedStyle(l).display === 'none')")
+    assert len(hidden) >= 3 and all(hidden)
+    page = present(next(path for path in EVERY if path.name.startswith("01")))
+    more = page.locator(".slide .prediction .predict legend", has_text="the factor 0.9")
+    assert more.evaluate("l => getComputedStyle(l).display") != "none"
+
+
 def test_the_page_is_as_it_was_afterwards(present):
     page = present(LECTURES[0])
     page.keyboard.press("Escape")
