@@ -128,7 +128,7 @@ def test_a_result_is_closed_again(present):
     assert page.locator(".your-guess").first.text_content() == "Your guess: 11"
 
 
-def test_a_chosen_option_is_marked_and_not_yet_answered(present):
+def test_a_chosen_option_opens_no_result(present):
     page = present(LECTURES[0])
     option = page.locator(".slide.on .prediction .predict input[type=radio]")
     while not option.count():
@@ -141,7 +141,7 @@ def test_a_chosen_option_is_marked_and_not_yet_answered(present):
     assert page.locator(".slide.on .your-guess").is_visible()
 
 
-def test_f_fills_the_screen_and_a_key_lists_the_keys(present):
+def test_f_fills_the_screen_and_keys_are_listed(present):
     page = present(LECTURES[0])
     keys = page.locator(".present .keys")
     assert not keys.is_visible()
@@ -306,7 +306,7 @@ def test_lecture_4_says_on_slides_what_a_speaker_needs(present):
     assert page.locator(".for-slides:visible").count() == 0
 
 
-def test_lecture_4_paints_nothing_before_its_first_vote(browser, present):
+def test_lecture_4_paints_nothing_before_a_vote(browser, present):
     """The explorable and its table without JavaScript show the same weights: those of no mask."""
     page = present(LECTURES[0], query="present=2")
     cells = page.locator(".slide.on .stage tbody button")
