@@ -154,7 +154,7 @@ def main() -> int:
     server = ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Compressed, directory=str(HTML))
     )
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     heads = ("first paint", "blocked", "elements")
     print(f"{'page':42}" + "".join(f"{name:>16}" for name in CATEGORIES) + columns(heads))
     missed = []

@@ -39,7 +39,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 def serve(folder: Path) -> Iterator[str]:
     """Serve a folder on this machine; gives its address, which ends in a slash."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"
     finally:

@@ -121,7 +121,7 @@ def test_pages_are_served_compressed(tmp_path):
     (tmp_path / "page.html").write_text("word " * 1000)
     serve = functools.partial(audit.Compressed, directory=str(tmp_path))
     server = ThreadingHTTPServer(("127.0.0.1", 0), serve)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/page.html"
     with urllib.request.urlopen(address) as answer:
         body = answer.read()
