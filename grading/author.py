@@ -163,7 +163,8 @@ class TaskFile:
         """
         _, _, folder, name = module.__name__.rsplit(".", 3)
         space = vars(module)
-        require(name in space, f"{name}.py", "no answer of this name", "one")
+        file = f"{folder}/{name}.py"
+        require(name in space, file, f"nothing named {name}", "the answer, under the file's name")
         without = f"no answer for {self._unanswered}"
         require(not self._unanswered, f"{name}.py, known mistakes", without, "one each")
         if self._fields["kind"] == "choose":

@@ -287,6 +287,11 @@ def _remember(text: str) -> None:
 def main(check: bool, force: bool = False) -> int:
     """Write the student notebooks, or only name those that are not in step."""
     stale = []
+    try:
+        all_tasks()
+    except ValueError as error:
+        print(f"grading/tasks/{error}")
+        return 1
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:
             before = nbformat.read(path, as_version=4)

@@ -190,7 +190,7 @@ def test_two_at_once_joins_classes(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (("def doubled(x)", "def tripled(x)"), "no answer of this name"),
+        (("def doubled(x)", "def tripled(x)"), "nothing named doubled"),
         (
             ('"Squared.", lambda x: x**2)', '"Squared.", 9)\ntask.edit("E.", "3 *", "4 *")'),
             "'3 \\*'",

@@ -186,6 +186,18 @@ def test_what_the_statement_forbids_is_forbidden(task):
                 assert any(function.startswith(package) for function in task.forbidden), sentence
 
 
+@pytest.mark.parametrize(
+    "task", [t for t in TASKS if names_of(t.name, HELPERS)], ids=lambda task: task.name
+)
+def test_helper_of_the_same_name_earns_less(task):
+    """Where `helpers` has what a student writes, the statement and `forbidden` must exclude it."""
+    for dotted in sorted(names_of(task.name, HELPERS) - set(task.forbidden)):
+        module, _, name = dotted.rpartition(".")
+        mine = task.cases(0)
+        outcomes = run(task, getattr(HELPERS[module], name), mine)
+        assert judge(task, mine, outcomes).points < task.points, f"{dotted} needs a ban"
+
+
 @pytest.mark.parametrize("task", [t for t in TASKS if t.forbidden], ids=lambda task: task.name)
 def test_ban_covers_every_name_of_a_function(task):
     """`torch.softmax` is also a method, and a function of `torch.nn.functional`."""
