@@ -18,6 +18,10 @@ names that were not trained on:
     written     what the first seed wrote for the first names of the test: [English, right, written]
     map         of the longest of these that is right: [English, written, attention weights], with a
                 row for each letter that was written
+    places      the same as `written` for the first territories of the test, and with attention
+    decoded     how each of these was written: `source`, and for each letter `look`, its attention
+                to the letters of the source, and `next`, the three likeliest letters as
+                [probability, Latin letters, the name up to there in Latin letters, in Kannada]
 
 The head holds `nearest`, the same scores of a control without a network: the Kannada name of the
 English name in the training set that differs in the fewest letters.
@@ -38,11 +42,16 @@ from experiments.search import search
 from helpers.rnn import RecurrentTranslator
 from helpers.tokens import END, IGNORE_INDEX, Batch, shift_right
 from helpers.training import count_parameters, set_seed, train
+from helpers.viz.transliteration import transliterate
 
 MODELS = ("LSTM", "LSTM, attention")
 LANGUAGES = ("kn",)
 STEPS, BATCH, WARMUP, HELD_OUT, LONGEST = 1500, 32, 50, 120, 40
+PLACES = 9
+"""Of the test, shown letter by letter."""
 Pair = tuple[str, str]
+SILENT = "್"
+"""The sign that removes the vowel *a* of a Kannada consonant."""
 
 
 @cache
@@ -69,6 +78,14 @@ def names(language: str) -> tuple[list[Pair], list[Pair], list[Pair]]:
     pairs = sorted(found.items())
     random.Random(0).shuffle(pairs)
     return pairs[2 * HELD_OUT :], pairs[:HELD_OUT], pairs[HELD_OUT : 2 * HELD_OUT]
+
+
+@cache
+def territories() -> set[str]:
+    """The English names of countries and other territories, in small letters."""
+    from babel import Locale
+
+    return {name.lower() for name in Locale("en").territories.values()}
 
 
 @cache
@@ -116,6 +133,12 @@ def trial(model: str, language: str, lr: float, seed: int) -> dict:
             right = [(one, two) for one, two, text in row["written"] if two == text]
             longest = max(right, key=lambda pair: len(pair[1]))
             row["map"] = [*longest, attention_map(translator, longest, language)]
+        found = zip(test, written, strict=True)
+        row["places"] = [[*pair, text] for pair, text in found if pair[0] in territories()][:PLACES]
+        if translator.attention is not None:
+            row["decoded"] = [
+                decoded(translator, (one, text), language) for one, _, text in row["places"]
+            ]
     return row
 
 
@@ -155,6 +178,25 @@ def attention_map(translator: RecurrentTranslator, pair: Pair, language: str) ->
     _, weights = translator(*batch_of([pair], language)[0], return_weights=True)
     rows = weights[-1][0].mean(dim=0)[: len(pair[1])]  # (T_q, T_k)
     return [[round(weight, 2) for weight in row] for row in rows.tolist()]
+
+
+@torch.no_grad()
+def decoded(translator: RecurrentTranslator, pair: Pair, language: str) -> dict:
+    """The steps in which the second name was written for the first."""
+    name, written = pair
+    back = {i: letter for letter, i in letters(language)[1].items()}
+    logits, weights = translator(*batch_of([pair], language)[0], return_weights=True)
+    steps = []
+    for at, row in enumerate(logits[0].softmax(dim=-1)):  # (vocab,)
+        top = row.topk(3)
+        likeliest = []
+        for p, i in zip(top.values.tolist(), top.indices.tolist(), strict=True):
+            so_far = written[:at] + back.get(i, "")
+            sign = {"": "⟨end⟩", SILENT: "−a"}.get(back.get(i, ""), transliterate(back.get(i, "")))
+            likeliest.append([round(p, 3), sign, transliterate(so_far), so_far])
+        look = weights[-1][0].mean(dim=0)[at].tolist()
+        steps.append({"look": [round(weight, 3) for weight in look], "next": likeliest})
+    return {"name": name, "source": list(name), "steps": steps}
 
 
 def scores(written: list[str], pairs: list[Pair]) -> dict:

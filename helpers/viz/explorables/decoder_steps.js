@@ -1,20 +1,23 @@
 /* Lecture 9: a decoder writes one token after the other, in four steps each: its state asks, it
    attends to the source, the context is the weighted average, the output is a distribution.
-   config: {source: [word, …], steps: [{look: [weight, …], next: [[probability, Latin, gloss,
-   Kannada], …]}, …]}; `look` is the attention to the source, `next` has the likeliest tokens. */
-lamplight.explorable("decoder_steps", (stage, { source, steps }) => {
-  const { html, svg, set, number, button, status, bar } = lamplight;
+   config: {unit: "word" or "letter", examples: [{name, source: [word, …], steps: [{look: [weight,
+   …], next: [[probability, Latin, gloss, Kannada], …]}, …]}, …]}; `look` is the attention to the
+   source, `next` has the likeliest tokens. Of letters, gloss and Kannada are the name so far. */
+lamplight.explorable("decoder_steps", (stage, { unit, examples }) => {
+  const { html, svg, set, number, button, choose, status, bar } = lamplight;
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
-  const HIGH = 46, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236, rows = Math.max(source.length, steps.length);
-  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], LAST = 4 * steps.length;
+  const HIGH = unit === "word" ? 46 : 40, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
+  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], color = (k) => COLORS[k % COLORS.length];
+  let { source, steps } = examples[0];
   let done = 2, timer = 0;  // steps so far, of all tokens: the picture opens on the first attention weights
-  const middle = (i, n) => 44 + HIGH * (i + (rows - n) / 2) + 12;
+  const last = () => 4 * steps.length, rows = () => Math.max(source.length, steps.length);
+  const middle = (i, n) => 44 + HIGH * (i + (rows() - n) / 2) + 12;
   const from = (k) => middle(k, source.length), to = (t) => middle(t, steps.length);
   const written = (t) => steps[t].next[0];
   const mix = (look) => look.map((w, k) => [w, source[k]]).filter(([w]) => w >= 0.05)
     .sort((a, b) => b[0] - a[0]).map(([w, word]) => `${number(w)} · ${word}`).join(" + ");
 
-  const picture = svg("svg", { viewBox: `0 0 400 ${50 + HIGH * rows}`, role: "img", style: "max-width:34rem" });
+  const picture = svg("svg", { role: "img", style: "max-width:34rem" });
   const said = status(), list = html("table"), phases = PHASES.map((name) => html("span", {}, name));
   const drawToken = (t, phase) => {
     const newest = t === Math.floor((done - 1) / 4), y = to(t), { look, next } = steps[t];
@@ -22,13 +25,13 @@ lamplight.explorable("decoder_steps", (stage, { source, steps }) => {
     source.forEach((_, k) => {
       if (newest) parts.push(svg("path", {
         d: `M${LEFT} ${from(k)}L${BAR - 24} ${y}`,
-        style: phase > 1 ? `stroke:${COLORS[k]};stroke-width:${9 * look[k]}` : "stroke:#888;stroke-dasharray:3 4",
+        style: phase > 1 ? `stroke:${color(k)};stroke-width:${9 * look[k]}` : "stroke:#888;stroke-dasharray:3 4",
       }));
     });
     if (phase > 2) {
       let x = BAR;
       look.forEach((w, k) => {
-        parts.push(svg("rect", { x, y: y - 8, width: WIDE * w, height: 16, style: `fill:${COLORS[k]}` }));
+        parts.push(svg("rect", { x, y: y - 8, width: WIDE * w, height: 16, style: `fill:${color(k)}` }));
         x += WIDE * w;
       });
     }
@@ -42,44 +45,54 @@ lamplight.explorable("decoder_steps", (stage, { source, steps }) => {
     return parts;
   };
   const sentence = (t, phase) => {
-    const { look, next } = steps[t], before = steps.slice(0, t).map((_, i) => written(i)[1]).join(" ");
+    const { look, next } = steps[t], likeliest = next[0];
+    const before = unit === "letter" ? t && written(t - 1)[2] : steps.slice(0, t).map((_, i) => written(i)[1]).join(" ");
+    const meaning = unit === "word" && likeliest[2] && `, ${likeliest[2]},`;
     return [
-      `The decoder has written ${before ? `“${before}”` : "nothing yet"}. Its state asks: which source words do I need now?`,
+      `The decoder has written ${before ? `“${before}”` : "nothing yet"}. Its state asks: which source ${unit}s do I need now?`,
       `It attends to the source: ${mix(look)}.`,
       `The context is the weighted average of the encoder's outputs: ${mix(look)}.`,
-      `Output: “${next[0][1]}”${next[0][2] && `, ${next[0][2]},`} with probability ${number(next[0][0])}.${
-        t + 1 < steps.length ? "" : " The translation is finished."}`,
+      `Output: “${likeliest[1]}”${meaning || ""} with probability ${number(likeliest[0])}.${
+        t + 1 < steps.length ? "" : ` The ${unit === "word" ? "translation" : "name"} is finished.`}`,
     ][phase - 1];
   };
   const draw = () => {
     const t = Math.floor((done - 1) / 4), phase = done - 4 * t;
+    set(picture, { viewBox: `0 0 400 ${50 + HIGH * rows()}` });
     picture.replaceChildren(
       ...[[2, "source"], [BAR, "context"], [TEXT, "output"]].map(([x, text]) => svg("text", { x, y: 14, opacity: 0.8 }, text)),
       ...source.flatMap((word, k) => [
-        svg("rect", { x: 2, y: from(k) - 14, width: LEFT - 2, height: 28, rx: 5, style: `fill:none;stroke:${COLORS[k]};stroke-width:2.5` }),
+        svg("rect", { x: 2, y: from(k) - 14, width: LEFT - 2, height: 28, rx: 5, style: `fill:none;stroke:${color(k)};stroke-width:2.5` }),
         svg("text", { x: LEFT / 2 + 1, y: from(k) + 5, "text-anchor": "middle" }, word)]),
       ...steps.slice(0, t + 1).flatMap((_, i) => drawToken(i, i < t ? 4 : phase)));
     phases.forEach((each, i) => set(each, { style: i + 1 === phase ? "font-weight:700;border-bottom:2px solid var(--lamp)" : "" }));
-    said.textContent = `Token ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${sentence(t, phase)}`;
+    said.textContent = `${unit === "word" ? "Token" : "Letter"} ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${sentence(t, phase)}`;
     list.replaceChildren(...(phase < 4 ? [] : steps[t].next.map(([p, latin, gloss]) => html("tr", {},
       html("th", { scope: "row" }, latin), html("td", {}, gloss), html("td", {}, bar(p), number(p))))));
     set(picture, { "aria-label": `Source ${source.join(" ")}. Written so far: ${
       steps.slice(0, t + (phase === 4)).map((_, i) => `${written(i)[1]} from ${mix(steps[i].look)}`).join("; ") || "nothing"}.` });
     back.disabled = done === 1;
-    step.disabled = token.disabled = done === LAST;
+    step.disabled = token.disabled = done === last();
     play.textContent = timer ? "Pause" : "Play";
   };
   const pause = () => { clearInterval(timer); timer = 0; };
-  const go = (to) => () => { pause(); done = Math.max(1, Math.min(LAST, to())); draw(); };
+  const go = (to) => () => { pause(); done = Math.max(1, Math.min(last(), to())); draw(); };
   const play = button("Play", () => {
     if (timer) { pause(); draw(); return; }
-    if (done === LAST) done = 0;
-    const tick = () => { if (++done === LAST) pause(); draw(); };
+    if (done === last()) done = 0;
+    const tick = () => { if (++done === last()) pause(); draw(); };
     timer = setInterval(tick, 1500);
     tick();
   });
   const back = button("Start again", go(() => 1)), step = button("Next step", go(() => done + 1));
-  const token = button("Next token", go(() => 4 * Math.floor(done / 4) + 4));
+  const token = button(unit === "word" ? "Next token" : "Next letter", go(() => 4 * Math.floor(done / 4) + 4));
+  const names = choose("Name", examples.map((each) => each.name), examples[0].name, (name) => {
+    pause();
+    ({ source, steps } = examples.find((each) => each.name === name));
+    done = 2;
+    draw();
+  });
+  if (examples.length > 1) stage.append(names.element);
   stage.append(html("div", { class: "row" }, play, step, token, back), html("p", { class: "row", style: "margin:.6rem 0" }, ...phases), said, picture, list);
   draw();
 });

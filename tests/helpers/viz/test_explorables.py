@@ -919,9 +919,9 @@ def test_translate_keeps_what_was_tried(play):
 
 
 def decoder_steps():
-    decoded = stored("beams")["decoded"]
+    config = {"unit": "word", "examples": [{"name": "one", **stored("beams")["decoded"]}]}
     table = (["token", "output"], [["1", "avaḷu"]])
-    return explorables.to_html("decoder_steps", decoded, table=table, caption="Step.")
+    return explorables.to_html("decoder_steps", config, table=table, caption="Step.")
 
 
 def test_decoder_steps_agree_with_numpy(play):
@@ -974,6 +974,29 @@ def test_decoder_steps_play_by_themselves(play):
     assert said.inner_text().endswith("The translation is finished.")
     press.click()  # from the beginning
     assert said.inner_text().startswith("Token 1, ask.")
+
+
+def test_decoder_steps_write_names_by_letters(play):
+    """One of several names is chosen; what is written is the name so far, not a row of letters."""
+    first = next(run for run in stored("names")["runs"] if "decoded" in run)
+    config = {"unit": "letter", "examples": first["decoded"]}
+    table = (["name", "written"], [["panama", "panamā"]])
+    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Choose."))
+    said = page.locator("p[role=status]")
+    assert said.inner_text().startswith("Letter 1, attend. It attends to the source: 0.")
+    for (name, _, written), example in zip(first["places"], first["decoded"], strict=True):
+        page.get_by_role("button", name=name, exact=True).click()
+        assert page.locator(".stage svg rect[rx='5']").count() == len(name)
+        for step in example["steps"]:
+            assert sum(step["look"]) == pytest.approx(1, abs=1e-2)
+            page.get_by_role("button", name="Next letter").click()
+        assert said.inner_text().endswith("The name is finished.")
+        assert example["steps"][-1]["next"][0][3] == written
+        page.get_by_role("button", name="Start again").click()
+        for _ in range(4):
+            page.get_by_role("button", name="Next step").click()
+        so_far = example["steps"][0]["next"][0][2]
+        assert f"The decoder has written “{so_far}”." in said.inner_text()
 
 
 # ---- Lecture 0: dot products, angles and softmax weights ----------------------------------------
