@@ -86,6 +86,23 @@ def to_html(
     without: str | Sequence[str] = (),
 ) -> str:
     """The `<figure>` that `drawing` displays."""
+    svg = to_svg(name, alt=alt, highlight=highlight, without=without)
+    return f'{_STYLE}<figure class="lamplight-figure drawing">{svg}{figcaption(caption)}</figure>'
+
+
+def still(name: str, *, alt: str, highlight: str | Sequence[str] = ()) -> str:
+    """A drawing without a caption, as the `still` of an explorable that brings it to life."""
+    return f'{_STYLE}<div class="drawing">{to_svg(name, alt=alt, highlight=highlight)}</div>'
+
+
+def to_svg(
+    name: str,
+    *,
+    alt: str,
+    highlight: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
+) -> str:
+    """The `<svg>` of a drawing, with ids of its own."""
     names = sorted(path.stem for path in FOLDER.glob("*.svg"))
     require(name in names, "name", repr(name), f"one of {', '.join(names)}")
     require(len(alt.split()) >= 4, "alt", repr(alt), "a sentence that says what the drawing shows")
@@ -119,5 +136,4 @@ def to_html(
         '<path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>'
     )
     svg = re.sub(r"<svg[^>]*>", lambda _: opening, svg, count=1)
-    svg = re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).strip()
-    return f'{_STYLE}<figure class="lamplight-figure drawing">{svg}{figcaption(caption)}</figure>'
+    return re.sub(r"\s+", " ", re.sub(r">\s+<", "><", svg)).strip()

@@ -678,6 +678,53 @@ def test_lstm_drawing_grows_stage_by_stage(play):
     assert page.locator("g[data-part=show]").evaluate(opacity) == "0.3"
 
 
+def lstm_step():
+    still = drawings.still("lstm_cell", alt="An LSTM cell, stage by stage.", highlight="show")
+    config = {"nouns": [["letter", "letters"], ["drawer", "drawers"], ["lamp", "lamps"]]}
+    config |= {"plural": [0], "stage": 0, "W": [8, -8, 6, 0], "b": [-4, 4, -3, 2]}
+    return explorables.to_html("lstm_step", config, still=still, caption="Step.")
+
+
+def lstm_numbers(plural, last):
+    """What the drawing shows of a step: torch's LSTM cell with the weights of the lecture."""
+    W, b = torch.tensor([8.0, -8, 6, 0]), torch.tensor([-4.0, 4, -3, 2])
+    c = torch.zeros(())
+    for t in range(last + 1):
+        i, f, g, o = W * plural[t] + b
+        old, (i, f, o), g = c, (z.sigmoid() for z in (i, f, o)), g.tanh()
+        c = f * old + i * g
+    values = (old, f, f * old, i, g, i * g, c, c.tanh(), o, o * c.tanh())
+    return [float(value) for value in values]
+
+
+def test_lstm_step_agrees_with_torch(play):
+    page = play(lstm_step())
+    values, said = page.locator(".stage svg .value"), page.get_by_role("status")
+
+    def agrees(word, plural, last):
+        first, *rest = values.all_text_contents()
+        assert first == word
+        found = [float(text.replace("−", "-")) for text in rest]
+        np.testing.assert_allclose(found, lstm_numbers(plural, last), atol=5.1e-3)
+
+    agrees("drawer", [1, 0, 0], 1)
+    assert "0.98 · 0.98 = 0.96 of the old content stays" in said.inner_text()
+    for text in ("−0.02 is added", "= 0.65 is the hidden state. It says plural"):
+        page.get_by_role("button", name="Next").click()
+        assert text in said.inner_text()
+    page.get_by_role("button", name="Next").click()
+    agrees("lamp", [1, 0, 0], 2)
+    assert "lit" in page.locator("g[data-part=forget]").get_attribute("class")
+    page.get_by_role("checkbox", name="letters").uncheck()
+    page.get_by_role("checkbox", name="lamps").check()
+    agrees("lamps", [0, 0, 1], 2)
+    page.get_by_role("button", name="3. Show").click()
+    assert "It says plural" in said.inner_text()  # though the first noun was a letter
+    page.get_by_role("button", name="letter", exact=True).click()
+    agrees("letter", [0, 0, 1], 0)
+    assert "It says singular" in said.inner_text()
+
+
 def test_a_drawing_grows_part_by_part():
     """A part that comes later is left out, with its arrows; what takes its place comes in."""
     words = {"alt": "Four words and more.", "caption": ""}
@@ -1418,6 +1465,7 @@ PRESSED_FIRST = {
     find_the_path: [],
     heads_of_a_real_model: [],
     induction_heads: [],
+    lstm_step: ["Next"],
     move_a_word: [],
     paint_a_mask: [],
     point_at_span: ["red"],
