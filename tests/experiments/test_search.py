@@ -30,6 +30,7 @@ OPENED = {
     "copier",
     "inside",
     "learned_rows",
+    "no_positions",
     "order_verbs",
     "parser_errors",
     "reader_tests",
@@ -41,8 +42,8 @@ OPENED = {
     "word_vectors",
     "written_summaries",
 }
-"""No comparison: what lectures 2, 3, 5, 7 and 9 to 13 open. Those of 7 and 9 to 12 were trained at
-the rates of `transformer_block`, `translation`, `question_answering`, `summaries`, and of
+"""No comparison: what lectures 2, 3, 5 to 7 and 9 to 13 open. Those of 7 and 9 to 12 were trained
+at the rates of `transformer_block`, `translation`, `question_answering`, `summaries`, and of
 `story_models` and `induction`; the real reader of lecture 10 has one training, and its three rates
 stand beside it."""
 POSSIBLE = {

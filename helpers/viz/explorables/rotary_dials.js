@@ -1,10 +1,10 @@
-/* Lecture 6: slide the positions of a query and a key, and the base of rotary positions.
-   config: {q, k: vectors with as many features as there are in pairs, i, j: positions, longest: the
-   last position, bases: to choose from, base: index} */
+/* Lecture 6: slide the positions i and j of two vectors whose pairs of features turn like the hands of
+   a clock, and the base of their speeds.
+   config: {names: of the two, q, k: vectors whose pairs of features have length 1, i, j: positions, longest: the last position, bases: to choose from, base: index} */
 lamplight.explorable("rotary_dials", (stage, config) => {
   const { html, svg, set, dot, number, slider, button, status } = lamplight;
-  const { q, k, longest, bases } = config;
-  const BLUE = "#0072b2", LAMP = "var(--lamp)", WIDE = 5.2;
+  const { names: [first, second], q, k, longest, bases } = config;
+  const BLUE = "#0072b2", LAMP = "var(--lamp)", GREEN = "#009e73", WIDE = 5.2;
   let { i, j, base } = config;
 
   /* A dial for each pair, and the score at each distance. */
@@ -19,10 +19,13 @@ lamplight.explorable("rotary_dials", (stage, config) => {
     const at = { transform: `translate(${55 + 110 * h} 46)` };
     const make = (color, width) => svg("line", { style: `stroke:${color}`, "stroke-width": width });
     const query = make(BLUE, 5), key = make(LAMP, 2.5), name = svg("text", { y: 64, "text-anchor": "middle" });
+    const between = svg("path", { style: `fill:${GREEN}`, opacity: 0.35 });
     dials.append(svg("g", at, svg("circle", { r: 44, fill: "none", stroke: "currentColor", opacity: 0.4 }),
-      query, key, name));
-    return { query, key, name };
+      between, query, key, name));
+    return { query, key, name, between };
   });
+  /* Where the tip of a hand of this radius is: upright at (1, 0), and turning clockwise. */
+  const tip = (v, h, radius) => [radius * v[2 * h + 1], -radius * v[2 * h]];
   const plot = svg("svg", { viewBox: "0 0 440 150", role: "img", style: "max-width:38rem" },
     svg("path", { d: "M12 72H428M220 24V122", stroke: "currentColor", opacity: 0.3 }),
     svg("text", { x: 4, y: 12 }, "score"),
@@ -37,15 +40,17 @@ lamplight.explorable("rotary_dials", (stage, config) => {
 
   const showPositions = () => {
     const [a, b] = [turn(q, i), turn(k, j)];
-    hands.forEach(({ query, key, name }, h) => {
-      set(query, { x2: 41 * a[2 * h], y2: -41 * a[2 * h + 1] });
-      set(key, { x2: 41 * b[2 * h], y2: -41 * b[2 * h + 1] });
-      name.textContent = `${+speed(h).toPrecision(2)} rad`;
+    hands.forEach(({ query, key, name, between }, h) => {
+      const [[x, y], [u, w], start, end] = [tip(a, h, 41), tip(b, h, 41), tip(b, h, 27), tip(a, h, 27)];
+      set(query, { x2: x, y2: y });
+      set(key, { x2: u, y2: w });
+      set(between, { d: `M0 0L${start}A27 27 0 0 ${+(u * y > w * x)} ${end}Z` });
+      name.textContent = `${+speed(h).toPrecision(2)} rad a step`;
     });
     set(curve, { points: distances.map((d) => `${220 + WIDE * d},${height(d).toFixed(1)}`).join(" ") });
     set(mark, { cx: 220 + WIDE * (i - j), cy: height(i - j) });
-    const told = `Query at ${i}, key at ${j}, i − j = ${number(i - j, 0)}: score ${number(score(i, j))}.`;
-    set(dials, { "aria-label": "Dials of the pairs, with a blue hand for the query and an orange one for the key" });
+    const told = `${first} at ${i}, ${second} at ${j}, i − j = ${number(i - j, 0)}: score ${number(score(i, j))}.`;
+    set(dials, { "aria-label": `Dials of the pairs: a blue hand for ${first}, an orange one for ${second}, and between them a green angle` });
     set(plot, { "aria-label": `Score by distance. ${told}` });
     return told;
   };
@@ -53,11 +58,12 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   const move = (change) => (value) => { change(value); said.textContent = showPositions(); };
   const at = { min: 0, max: longest };
   const slides = [
-    slider("query at i", { ...at, value: i }, move((v) => { i = v; })),
-    slider("key at j", { ...at, value: j }, move((v) => { j = v; })),
-    slider("base", { min: 0, max: bases.length - 1, value: base,
-      format: (v) => bases[v].toLocaleString("en") }, move((v) => { base = v; })),
+    slider(`${first} at i`, { ...at, value: i }, move((v) => { i = v; })),
+    slider(`${second} at j`, { ...at, value: j }, move((v) => { j = v; })),
   ];
+  const choice = slider("base", { min: 0, max: bases.length - 1, value: base,
+    format: (v) => bases[v].toLocaleString("en") }, move((v) => { base = v; }));
+  if (bases.length > 1) slides.push(choice);
   const together = move(() => {
     const by = Math.max(i, j) + 10 > longest ? -Math.min(i, j) : 10;
     i += by; j += by;

@@ -485,8 +485,8 @@ def test_cut_heads_moves_tiles_and_refuses_remainders(play):
 
 # ---- Lecture 6: order -----------------------------------------------------------------------
 
-BAG = [["dog", 1.2, 0.4], ["bites", -0.3, 1.1], ["man", 0.9, -0.8]]
 DIALS = {
+    "names": ["query", "key"],
     "q": [1, 0, 0, 1, 1, 0, 1, 0],
     "k": [1, 0, 1, 0, 1, 0, 1, 0],
     "i": 12,
@@ -500,11 +500,6 @@ DIALS = {
 def rotary_dials():
     table = (["i", "j", "score"], [[12, 8, 1.0]])
     return explorables.to_html("rotary_dials", DIALS, table=table, caption="Slide.")
-
-
-def shuffle_words():
-    table = (["word", "vector"], [[w, x] for w, x, _ in BAG])
-    return explorables.to_html("shuffle_words", {"words": BAG}, table=table, caption="Shuffle.")
 
 
 def rotated(vector, t, base):
@@ -546,31 +541,38 @@ def test_rotary_dials_tell_left_from_right(play):
     )
 
 
-def test_shuffle_words_shows_a_bag_of_words(play):
-    page = play(shuffle_words())
+def clockwise(x, y):
+    """The angle of points of a drawing from upright, in radians, (n,)."""
+    return np.arctan2(np.array(x), -np.array(y))
 
-    def shown():
-        rows = page.locator(".stage tbody tr").all_inner_texts()
-        numbers = [re.findall(r"-?\d+\.\d+", row.replace("−", "-")) for row in rows]
-        return [row.split()[0] for row in rows], np.array(numbers, dtype=float)
 
-    def outputs(words, positions):
-        x = np.array([{w[0]: w[1:] for w in BAG}[word] for word in words])
-        t = np.arange(3)
-        x = x + np.stack([np.sin(t), np.cos(t)], axis=1) if positions else x
-        return np.stack([attention(x, query)[1] for query in range(3)])
-
-    words, first = shown()
-    for _ in range(6):
-        np.testing.assert_allclose(first[:, :2], outputs(words, False), atol=6e-3)
-        np.testing.assert_allclose(first[:, 2:], outputs(words, True), atol=6e-3)
-        page.get_by_role("button", name="Shuffle").click()
-        words, first = shown()
-    assert words == ["dog", "bites", "man"]
-    page.get_by_role("button", name="Shuffle").click()
-    assert page.locator("p[role=status]").inner_text() == (
-        "“man bites dog”: without positions 0 of 3 outputs changed, with positions 3 of 3."
-    )
+def test_rotary_dials_turn_like_clocks(play):
+    """Upright at position 0, then clockwise; a green sector reaches from hand to hand."""
+    config = DIALS | {"q": [1, 0] * 4, "k": [1, 0] * 4, "bases": [100], "base": 0}
+    page = play(explorables.to_html("rotary_dials", config, still="<p>Still</p>", caption="Turn."))
+    assert page.get_by_role("slider", name="base").count() == 0
+    speeds = 100.0 ** (-np.arange(4) / 4)
+    sectors = []
+    for i, j in ((12, 8), (22, 18)):
+        x, y = page.locator(".stage line").evaluate_all(
+            "all => ['x2', 'y2'].map(end => all.map(line => +line.getAttribute(end)))"
+        )
+        angles = clockwise(x, y).reshape(4, 2)  # query, key
+        turned = np.outer(speeds, [i, j])
+        np.testing.assert_allclose(np.exp(1j * angles), np.exp(1j * turned), atol=1e-6)
+        paths = page.locator(".stage g path").evaluate_all(
+            "all => all.map(path => path.getAttribute('d'))"
+        )
+        for path, ends in zip(paths, angles, strict=True):
+            a, b, _, _, _, _, sweep, c, d = map(
+                float, re.findall(r"-?\d+(?:\.\d+)?(?:e-\d+)?", path)[2:]
+            )
+            np.testing.assert_allclose(clockwise([c, a], [d, b]), ends, atol=1e-6)
+            opening = np.angle(np.exp(1j * (ends[0] - ends[1])))
+            assert sweep == (opening > 0)
+            sectors.append(opening)
+        page.get_by_role("button", name="Move both").click()
+    np.testing.assert_allclose(sectors[:4], sectors[4:], atol=1e-6)
 
 
 # ---- Lecture 1: a state of one number --------------------------------------------------------
@@ -1474,7 +1476,6 @@ PRESSED_FIRST = {
     sampling: [],
     scale_scores: [],
     seed_swap: [],
-    shuffle_words: [],
     stack_depth: ["Keep this curve"],
     translate: ["To the end"],
 }
