@@ -1,10 +1,12 @@
 /* Lecture 6: slide the positions i and j of two vectors whose pairs of features turn like the hands of
    a clock, and the base of their speeds.
-   config: {names: of the two, q, k: vectors whose pairs of features have length 1, i, j: positions, longest: the last position, bases: to choose from, base: index} */
+   config: {names: of the two, q, k: vectors whose pairs of features have length 1, i, j: positions,
+   longest: the last position, bases: to choose from, base: index} */
 lamplight.explorable("rotary_dials", (stage, config) => {
   const { html, svg, set, dot, number, slider, button, status } = lamplight;
   const { names: [first, second], q, k, longest, bases } = config;
   const BLUE = "#0072b2", LAMP = "var(--lamp)", GREEN = "#009e73", WIDE = 5.2;
+  const large = { style: "font-size:16px" }; // so that a phone can show it
   let { i, j, base } = config;
 
   /* A dial for each pair, and the score at each distance. */
@@ -18,7 +20,7 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   const hands = [...Array(q.length / 2).keys()].map((h) => {
     const at = { transform: `translate(${55 + 110 * h} 46)` };
     const make = (color, width) => svg("line", { style: `stroke:${color}`, "stroke-width": width });
-    const query = make(BLUE, 5), key = make(LAMP, 2.5), name = svg("text", { y: 64, "text-anchor": "middle" });
+    const query = make(BLUE, 5), key = make(LAMP, 2.5), name = svg("text", { ...large, y: 64, "text-anchor": "middle" });
     const between = svg("path", { style: `fill:${GREEN}`, opacity: 0.35 });
     dials.append(svg("g", at, svg("circle", { r: 44, fill: "none", stroke: "currentColor", opacity: 0.4 }),
       between, query, key, name));
@@ -28,10 +30,10 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   const tip = (v, h, radius) => [radius * v[2 * h + 1], -radius * v[2 * h]];
   const plot = svg("svg", { viewBox: "0 0 440 150", role: "img", style: "max-width:38rem" },
     svg("path", { d: "M12 72H428M220 24V122", stroke: "currentColor", opacity: 0.3 }),
-    svg("text", { x: 4, y: 12 }, "score"),
-    svg("text", { x: 4, y: 144 }, `i − j: −${longest}`),
-    svg("text", { x: 220, y: 144, "text-anchor": "middle" }, "0"),
-    svg("text", { x: 436, y: 144, "text-anchor": "end" }, `${longest}`));
+    svg("text", { ...large, x: 4, y: 13 }, "score"),
+    svg("text", { ...large, x: 4, y: 145 }, `i − j: −${longest}`),
+    svg("text", { ...large, x: 220, y: 145, "text-anchor": "middle" }, "0"),
+    svg("text", { ...large, x: 436, y: 145, "text-anchor": "end" }, `${longest}`));
   const curve = svg("polyline", { fill: "none", "stroke-width": 2, style: `stroke:${BLUE}` });
   const mark = svg("circle", { r: 6, style: `fill:${BLUE}` });
   plot.append(curve, mark);
@@ -45,7 +47,7 @@ lamplight.explorable("rotary_dials", (stage, config) => {
       set(query, { x2: x, y2: y });
       set(key, { x2: u, y2: w });
       set(between, { d: `M0 0L${start}A27 27 0 0 ${+(u * y > w * x)} ${end}Z` });
-      name.textContent = `${+speed(h).toPrecision(2)} rad a step`;
+      name.textContent = `${+speed(h).toPrecision(2)} rad`;
     });
     set(curve, { points: distances.map((d) => `${220 + WIDE * d},${height(d).toFixed(1)}`).join(" ") });
     set(mark, { cx: 220 + WIDE * (i - j), cy: height(i - j) });
