@@ -2,14 +2,15 @@
    attends to the source, the context is the weighted average, the output is a distribution.
    config: {unit: "word" or "letter", examples: [{name, source: [word, …], steps: [{look: [weight,
    …], next: [[probability, Latin, gloss, Kannada], …]}, …]}, …]}; `look` is the attention to the
-   source, `next` has the likeliest tokens. Of letters, gloss and Kannada are the name so far. */
-lamplight.explorable("decoder_steps", (stage, { unit, examples }) => {
+   source, `next` has the likeliest tokens. Of letters, gloss and Kannada are the name so far. `open`
+   is the step on which the picture opens, if not the second; *Play* then begins with the first. */
+lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   const { html, svg, set, number, button, choose, status, bar } = lamplight;
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
   const HIGH = unit === "word" ? 46 : 40, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
   const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], color = (k) => COLORS[k % COLORS.length];
   let { source, steps } = examples[0];
-  let done = 2, timer = 0;  // steps so far, of all tokens: the picture opens on the first attention weights
+  let done = open ?? 2, timer = 0;  // steps so far, of all tokens: the picture opens on attention weights
   const last = () => 4 * steps.length, rows = () => Math.max(source.length, steps.length);
   const middle = (i, n) => 44 + HIGH * (i + (rows() - n) / 2) + 12;
   const from = (k) => middle(k, source.length), to = (t) => middle(t, steps.length);
@@ -79,7 +80,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, examples }) => {
   const go = (to) => () => { pause(); done = Math.max(1, Math.min(last(), to())); draw(); };
   const play = button("Play", () => {
     if (timer) { pause(); draw(); return; }
-    if (done === last()) done = 0;
+    if (done === last() || done === open) done = 0;
     const tick = () => { if (++done === last()) pause(); draw(); };
     timer = setInterval(tick, 1500);
     tick();
@@ -92,6 +93,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, examples }) => {
     done = 2;
     draw();
   });
+  set(names.element, { style: "margin-bottom:.6rem" });
   if (examples.length > 1) stage.append(names.element);
   stage.append(html("div", { class: "row" }, play, step, token, back), html("p", { class: "row", style: "margin:.6rem 0" }, ...phases), said, picture, list);
   draw();

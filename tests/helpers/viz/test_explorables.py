@@ -1025,6 +1025,24 @@ def test_decoder_steps_play_by_themselves(play):
     assert said.inner_text().startswith("Token 1, ask.")
 
 
+def test_decoder_steps_can_open_on_a_later_token(play):
+    """The picture shows what is written until then; playing begins at the beginning."""
+    config = {
+        "unit": "word",
+        "open": 18,
+        "examples": [{"name": "one", **stored("beams")["decoded"]}],
+    }
+    table = (["token", "output"], [["1", "avaḷu"]])
+    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Step."))
+    said = page.locator("p[role=status]")
+    assert (
+        said.inner_text()
+        == "Token 5, attend. It attends to the source: 0.50 · called + 0.50 · she."
+    )
+    page.get_by_role("button", name="Play").click()
+    assert said.inner_text().startswith("Token 1, ask.")
+
+
 def test_decoder_steps_write_names_by_letters(play):
     """One of several names is chosen; what is written is the name so far, not a row of letters."""
     first = next(run for run in stored("names")["runs"] if "decoded" in run)
