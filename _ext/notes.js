@@ -1,5 +1,6 @@
 /* Speaker's notes: what `present.js` shows in a second window. The part of the session's plan for the
-   slide on the projector, the next slide, and a clock that counts from when the window was opened. It
+   slide on the projector, which slides may share; what the page says there and the slide does not; the
+   next slide, and a clock that counts from when the window was opened. It
    joins the slides again after their page was loaded anew, and the clock goes on. */
 
 window.lamplightNotes = (view, { slides, at, show, fit }) => {
@@ -13,12 +14,28 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   };
   const flat = (text) => text.replace(/\s+/g, " ");
 
-  /* The steps of a slide: those that ask its question, else those of its section. */
+  /* The steps of a slide: those that ask its question, else those of its section; and those that play
+     with its explorable. Of steps that ask something elsewhere in the section only the next one, or
+     the last, belongs to it. */
+  const texts = slides.map((slide) => flat(slide.textContent));
+  const asks = ({ votes }, number) => votes.some((vote) => texts[number].includes(vote));
   const stepsOf = (slide) => {
-    const text = flat(slide.textContent);
-    const asked = plan.steps.filter(({ votes }) => votes.some((vote) => text.includes(vote)));
-    return asked.length ? asked : plan.steps.filter(({ headings }) => headings.includes(slide.dataset.section));
+    const number = slides.indexOf(slide);
+    const asked = plan.steps.filter((step) => asks(step, number));
+    if (asked.length) return asked;
+    const here = plan.steps.filter(({ headings }) => headings.includes(slide.dataset.section));
+    const elsewhere = here.filter((step) => slides.some((_, n) => asks(step, n)));
+    const next = elsewhere.find((step) => slides.some((_, n) => n > number && asks(step, n))) ?? elsewhere.at(-1);
+    const played = slide.querySelector("[data-explorable]")?.dataset.explorable;
+    return plan.steps.filter((step) => step.explorables.includes(played)
+      || (here.includes(step) && (step === next || !elsewhere.includes(step))));
   };
+  /* What the page says and this slide leaves out. */
+  const aloud = (slide) => [...slide.querySelectorAll(".slide-body > *")].flatMap((block) => block.aloud ?? []).map((said) => {
+    const copy = page.importNode(said, true);
+    for (const link of copy.querySelectorAll("a")) link.replaceWith(...link.childNodes);
+    return copy;
+  });
   /* A section that the plan leaves out belongs to what came before it. */
   const current = () => {
     for (let number = at(); number >= 0; number--) {
@@ -42,6 +59,8 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
       header output { font-size: 1.6rem; font-variant-numeric: tabular-nums; }
       button { background: none; border: 1px solid; border-radius: 0.3rem; color: inherit; font: inherit; padding: 0.2rem 0.6rem; }
       h1 { font-size: 1.3rem; margin: 1rem 0 0.3rem; }
+      h2 { border-top: 1px solid #8886; font-size: 1.1rem; margin: 1.2rem 0 0.3rem; padding-top: 0.8rem; }
+      h2 ~ p { font-size: 1.05rem; margin: 0.4rem 0; }
       .heard { border-left: 3px solid var(--lamplight); padding-left: 0.8rem; }
       .next { height: 259px; overflow: hidden; position: relative; width: 460px; border: 1px solid; }
       .next .present { position: static; }
@@ -70,11 +89,13 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
   const update = () => {
     count.textContent = `slide ${at() + 1} of ${slides.length}`;
     const steps = current();
-    now.replaceChildren(...steps.flatMap(({ minutes, headings, tasks, text, heard }) => [
-      make("h1", { textContent: `${minutes.join("–")} · ${[...headings, ...tasks].join(" · ") || "Open the model"}` }),
+    now.replaceChildren(...steps.flatMap(({ minutes, headings, votes, tasks, text, heard }) => [
+      make("h1", { textContent: `${minutes.join("–")} · ${[...headings, ...votes.map((vote) => `vote “${vote}”`), ...tasks].join(" · ") || "Open the model"}` }),
       make("p", { textContent: text }),
       make("p", { className: "heard", textContent: heard }),
     ]));
+    const said = aloud(slides[at()]);
+    if (said.length) now.append(make("h2", { textContent: "This slide, in the words of the page" }), ...said);
     if (!steps.length) now.append(make("p", { textContent: "This site holds no plan for the session." }));
     const next = slides[at() + 1];
     following.replaceChildren();

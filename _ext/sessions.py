@@ -211,7 +211,7 @@ def spoken(text: str) -> str:
 
 
 def notes(plan: Plan, lecture: Known) -> dict[str, object]:
-    """What the window of notes shows; headings and votes find the step of a slide."""
+    """What the window of notes shows; headings, votes and explorables find the step of a slide."""
 
     def names(step: Step, kind: str) -> list[str]:
         return [plain(place.name) for place in step.places if place.kind == kind]
@@ -221,6 +221,7 @@ def notes(plan: Plan, lecture: Known) -> dict[str, object]:
             "minutes": [step.start, step.end],
             "headings": names(step, "heading"),
             "votes": names(step, "vote"),
+            "explorables": names(step, "explorable"),
             "tasks": [
                 f"Task {n}, {t}" for n, t, _ in (lecture.tasks[x] for x in names(step, "task"))
             ],

@@ -72,22 +72,31 @@
     return node;
   };
 
-  /* What of a section is shown, in order; each entry is one block, taken from the page. */
+  /* What of a section is shown, in order; each entry is one block, taken from the page. What the page
+     says around it and the slide leaves out goes to the speaker: a paragraph with the block that it
+     introduces, the last ones with the last block, and what happened with its prediction. */
   const blocks = (section, lead) => {
     const found = [];
-    let said = false;
+    let said = false, aloud = [];
+    const push = (block, more = {}) => {
+      block.aloud = [...(block.aloud ?? []), ...aloud, ...block.querySelectorAll(".explanation > p:not(.admonition-title)")];
+      aloud = [];
+      found.push(Object.assign(block, more));
+    };
     for (const node of [...section.children]) {
       if (node.matches(OTHER) || (node.matches(".cell") && !node.textContent.trim()) || (titleOf(section) === SUMMARY && node.querySelector("table"))) continue;
       if (node.matches("p")) {
         if (node.querySelector("img") || /^Time:/.test(node.textContent)) continue;
-        if (!said) found.push(lead ? take(node) : firstSentence(node));
+        if (said || !lead) aloud.push(node);
+        if (!said) push(lead ? take(node) : firstSentence(node));
         said = true;
       } else if (node.querySelector(".quiz:not(.predict) fieldset"))
         for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
-          found.push(Object.assign(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.2 * ROOM }));
+          push(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.2 * ROOM });
       else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
-        found.push(Object.assign(take(node), { alone: node.matches(".prediction") }));
+        push(take(node), { alone: node.matches(".prediction") });
     }
+    found.at(-1)?.aloud.push(...aloud);
     return found;
   };
 

@@ -257,6 +257,26 @@ def test_a_handout_to_fill_in_holds_no_result(present):
         page.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
+@pytest.mark.parametrize("path", first_and_full(*LECTURES, *OTHERS), ids=lambda path: path.stem)
+def test_a_handout_prints_nothing_computed(path, present):
+    """Nor the summary; drawings and questions stay, and all is there with results."""
+    page = present(path, query="present&fill-in")
+    page.emulate_media(media="print")
+    outputs = page.locator(".slide .cell_output :is(pre, table, svg):visible")
+    drawn = "part => !!part.closest('.drawing, .explorable, .quiz')"
+    summary = page.locator(".slide[data-section='What we showed'] li:visible")
+    assert not all(outputs.evaluate_all(f"all => all.map({drawn})")) and summary.count() >= 3
+    n_questions = page.locator(".slide .quiz:not(.predict):visible").count()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert all(outputs.evaluate_all(f"all => all.map({drawn})")) and summary.count() == 0
+    assert page.locator(".slide .quiz:not(.predict):visible").count() == n_questions >= 4
+    n_drawings = page.locator(".slide > * > .cell .drawing").count()
+    assert page.locator(".slide > * > .cell .drawing:visible").count() == n_drawings
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.get_by_role("button", name="Close", include_hidden=True).dispatch_event("click")
+    assert page.locator(".fill-in").count() == 0
+
+
 def test_the_question_is_the_largest_text(present):
     page = present(LECTURES[0])
     largest = page.locator(SLIDE).evaluate_all(
@@ -343,16 +363,23 @@ def test_notes_show_the_plan_of_each_slide(path, present):
     notes.set_viewport_size({"width": 900, "height": 700})
     preview = notes.locator(".next").bounding_box()
     assert preview["y"] + preview["height"] <= 500 and preview["x"] + preview["width"] <= 900
-    n_slides, seen = page.locator(SLIDE).count(), set()
+    n_slides, seen, own = page.locator(SLIDE).count(), set(), []
     for number in range(n_slides):
         seen |= set(notes.locator("main h1").all_inner_texts())
         assert notes.locator("main .heard").first.inner_text()
+        own.append(notes.locator("main h2 ~ p").all_inner_texts())
         assert f"slide {number + 1} of {n_slides}" in notes.locator("header").inner_text()
         assert notes.locator(".next .present > .slide").count() == (number + 1 < n_slides)
         notes.keyboard.press("PageDown")
     plan = page.evaluate("name => window.lamplightSessions[name]", f"lectures/{path.stem}")
     times = {"–".join(map(str, step["minutes"])) for step in plan["steps"]}
     assert {title.partition(" · ")[0] for title in seen} == times
+    said = [text for texts in own for text in texts]
+    assert len(said) == len(set(said)) and len(said) >= n_slides
+    silent = [number for number, texts in enumerate(own) if not texts]
+    bare = "[data-section='Check yourself'], [data-section='What we showed'], :has(figcaption)"
+    slides = page.locator(SLIDE)
+    assert all(slides.nth(n).and_(page.locator(bare)).count() for n in silent), silent
     assert plan["cut"] in notes.locator("footer").inner_text()
     with notes.expect_event("close"):
         page.keyboard.press("Escape")
