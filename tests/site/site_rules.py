@@ -143,10 +143,16 @@ def loading(visited: Visit) -> list[str]:
     return visited.noises
 
 
+@functools.lru_cache(maxsize=64)
+def _zipped(body: bytes) -> int:
+    """Bytes when gzipped; most pages load the same style sheets and scripts."""
+    return len(gzip.compress(body))
+
+
 def weight(visited: Visit) -> list[str]:
     """What is loaded at first: no more than so many requests, and so many bytes when gzipped."""
     loaded = {r.url: r for r in visited.responses if r.ok and not r.url.startswith("data:")}
-    weights = {url: len(gzip.compress(response.body())) for url, response in loaded.items()}
+    weights = {url: _zipped(response.body()) for url, response in loaded.items()}
     complaints = []
     if len(weights) > MOST_REQUESTS:
         complaints.append(f"{len(weights)} requests: {sorted(weights)}")
