@@ -1,5 +1,6 @@
 """What the tests of this folder share; the settings of all tests stand in `../conftest.py`."""
 
+import gc
 import math
 import os
 import re
@@ -238,6 +239,12 @@ def pytest_collection_modifyitems(config, items) -> None:
         return (1, -taken.get(scope, untimed), scope)
 
     items.sort(key=turn)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: the garbage collector need not visit it again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
