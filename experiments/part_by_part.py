@@ -31,8 +31,9 @@ from helpers.training import count_parameters, masked_cross_entropy, set_seed, t
 STEPS, WARMUP, ROWS, CONTEXT, D_MODEL = 1000, 100, 16, 32, 32
 VOCAB = len(characters()) + 1
 WINDOWS = 500
-WRITTEN = 60
+WRITTEN = 160
 TEMPERATURE = 0.8
+PROMPT = "\n\n"
 
 MODELS: dict[str, dict | None] = {
     "embedding": None,
@@ -83,16 +84,16 @@ def loss(model: nn.Module, text: Tensor) -> float:
 
 
 def write(model: nn.Module) -> str:
-    """A sample that follows an empty line."""
+    """A sample that follows an empty line, where a speech begins."""
     generator = torch.Generator().manual_seed(0)
-    text = encode("\n")[None]  # (1, 1)
+    text = encode(PROMPT)[None]  # (1, 2)
     for _ in range(WRITTEN):
         seen = text[:, -CONTEXT:]
         new = generate(
             model, seen, 1, temperature=TEMPERATURE, generator=generator, use_cache=False
         )
         text = torch.cat([text, new[:, -1:]], dim=1)
-    return decode(text[0, 1:])
+    return decode(text[0, len(PROMPT) :])
 
 
 def trial(name: str, n_blocks: int, lr: float, seed: int) -> dict:
