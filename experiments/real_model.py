@@ -10,15 +10,17 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
                  for the tests (needs transformers and accelerate)
     agreement    right verbs by number of attractors, their number, the subject's number, verb,
                  frame and kind; and the small models of lecture 8 beside it
-    nouns        the same with other nouns, and with a person in the phrase
+    nouns        the same with other nouns, with a person in the phrase, and with other
+                 prepositions
     heads        of all 30 x 9 heads: previous-token score, prefix-matching score, share of
                  attention on the first token, attention maps of a text that repeats itself
     effects      of all heads: ablation by zeros and by the mean, patching from a twin sentence
                  with the other subject, and its estimate by attribution patching
     induction    loss on repeated random tokens, with the best induction heads ablated and with
                  others of the same layers ablated, by zeros and by the mean
-    lens         the verb's logit difference read from the residual stream after each block, and
-                 what it is at the end if the last token's stream comes from the twin sentence
+    lens         the logit difference of *are* and *is* read from the residual stream after each
+                 block, and the right verb's at the end if the last token's stream comes from the
+                 twin sentence
     bits         loss and agreement with rounding errors like those of four, three and two bits
     people       he or she after occupations, and after names with an occupation
     questions    lecture 10's questions
@@ -143,7 +145,10 @@ def rates(lm: Pretrained, n: int, seed: int, **how: object) -> list[dict]:
 
 
 def nouns(lm: Pretrained, n: int = 100) -> dict:
-    """Does agreement depend on the nouns? One attractor, things that are others, or a person."""
+    """Does agreement depend on the words? One attractor, things that are others, or a person.
+
+    Then the first things again, after other prepositions.
+    """
     rows = []
     for opposing in (False, True):
         both = {"attractors": 1, "opposing": opposing}
@@ -151,6 +156,8 @@ def nouns(lm: Pretrained, n: int = 100) -> dict:
         rows += [both | {"kind": "other nouns"} | row for row in found]
         found = rates(lm, n, 7000, kind="person", **both)
         rows += [both | {"kind": "person"} | row for row in found]
+        found = rates(lm, n, 8000, prepositions=attraction.OTHER_PREPOSITIONS, **both)
+        rows += [both | {"kind": "other prepositions"} | row for row in found]
     return {"n": n, "rows": rows}
 
 
@@ -331,11 +338,14 @@ SWAPPED_AFTER = (10, 20, 25, 26)
 
 @torch.no_grad()
 def lens(lm: Pretrained, n: int = 64) -> dict:
-    """The margin of the right verb that the last norm and the output layer read, block by block."""
+    """What the last norm and the output layer read, block by block: logit of *are* minus *is*.
+
+    For each number of the last noun: sentences whose subject has the other number, and their twins.
+    """
     pair = verb_ids(lm)[0]
     norm, table = lm.model.stack.norm, lm.model.lm_head.weight[pair]  # (2, d_model)
 
-    def read(x: Tensor, sign: Tensor) -> float:
+    def read(x: Tensor, sign: Tensor | float = 1.0) -> float:
         logits = norm(x[:, -1]) @ table.T  # (n, 2)
         return ((logits[:, 1] - logits[:, 0]) * sign).mean().item()
 
@@ -345,11 +355,11 @@ def lens(lm: Pretrained, n: int = 64) -> dict:
             found.append(block(found[-1], causal=True))
         return found
 
-    tokens, other, sign = twins(lm, n, seed=7)
-    found: dict = {
-        name: rounded([read(x, sign) for x in streams(texts)])
-        for name, texts in (("text", tokens), ("twin", other))
-    }
+    found: dict = {}
+    for noun, plural in (("box", True), ("boxes", False)):
+        tokens, other, _ = twins(lm, n // 2, seed=7, plural=plural)
+        both = (("text", tokens), ("twin", other))
+        found[noun] = {name: rounded([read(x) for x in streams(t)]) for name, t in both}
     found["swapped"] = {}
     for seed, (name, how) in enumerate(SWAPPED.items()):
         tokens, other, sign = twins(lm, n // 2, seed=8 + seed, **how)

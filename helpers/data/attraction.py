@@ -73,6 +73,8 @@ PEOPLE = (
 """Nouns, singular and plural, that act in a relative clause or stand in a phrase."""
 
 PREPOSITIONS = ("near", "behind", "beside", "under")
+OTHER_PREPOSITIONS = ("with", "by", "above", "against")
+"""As many others, for the same question."""
 SEEN = ("found", "wanted", "painted", "liked")
 FRAMES = ("{}", "Yesterday I noticed that {}", "As everyone in the village knows, {}")
 VERBS = ((" is", " are"), (" was", " were"), (" has", " have"))
@@ -104,6 +106,7 @@ def sentences(
     kind: Kind = "phrase",
     frame: str = FRAMES[0],
     nouns: Sequence[tuple[str, str]] = NOUNS,
+    prepositions: Sequence[str] = PREPOSITIONS,
     seed: int = 0,
 ) -> list[Sentence]:
     """Random sentences.
@@ -118,6 +121,7 @@ def sentences(
             (*the key that the doctors found*).
         frame: what the sentence stands in, with `{}` for it.
         nouns: things, singular and plural.
+        prepositions: those of the phrases.
         seed: of the random choices.
 
     Raises:
@@ -136,6 +140,7 @@ def sentences(
         _sentence(
             chance,
             nouns,
+            prepositions,
             attractors,
             opposing,
             bool(i % 2) if plural is None else plural,
@@ -149,6 +154,7 @@ def sentences(
 def _sentence(
     chance: random.Random,
     nouns: Sequence[tuple[str, str]],
+    prepositions: Sequence[str],
     attractors: int,
     opposing: bool,
     plural: bool,
@@ -161,7 +167,7 @@ def _sentence(
         rest = f" that the {chance.choice(PEOPLE)[number]} {chance.choice(SEEN)}"
     else:
         others = [chance.choice(PEOPLE)] if kind == "person" else others
-        rest = "".join(f" {chance.choice(PREPOSITIONS)} the {noun[number]}" for noun in others)
+        rest = "".join(f" {chance.choice(prepositions)} the {noun[number]}" for noun in others)
     text, twin = (_framed(frame, f"the {subject[form]}{rest}") for form in (plural, not plural))
     return Sentence(text, twin, plural)
 

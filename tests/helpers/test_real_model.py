@@ -1,7 +1,7 @@
 """SmolLM2-135M: our modules against logits of transformers, stored by experiments/real_model.py.
 
-The model is loaded once for all tests here. The last ones run the lecture without it, and the check
-of the block that a reader writes there.
+The model is loaded once for all tests here. The last ones run the lecture without it, and the
+checks of what a reader writes there.
 """
 
 import importlib.util
@@ -15,7 +15,9 @@ import torch
 import torch.nn.functional as F
 
 from helpers import pretrained
+from helpers.config import TransformerConfig
 from helpers.generation import generate
+from helpers.models import TransformerModel
 from helpers.positions import RotaryPositions
 from helpers.results.store import stored
 from tests.conftest import ROOT, skip_or_fail
@@ -128,31 +130,114 @@ CELLS = {
         "cells"
     ]
 }
-ANSWER, _, CHECK = CELLS["block-answer-13"].partition("\n\n\n")
-WRITTEN = ANSWER.replace("def answer", "def llama_block")
-AGREES = "Your block agrees with the answer: "
+BLANKS = {  # the cell of the blank, and that of the answer and the check
+    "rms_norm": ("a8849af4", "parts-answer-13"),
+    "swiglu": ("a8849af4", "parts-answer-13"),
+    "shared": ("a8849af4", "parts-answer-13"),
+    "llama_block": ("block-13", "block-answer-13"),
+    "smollm2": ("bl0ckbyhand1", "model-answer-13"),
+    "swapped": ("swap-13", "swap-answer-13"),
+}
+MISTAKES = {
+    "rms_norm": [
+        ("mean = x", "x = x - x.mean(-1, keepdim=True)\n    mean = x"),
+        ("(mean + 1e-5).sqrt()", "(mean.sqrt() + 1e-5)"),
+        (" + 1e-5", ""),
+        ("(mean + 1e-5).sqrt()", "(mean + 1e-5)"),
+        (".mean(-1, keepdim=True)", ".sum(-1, keepdim=True)"),
+        (".mean(-1, keepdim=True)", ".mean()"),
+        (" * weight", ""),
+    ],
+    "swiglu": [
+        ("F.silu(x @ W_gate.T) * (x @ W_up.T)", "F.silu(x @ W_up.T) * (x @ W_gate.T)"),
+        ("F.silu(x @ W_gate.T) * ", "F.silu(x @ W_gate.T) + "),
+        ("F.silu(x @ W_gate.T)", "torch.sigmoid(x @ W_gate.T)"),
+        ("F.silu", "F.relu"),
+        ("F.silu", "F.gelu"),
+        ("W_up.T", "W_up"),
+        (") @ W_down.T", ")"),
+    ],
+    "shared": [
+        ("k.repeat_interleave(3, dim=1)", "k.repeat(1, 3, 1, 1)"),
+        ("k.repeat_interleave(3, dim=1)", "k[:, :1].expand(-1, 9, -1, -1)"),
+        ("k.repeat_interleave(3, dim=1)", "k.mean(1, keepdim=True).expand(-1, 9, -1, -1)"),
+        ("k.repeat_interleave(3, dim=1)", "k.flip(1).repeat_interleave(3, dim=1)"),
+        ("k.repeat_interleave(3, dim=1)", "k"),
+    ],
+    "llama_block": [
+        ("q, k = rotary.rotate(q, k)", "q = q"),
+        ("shared(k)", "k.repeat(1, 3, 1, 1)"),
+        ("is_causal=True", "is_causal=False"),
+        ('y = rms_norm(x, w["ffn_norm"])', "y = x"),
+        ("x = x + y.tr", "x = y.tr"),
+        ("return x + swiglu", "return y + swiglu"),
+        ("y.transpose(1, 2).flatten(2)", "y.reshape(x.shape)"),
+    ],
+    "smollm2": [
+        ('rms_norm(x, W["output_norm"])', "x"),
+        ("range(30)", "range(29)"),
+        ("range(30)", "reversed(range(30))"),
+        ("blk.{i}.", "blk.0."),
+        ("[tokens]", "[tokens] * 192**0.5"),
+        ("x = llama_block(x, w)", "x = x + llama_block(x, w)"),
+        ("x = llama_block(x, w)", 'x = llama_block(W["token_embd"][tokens], w)'),
+        ("rms_norm(x,", "rms_norm(x[:, -1:],"),
+    ],
+    "swapped": [
+        ("x[:, -1] = y[:, -1]", "x = y"),
+        ("x[:, -1] = y[:, -1]", "x[:, 0] = y[:, 0]"),
+        ("x[:, -1] = y[:, -1]", "x[-1] = y[-1]"),
+        ("x[:, -1] = y[:, -1]", "y[:, -1] = x[:, -1]"),
+        ("x[:, -1] = y[:, -1]", "x[:, -1] += y[:, -1]"),
+        ("i == after", "i == after + 1"),
+        ("i == after", "i >= after"),
+        ("model.stack.norm(x[:, -1])", "x[:, -1]"),
+        ("block(x, causal=True)", "block(x)"),
+    ],
+}
+
+
+def written(name, old="", new=""):
+    """The answer under the name that a reader gives it, with a change."""
+    answer, _, _ = CELLS[BLANKS[name][1]].partition("\n\n\nrandom_ =")
+    own = next(f for f in answer.split("\n\n\n") if f"def {name}_answer" in f)
+    own = own.replace("# @title The answer", "").replace(f"{name}_answer", name)
+    assert old in own
+    return own.replace(old, new)
+
+
+def checked(capsys, name, source):
+    """What the check says of a reader's function, and whether the page goes on with the answer."""
+    names = {"torch": torch, "F": F, "RotaryPositions": RotaryPositions, "table": lambda *a, **k: 0}
+    names |= {"TransformerConfig": TransformerConfig, "TransformerModel": TransformerModel}
+    for blank, answer in dict.fromkeys(BLANKS.values()):
+        if blank == "block-13":
+            exec(CELLS["951add0f"], names)  # the shapes of the nine arrays
+        exec(CELLS[blank], names)
+        if blank == BLANKS[name][0]:
+            exec(source, names)
+        capsys.readouterr()
+        exec(CELLS[answer], names)
+        if blank == BLANKS[name][0]:
+            break
+    lines = capsys.readouterr().out.splitlines()
+    return next(x for x in lines if x.startswith(name)), names[name] is names[f"{name}_answer"]
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_the_lecture_says_that_a_blank_is_right_or_left_blank(capsys, name):
+    assert checked(capsys, name, written(name)) == (f"{name} agrees with the answer.", False)
+    said = f"{name} is blank: the page goes on with the answer."
+    assert checked(capsys, name, "") == (said, True)
+    empty = f"def {name}(*inputs):\n    pass"
+    said, answered = checked(capsys, name, empty)
+    assert said.startswith(f"{name} returns None, not (") and answered
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        (WRITTEN, "", "llama_block is blank.\nThe page goes on with the answer."),
-        ("", "", AGREES + "True"),
-        ("q, k = rotary.rotate(q, k)", "q = q", AGREES + "False"),
-        ("shared(k)", "k.repeat(1, 3, 1, 1)", AGREES + "False"),
-        ("is_causal=True", "is_causal=False", AGREES + "False"),
-        ('y = rms_norm(x, w["ffn_norm"])', "y = x", AGREES + "False"),
-        ("x = x + y.tr", "x = y.tr", AGREES + "False"),
-        ("return x + swiglu", "return y + swiglu", AGREES + "False"),
-        ("y.transpose(1, 2).flatten(2)", "y.reshape(x.shape)", AGREES + "False"),
-    ],
+    ("name", "old", "new"),
+    [(name, *mistake) for name, mistakes in MISTAKES.items() for mistake in mistakes],
 )
-def test_the_lecture_checks_the_block_of_a_reader(capsys, old, new, said):
-    """Blank, right, and with a mistake that keeps every shape."""
-    names = {"torch": torch, "F": F, "RotaryPositions": RotaryPositions, "table": lambda *a, **k: 0}
-    parts = ["a8849af4", "951add0f", "block-13"]  # the three functions, the shapes, the blank
-    assert old in WRITTEN
-    for code in [*(CELLS[part] for part in parts), WRITTEN.replace(old, new), ANSWER, CHECK]:
-        exec(code, names)
-    assert capsys.readouterr().out.strip() == said
-    assert (names["llama_block"] is names["answer"]) == (old == WRITTEN)
+def test_the_lecture_tells_a_mistake_from_the_answer(capsys, name, old, new):
+    said, answered = checked(capsys, name, written(name, old, new))
+    assert said.startswith((f"{name} is off by up to ", f"{name} returns (")) and answered

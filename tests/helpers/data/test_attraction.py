@@ -50,6 +50,11 @@ def test_a_person_in_the_phrase_and_other_nouns():
     for some in attraction.sentences(20, 2, plural=False, nouns=attraction.OTHER_NOUNS):
         _, subject, *rest = some.text.split()
         assert subject in new and {rest[2], rest[5]} <= set(new.values())
+    other = attraction.OTHER_PREPOSITIONS
+    assert len(other) == 4 and not set(other) & set(attraction.PREPOSITIONS)
+    for some in attraction.sentences(20, 2, prepositions=other):
+        _, _, first, _, _, second, *_ = some.text.split()
+        assert {first, second} <= set(other)
 
 
 def test_sentences_balance_number_and_follow_the_seed():
