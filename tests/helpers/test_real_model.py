@@ -225,7 +225,7 @@ def checked(capsys, name, source):
 
 
 @pytest.mark.parametrize("name", BLANKS)
-def test_the_lecture_says_that_a_blank_is_right_or_left_blank(capsys, name):
+def test_a_blank_of_the_lecture_is_checked(capsys, name):
     assert checked(capsys, name, written(name)) == (f"{name} agrees with the answer.", False)
     said = f"{name} is blank: the page goes on with the answer."
     assert checked(capsys, name, "") == (said, True)
@@ -238,6 +238,6 @@ def test_the_lecture_says_that_a_blank_is_right_or_left_blank(capsys, name):
     ("name", "old", "new"),
     [(name, *mistake) for name, mistakes in MISTAKES.items() for mistake in mistakes],
 )
-def test_the_lecture_tells_a_mistake_from_the_answer(capsys, name, old, new):
+def test_a_mistake_in_a_blank_is_noticed(capsys, name, old, new):
     said, answered = checked(capsys, name, written(name, old, new))
     assert said.startswith((f"{name} is off by up to ", f"{name} returns (")) and answered
