@@ -48,8 +48,8 @@ def serve(folder: Path) -> Iterator[str]:
 
 
 # The theme answers a change of mode or width a moment later: it sets the mode, slides the sidebar,
-# and lets the Tab key stop at code and formulas that have become too wide. Wait for them, but not
-# forever.
+# and lets the Tab key stop at code, formulas and outputs that have become too wide. Wait for them,
+# but not forever.
 _SETTLED = """async ([width, mode]) => {
   const root = document.documentElement;
   const until = async (done) => {
@@ -60,7 +60,8 @@ _SETTLED = """async ([width, mode]) => {
   for (const moving of document.getAnimations())
     if (moving.effect.getComputedTiming().endTime !== Infinity) moving.finish();
   await until(() => (root.dataset.mode !== "auto" || root.dataset.theme === mode)
-    && [...document.querySelectorAll("pre, .pst-scrollable-table-container, div.math")]
+    && [...document.querySelectorAll(
+      "pre, div.math, div.cell_output .text_html, .pst-scrollable-table-container")]
       .filter(box => box.checkVisibility())  // what is folded is measured when it opens
       .every(box => box.scrollWidth <= box.clientWidth || box.tabIndex === 0));
 }"""
