@@ -288,7 +288,7 @@ def test_paper_keeps_what_stands_on_buttons(page, base):
     page.wait_for_selector("[data-explorable] td > button", state="attached")
     assert page.locator("[data-explorable] td > button:visible").count() == 25
     assert [text for text in shown.all_inner_texts() if "." not in text] == [
-        "causal",
+        "none",
         "scores to −∞",
     ]
     page.goto(f"{base}lectures/10_question_answering.html")
