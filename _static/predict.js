@@ -1,5 +1,5 @@
-/* Predictions: a guess opens the result, is kept, and stands beside it. Who only wants to read opens
-   all results at once, here and on every other page. */
+/* Predictions: a guess opens the result, is kept, and stands beside it. The button opens
+   all results of this page at once, now and at the next visit; other pages keep theirs folded. */
 
 (() => {
   const KEY = "lamplight-guesses";
@@ -12,8 +12,8 @@
   };
   const element = (tag, text, properties = {}) =>
     Object.assign(document.createElement(tag), { textContent: text, ...properties });
-  const ALL = "lamplight-results";
   const page = location.pathname.match(/[^/]+\/[^/]+$/)?.[0] ?? "";
+  const ALL = `lamplight-results/${page}`;
 
   const openAll = (folds) => {
     let all = null;

@@ -352,22 +352,23 @@ def test_prediction_hides_its_result_until_a_guess(page, browser):
     context.close()
 
 
-def test_show_all_results_holds_on_the_next_page(page):
-    def shown():
-        return page.locator(".prediction details.result").evaluate_all(
-            "folds => folds.map(fold => fold.open)"
-        )
+def test_show_all_results_holds_for_its_page_only(page):
+    """Also at the next visit; the predictions of other pages stay folded."""
+    show = page.get_by_role("button", name="Show the results of all predictions")
+    fold = page.get_by_role("button", name="Fold the results of predictions")
 
-    page.goto((HTML / "lectures" / "04_masks.html").as_uri())
-    assert len(shown()) >= 4 and not any(shown())
-    page.get_by_role("button", name="Show the results of all predictions").click()
-    assert all(shown())
-    page.goto((HTML / "lectures" / "03_queries_keys_values.html").as_uri())
-    assert len(shown()) >= 4 and all(shown())
-    page.get_by_role("button", name="Fold the results of predictions").click()
-    assert not any(shown())
-    page.reload()
-    assert not any(shown())
+    def opened(lecture):
+        page.goto((HTML / "lectures" / f"{lecture}.html").as_uri())
+        results = page.locator(".prediction details.result")
+        assert results.count() >= 4
+        return results.evaluate_all("folds => folds.map(fold => fold.open)")
+
+    assert not any(opened("04_masks"))
+    show.click()
+    assert not any(opened("03_queries_keys_values"))
+    assert all(opened("04_masks"))
+    fold.click()
+    assert not any(opened("04_masks"))
 
 
 def test_code_that_sets_up_is_folded_and_named():
