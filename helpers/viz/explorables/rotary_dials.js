@@ -1,10 +1,11 @@
 /* Lecture 6: slide the positions i and j of two vectors whose pairs of features turn like the hands of
    a clock, and the base of their speeds.
-   config: {names: of the two, q, k: vectors whose pairs of features have length 1, i, j: positions,
-   longest: the last position, bases: to choose from, base: index} */
+   config: {names: of the two, q, k: vectors whose pairs of features have length 1, ahead: by how many
+   positions k is turned besides, at the base in use (0 if not given), i, j: positions, longest: the
+   last position, bases: to choose from, base: index} */
 lamplight.explorable("rotary_dials", (stage, config) => {
   const { html, svg, set, dot, number, slider, button, status } = lamplight;
-  const { names: [first, second], q, k, longest, bases } = config;
+  const { names: [first, second], q, k, ahead = 0, longest, bases } = config;
   const BLUE = "#0072b2", LAMP = "var(--lamp)", GREEN = "#009e73", WIDE = 5.2;
   const large = { style: "font-size:16px" }; // so that a phone can show it
   let { i, j, base } = config;
@@ -15,7 +16,8 @@ lamplight.explorable("rotary_dials", (stage, config) => {
     const a = t * speed(f >> 1), other = v[f ^ 1];
     return f % 2 ? other * Math.sin(a) + x * Math.cos(a) : x * Math.cos(a) - other * Math.sin(a);
   });
-  const score = (a, b) => dot(turn(q, a), turn(k, b));
+  const turnKey = (b) => turn(k, b + ahead);
+  const score = (a, b) => dot(turn(q, a), turnKey(b));
   const dials = svg("svg", { viewBox: "0 0 440 116", role: "img", style: "max-width:38rem" });
   const hands = [...Array(q.length / 2).keys()].map((h) => {
     const at = { transform: `translate(${55 + 110 * h} 46)` };
@@ -41,7 +43,7 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   const distances = [...Array(8 * longest + 1).keys()].map((n) => n / 4 - longest);
 
   const showPositions = () => {
-    const [a, b] = [turn(q, i), turn(k, j)];
+    const [a, b] = [turn(q, i), turnKey(j)];
     hands.forEach(({ query, key, name, between }, h) => {
       const [[x, y], [u, w], start, end] = [tip(a, h, 41), tip(b, h, 41), tip(b, h, 27), tip(a, h, 27)];
       set(query, { x2: x, y2: y });

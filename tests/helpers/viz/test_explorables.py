@@ -541,6 +541,24 @@ def test_rotary_dials_tell_left_from_right(play):
     )
 
 
+def test_rotary_dials_turn_the_key_at_the_base_in_use(play):
+    """At every base the score of a key two ahead depends on i − j alone, and is highest at 2."""
+    config = DIALS | {"q": [1, 0] * 4, "k": [1, 0] * 4, "ahead": 2}
+    page = play(explorables.to_html("rotary_dials", config, still="<p>Still</p>", caption="Turn."))
+    for index, base in enumerate(DIALS["bases"]):
+        page.get_by_role("slider", name="base").fill(str(index))
+        for i, j in ((10, 8), (32, 30), (16, 8), (38, 30), (8, 12)):
+            page.get_by_role("slider", name="query at i").fill(str(i))
+            page.get_by_role("slider", name="key at j").fill(str(j))
+            key = rotated(rotated([1, 0] * 4, 2, base), j, base)
+            score = rotated([1, 0] * 4, i, base) @ key
+            np.testing.assert_allclose(status_numbers(page), [i, j, i - j, score], atol=6e-3)
+            assert (status_numbers(page)[-1] == 4) == (i - j == 2)
+        points = page.locator("polyline").get_attribute("points").split()
+        x, y = np.array([point.split(",") for point in points], dtype=float).T
+        assert (x[y.argmin()] - 220) / 5.2 == pytest.approx(2)
+
+
 def clockwise(x, y):
     """The angle of points of a drawing from upright, in radians, (n,)."""
     return np.arctan2(np.array(x), -np.array(y))
