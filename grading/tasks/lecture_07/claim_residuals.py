@@ -7,7 +7,7 @@ task = TaskFile(
     sentences=4,
     points=5,
     minutes=13,
-    section="What each part is for: an ablation",
+    section="Ablation: which parts does one task need?",
     outcome="run an ablation of a stack of twelve blocks, with a learning rate tuned for "
     "each variant, and count a block's parameters by a formula",
     hints=(
