@@ -7,7 +7,7 @@
 lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   const { html, svg, set, number, button, choose, status, bar } = lamplight;
   const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
-  const HIGH = unit === "word" ? 46 : 40, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
+  const HIGH = unit === "word" ? 46 : 37, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
   const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], color = (k) => COLORS[k % COLORS.length];
   let { source, steps } = examples[0];
   let done = open ?? 2, timer = 0;  // steps so far, of all tokens: the picture opens on attention weights
@@ -18,8 +18,8 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   const mix = (look) => look.map((w, k) => [w, source[k]]).filter(([w]) => w >= 0.05)
     .sort((a, b) => b[0] - a[0]).map(([w, word]) => `${number(w)} · ${word}`).join(" + ");
 
-  const picture = svg("svg", { role: "img", style: "max-width:34rem" });
-  const said = status(), list = html("table"), phases = PHASES.map((name) => html("span", {}, name));
+  const picture = svg("svg", { role: "img", style: "max-width:28rem" });
+  const said = status(), list = html("table");
   const drawToken = (t, phase) => {
     const newest = t === Math.floor((done - 1) / 4), y = to(t), { look, next } = steps[t];
     const parts = [svg("text", { x: BAR - 16, y: y + 5, "text-anchor": "middle", "font-weight": 700 }, "?")];
@@ -46,15 +46,17 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     return parts;
   };
   const sentence = (t, phase) => {
-    const { look, next } = steps[t], likeliest = next[0];
-    const before = unit === "letter" ? t && written(t - 1)[2] : steps.slice(0, t).map((_, i) => written(i)[1]).join(" ");
-    const meaning = unit === "word" && likeliest[2] && `, ${likeliest[2]},`;
+    const { look, next: [[p, latin, gloss]] } = steps[t], words = unit === "word";
+    const before = words ? steps.slice(0, t).map((_, i) => written(i)[1]).join(" ") : t && written(t - 1)[2];
+    const output = latin === "−a" ? "the sign that removes the a" : `“${latin}”`;
+    const meaning = words && gloss ? `, ${gloss},` : "";
+    const after = t + 1 === steps.length ? ` The ${words ? "translation" : "name"} is finished.`
+      : words ? "" : ` Written so far: “${gloss}”.`;
     return [
       `The decoder has written ${before ? `“${before}”` : "nothing yet"}. Its state asks: which source ${unit}s do I need now?`,
       `It attends to the source: ${mix(look)}.`,
       `The context is the weighted average of the encoder's outputs: ${mix(look)}.`,
-      `Output: “${likeliest[1]}”${meaning || ""} with probability ${number(likeliest[0])}.${
-        t + 1 < steps.length ? "" : ` The ${unit === "word" ? "translation" : "name"} is finished.`}`,
+      `Output: ${output}${meaning} with probability ${number(p)}.${after}`,
     ][phase - 1];
   };
   const draw = () => {
@@ -66,7 +68,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
         svg("rect", { x: 2, y: from(k) - 14, width: LEFT - 2, height: 28, rx: 5, style: `fill:none;stroke:${color(k)};stroke-width:2.5` }),
         svg("text", { x: LEFT / 2 + 1, y: from(k) + 5, "text-anchor": "middle" }, word)]),
       ...steps.slice(0, t + 1).flatMap((_, i) => drawToken(i, i < t ? 4 : phase)));
-    phases.forEach((each, i) => set(each, { style: i + 1 === phase ? "font-weight:700;border-bottom:2px solid var(--lamp)" : "" }));
+    phases.forEach((each, i) => each.setAttribute("aria-pressed", i + 1 === phase));
     said.textContent = `${unit === "word" ? "Token" : "Letter"} ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${sentence(t, phase)}`;
     list.replaceChildren(...(phase < 4 ? [] : steps[t].next.map(([p, latin, gloss]) => html("tr", {},
       html("th", { scope: "row" }, latin), html("td", {}, gloss), html("td", {}, bar(p), number(p))))));
@@ -87,6 +89,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   });
   const back = button("Start again", go(() => 1)), step = button("Next step", go(() => done + 1));
   const token = button(unit === "word" ? "Next token" : "Next letter", go(() => 4 * Math.floor(done / 4) + 4));
+  const phases = PHASES.map((name, i) => button(name, go(() => 4 * Math.floor((done - 1) / 4) + i + 1)));
   const names = choose("Name", examples.map((each) => each.name), examples[0].name, (name) => {
     pause();
     ({ source, steps } = examples.find((each) => each.name === name));
@@ -95,6 +98,8 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   });
   set(names.element, { style: "margin-bottom:.6rem" });
   if (examples.length > 1) stage.append(names.element);
-  stage.append(html("div", { class: "row" }, play, step, token, back), html("p", { class: "row", style: "margin:.6rem 0" }, ...phases), said, picture, list);
+  stage.append(html("div", { class: "row" }, play, step, token, back),
+    html("div", { role: "group", "aria-label": "Step", class: "row", style: "margin:.6rem 0" }, ...phases), said,
+    html("div", { class: "row" }, html("div", { class: "grow" }, picture), html("div", { style: "min-width:14rem" }, list)));
   draw();
 });

@@ -1082,6 +1082,27 @@ def test_decoder_steps_write_names_by_letters(play):
             page.get_by_role("button", name="Next step").click()
         so_far = example["steps"][0]["next"][0][2]
         assert f"The decoder has written “{so_far}”." in said.inner_text()
+        assert page.locator(".stage").bounding_box()["height"] < 800
+
+
+def test_decoder_steps_show_any_of_the_four_steps(play):
+    """A pressed step is shown for the same letter; the sign that removes a vowel is named."""
+    first = next(run for run in stored("names")["runs"] if "decoded" in run)
+    config = {"unit": "letter", "examples": first["decoded"]}
+    table = (["name", "written"], [["egypt", "igyāpṭ"]])
+    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Choose."))
+    said, steps = page.locator("p[role=status]"), page.get_by_role("group", name="Step")
+    page.get_by_role("button", name="egypt").click()
+    for _ in range(3):
+        page.get_by_role("button", name="Next letter").click()
+    assert said.inner_text() == (
+        "Letter 3, output. Output: the sign that removes the a with probability 1.00. "
+        "Written so far: “ig”."
+    )
+    for name in ("1. ask", "3. context", "2. attend", "4. output"):
+        steps.get_by_role("button", name=name).click()
+        assert said.inner_text().startswith(f"Letter 3, {name[3:]}.")
+        assert steps.get_by_role("button", pressed=True).all_inner_texts() == [name]
 
 
 # ---- Lecture 0: dot products, angles and softmax weights ----------------------------------------
