@@ -22,21 +22,20 @@ lamplight.explorable("move_a_word", (stage, config) => {
     draw();
   };
   const ask = (i) => { query = i; draw(); };
-  /* Labels stand beside a mark of the upper half, the word's on the right, and below or above one of the lower half. */
-  const beside = (label, x, y, side) => set(label, y > 9 ? { x, y: y + 5 + 17 * side, "text-anchor": "middle" }
-    : { x: x + 14 * side, y: y + 5, "text-anchor": side > 0 ? "start" : "end" });
 
   const wide = 0.866 * END + 12;
   const beams = svg("g", { fill: "none", style: "stroke:var(--lamp)", opacity: 0.6 }), dots = svg("g");
   const trail = svg("line", { stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "3 4" });
-  const moved = svg("circle", { r: 8, style: "fill:var(--lamp)" }), here = svg("text");
+  const moved = svg("circle", { r: 8, style: "fill:var(--lamp)" });
+  /* In the corner, because beside the dot it would lie on the trail or on a beam. */
+  const legend = svg("text", { x: -wide, y: -END - 9, style: "fill:var(--lamp)" });
   const plane = svg("svg", {
     viewBox: `${-wide} ${-END - 26} ${2 * wide} ${1.5 * END + 52}`, role: "group",
-    "aria-label": "Vectors of the words", style: "flex:2 1 19rem;max-width:25rem;user-select:none",
+    "aria-label": "Vectors of the words", style: "flex:2 1 15rem;min-width:0;max-width:25rem;user-select:none",
   }, ...SPOKES.flatMap(([x, y], k) => [
     svg("path", { d: `M0 0L${x * END} ${y * END}`, stroke: "#8888" }),
     svg("text", { x: x * END, y: y * END + (k ? 19 : -9), "text-anchor": ["middle", "start", "end"][k] }, axes[k]),
-  ]), beams, trail, dots, moved, here);
+  ]), legend, beams, trail, dots, moved);
   const body = html("tbody"), said = status();
   const table = html("table", { class: "grow" }, html("thead", {}, html("tr", {},
     ...["who asks", "vector", "score", "weight"].map((name) => html("th", { scope: "col" }, name)))), body);
@@ -65,7 +64,6 @@ lamplight.explorable("move_a_word", (stage, config) => {
     const [x, y] = moved.at = to.map((x, k) => x + (from[k] - x) * left);
     set(trail, { x2: x, y2: y });
     set(moved, { cx: x, cy: y });
-    beside(here, x, y, -1);
     if (left) requestAnimationFrame(glide);
   };
   const draw = () => {
@@ -80,7 +78,8 @@ lamplight.explorable("move_a_word", (stage, config) => {
       else if (group) beams.append(svg("path", {
         d: `M${x0} ${y0}Q${(x0 + x) / 2 + bend * (y - y0)} ${(y0 + y) / 2 - bend * (x - x0)} ${x} ${y}`, ...thick }));
       set(mark, { cx: x, cy: y, fill: "currentColor", "fill-opacity": +(i !== query) });
-      beside(label, x, y, 1);
+      /* To the right of a mark of the upper half, and below one of the lower half. */
+      set(label, y > 9 ? { x, y: y + 22, "text-anchor": "middle" } : { x: x + 14, y: y + 5, "text-anchor": "start" });
       if (group) set(group, { "aria-valuenow": vectors[i][0],
         "aria-valuetext": `${told(vectors[i])}, weight ${number(weights[i])}` });
       row.className = i === query ? "on" : "";
@@ -90,7 +89,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
       row.cells[3].replaceChildren(bar(weights[i]), number(weights[i], 3));
     });
     const word = words[query][0], most = Math.max(...context);
-    here.textContent = `${word}, here`;
+    legend.textContent = `● ${word}, moved`;
     set(trail, { x1: x0, y1: y0 });
     [from, to, began] = [moved.at ?? [x0, y0], point(context), performance.now()];
     glide(began);

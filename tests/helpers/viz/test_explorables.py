@@ -185,6 +185,25 @@ def test_move_a_word_glides_to_its_context_vector(play):
     )
 
 
+def test_move_a_word_stands_beside_its_table(play):
+    """As wide as a page of the site, plane and table share a row, and no text lies on another."""
+    page = play(move_a_word(), width=760)
+    page.get_by_role("button", name="note of voice").click()
+    plane, table = (page.locator(f".stage {part}").first.bounding_box() for part in ("svg", "table"))
+    assert table["x"] >= plane["x"] + plane["width"] - 1
+    assert table["y"] == pytest.approx(plane["y"])
+    texts = page.locator(".stage svg text")
+    assert "● note, moved" in texts.all_text_contents()
+    boxes = texts.evaluate_all(
+        "all => all.map(t => t.getBoundingClientRect()).filter(b => b.width)"
+        ".map(b => [b.left, b.top, b.right, b.bottom])"
+    )
+    for n, (left, top, right, bottom) in enumerate(boxes):
+        for other in boxes[:n]:
+            apart = left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
+            assert apart
+
+
 def test_move_a_word_can_be_dragged(play):
     page = play(move_a_word())
     mark = page.locator("[role=slider] circle").nth(0).bounding_box()
