@@ -189,7 +189,8 @@ def test_move_a_word_stands_beside_its_table(play):
     """As wide as a page of the site, plane and table share a row, and no text lies on another."""
     page = play(move_a_word(), width=760)
     page.get_by_role("button", name="note of voice").click()
-    plane, table = (page.locator(f".stage {part}").first.bounding_box() for part in ("svg", "table"))
+    stage = page.locator(".stage")
+    plane, table = (stage.locator(part).first.bounding_box() for part in ("svg", "table"))
     assert table["x"] >= plane["x"] + plane["width"] - 1
     assert table["y"] == pytest.approx(plane["y"])
     texts = page.locator(".stage svg text")
