@@ -46,7 +46,7 @@ def without_output(notebook: NotebookNode) -> list[str]:
     """A cell that ends in an expression or calls print or show must have an output stored."""
     talks = re.compile(r"^(print|show|quiz|predict|display)\(|^\s+(print|show)\(", re.MULTILINE)
     return [
-        f"cell {cell.execution_count} talks but has no output stored"
+        f"a cell prints or shows something but has no output: make execute ({cell.source[:40]!r})"
         for cell in code_cells(notebook)
         if talks.search(cell.source) and not cell.outputs
     ]
