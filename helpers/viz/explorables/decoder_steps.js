@@ -71,7 +71,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     phases.forEach((each, i) => each.setAttribute("aria-pressed", i + 1 === phase));
     said.textContent = `${unit === "word" ? "Token" : "Letter"} ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${sentence(t, phase)}`;
     list.replaceChildren(...(phase < 4 ? [] : steps[t].next.map(([p, latin, gloss]) => html("tr", {},
-      html("th", { scope: "row" }, latin), html("td", {}, gloss), html("td", {}, bar(p), number(p))))));
+      html("th", { scope: "row" }, latin), html("td", {}, gloss), html("td", {}, bar(p, 30), number(p))))));
     set(picture, { "aria-label": `Source ${source.join(" ")}. Written so far: ${
       steps.slice(0, t + (phase === 4)).map((_, i) => `${written(i)[1]} from ${mix(steps[i].look)}`).join("; ") || "nothing"}.` });
     back.disabled = done === 1;
@@ -88,8 +88,8 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     tick();
   });
   const back = button("Start again", go(() => 1)), step = button("Next step", go(() => done + 1));
-  const token = button(unit === "word" ? "Next token" : "Next letter", go(() => 4 * Math.floor(done / 4) + 4));
-  const phases = PHASES.map((name, i) => button(name, go(() => 4 * Math.floor((done - 1) / 4) + i + 1)));
+  const token = button(unit === "word" ? "Next token" : "Next letter", go(() => done - done % 4 + 4));
+  const phases = PHASES.map((name, i) => button(name, go(() => done - (done - 1) % 4 + i)));
   const names = choose("Name", examples.map((each) => each.name), examples[0].name, (name) => {
     pause();
     ({ source, steps } = examples.find((each) => each.name === name));
@@ -100,6 +100,6 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   if (examples.length > 1) stage.append(names.element);
   stage.append(html("div", { class: "row" }, play, step, token, back),
     html("div", { role: "group", "aria-label": "Step", class: "row", style: "margin:.6rem 0" }, ...phases), said,
-    html("div", { class: "row" }, html("div", { class: "grow" }, picture), html("div", { style: "min-width:14rem" }, list)));
+    html("div", { class: "row" }, html("div", { class: "grow" }, picture), html("div", { style: "flex:0 0 16rem;font-size:.75em" }, list)));
   draw();
 });
