@@ -111,7 +111,7 @@ def run_without_the_model(path, folder):
 def test_the_lecture_runs_without_the_model(tmp_path):
     """One line says that it is not there, and what was stored is shown."""
     said = run_without_the_model("lectures/13_a_real_one.ipynb", tmp_path)
-    assert "parameters in 30 blocks" not in said
+    assert "parameters, 30 blocks" not in said
     assert said.count("IPython.core.display.HTML object") >= 10
 
 
