@@ -7,8 +7,8 @@ task = TaskFile(
     points=5,
     minutes=10,
     section="Rotary position embeddings",
-    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
-    "on distance alone",
+    outcome="show by numbers that one matrix leads from each sinusoidal code to the code three "
+    "positions on, and that rotary scores depend on distance alone",
     hints=(
         "Four quarter turns change nothing, so position 6 turns as position 2 does.",
         "After the first score you do not need another rotation: what is different in the second "

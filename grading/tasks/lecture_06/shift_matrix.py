@@ -12,8 +12,8 @@ task = TaskFile(
     points=9,
     minutes=16,
     section="Sinusoidal positional encodings",
-    outcome="show by numbers that sinusoidal codes hold a rotation, and that rotary scores depend "
-    "on distance alone",
+    outcome="show by numbers that one matrix leads from each sinusoidal code to the code three "
+    "positions on, and that rotary scores depend on distance alone",
     forbidden=(
         "torch.linalg.lstsq",
         "torch.linalg.pinv",
