@@ -166,11 +166,11 @@ class TaskFile:
         file = f"{folder}/{name}.py"
         require(name in space, file, f"nothing named {name}", "the answer, under the file's name")
         without = f"no answer for {self._unanswered}"
-        require(not self._unanswered, f"{name}.py, known mistakes", without, "one each")
+        require(not self._unanswered, f"{file}, known mistakes", without, "one each")
         if self._fields["kind"] == "choose":
             right = sorted(letter for letter, (is_right, _) in self._reasons.items() if is_right)
             key = sorted(space[name])
-            require(right == key, f"task {name!r}, reasons that are correct", right, key)
+            require(right == key, f"{file}, reasons that are correct", right, key)
         mistakes = [Mistake(letter, why) for letter, (_, why) in self._reasons.items()]
         for number, known in enumerate(self._mistakes):
             mistakes.append(_with_an_answer(known, space, number))

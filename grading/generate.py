@@ -290,7 +290,7 @@ def main(check: bool, force: bool = False) -> int:
     try:
         all_tasks()
     except ValueError as error:
-        print(f"grading/tasks/{error}")
+        print(f"grading/tasks: {error}")
         return 1
     for path in sorted((ROOT / "solutions").glob("*.ipynb")):
         try:

@@ -87,7 +87,6 @@ def empty(tab) -> None:
     tab.emulate_media(media="null", color_scheme="null")
     tab.set_viewport_size({"width": 1280, "height": 720})
     tab.set_default_timeout(30_000)
-    tab.mouse.move(-1, -1)
 
 
 @pytest.fixture(scope="session")

@@ -187,6 +187,18 @@ def test_two_at_once_joins_classes(tmp_path):
     assert found == {tripled: 7, halved: 2.0, **nothing}
 
 
+def test_a_task_that_cannot_be_read_is_named(monkeypatch, capsys):
+    """By its own file, and not as a fault of the first notebook."""
+
+    def unreadable():
+        raise ValueError("lecture_03/doubled.py: got nothing named doubled")
+
+    monkeypatch.setattr(generate, "all_tasks", unreadable)
+    assert generate.main(check=True) == 1
+    said = "grading/tasks: lecture_03/doubled.py: got nothing named doubled\n"
+    assert capsys.readouterr().out == said
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -41,6 +41,15 @@ def present(page):
     return open_slides
 
 
+def turn_to(page, wanted):
+    """Turn the slides by a key until one holds what is wanted."""
+    for _ in range(MOST):
+        if wanted.count():
+            return
+        page.keyboard.press("ArrowRight")
+    raise AssertionError(f"no slide holds {wanted}")
+
+
 @pytest.mark.parametrize("path", first_and_full(*LECTURES, *OTHERS), ids=lambda path: path.stem)
 def test_a_lecture_takes_twenty_to_26_slides(path, present):
     """By the keys, with its quiz; what is for readers is left out; messages end as sentences."""
@@ -86,8 +95,7 @@ def test_keys_turn_open_and_lead_back(present):
     page.keyboard.press("ArrowLeft")
     assert shown.inner_text() == f"1 / {n_slides}"
     result = page.locator(".slide.on details.result")
-    while not result.count():
-        page.keyboard.press("ArrowRight")
+    turn_to(page, result)
     before = shown.inner_text()
     page.keyboard.press("Space")
     assert result.first.get_attribute("open") is not None and shown.inner_text() == before
@@ -106,8 +114,7 @@ def test_a_result_is_closed_again(present):
     """By its button, or by Shift and Space; the question is back, and the guess is kept."""
     page = present(LECTURES[0])
     code = page.locator(".slide.on .prediction > .cell .cell_input")
-    while not code.count():
-        page.keyboard.press("ArrowRight")
+    turn_to(page, code)
     shown = page.locator(".present .count").inner_text()
     page.locator(".slide.on .guess input").fill("11")
     page.get_by_role("button", name="Compare").and_(page.locator(".slide.on *")).click()
@@ -131,8 +138,7 @@ def test_a_result_is_closed_again(present):
 def test_a_chosen_option_opens_no_result(present):
     page = present(LECTURES[0])
     option = page.locator(".slide.on .prediction .predict input[type=radio]")
-    while not option.count():
-        page.keyboard.press("ArrowRight")
+    turn_to(page, option)
     option.first.check()
     result = page.locator(".slide.on details.result")
     assert result.get_attribute("open") is None
@@ -344,8 +350,7 @@ def test_lecture_4_paints_nothing_before_a_vote(browser, present):
 def test_keys_turn_after_an_answer(present):
     page = present(LECTURES[0])
     answer = page.locator(".slide.on .quiz input[type=radio]")
-    while not answer.count():
-        page.keyboard.press("ArrowRight")
+    turn_to(page, answer)
     before = page.locator(".present .count").inner_text()
     answer.first.check()
     page.keyboard.press("ArrowRight")

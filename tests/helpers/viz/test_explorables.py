@@ -26,18 +26,10 @@ MOST_BYTES = 5 * 1024 + 512
 """Of a script without comments and indentation."""
 
 
-@pytest.fixture(scope="module")
-def shared_page(browser):
-    """One page for all tests, since opening one takes longer than most of them."""
-    page = browser.new_page()
-    yield page
-    page.close()
-
-
 @pytest.fixture
-def play(browser, shared_page):
-    """Shows the HTML of a cell in the page, emptied before, and fails if a script complains."""
-    faults, pages = [], []
+def play(browser, page):
+    """Shows the HTML of a cell in the shared tab, and fails if a script complains."""
+    faults, shown = [], []
 
     def on_error(error):
         faults.append(str(error))
@@ -47,23 +39,23 @@ def play(browser, shared_page):
             faults.append(message.text)
 
     def open_page(body, *, script=True, width=800):
-        page = shared_page if script else browser.new_page(java_script_enabled=False)
-        pages.append(page)
-        page.on("pageerror", on_error)
-        page.on("console", on_console)
-        page.goto("about:blank")
-        page.set_viewport_size({"width": width, "height": 900})
+        tab = page if script else browser.new_page(java_script_enabled=False)
+        shown.append(tab)
+        tab.on("pageerror", on_error)
+        tab.on("console", on_console)
+        tab.goto("about:blank")
+        tab.set_viewport_size({"width": width, "height": 900})
         style = "<style>body{font:16px/1.5 sans-serif;margin:1rem}figure{margin:0}</style>"
         head = f"<!doctype html><html lang=en><title>test</title>{style}"
-        page.set_content(f"{head}<main><h1>Test</h1>{body}</main>")
-        return page
+        tab.set_content(f"{head}<main><h1>Test</h1>{body}</main>")
+        return tab
 
     yield open_page
-    for page in pages:
-        page.remove_listener("pageerror", on_error)
-        page.remove_listener("console", on_console)
-        if page is not shared_page:
-            page.close()
+    for tab in shown:
+        tab.remove_listener("pageerror", on_error)
+        tab.remove_listener("console", on_console)
+        if tab is not page:
+            tab.close()
     assert faults == []
 
 
