@@ -245,7 +245,7 @@ def outcomes(root: Path, lecture: Lecture) -> str:
         what = outcome or "*something beyond this list*"
         rows.append([what.replace("|", r"\|"), listed or "no task: *Check yourself*"])
     sheet = f"Tasks of [its sheet](/{lecture.sheet})" if lecture.tasks else "Tasks"
-    return f"**{lecture.link}**\n\n" + table(["After it one can …", sheet], rows)
+    return f"**{lecture.link}**\n\n" + table(["After it students can …", sheet], rows)
 
 
 # ------------------------------------------------------------------ Sphinx
