@@ -55,19 +55,20 @@ HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?
 HOW_LINES = """\
 <!-- how this works -->
 There are {n} tasks, worth {points} points in all. {core}
-A task of up to {one} minutes has one star, one of up to {two} has two, a longer one three.
+Stars show the time a task takes: one for up to {one} minutes, two for up to {two}, and three for more.
 
 - Run the cells from top to bottom. In each task, replace the `...`, write the body of the function,
-  or correct the code that is there. Then run the cell. `check` says *Right*, or which case fails
-  and usually which mistake caused it. It also shows what your code printed on that case.
+  or correct the code that is there. Then run the cell. `check` either says *Right* or tells you
+  which case failed and, usually, which mistake caused it. It also shows what your code printed on
+  that case.
 - Try as often as you like. You can open the hints one after the other. After a full score, or
   after five attempts, `check` tells you where to find the model answer.
-- Partly correct answers earn partial credit. Code: half of the points are for ordinary cases and
-  half for the other kinds, such as batches or edge cases. If an ordinary case fails, you get no
-  points. A task with only one kind of case is all or nothing. A list earns points entry by entry.
-  Letters: one wrong or missing letter costs half of the points, and two cost all of them. `check`
-  reports the first problem it finds. A written answer is marked by your teacher or, if you work
-  alone, by you, with the help of the model answer.
+- Partly correct answers earn partial credit. A function earns half of the points if it passes all
+  ordinary cases, and none otherwise. The other half is for further kinds of cases, such as batches
+  or edge cases, and counts only then. A task with only one kind of case is all or nothing. A list
+  earns points entry by entry. In a set of letters, one wrong or missing letter costs half of the
+  points, and two cost all of them. `check` reports the first problem it finds. A written answer is
+  marked by your teacher or, if you work alone, by you, with the help of the model answer.
 - Your function must not modify its inputs. Rows, positions and heads are counted from 0.
 - The points that `check` shows are for public cases. A class grader runs your functions on hidden
   cases of the same kind.
@@ -204,16 +205,16 @@ def _put_given_cells(solution: NotebookNode, tasks: Sequence[Task]) -> None:
 def _how_lines(tasks: Sequence[Task]) -> str:
     core = workload.core(tasks)
     more = [task for task in tasks if task not in core]
-    takes = f"takes about {workload.hours(workload.minutes(core))}"
+    time = workload.hours(workload.minutes(core))
     project = any(task.lecture == PROJECT for task in tasks)
     said = (
-        f"The whole project {takes}."
+        f"The whole project takes about {time}."
         if project
-        else f"All of them belong to the core, which {takes}."
+        else f"Allow about {time} for the whole sheet."
     )
     if more:
-        said = f"The core, {len(core)} tasks worth {_points(core)} points, {takes}. The tasks"
-        said += f" marked *extra* take {workload.hours(workload.minutes(more))} more."
+        said = f"The core, {len(core)} tasks worth {_points(core)} points, takes about {time}."
+        said += f" The tasks marked *extra* take {workload.hours(workload.minutes(more))} more."
     sizes = {"one": workload.ONE_STAR, "two": workload.TWO_STARS}
     return HOW_LINES.format(n=len(tasks), points=_points(tasks), core=said, **sizes)
 

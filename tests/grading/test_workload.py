@@ -43,7 +43,7 @@ def test_sheet_states_core_hours_and_extra_tasks(path):
     tasks = of_lecture(int(path.name[:2]))
     core = workload.core(tasks)
     assert workload.minutes(core) <= workload.CORE or tasks == core == of_lecture(PROJECT)
-    assert f"takes about {workload.hours(workload.minutes(core))}" in cells[0]
+    assert f"about {workload.hours(workload.minutes(core))}" in cells[0]
     assert ("marked *extra*" in cells[0]) == (len(core) < len(tasks))
     for cell in cells:
         for name in MARK.findall(cell):

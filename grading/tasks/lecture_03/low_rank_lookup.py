@@ -19,9 +19,9 @@ task = TaskFile(
         "so that each of them reaches farthest in some direction?",
         "In *Deeper*, the lecture draws the keys of a head with d_k = 2 and says which ones are "
         "never found. It also says how they would have to be placed.",
-        "On a circle, the scores of the right key and of its neighbour differ by the query's "
-        "length times 1 − cos(2π/n), over √2. For n = 32 that cosine is 0.981. How long must a "
-        "query be for a lead of 20?",
+        "If the keys lie on the unit circle and the query points at the right key, the scores of "
+        "that key and its neighbour differ by the query's length times (1 − cos(2π/n)) / √2. For "
+        "n = 32 that cosine is 0.981. How long must a query be for a lead of 20?",
     ),
 )
 

@@ -12,7 +12,7 @@ task = TaskFile(
     hints=(
         "The product of one entry of a query and one entry of a key has the variance 1 × 9. How "
         "many of these products are added?",
-        "Divide a list of numbers by 10, and see what its variance does.",
+        "Divide a list of numbers by 10, and see what happens to its variance.",
     ),
 )
 

@@ -13,8 +13,8 @@ task = TaskFile(
     hints=(
         "The ratio of two weights is e to the power of the difference of their scores. These are "
         "the scores after the division.",
-        "Compare each of the two with the word whose score is known. Is its weight larger or "
-        "smaller?",
+        "Compare the first and the third word with the second. Is the weight larger or smaller "
+        "than 0.16?",
     ),
 )
 

@@ -20,7 +20,7 @@ task = TaskFile(
         "Two of the bugs are described in *Two defects in print*, under *Deeper* in the lecture. "
         "Which features of a token does each head read in that program?",
         "One bug makes the scores too small as soon as there is more than one head. How many "
-        "products does a score add up?",
+        "products are summed in one score?",
         "One bug disables the mask. Run the module with a causal mask, then with a mask that hides "
         "nothing, and compare the outputs.",
         "In PyTorch, a method whose name ends in `_` changes its tensor in place. The same method "

@@ -13,7 +13,7 @@ task = TaskFile(
     outcome="build multi-head attention as a list of heads and as one projection that is "
     "cut, with the shape of every step",
     hints=(
-        "It takes two steps: one cuts every row into pieces, the other exchanges two axes.",
+        "It takes two steps: one splits every row into pieces, the other exchanges two axes.",
         "`view` needs the width of a head. How is it found from `x` and `n_heads`?",
     ),
 )

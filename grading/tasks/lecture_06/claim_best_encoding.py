@@ -12,7 +12,7 @@ task = TaskFile(
     "not show",
     hints=(
         "What does the shift require, and what can rotary scores represent?",
-        "Read the column for eight times, and the worst seed in brackets.",
+        "Read the column for 8×, and the worst seed in brackets.",
     ),
 )
 

@@ -10,7 +10,8 @@ task = TaskFile(
     outcome="show by numbers that one matrix leads from each sinusoidal code to the code three "
     "positions on, and that rotary scores depend on distance alone",
     hints=(
-        "Four quarter turns change nothing, so position 6 turns as position 2 does.",
+        "Four quarter turns change nothing, so the rotation at position 6 is the same as at "
+        "position 2.",
         "After the first score you do not need another rotation: what is different in the second "
         "score, and what in the third?",
     ),

@@ -20,7 +20,7 @@ task = TaskFile(
         "often should it occur in the end? Which word is proposed too often?",
         "A word j is proposed and accepted with probability q_j · accept_j. This must not be more "
         "than p_j. How large can accept_j be?",
-        "What the accepted words lack of p has to come from `instead`.",
+        "The part of p that accepted proposals do not supply has to come from `instead`.",
     ),
 )
 

@@ -21,8 +21,9 @@ task = TaskFile(
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
         "You decide which rows to sample.",
-        "Task `teacher_forcing` made `begun` and `wanted` from a list of sentences. Here they are "
-        "one tensor, and the end token comes after the last word of each row.",
+        "In the task on teacher forcing, you made `begun` and `wanted` from a list of sentences. "
+        "Here the sentences are one tensor, and the end token comes after the last word of each "
+        "row.",
         "A translator without positions sees a bag of words. Give it positions.",
         "The lecture's learning rate and number of steps are a good start.",
     ),

@@ -12,7 +12,7 @@ task = TaskFile(
     "own",
     hints=(
         "There are ten questions and ten thresholds to try. Why does one of them win?",
-        "If something is chosen because of its result, that result is too good.",
+        "If something is chosen because of its result, that result is too optimistic.",
     ),
 )
 

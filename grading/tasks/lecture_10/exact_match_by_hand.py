@@ -10,7 +10,8 @@ task = TaskFile(
     rtol=1e-3,
     hints=(
         "Cross out the articles first, in both. Then count the shared words.",
-        "F1 is twice the number of shared words, divided by the number of words of both.",
+        "F1 is twice the number of shared words, divided by the total number of words in the two "
+        "answers.",
     ),
 )
 

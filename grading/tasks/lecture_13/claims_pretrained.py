@@ -36,8 +36,8 @@ task = TaskFile(
         ),
     },
     hints=(
-        "For each sentence, ask what was measured, on what data, and with which control.",
-        "Does the sentence go further: to other texts, other sentences, or a cause?",
+        "For each statement, ask what was measured, on what data, and with which control.",
+        "Does the statement go further: to other texts, other sentences, or a cause?",
     ),
 )
 

@@ -23,8 +23,8 @@ task = TaskFile(
         "Make all tokens once, before the training. A batch is a sample of their rows, new in "
         "each step.",
         "The accuracy on *whole* answers: in how many sums are all four digits right?",
-        "If about 1 of 10 tens and units is right, try other rates, from 0.003 to 0.03, before "
-        "you change anything else.",
+        "If only about one in ten of the tens and units digits is right (no better than "
+        "guessing), try other learning rates, from 0.003 to 0.03, before you change anything else.",
     ),
 )
 
