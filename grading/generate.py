@@ -55,7 +55,8 @@ HOW = re.compile(r"<!-- how this works -->(?:.*?<!-- end of how this works -->)?
 HOW_LINES = """\
 <!-- how this works -->
 There are {n} tasks, worth {points} points in all. {core}
-Stars show the time a task takes: one for up to {one} minutes, two for up to {two}, and three for more.
+Stars show the time a task takes: one for up to {one} minutes, two for up to {two}, and three for
+more.
 
 - Run the cells from top to bottom. In each task, replace the `...`, write the body of the function,
   or correct the code that is there. Then run the cell. `check` either says *Right* or tells you
