@@ -39,8 +39,8 @@ task = TaskFile(
         ),
     },
     hints=(
-        "Change the table, or the scores, as the statement says. Make the map and the context "
-        "vectors before and after, and compare.",
+        "Change the table, or the scores, as the statement says. Compute the attention map and "
+        "the context vectors before and after the change, and compare them.",
     ),
 )
 

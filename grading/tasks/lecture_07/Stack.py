@@ -19,8 +19,8 @@ task = TaskFile(
     forbidden=("helpers.blocks.TransformerStack",),
     hints=(
         "How does PyTorch find the parameters of modules in a list?",
-        "In which of the two kinds has nothing normalized the residual stream when it leaves the "
-        "last block?",
+        "In which of the two orders does the residual stream leave the last block without having "
+        "been normalized?",
     ),
 )
 

@@ -8,7 +8,7 @@ task = TaskFile(
     minutes=8,
     outcome="decode greedily and by {term}`beam search`, and say when each of them is worse",
     hints=(
-        "Draw the tree, and write the product at each of its ends.",
+        "Draw the tree of continuations, and write the product of the probabilities at each leaf.",
         "exp(½ · ln p) is the square root of p.",
     ),
 )

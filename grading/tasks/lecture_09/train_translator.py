@@ -24,7 +24,7 @@ task = TaskFile(
         "In the task on teacher forcing, you made `begun` and `wanted` from a list of sentences. "
         "Here the sentences are one tensor, and the end token comes after the last word of each "
         "row.",
-        "A translator without positions sees a bag of words. Give it positions.",
+        "A translation model without positional encodings sees a bag of words. Give it some.",
         "The lecture's learning rate and number of steps are a good start.",
     ),
 )

@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="test a claim about attention weights, here that they summarize, against controls",
     hints=(
         "Compute the sums by hand for the first case. What do they say about the words?",
-        "Take a sentence twice as long as the others, in which all words receive the same. Which "
-        "sentence is chosen?",
+        "Take a sentence twice as long as the others, in which all words receive the same "
+        "attention. Which sentence is chosen?",
         "What should the result be for a text of two sentences and k = 3?",
     ),
 )

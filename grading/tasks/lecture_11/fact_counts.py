@@ -9,7 +9,7 @@ task = TaskFile(
     two_at_once=True,
     outcome="count which facts of a text a summary keeps, loses and makes up",
     hints=(
-        "Python's sets know `a & b` (in both) and `a - b` (in a but not in b).",
+        "Python's sets have the operators `a & b` (in both) and `a - b` (in a but not in b).",
         "Every word of the summary is either kept, strayed or invented.",
     ),
 )

@@ -13,7 +13,7 @@ task = TaskFile(
     two_at_once=True,
     outcome="load GPT-2 into the modules of this course, and prove without a download that "
     "the loader is right",
-    hints=("`nn.Linear` computes x @ W.T.", "PyTorch has it as `F.silu`."),
+    hints=("`nn.Linear` computes x @ W.T.", "In PyTorch, SiLU is `F.silu`."),
 )
 
 
