@@ -5,9 +5,9 @@
   folded until the reader guesses or asks (`_static/predict.js`). Without JavaScript it is a native
   fold. Where there is no explanation, the fold holds the folded output and the paragraph after it.
 - An admonition with the class `dropdown`, such as *Fine print*, becomes a native fold.
-- Cells that only set up a notebook, folded and without output, become a fold that names what they
-  define, so that no function on a page comes from nowhere. It is not colored: that would make the
-  pages much heavier.
+- Cells that only set up a notebook, folded and without output, and the imports of a sheet become a
+  fold that names what they define, so that no function on a page comes from nowhere. It is not
+  colored: that would make the pages much heavier.
 - In a question for an examination the answer is folded.
 - Folded code of a cell with the tag `answer` is named "Show the answer".
 - A cell whose metadata holds a sentence as `slide` shows it on its slide (`_static/present.js`).
@@ -145,15 +145,18 @@ class Folds(SphinxTransform):
 
     def fold_setup(self, section: nodes.section) -> None:
         """Neighbouring cells that only import and define become one fold."""
-        if not LECTURE.match(self.env.docname):
+        sheet = self.env.docname.startswith(("exercises/", "solutions/"))
+        if not sheet and not LECTURE.match(self.env.docname):
             return
         last = None
         for cell in list(section.children):
             source = part(cell, "source") if is_cell(cell) else None
-            if not source or cell.get("hide_mode") != "input" or part(cell, "output"):
+            code = source.astext() if source else ""
+            imports = sheet and code.startswith(("import ", "from "))
+            folded = imports or (code and not sheet and cell.get("hide_mode") == "input")
+            if not folded or part(cell, "output"):
                 last = None
                 continue
-            code = source.astext()
             if last is None:
                 last = FoldNode("", classes=["fold-code", "setup"])
                 last += nodes.literal_block("", "", language="none")

@@ -22,7 +22,7 @@
       const above = y - below > 0, half = (y + below) / 2;
       const up = Math.min(y, b) - Math.min(70, 18 + Math.abs(x - a) / 9);
       path.setAttribute("d", above ? `M${x} ${y - 3}C${x} ${half} ${a} ${half} ${a} ${below + 1}`
-        : `M${x} ${y - 3}C${x} ${up} ${a} ${up} ${a} ${b + 4}`);
+        : `M${x} ${y - 3}C${x} ${up} ${a} ${up} ${a} ${b + 1}`);
       path.setAttribute("class", word.className + (above ? " above" : ""));
       path.setAttribute("pathLength", 1);
       return path;
@@ -51,7 +51,7 @@
           : "The lamp hums, but what lies there unopened? The letters, nine words back.");
       verdict.replaceChildren(said);
       draw();
-      if (!asked.firstChild) ask();
+      if (asked.querySelector(".waiting")) ask();
     };
   }
   addEventListener("resize", draw);

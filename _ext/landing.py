@@ -4,12 +4,15 @@
     :start: lectures/01_limits_of_recurrence
     :need: lectures/00_before_you_start
 
-    One line of what you will be able to do.
+    What you will be able to do.
+
+    How long it takes.
     ```
 
 shows the question, the sentence with its two buttons, what the course is about, and one button
-that starts; whoever has started goes on from there (`remember.js`). A click draws the arc to the
-subject and asks the stored model (`open_model.py`), whose script is loaded only then.
+that starts, with how long it takes below; whoever has started goes on from there (`remember.js`).
+A click draws the arc to the subject and asks the stored model (`open_model.py`), whose script is
+loaded only then.
 
     ```{lecture-cards}
     lectures/04_masks: What a token may see decides what a model learns.
@@ -55,15 +58,17 @@ OPENING = """<style>
 </div>
 <div class="ask">
 <div class="verdict" role="status"><p>Choose one, and see what a trained model says.</p></div>
-<div class="asked" data-source="{source}" data-about="{about}"></div>
-<noscript><details><summary>Which verb fits?</summary><p><em>Lie</em>, because its subject is
+<div class="asked" data-source="{source}" data-about="{about}">
+<ul class="waiting" aria-hidden="true"><li>lie <i></i> ?</li><li>lies <i></i> ?</li></ul></div>
+<noscript><style>.landing :is(.verdict, .asked) {{ display: none; }}</style>
+<details><summary>Which verb fits?</summary><p><em>Lie</em>, because its subject is
 <em>letters</em>, nine words back. Two singular nouns stand nearer. With JavaScript, a trained model
 would fill the gap here, too.</p></details></noscript>
 </div>
 <div class="promise">
 <p>{promise}</p>
 <p class="starts"><a class="start" href="{start}">Start with lecture 1</a></p>
-<p class="need">Is your PyTorch rusty? <a href="{need}">Test yourself</a> first.</p>
+<p class="need">{details} Is your PyTorch rusty? <a href="{need}">Test yourself</a> first.</p>
 </div>
 </div>
 <script>
@@ -73,7 +78,7 @@ would fill the gap here, too.</p></details></noscript>
 
 
 class Opening(SphinxDirective):
-    """``{opening}`` with the promise as its content; options ``:start:`` and ``:need:``, pages."""
+    """``{opening}``: the promise and its details; options ``:start:`` and ``:need:`` are pages."""
 
     has_content = True
     option_spec = {  # noqa: RUF012
@@ -83,12 +88,14 @@ class Opening(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The opening, as HTML."""
-        about = {"kind": "small", "sentence": SENTENCE, "answers": ["lies", "lie"], "quiet": True}
+        promise, _, details = " ".join(self.content).partition("  ")
+        about = {"kind": "small", "sentence": SENTENCE, "answers": ["lie", "lies"], "quiet": True}
         about["page"] = "pages/open_the_model.html"
         html = OPENING.format(
             source=open_model.SCRIPT,
             about=escape(json.dumps(about)),
-            promise=escape(" ".join(self.content), quote=False),
+            promise=escape(promise, quote=False),
+            details=escape(details, quote=False),
             start=f"{self.options['start']}.html",
             need=f"{self.options['need']}.html",
             style=(HERE / "landing.css").read_text(encoding="utf-8").strip(),

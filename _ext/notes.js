@@ -1,6 +1,6 @@
 /* Speaker's notes: what `present.js` shows in a second window. The part of the session's plan for the
-   slide on the projector, which slides may share; what the page says there and the slide does not; the
-   next slide, and a clock that counts from when the window was opened. It
+   slide on the projector, with the sentences of other slides that share it in grey; what the page says
+   there and the slide does not; the next slide, and a clock that counts from when the window was opened. It
    joins the slides again after their page was loaded anew, and the clock goes on. */
 
 window.lamplightNotes = (view, { slides, at, show, fit }) => {
@@ -37,13 +37,32 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
     return copy;
   });
   /* A section that the plan leaves out belongs to what came before it. */
-  const current = () => {
-    for (let number = at(); number >= 0; number--) {
-      const found = stepsOf(slides[number]);
-      if (found.length) return found;
+  let last = plan.steps.slice(0, 1);
+  const shown = slides.map((slide) => {
+    const found = stepsOf(slide);
+    return (last = found.length ? found : last);
+  });
+  /* The sentences of a step, each with the number of its slide: in the order of the slides, from the
+     first of them on, so that most of the words that tell these slides apart are on the slide of
+     their sentence. */
+  const words = (text) => new Set(text.toLowerCase().match(/\p{L}{3,}|\d+/gu));
+  const vocabulary = slides.map((slide) => words([slide.textContent, slide.querySelector(".prediction") ? "vote" : "",
+    slide.querySelector("[data-explorable]") ? "explorable" : "", ...aloud(slide).map((said) => said.textContent)].join(" ")));
+  const sentences = (step) => {
+    const on = [...slides.keys()].filter((n) => shown[n].includes(step));
+    const better = (best, way) => (way.score > best.score ? way : best);
+    let ways = null;
+    for (const text of step.text.split(/(?<=[.?!][”)]?)\s+(?=[\p{Lu}“(\d])/u)) {
+      const said = [...words(text)].map((word) => on.map((n) => vocabulary[n].has(word)));
+      ways = on.map((n, place) => {
+        const before = ways?.slice(0, place + 1).reduce(better) ?? { score: place && -Infinity, way: [] };
+        const score = said.reduce((sum, has) => sum + (has[place] ? 1 / has.filter(Boolean).length - 1 / on.length : 0), 0);
+        return { score: before.score + score, way: [...before.way, [text, n]] };
+      });
     }
-    return plan.steps.slice(0, 1);
+    return ways.reduce(better).way;
   };
+  const plans = new Map(plan.steps.map((step) => [step, shown.some((steps) => steps.includes(step)) ? sentences(step) : []]));
 
   page.title = `Notes: ${document.title}`;
   page.documentElement.lang = "en";
@@ -61,6 +80,7 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
       h1 { font-size: 1.3rem; margin: 1rem 0 0.3rem; }
       h2 { border-top: 1px solid #8886; font-size: 1.1rem; margin: 1.2rem 0 0.3rem; padding-top: 0.8rem; }
       h2 ~ p { font-size: 1.05rem; margin: 0.4rem 0; }
+      .other { color: var(--pst-color-text-muted); }
       .heard { border-left: 3px solid var(--lamplight); padding-left: 0.8rem; }
       .next { height: 259px; overflow: hidden; position: relative; width: 460px; border: 1px solid; }
       .next .present { position: static; }
@@ -88,10 +108,10 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
 
   const update = () => {
     count.textContent = `slide ${at() + 1} of ${slides.length}`;
-    const steps = current();
-    now.replaceChildren(...steps.flatMap(({ minutes, headings, votes, tasks, text, heard }) => [
+    const steps = shown[at()];
+    now.replaceChildren(...steps.flatMap(({ minutes, headings, votes, tasks, heard }, number) => [
       make("h1", { textContent: `${minutes.join("–")} · ${[...headings, ...votes.map((vote) => `vote “${vote}”`), ...tasks].join(" · ") || "Open the model"}` }),
-      make("p", { textContent: text }),
+      make("p", {}, ...plans.get(steps[number]).map(([text, n]) => make("span", { className: n === at() ? "own" : "other" }, `${text} `))),
       make("p", { className: "heard", textContent: heard }),
     ]));
     const said = aloud(slides[at()]);

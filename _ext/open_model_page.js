@@ -88,7 +88,7 @@ const openSmall = (root, { sentence, answers, page, quiet }) => {
     lines.replaceChildren(...answers.map((word) => bar(word, p[ids.get(word)])));
     const longer = 1 - first - second;
     says.textContent = `The model says: ${text} ${answers[first > second ? 0 : 1]}.` +
-      (longer >= 0.005 ? ` For ${percent(longer)} it expects another word first, as a sentence may go on.` : "");
+      (longer >= 0.005 ? ` It gives ${percent(longer)} to other words, because the sentence could go on before its verb.` : "");
   };
   const choices = sentenceChoices(sentence, show);
   root.replaceChildren(

@@ -34,6 +34,7 @@ logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 MINUTES = 90
 OPENING = "Opening"
+MARK = re.compile(r"<!-- \w+ -->")  # after the number of a task: see grading/generate.py
 STEP = re.compile(r"(\d+)–(\d+) (.+)")
 EXPLORABLE = re.compile(r'\bexplorable\(\s*"(\w+)"')
 DEEPER = "\n## Deeper\n"  # what follows is not on slides
@@ -87,7 +88,7 @@ def plan_of(lines: list[str]) -> Plan:
         ValueError: if a part does not begin with its minutes, or there is no part `cut:`.
     """
     steps, cut = [], ""
-    for part in re.split(r"\n\s*\n", "\n".join(lines).strip()):
+    for part in re.split(r"\n\s*\n", MARK.sub("", "\n".join(lines)).strip()):
         if part.startswith("cut: "):
             cut = " ".join(part.removeprefix("cut: ").split())
             continue

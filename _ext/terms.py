@@ -68,6 +68,17 @@ def lectures_with(env: BuildEnvironment, term: str) -> list[tuple[int, str, str]
     ]
 
 
+def named_there(app: Sphinx) -> dict[str, list[tuple[int, str, str]]]:
+    """The lecture that the glossary itself names, for each term that no lecture links to."""
+    pages = {int(m[1]): page for page in app.env.found_docs if (m := LECTURE.match(page))}
+    found = {}
+    for item in app.env.get_doctree(GLOSSARY).findall(nodes.definition_list_item):
+        if named := re.search(r"Introduced in lecture (\d+)\.$", item.astext()):
+            number = int(named[1])
+            found[item.children[0].astext()] = [(number, pages[number], "")]
+    return found
+
+
 def first_letter(term: str) -> str:
     """Under which letter a term stands."""
     letter = term.strip()[:1].upper()
@@ -135,6 +146,7 @@ def make_index(app: Sphinx, page: str) -> list[nodes.Node]:
         {(name, place) for name, _, kind, doc, place, _ in objects if kind == "term"},
         key=lambda pair: pair[0].lower(),
     )
+    named = named_there(app)
     new: list[nodes.Node] = []
     names = []
     for letter, group in groupby(terms, lambda pair: first_letter(pair[0])):
@@ -142,7 +154,7 @@ def make_index(app: Sphinx, page: str) -> list[nodes.Node]:
         part = nodes.bullet_list(classes=["course-index"])
         for term, place in group:
             line = nodes.paragraph("", "", link(app, page, f"{GLOSSARY}#{place}", term))
-            for number, target, section in lectures_with(app.env, term):
+            for number, target, section in lectures_with(app.env, term) or named.get(term, []):
                 line += nodes.Text(" ")
                 where = link(app, page, f"{target}#{section}", str(number))
                 where["reftitle"] = app.env.titles[target].astext()

@@ -86,6 +86,10 @@ def fold_rules(doctree: nodes.document) -> None:
 
 def after_the_core(app: Sphinx, doctree: nodes.document, page: str, number: int) -> None:
     """The two buttons, in front of *Deeper*, or at the end of a lecture that has no such part."""
+    for time in doctree.findall(nodes.paragraph):
+        if time.astext().startswith("Time: "):
+            time["classes"].append("time")
+            break
     sheets, lectures = pages_of(app.env, "exercises"), pages_of(app.env, "lectures")
     box = nodes.container(classes=["ways-on"])
     line = nodes.paragraph()
@@ -117,7 +121,10 @@ def top(doctree: nodes.document, box: nodes.Node) -> None:
 
 
 def how_to_run(app: Sphinx, doctree: nodes.document, page: str, number: int) -> None:
-    """One line for those who open a sheet."""
+    """One line for those who open a sheet, in place of the badge of its notebook."""
+    for picture in list(doctree.findall(nodes.image)):
+        if "colab" in picture["uri"]:
+            picture.parent.parent.parent.remove(picture.parent.parent)
     config = app.config.html_theme_options
     repository = config.get("repository_url", "").removeprefix("https://github.com/")
     colab = f"https://colab.research.google.com/github/{repository}/blob/"

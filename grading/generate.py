@@ -18,8 +18,9 @@ what both notebooks share:
 
 Headings are numbered in the order of the tasks. A sentence about another task marks its number,
 `task 3<!-- NAME -->`: the number is filled in here, and a number without a mark is an error. The
-text between `<!-- how this works -->` and its end mark is the same in all notebooks except for the
-numbers of tasks and points, and the time that the core takes.
+same marks are filled in in the lectures and in `pages/sessions.md`. The text between
+`<!-- how this works -->` and its end mark is the same in all notebooks except for the numbers of
+tasks and points, and the time that the core takes.
 
 A student notebook that somebody has worked in (neither git's version nor what was written last) is
 not overwritten, unless `--force` is given.
@@ -184,13 +185,34 @@ def _put_numbers(solution: NotebookNode, names: Sequence[str]) -> None:
     number = {name: str(n) for n, name in enumerate(names, 1)}
     for cell in solution.cells:
         if cell.cell_type == "markdown":
-            unknown = set(NUMBER.findall(cell.source)) - set(number)
-            require(not unknown, "a number of a task", ", ".join(unknown), "a task of this sheet")
-            cell.source = NUMBER.sub(lambda m: f"{number[m[1]]}<!-- {m[1]} -->", cell.source)
+            cell.source = numbered(cell.source, number)
             for name in MARK.findall(cell.source):
                 cell.source = HEADING.sub(f"## {number[name]}. ", cell.source)
             bare = UNMARKED.search(cell.source)
             require(not bare, "what is said of a task", bare and bare[0], "N<!-- its name -->")
+
+
+def numbered(text: str, number: Mapping[str, str]) -> str:
+    """A text with the numbers of the tasks that it marks.
+
+    Raises:
+        ValueError: if it marks a task that has no number.
+    """
+    unknown = set(NUMBER.findall(text)) - set(number)
+    require(not unknown, "a number of a task", ", ".join(unknown), "a task of this sheet")
+    return NUMBER.sub(lambda m: f"{number[m[1]]}<!-- {m[1]} -->", text)
+
+
+def about_tasks() -> dict[Path, dict[str, str]]:
+    """Lectures and session plans, with the numbers of the tasks that each may mark."""
+    sheets = {
+        lecture: {name: str(n) for n, name in enumerate(names, 1)}
+        for lecture, names in names_by_lecture().items()
+    }
+    every = {name: number for sheet in sheets.values() for name, number in sheet.items()}
+    lectures = sorted((ROOT / "lectures").glob("*.ipynb"))
+    found = {path: sheets.get(int(path.name[:2]), {}) for path in lectures}
+    return {**found, ROOT / "pages" / "sessions.md": every}
 
 
 def _put_given_cells(solution: NotebookNode, tasks: Sequence[Task]) -> None:
@@ -313,6 +335,13 @@ def main(check: bool, force: bool = False) -> int:
         if not check:
             _remember(texts[target])
         stale += [place for place, text in texts.items() if _put(place, text, check)]
+    for path, number in about_tasks().items():
+        try:
+            text = numbered(path.read_text(encoding="utf-8"), number)
+        except ValueError as error:
+            print(f"{path.relative_to(ROOT).as_posix()}: {error}")
+            return 1
+        stale += [path] if _put(path, text, check) else []
     for path in stale:
         name = path.relative_to(ROOT).as_posix()
         print(f"{name}: {'not in step; run: make exercises' if check else 'written'}")

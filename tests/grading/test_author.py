@@ -382,3 +382,21 @@ def test_generate_keeps_a_sheet_with_work_in_it(tmp_path, monkeypatch):
     assert not generate.worked_in(sheet)
     sheet.write_text("answer = 42", encoding="utf-8")
     assert generate.worked_in(sheet)
+
+
+def test_numbers_of_tasks_follow_their_sheets():
+    """In lectures and session plans, which mark the tasks that they speak of."""
+    number = {"first": "1", "second": "2"}
+    text = "tasks 7<!-- second --> and ?<!-- first -->"
+    assert generate.numbered(text, number) == "tasks 2<!-- second --> and 1<!-- first -->"
+    with pytest.raises(ValueError, match="third"):
+        generate.numbered("task 3<!-- third -->", number)
+    unmarked = {}
+    for path in generate.about_tasks():
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            cells = nbformat.reads(text, as_version=4).cells
+            text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        unmarked[path.stem] = generate.UNMARKED.findall(text)
+    unmarked.pop("02_self_attention_without_weights")
+    assert not any(unmarked.values()), unmarked
