@@ -268,6 +268,18 @@ def test_hints_stay_folded_on_paper(page, base):
     assert others == open_others > 0
 
 
+@pytest.mark.parametrize("asked", ["", "?answers"])
+def test_an_examination_is_printed_without_its_answers(asked, page, base):
+    """Unless its address asks for them."""
+    page.emulate_media(media="print")
+    page.goto(f"{base}pages/examination.html{asked}")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    answers = page.locator("details.answer")
+    seen = page.locator("details.answer:visible").count()
+    assert answers.count() >= 50 and seen == (answers.count() if asked else 0)
+    assert page.get_by_text("A good answer.").first.is_visible() == bool(asked)
+
+
 @pytest.mark.parametrize("name", ["index", "pages/grading", "exercises/03_queries_keys_values"])
 def test_paper_cuts_nothing_off(name, page, base):
     """What is wider than a sheet would be lost, and a gap without its verbs is none."""

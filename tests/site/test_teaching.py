@@ -249,14 +249,59 @@ def test_five_questions_a_lecture():
     assert found == dict.fromkeys(NUMBERS, 5)
 
 
+def keyed(guide):
+    """The marks of each part of a guide such as `(a) 2 for one thing; 1 for another. (b) …`."""
+    _, *parts = re.split(r"\(([a-e])\) ", guide)
+    marks = (sum(map(int, re.findall(r"\b(\d) for ", part))) for part in parts[1::2])
+    return dict(zip(parts[::2], marks, strict=True))
+
+
+def shown_in(page):
+    """What readers find in a lecture: text and outputs; of a drawing, what it is said to show."""
+    found = []
+    for cell in nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells:
+        found += [cell.source] if cell.cell_type == "markdown" else []
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            html = data.get("text/html", "")
+            drawn = re.findall(
+                r"<(?:title|desc)[^>]*>(.*?)</|aria-label=\"([^\"]*)\"", html, re.DOTALL
+            )
+            html = re.sub(r"<(svg|script|style)\b.*?</\1>", "", html, flags=re.DOTALL)
+            found += [output.get("text", ""), html, *(part for pair in drawn for part in pair)]
+    return "\n".join(found)
+
+
 @pytest.mark.parametrize("number", dict(questions()))
 def test_marks_add_up_and_figures_match_the_lecture(number):
     (page,) = (lecture.page for lecture in LECTURES if lecture.number == number)
-    lecture = (ROOT / f"{page}.ipynb").read_text(encoding="utf-8")
+    figures = set(re.findall(r"(?<![\d,.])\d+\.\d+", shown_in(page)))
     for question in dict(questions())[number]:
         marks = int(re.search(r"^\*\*.+?\*\* \*\((\d) marks\)\*", question)[1])
         asked, answer, guide = re.split(r"\*A good answer\.\*|\*Marks\.\*", question)
-        assert sum(map(int, re.findall(r"(?:^ ?|; )(\d) for ", guide))) == marks
+        parts = re.findall(r"^   - \(([a-e])\) .+ \*\((\d)(?:, recall)?\)\*$", asked, re.MULTILINE)
+        assert keyed(guide) == {letter: int(mark) for letter, mark in parts}, question[:40]
+        assert re.findall(r"^   - \(([a-e])\) ", answer, re.MULTILINE) == [p for p, _ in parts]
+        assert sum(keyed(guide).values()) == marks and len(parts) > 1
         assert len(answer.split()) >= 30
         for figure in re.findall(r"(?<![\d,.])\d+\.\d+", asked):
-            assert figure in lecture, f"lecture {number} does not show {figure}"
+            assert figure in figures, f"lecture {number} does not show {figure}"
+
+
+def test_papers_and_kinds_name_the_questions():
+    """The papers have their marks in their time; each question is in one row by what it asks."""
+    head = QUESTIONS.partition("\n## Lecture 1\n")[0]
+    marks = {
+        f"{number}.{i}": int(re.search(r"\((\d) marks\)", question)[1])
+        for number, asked in questions()
+        for i, question in enumerate(asked, 1)
+    }
+    papers, kinds = (rows(part) for part in re.findall(r"(?:^\|.*\n)+", head, re.MULTILINE))
+    for name, named_questions, stated in papers:
+        whole = sum(marks[name] for name in named_questions.split(", "))
+        assert whole == int(stated)
+        assert 0 <= int(re.search(r"(\d+) minutes", name)[1]) - 2 * whole <= 2
+    listed = [name for _, named_questions in kinds for name in named_questions.split(", ")]
+    assert sorted(listed) == sorted(marks)
+    in_prose = re.findall(r"\b(\d+\.\d)\b", head.replace("such as 4.2 means", ""))
+    assert set(in_prose) <= set(marks)
