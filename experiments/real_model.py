@@ -19,8 +19,9 @@ The parts, each written to build/experiments/real_model/ as soon as it is measur
     induction    loss on repeated random tokens, with the best induction heads ablated and with
                  others of the same layers ablated, by zeros and by the mean
     lens         the logit difference of *are* and *is* read from the residual stream after each
-                 block, and the right verb's at the end if the last token's stream comes from the
-                 twin sentence
+                 block
+    carried      in ten kinds of sentences, the right verb's margin if the last token's stream
+                 comes from the twin sentence, or if one head's context vectors do
     bits         loss and agreement with rounding errors like those of four, three and two bits
     people       he or she after occupations, and after names with an occupation
     questions    lecture 10's questions
@@ -327,15 +328,6 @@ def induction(lm: Pretrained) -> dict:
     return rows
 
 
-SWAPPED = {
-    "one phrase": {},
-    "three phrases": {"attractors": 3},
-    "one phrase, later in the sentence": {"frame": attraction.FRAMES[1]},
-    "relative clause": {"kind": "clause"},
-}
-SWAPPED_AFTER = (10, 20, 25, 26)
-
-
 @torch.no_grad()
 def lens(lm: Pretrained, n: int = 64) -> dict:
     """What the last norm and the output layer read, block by block: logit of *are* minus *is*.
@@ -345,33 +337,101 @@ def lens(lm: Pretrained, n: int = 64) -> dict:
     pair = verb_ids(lm)[0]
     norm, table = lm.model.stack.norm, lm.model.lm_head.weight[pair]  # (2, d_model)
 
-    def read(x: Tensor, sign: Tensor | float = 1.0) -> float:
+    def read(x: Tensor) -> float:
         logits = norm(x[:, -1]) @ table.T  # (n, 2)
-        return ((logits[:, 1] - logits[:, 0]) * sign).mean().item()
-
-    def streams(tokens: Tensor) -> list[Tensor]:
-        found = [lm.model.embedding(tokens)]
-        for block in lm.model.blocks:
-            found.append(block(found[-1], causal=True))
-        return found
+        return (logits[:, 1] - logits[:, 0]).mean().item()
 
     found: dict = {}
     for noun, plural in (("box", True), ("boxes", False)):
         tokens, other, _ = twins(lm, n // 2, seed=7, plural=plural)
         both = (("text", tokens), ("twin", other))
-        found[noun] = {name: rounded([read(x) for x in streams(t)]) for name, t in both}
-    found["swapped"] = {}
-    for seed, (name, how) in enumerate(SWAPPED.items()):
-        tokens, other, sign = twins(lm, n // 2, seed=8 + seed, **how)
-        own, others = streams(tokens), streams(other)
-        row = {"text": read(own[-1], sign), "twin": read(others[-1], sign), "after": []}
-        for i in SWAPPED_AFTER:
-            x = torch.cat([own[i + 1][:, :-1], others[i + 1][:, -1:]], dim=1)
-            for block in lm.model.blocks[i + 1 :]:
-                x = block(x, causal=True)
-            row["after"].append(read(x, sign))
-        found["swapped"][name] = rounded(row, 2)
-    return found | {"swapped_after": list(SWAPPED_AFTER)}
+        found[noun] = {name: rounded([read(x) for x in streams(lm, t)]) for name, t in both}
+    return found
+
+
+def streams(lm: Pretrained, tokens: Tensor) -> list[Tensor]:
+    """The residual stream before the first block and after each, (n, T, d_model)."""
+    found = [lm.model.embedding(tokens)]
+    for block in lm.model.blocks:
+        found.append(block(found[-1], causal=True))
+    return found
+
+
+CARRIED = {
+    "The keys near the box": {},
+    "The keys near the boxes": {"opposing": False},
+    "The keys near the doctor": {"kind": "person"},
+    "The keys near the doctors": {"kind": "person", "opposing": False},
+    "The cups near the coin": {"nouns": attraction.OTHER_NOUNS},
+    "The keys with the box": {"prepositions": attraction.OTHER_PREPOSITIONS},
+    "The keys near the box under the chair behind the tree": {"attractors": 3},
+    "Yesterday I noticed that the keys near the box": {"frame": attraction.FRAMES[1]},
+    "As everyone in the village knows, the keys near the box": {"frame": attraction.FRAMES[2]},
+    "The keys that the doctor found": {"kind": "clause"},
+}
+"""Kinds of sentences, each by an example; half of the subjects are singular."""
+SWAPPED_AFTER = (10, 20, 24, 25, 26, 27)
+
+
+def carried(lm: Pretrained, n: int = 64) -> dict:
+    """How the subject's number reaches the last token, in each kind of sentence.
+
+    Shares of the way from a sentence's mean margin to its twin's: if the last token's stream comes
+    from the twin after a block; if one head's context vectors do, at all tokens or at the last one,
+    for the four heads with the largest estimates. And the mean weight from the last token to the
+    subject, in the first of them.
+    """
+    pair, rows = verb_ids(lm)[0], []
+    width = lm.model.blocks[0].attention.d_v
+    for seed, (name, how) in enumerate(CARRIED.items()):
+        tokens, other, sign = twins(lm, n, seed=8 + seed, **how)
+
+        def score(logits: Tensor, sign: Tensor = sign) -> Tensor:
+            return (logits[:, pair[1]] - logits[:, pair[0]]) * sign
+
+        def read(x: Tensor, score: Callable[[Tensor], Tensor] = score) -> float:
+            return score(lm.model.lm_head(lm.model.stack.norm(x[:, -1]))).mean().item()
+
+        with torch.no_grad():
+            own, others = streams(lm, tokens), streams(lm, other)
+            margin, twin = read(own[-1]), read(others[-1])
+            moved = []
+            for i in SWAPPED_AFTER:
+                x = torch.cat([own[i + 1][:, :-1], others[i + 1][:, -1:]], dim=1)
+                for block in lm.model.blocks[i + 1 :]:
+                    x = block(x, causal=True)
+                moved.append((read(x) - margin) / (twin - margin))
+            _, weights = lm.model(tokens, return_weights=True, last_only=True)
+        estimate = head_attribution(lm.model, tokens, other, score)
+        best = [divmod(i, N_HEADS) for i in estimate.flatten().argsort()[:4].tolist()]
+        contexts, _, _ = head_contexts(lm.model, other, score)
+
+        def from_twin(layer: int, head: int, _found: Tensor, z: list = contexts) -> Tensor:
+            return z[layer][..., head * width : (head + 1) * width]
+
+        def at_the_end(layer: int, head: int, found: Tensor, z: list = contexts) -> Tensor:
+            own = from_twin(layer, head, found, z)
+            return torch.cat([found[:, :-1], own[:, -1:]], dim=1)
+
+        everywhere = head_effects(lm.model, tokens, score, from_twin, best)
+        end = head_effects(lm.model, tokens, score, at_the_end, best)
+        subject = (tokens != other).int().argmax(dim=1)  # (n,)
+        layer, head = best[0]
+        to_subject = weights[layer][torch.arange(n), head, -1, subject]  # (n,)
+        rows.append(
+            {
+                "such as": name,
+                "margin": rounded(margin, 2),
+                "twin": rounded(twin, 2),
+                "moved": rounded(moved, 2),
+                "heads": [f"L{i}H{h}" for i, h in best],
+                "moved by heads": rounded([everywhere[b] / (twin - margin) for b in best], 2),
+                "at the last token": rounded([end[b] / (twin - margin) for b in best], 2),
+                "weight": rounded(to_subject.mean().item(), 2),
+            }
+        )
+        print(rows[-1], flush=True)
+    return {"n": n, "after": list(SWAPPED_AFTER), "rows": rows}
 
 
 BITS = (4, 3, 2)
@@ -571,6 +631,7 @@ PARTS: dict[str, Callable[[Pretrained], dict]] = {
         nouns,
         heads,
         lens,
+        carried,
         people,
         induction,
         effects,

@@ -9,6 +9,8 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
+from functools import partial
 
 import pytest
 import torch
@@ -131,38 +133,24 @@ CELLS = {
     ]
 }
 BLANKS = {  # the cell of the blank, and that of the answer and the check
-    "rms_norm": ("a8849af4", "parts-answer-13"),
-    "swiglu": ("a8849af4", "parts-answer-13"),
-    "shared": ("a8849af4", "parts-answer-13"),
+    "zeroed": ("hook-13", "hook-answer-13"),
     "llama_block": ("block-13", "block-answer-13"),
-    "smollm2": ("bl0ckbyhand1", "model-answer-13"),
     "swapped": ("swap-13", "swap-answer-13"),
+    "head_estimates": ("estimate-13", "estimate-answer-13"),
+}
+GIVEN = {  # what the page gives before a blank
+    "llama_block": ("a8849af4", "951add0f"),  # the parts, and the shapes of the nine arrays
+    "head_estimates": ("hooked-13", "contexts-13"),
 }
 MISTAKES = {
-    "rms_norm": [
-        ("mean = x", "x = x - x.mean(-1, keepdim=True)\n    mean = x"),
-        ("(mean + 1e-5).sqrt()", "(mean.sqrt() + 1e-5)"),
-        (" + 1e-5", ""),
-        ("(mean + 1e-5).sqrt()", "(mean + 1e-5)"),
-        (".mean(-1, keepdim=True)", ".sum(-1, keepdim=True)"),
-        (".mean(-1, keepdim=True)", ".mean()"),
-        (" * weight", ""),
-    ],
-    "swiglu": [
-        ("F.silu(x @ W_gate.T) * (x @ W_up.T)", "F.silu(x @ W_up.T) * (x @ W_gate.T)"),
-        ("F.silu(x @ W_gate.T) * ", "F.silu(x @ W_gate.T) + "),
-        ("F.silu(x @ W_gate.T)", "torch.sigmoid(x @ W_gate.T)"),
-        ("F.silu", "F.relu"),
-        ("F.silu", "F.gelu"),
-        ("W_up.T", "W_up"),
-        (") @ W_down.T", ")"),
-    ],
-    "shared": [
-        ("k.repeat_interleave(3, dim=1)", "k.repeat(1, 3, 1, 1)"),
-        ("k.repeat_interleave(3, dim=1)", "k[:, :1].expand(-1, 9, -1, -1)"),
-        ("k.repeat_interleave(3, dim=1)", "k.mean(1, keepdim=True).expand(-1, 9, -1, -1)"),
-        ("k.repeat_interleave(3, dim=1)", "k.flip(1).repeat_interleave(3, dim=1)"),
-        ("k.repeat_interleave(3, dim=1)", "k"),
+    "zeroed": [
+        ("64 * head : 64 * head + 64", "head : head + 64"),
+        ("64 * head : 64 * head + 64", "64 * head :"),
+        ("64 * head : 64 * head + 64", "9 * head : 9 * head + 9"),
+        ("64 * head : 64 * head + 64", "64 * layer : 64 * layer + 64"),
+        ("z[..., 64 * head : 64 * head + 64]", "z[:, -1]"),
+        ("= 0", "= 1"),
+        ("return z", "return args[0]"),
     ],
     "llama_block": [
         ("q, k = rotary.rotate(q, k)", "q = q"),
@@ -172,16 +160,6 @@ MISTAKES = {
         ("x = x + y.tr", "x = y.tr"),
         ("return x + swiglu", "return y + swiglu"),
         ("y.transpose(1, 2).flatten(2)", "y.reshape(x.shape)"),
-    ],
-    "smollm2": [
-        ('rms_norm(x, W["output_norm"])', "x"),
-        ("range(30)", "range(29)"),
-        ("range(30)", "reversed(range(30))"),
-        ("blk.{i}.", "blk.0."),
-        ("[tokens]", "[tokens] * 192**0.5"),
-        ("x = llama_block(x, w)", "x = x + llama_block(x, w)"),
-        ("x = llama_block(x, w)", 'x = llama_block(W["token_embd"][tokens], w)'),
-        ("rms_norm(x,", "rms_norm(x[:, -1:],"),
     ],
     "swapped": [
         ("x[:, -1] = y[:, -1]", "x = y"),
@@ -194,13 +172,22 @@ MISTAKES = {
         ("model.stack.norm(x[:, -1])", "x[:, -1]"),
         ("block(x, causal=True)", "block(x)"),
     ],
+    "head_estimates": [
+        ("torch.stack(z_twin) - torch.stack(z)", "torch.stack(z) - torch.stack(z_twin)"),
+        ("torch.stack(z_twin) - torch.stack(z)", "torch.stack(z_twin)"),
+        ("margin(logits).mean()", "margin(logits).sum()"),
+        ("margin(logits).mean()", "logits.mean()"),
+        (".unflatten(-1, (-1, 64)).sum(-1)", ".unflatten(-1, (64, -1)).sum(-2)"),
+        ("sum(dim=(1, 2))", "mean(dim=(1, 2))"),
+        ("sum(dim=(1, 2))", "sum(dim=2)"),
+        ("heads.sum(dim=(1, 2))", "heads[:, :, -1].sum(dim=1)"),
+    ],
 }
 
 
 def written(name, old="", new=""):
     """The answer under the name that a reader gives it, with a change."""
-    answer, _, _ = CELLS[BLANKS[name][1]].partition("\n\n\nrandom_ =")
-    own = next(f for f in answer.split("\n\n\n") if f"def {name}_answer" in f)
+    own = next(f for f in CELLS[BLANKS[name][1]].split("\n\n\n") if f"def {name}_answer" in f)
     own = own.replace("# @title The answer", "").replace(f"{name}_answer", name)
     assert old in own
     return own.replace(old, new)
@@ -210,15 +197,16 @@ def checked(capsys, name, source):
     """What the check says of a reader's function, and whether the page goes on with the answer."""
     names = {"torch": torch, "F": F, "RotaryPositions": RotaryPositions, "table": lambda *a, **k: 0}
     names |= {"TransformerConfig": TransformerConfig, "TransformerModel": TransformerModel}
-    for blank, answer in dict.fromkeys(BLANKS.values()):
-        if blank == "block-13":
-            exec(CELLS["951add0f"], names)  # the shapes of the nine arrays
+    names |= {"ExitStack": ExitStack, "partial": partial}
+    for other, (blank, answer) in BLANKS.items():
+        for given in GIVEN.get(other, ()):
+            exec(CELLS[given], names)
         exec(CELLS[blank], names)
-        if blank == BLANKS[name][0]:
+        if other == name:
             exec(source, names)
         capsys.readouterr()
         exec(CELLS[answer], names)
-        if blank == BLANKS[name][0]:
+        if other == name:
             break
     lines = capsys.readouterr().out.splitlines()
     return next(x for x in lines if x.startswith(name)), names[name] is names[f"{name}_answer"]
