@@ -30,7 +30,7 @@ from helpers.pretrained import Pretrained
 
 TABLE = Path(__file__).parents[1] / "helpers" / "results" / "stored" / "word_vectors.json"
 
-WORDS = ("letter", "violin", "anger", "pencil", "lamp", "green", "seven")
+WORDS = ("note", "letter", "violin", "anger", "pencil", "lamp", "green", "seven")
 SENSES = {
     "note": {
         "message": (
