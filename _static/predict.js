@@ -68,7 +68,7 @@
         const form = element("form", "", { className: "free-guess" });
         form.dataset.lmSuppressShortcuts = "true";
         const field = element("input", "", { id: `${box.id}-guess`, autocomplete: "off" });
-        form.append(element("label", "My guess:", { htmlFor: field.id }), field, element("button", "Show and compare"));
+        form.append(element("label", "My guess:", { htmlFor: field.id }), field, element("button", "Compare"));
         form.addEventListener("submit", (event) => {
           event.preventDefault();
           if (field.value.trim()) keep(field.value.trim());

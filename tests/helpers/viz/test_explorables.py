@@ -669,6 +669,62 @@ def test_fading_state_needs_a_gate_or_w_above_one(play):
     assert said.inner_text().endswith("right.")
 
 
+# ---- Lecture 1: a card of fixed size, and a book ---------------------------------------------
+
+COLOURS = ["red", "blue", "green", "gold"]
+
+
+def rooms_and_lamps():
+    """A vector for each of sixteen rooms, and the index of its colour."""
+    generator = np.random.default_rng(0)
+    return generator.normal(size=(16, 32)).round(1), generator.integers(4, size=16)
+
+
+def index_card():
+    keys, values = rooms_and_lamps()
+    config = {"keys": keys.tolist(), "values": values.tolist(), "colours": COLOURS}
+    config |= {"sizes": [4, 8, 16, 32], "size": 1, "facts": 4, "asked": 3, "sharpness": 20}
+    table = (["facts", "right"], [[4, 4]])
+    return explorables.to_html("index_card", config, table=table, caption="Read on.")
+
+
+def assert_memories_shown(page, facts, size, asked):
+    """Both read-outs, the marks on the rooms, and the counts in the status line."""
+    keys, values = rooms_and_lamps()
+    keys = keys[:facts, :size] / np.linalg.norm(keys[:facts, :size], axis=1, keepdims=True)
+    colours = np.eye(4)[values[:facts]]
+    card = keys @ (keys.T @ colours)
+    weights = np.exp(20 * keys @ keys.T)
+    book = weights / weights.sum(axis=1, keepdims=True) @ colours
+    for picture, scores in zip(page.locator(".stage svg").all(), (card, book), strict=True):
+        said = picture.get_attribute("aria-label").replace("−", "-")
+        shown = [float(n) for n in re.findall(r"-?\d+\.\d\d", said)]
+        np.testing.assert_allclose(shown, scores[asked], atol=5.1e-3)
+    right = card.argmax(axis=1) == values[:facts]
+    rooms = page.get_by_role("group", name="Ask for a room").get_by_role("button")
+    marks = [text[-1] == "✓" for text in rooms.all_inner_texts()]
+    assert marks == right.tolist()
+    known = (book.argmax(axis=1) == values[:facts]).sum()
+    said = page.locator("p[role=status]").inner_text()
+    assert said.endswith(
+        f"Of {facts} rooms the card, {4 * size} numbers, has {right.sum()} right; "
+        f"the book, {facts * (size + 4)} numbers, {known}."
+    )
+
+
+def test_index_card_agrees_with_numpy(play):
+    page = play(index_card())
+    assert_memories_shown(page, 4, 8, 3)
+    page.get_by_label("Facts read").fill("16")
+    assert_memories_shown(page, 16, 8, 3)
+    page.get_by_role("button", name="128", exact=True).click()
+    page.get_by_role("button", name=re.compile("^16 ")).click()
+    assert_memories_shown(page, 16, 32, 15)
+    page.get_by_label("Facts read").fill("2")  # the room asked for is no longer there
+    page.get_by_role("button", name="16", exact=True).click()
+    assert_memories_shown(page, 2, 4, 1)
+
+
 def test_lstm_drawing_has_the_worked_numbers():
     """Lecture 1: the second word, with the weights of its cell, in NumPy."""
 
@@ -1535,6 +1591,7 @@ PRESSED_FIRST = {
     fading_state: [],
     find_the_path: [],
     heads_of_a_real_model: [],
+    index_card: [],
     induction_heads: [],
     lstm_step: ["Next"],
     move_a_word: [],
