@@ -50,7 +50,7 @@ lamplight.explorable("index_card", (stage, config) => {
     (n) => { size = sizes.indexOf(n / C); draw(); });
   const rooms = keys.map((_, i) => button("", () => { asked = i; draw(); }));
   stage.append(read.element, html("div", { class: "row" }, html("span", {}, "Numbers on the card:"), wide.element),
-    html("div", { class: "row rooms", role: "group", "aria-label": "Ask for a room", style: "gap:.3rem" }, ...rooms),
+    html("div", { class: "row", role: "group", "aria-label": "Ask for a room", style: "gap:.3rem;margin:.5rem 0" }, ...rooms),
     html("div", { class: "row" }, html("div", { class: "grow" }, card.picture), html("div", { class: "grow" }, book.picture)), said);
 
   const draw = () => {
