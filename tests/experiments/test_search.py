@@ -54,9 +54,10 @@ POSSIBLE = {
 SEARCHED_ONCE = {
     "adapters": ["a rate chosen by the seeds [100] only"],
     "characters": ["only the seeds [0]", "a rate chosen by the seeds [100] only"],
+    "order_text": ["a rate chosen by the seeds [100] only"],
     "part_by_part": ["a rate chosen by the seeds [100, 101] only"],
 }
-"""Lectures 7, 8 and 13: up to minutes for each training, and the lectures say so."""
+"""Lectures 6 to 8 and 13: up to minutes for each training, and the lectures say so."""
 
 
 def test_every_other_table_holds_its_search():
