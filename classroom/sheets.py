@@ -17,6 +17,9 @@ HEADING = re.compile(r"^## (\d+)\. (.+)$", re.MULTILINE)
 MARK = re.compile(r"<!-- task: (\w+) -->")
 NOT_ASKED = re.compile(r"<!-- hints -->.*?<!-- end of hints -->|<!-- .*? -->", re.DOTALL)
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w+)["']""")
+MARKUP = re.compile(r"<[^<>]{0,2000}>|!?\[[^\[\]]{0,2000}\]\([^()\s]{0,2000}\)|https?://\S+")
+LEAST_TEXT = 60
+"""Letters and signs in a text cell that may be an answer; a name and a number are fewer."""
 LECTURE_BADGE = re.compile(r"colab\.research\.google\.com/github/[\w./-]{1,200}/lectures/\d\d_")
 DEFINES = re.compile(
     r"^(?:async )?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
@@ -49,6 +52,8 @@ class Sheet:
     """The question as the student reads it, without the hints, by task."""
     marking: Mapping[str, str] = field(default_factory=dict)
     """How the points are divided, by written task."""
+    lines: frozenset[str] = frozenset()
+    """Every line of its text cells."""
 
 
 @functools.cache
@@ -74,7 +79,8 @@ def sheets() -> dict[int, Sheet]:
         template = definitions([source for kind, source in cells if kind == "code"], names)
         number = int(path.name[:2])
         words = title[1] if title else path.stem
-        parts = tuple(items), template, answers, questions, _for_marking(answered)
+        lines = frozenset(_lines([source for kind, source in cells if kind != "code"]))
+        parts = tuple(items), template, answers, questions, _for_marking(answered), lines
         found[number] = Sheet(number, words, path.stem, *parts)
     return found
 
@@ -132,6 +138,24 @@ def definitions(cells: Sequence[str], names: Collection[str]) -> dict[str, str]:
                     r"^check\(.*\)\n?", "", source, flags=re.M
                 ).rstrip()
     return found
+
+
+def own_texts(cells: Sequence[tuple[str, str]], lecture: int) -> list[str]:
+    """What a student wrote in text cells: what the sheet does not have, if it may be an answer.
+
+    Markup, links and pictures are left out.
+    """
+    sheet, found = sheets().get(lecture), []
+    for kind, source in cells:
+        if kind != "code":
+            own = [line for line in _lines([source]) if not sheet or line not in sheet.lines]
+            text = " ".join(MARKUP.sub("", " ".join(own)).split())
+            found += [text] * (len(text.replace(" ", "")) >= LEAST_TEXT)
+    return found
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [" ".join(line.split()) for text in texts for line in text.splitlines()]
 
 
 def is_untouched(source: str, name: str, template: str | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from classroom import tables
-from classroom.gradebook.store import Correction, Store
+from classroom.gradebook.store import Correction, Corrections, Store
 from classroom.intake.roster import Class
 from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
@@ -178,9 +178,9 @@ def disagreements(given: Sequence[Correction]) -> dict[tuple[str, str], str]:
     return words
 
 
-def is_new(given: Correction, stored: Mapping[tuple[str, str], Correction]) -> bool:
+def is_new(given: Correction, stored: Corrections) -> bool:
     """Whether a correction says anything that is not stored yet."""
-    old = stored.get((given.student, given.task))
+    old = stored.get((given.student, given.task), given.answer)
     if old is None:
         return given.points is not None
     mine, known = (given.points, given.comment), (old.points, old.comment)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from classroom.gradebook.store import Correction, Graded, Result, Store
+from classroom.gradebook.store import Correction, Corrections, Graded, Result, Store
+from classroom.intake.files import DOCUMENT
 from classroom.intake.roster import Student
 from classroom.intake.select import Listed, ReviewItem
 from classroom.policy import Policy
@@ -18,6 +20,11 @@ from grading.task import Task
 NOTHING = "submitted nothing"
 """What is said of a student without a file."""
 WHOLE = "In this class a task counts all or nothing."
+READ_IT = "read it and give points with --correct, or sign"
+SHOWN_TEXT = 80
+"""How much of a text cell is shown, in characters."""
+HANDED_OUT = 3
+"""A text that so many students have was handed out, or is copied."""
 REVIEWED_FLAGS = (Flag.FORGED, Flag.FLOODED, Flag.NOT_JUDGED)
 """Flags that a person should see before a grade is final."""
 
@@ -117,17 +124,18 @@ def grade_sheets(
     store: Store,
     tasks: Mapping[str, Task],
     policy: Policy,
-    corrections: Mapping[tuple[str, str], Correction],
+    corrections: Corrections,
     former: Mapping[tuple[int, str], str],
 ) -> tuple[list[SheetGrade], list[ReviewItem]]:
     """One sheet for every student and lecture, and the items for review in them.
 
     Args:
         lectures: whose sheets every student was to hand in.
-        corrections: by student and task.
         former: by lecture (0: all) and an id of an earlier run, the student's id now.
     """
     items, sheets = [], []
+    texts = Counter(text for row in rows if row.counts for text in set(row.texts))
+    own = {text for text, number in texts.items() if number < HANDED_OUT}
     accepted = {(row.student.id, row.lecture): row for row in rows if row.counts}
     refused = {row.student.id: row for row in rows if row.student and row.refused}
     for student in students:
@@ -143,6 +151,7 @@ def grade_sheets(
                 by_name = {result.task: result for result in sheet.graded.results}
                 order = [i.task for i in items_of(lecture, tasks) if i.task in by_name]
                 items += _grade(sheet, [by_name[name] for name in order], corrections, policy)
+                items += _open_texts(sheet, rows, tasks, own)
                 items += _lateness(sheet, policy)
                 ids = {student.id}
                 ids |= {
@@ -164,7 +173,7 @@ def _no_results(sheet: SheetGrade, tasks: Mapping[str, Task]) -> list[Result]:
 def _grade(
     sheet: SheetGrade,
     results: Sequence[Result],
-    corrections: Mapping[tuple[str, str], Correction],
+    corrections: Corrections,
     policy: Policy,
 ) -> list[ReviewItem]:
     """Add the grades to a sheet; returns items about corrections of answers that changed."""
@@ -175,7 +184,8 @@ def _grade(
         if not rules.partial and 0 < points < possible:
             points, result.part = 0.0, WHOLE
         grade = Grade(result.task, points, possible, By.GRADER, result, found=points)
-        given = corrections.get((sheet.student.id, result.task))
+        text = result.answer_id if result.review else ""  # points belong to a text
+        given = corrections.get((sheet.student.id, result.task), text)
         if result.review:
             grade.points, grade.by = 0.0, By.WAITING
         if given:
@@ -191,6 +201,31 @@ def _grade(
         if result.task in rules.bonus:
             grade.possible = 0.0
         sheet.grades.append(grade)
+    return items
+
+
+def _open_texts(
+    sheet: SheetGrade, rows: Sequence[Listed], tasks: Mapping[str, Task], own: Collection[str]
+) -> list[ReviewItem]:
+    """Items about written tasks that are open, while the student wrote a text elsewhere.
+
+    Args:
+        own: texts that are a student's own.
+    """
+    mine = [r for r in rows if r.student and r.student.id == sheet.student.id and r.refused]
+    files = [r.handed.name for r in mine if DOCUMENT.search(r.handed.name)]
+    texts, items = [text for text in sheet.row.texts if text in own], []
+    for grade in sheet.grades:
+        if tasks[grade.task].kind != "written" or grade.result.review or grade.correction:
+            continue
+        said = f"the written task {grade.task} is open, but there is text in"
+        if texts:
+            cell = max(texts, key=len)[:SHOWN_TEXT]
+            what = f"{said} a text cell ({cell} …): {READ_IT}"
+            items.append(ReviewItem(what, sheet.lecture, sheet.student, sheet.file))
+        for file in files:
+            what = f"{said} {file}: {READ_IT}"
+            items.append(ReviewItem(what, sheet.lecture, sheet.student, file))
     return items
 
 
@@ -218,7 +253,7 @@ def _better_before(
     ids: set[str],
     store: Store,
     tasks: Mapping[str, Task],
-    corrections: Mapping[tuple[str, str], Correction],
+    corrections: Corrections,
     policy: Policy,
 ) -> list[ReviewItem]:
     """Items about a late file that counts for less than a file of the student before it.

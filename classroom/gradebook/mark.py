@@ -127,7 +127,8 @@ def write_written(path: Path, sheets: Sequence[SheetGrade], policy: Policy) -> i
             if grade.waiting:
                 waiting += 1
                 if given:
-                    earlier = f"{given.points:g} for an earlier answer. {given.comment}"
+                    said = f"{given.points:g} for another text of this student. {given.comment}"
+                    earlier = said.strip()
             else:
                 points, comment, author = given.points, given.comment, given.author
             possible = policy.of(sheet.lecture).points.get(grade.task, result.possible)
@@ -142,10 +143,10 @@ def write_items(path: Path, items: Sequence[ReviewItem], looked: Mapping[str, st
     """Write the table of what a person should see; returns the items that nobody has looked at."""
     rows, open_items = [], set()
     order = sorted(set(items), key=lambda x: (x.id in looked, x.student is not None, x.file))
-    for item in order:
+    for item in {item.id: item for item in order}.values():  # one row, also for two downloads
         who = [item.student.id, item.student.name] if item.student else ["", ""]
         seen = looked.get(item.id, "")
-        rows.append([item.id, *who, item.lecture or "", item.file, item.what, seen])
+        rows.append([item.id, *who, item.lecture or "", item.file, item.said, seen])
         if not seen:
             open_items.add(item.id)
     tables.write(path, REVIEW, rows)

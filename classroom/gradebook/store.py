@@ -104,6 +104,19 @@ class Correction:
     """The fingerprint of the answer that the person saw."""
 
 
+@dataclass(frozen=True)
+class Corrections:
+    """Corrections that hold, by student and task: the newest for each text, the last one last."""
+
+    held: Mapping[tuple[str, str], Sequence[Correction]] = field(default_factory=dict)
+
+    def get(self, place: tuple[str, str], text: str = "") -> Correction | None:
+        """The correction of this very text, by its fingerprint; else the last one."""
+        mine = self.held.get(place, ())
+        same = [one for one in mine if text and one.answer == text]
+        return [*mine, *same][-1] if mine else None
+
+
 @dataclass
 class Graded:
     """A submission that was graded."""
@@ -257,14 +270,16 @@ class Store:
                 query = "INSERT INTO correction VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
                 self.base.execute(query, values)
 
-    def corrections(
-        self, now: Callable[[str, str], str] = lambda id, task: id
-    ) -> dict[tuple[str, str], Correction]:
-        """Corrections that hold, by student and task; `now` gives a student's present id."""
+    def corrections(self, now: Callable[[str, str], str] = lambda id, task: id) -> Corrections:
+        """Corrections that hold; `now` gives a present id. "-" withdraws all of a task."""
         query = "SELECT student, task, points, comment, author, made, answer FROM correction"
         rows = self.base.execute(f"{query} ORDER BY number")
-        last = {(now(row[0], row[1]), row[1]): Correction(*row) for row in rows}
-        return {place: c for place, c in last.items() if c.points is not None}
+        held: dict[tuple[str, str], list[Correction]] = {}
+        for made in (Correction(*row) for row in rows):
+            place = now(made.student, made.task), made.task
+            others = [one for one in held.get(place, ()) if one.answer != made.answer]
+            held[place] = [] if made.points is None else [*others, made]
+        return Corrections(held)
 
     def look(self, items: Iterable[tuple[str, str]]) -> None:
         """Store the items of look.csv that a person has looked at, with that person's note."""
@@ -276,6 +291,12 @@ class Store:
     def looked(self) -> dict[str, str]:
         """Notes of persons, by item that they looked at."""
         return dict(self.base.execute("SELECT item, seen FROM look"))
+
+    def submitted(self, file: str) -> tuple[str, int, set[str]] | None:
+        """The student and the lecture of a file that was graded, and its keys."""
+        query = "SELECT student, lecture, key FROM submission WHERE file = ? ORDER BY rowid"
+        rows = self.base.execute(query, (file,)).fetchall()
+        return (*rows[-1][:2], {row[2] for row in rows}) if rows else None
 
     def decide(self, lecture: int | None, file: str, what: str, value: str) -> None:
         """Store a decision about a file: its student, or that it counts."""

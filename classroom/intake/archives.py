@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from classroom.intake.files import (
+    MOST_BYTES,
     MOST_ZIP,
     NOTEBOOK,
     Handed,
@@ -20,6 +21,7 @@ from classroom.intake.files import (
     member,
     no_notebook,
     readable,
+    too_large,
 )
 from classroom.intake.owners import COURSE_FILE, owner_of, stem
 
@@ -132,6 +134,8 @@ def _bad_entry(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> str:
         return "It is a link in a zip, which is refused. Hand in the notebook itself."
     if entry.flag_bits & 1:
         return "It is encrypted. Hand it in without a password."
+    if NOTEBOOK.search(entry.filename):  # outputs can repeat a line as often as they like
+        return too_large(MOST_BYTES) if entry.file_size > MOST_BYTES else ""
     bomb = entry.file_size > 1_000_000 and entry.file_size > 200 * max(entry.compress_size, 1)
     if bomb or entry.file_size > MOST_ZIP:
         return "It unpacks to far more than its size, like a zip bomb. Hand in the notebook itself."

@@ -19,6 +19,8 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints"}
 LITTER = {".DS_Store", "Thumbs.db", "desktop.ini"}
 NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?$", re.IGNORECASE)
 """Some browsers put an ending of their own behind the notebook's."""
+DOCUMENT = re.compile(r"\.(docx?|odt|rtf|pages|pdf|txt|md|tex|html?|jpe?g|heic)$", re.IGNORECASE)
+"""What may hold a written answer, besides a notebook: a text, or a photo of one."""
 ARCHIVES = (".rar", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 NUMBERED = re.compile(r"(?:-| ?\()(\d+)\)?$")
 
@@ -85,9 +87,14 @@ def bounded(file: io.BufferedIOBase, most: int) -> bytes:
     while piece := file.read(PIECE):
         data += piece
         if len(data) > most:
-            size = f"{most // 1_000_000} MB"
-            raise Refused(f"It is larger than {size}. Clear the outputs and hand it in again.")
+            raise Refused(too_large(most))
     return bytes(data)
+
+
+def too_large(most: int) -> str:
+    """What a student is told about a file of more than `most` bytes."""
+    clear = "Clear all outputs (in Jupyter: Edit, Clear Outputs of All Cells), save the notebook"
+    return f"It is larger than {most // 1_000_000} MB. {clear}, and hand it in again."
 
 
 def is_litter(parts: tuple[str, ...]) -> bool:

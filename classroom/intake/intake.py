@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from classroom.gradebook.store import now
 from classroom.intake.files import Handed
 from classroom.intake.handed_times import set_times
 from classroom.intake.owners import settled
@@ -57,6 +58,7 @@ def intake(run: Run) -> Intake:
         for id in _pending_extensions(run.policy.of(number), rows, members):
             said = f"the extension of {id} applies once names are known; return grades after that"
             items.append(ReviewItem(said, number))
+    items += _lost_choices(run, rows, members)
     set_times(rows, members, run.policy, run.store, chosen)
     return Intake(rows, items, members)
 
@@ -94,7 +96,7 @@ def _members(run: Run, found: Sequence[Handed]) -> Class:
     for file, id in options.assign:
         store.decide(options.lecture, file, "student", members.id_of(id))
     for file in options.count:
-        store.decide(options.lecture, file, "counts", "yes")
+        store.decide(options.lecture, file, "counts", now())
     owners = _decided(run, "student", found)
     members.assigned = {file: members.now(options.lecture, id) for file, id in owners.items()}
     if options.student:
@@ -152,6 +154,27 @@ def _decided(run: Run, what: str, found: Iterable[Handed]) -> dict[str, str]:
             decided.pop(name, None)
             decided[name] = value
     return decided
+
+
+def _lost_choices(run: Run, rows: Sequence[Listed], members: Class) -> Iterator[ReviewItem]:
+    """Items about students whose chosen file is gone, so that another file or none counts now.
+
+    The same file in another download keeps its key.
+    """
+    last: dict[tuple[str, int], tuple[str, str, set[str]]] = {}
+    for file, when in run.store.decisions(run.options.lecture, "counts").items():
+        if was := run.store.submitted(file):
+            student, lecture, keys = was
+            last[members.now(lecture, student), lecture] = file, when, keys
+    names = {row.handed.name for row in rows}
+    for (id, lecture), (file, when, keys) in last.items():
+        mine = [r for r in rows if r.counts and (r.student.id, r.lecture) == (id, lecture)]
+        if id in members.students and file not in names and not keys & {row.key for row in mine}:
+            counts = mine[0].handed.name if mine else ""
+            date = f" on {when[:10]}" * (when != "yes")  # as it was stored before
+            said = f"you chose {file}{date}, which is no longer among the submissions; "
+            said += f"{counts or 'no file of this student'} counts now"
+            yield ReviewItem(said, lecture, members.students[id], counts, file)
 
 
 def _identify_participants(run: Run, members: Class) -> None:

@@ -64,6 +64,22 @@ def settled(name: str) -> str:
     return _split(name)[1]
 
 
+def file_name(name: str) -> str:
+    """The name that the student gave a file, without folders and without the system's own words."""
+    last = PurePosixPath(name).name
+    uploaded = CANVAS.match(last)
+    return (last[uploaded.end() :] if uploaded else PurePosixPath(settled(name)).name) or last
+
+
+def distinct_name(name: str, other: str) -> str:
+    """A file's own name; with the folder or zip that differs, if the other file has the same."""
+    said, parts = file_name(name), PurePosixPath(name).parts
+    if said != file_name(other):
+        return said
+    differs = [a for a, b in zip(parts[:-1], PurePosixPath(other).parts, strict=False) if a != b]
+    return f"{said} in {differs[0]}" if differs else said
+
+
 def download(name: str) -> str:
     """The download that a file belongs to: the path before the system's own words."""
     return _split(name)[0]

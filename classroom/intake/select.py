@@ -10,16 +10,17 @@ from datetime import datetime
 
 from classroom.intake.files import Handed, Refused
 from classroom.intake.notebook_cells import all_cells, cells_of
-from classroom.intake.owners import download, settled
+from classroom.intake.owners import distinct_name, download, file_name, settled
 from classroom.intake.roster import Class, Student
 from classroom.sandbox.examiner import GraderError
-from classroom.sheets import Holds, best, holds, is_lecture
+from classroom.sheets import Holds, best, holds, is_lecture, own_texts
 from classroom.states import State
 from grading.task import Task
 
 OK = "ok"
 """What is said of a file that counts."""
 CHOOSE = "to choose this file instead, use --count"
+WHOSE = "say whose it is with --assign (add the person to a roster first), or sign to leave it out"
 
 
 class OtherSheet(Refused):
@@ -46,6 +47,8 @@ class Listed:
     """Whether it answers tasks of the lecturer's own, and none of the course's."""
     beside: tuple[Handed, ...] = ()
     """Notebooks with answers to the lecturer's own tasks; their cells run after the sheet's."""
+    texts: Sequence[str] = ()
+    """What the student wrote in text cells."""
     state: State = State.COUNTS
 
     def reject(self, state: State, why: str) -> None:
@@ -101,6 +104,14 @@ class ReviewItem:
     file: str = ""
     other: str = ""
     """Another file that `what` mentions."""
+
+    @property
+    def said(self) -> str:
+        """What a person reads: `what`, with the files' own names in place of their paths."""
+        what = self.what
+        if self.other:
+            what = what.replace(self.other, distinct_name(self.other, self.file))
+        return what.replace(self.file, file_name(self.file)) if self.file else what
 
     @property
     def id(self) -> str:
@@ -217,7 +228,7 @@ def _read(
         raise Refused(handed.problem)
     row.student, odd = members.whose(handed)
     if row.student is None:
-        said = f"nobody's file: {odd}; say whose it is with --assign"
+        said = f"nobody's file: {odd}; {WHOSE}"
         items.append(ReviewItem(said, lecture, None, handed.name))
         raise Refused(f"It was given to nobody: {odd}.")
     if odd:
@@ -240,6 +251,7 @@ def _read(
     others = {name: task for name, task in tasks.items() if name not in own}
     course = any(one.defined or one.marked for one in holds(cells, others).values())
     row.own = bool(row.holds.answered) and not course
+    row.texts = own_texts(cells, row.lecture)
     row.content = hashlib.sha256(data).hexdigest()
     words = f"{version[row.lecture]} {settled(handed.name)} {row.content}"
     row.key = hashlib.sha256(words.encode()).hexdigest()
@@ -288,10 +300,12 @@ def _choose(several: list[Listed], preferred: Mapping[str, str]) -> list[ReviewI
     items = []
     name, by_person = chosen.handed.name, chosen.handed.name in preferred
 
-    for row in others:
+    told = set()  # a file that lies in two downloads is told once
+    for row in sorted(others, key=lambda row: download(row.handed.name) != download(name)):
         why, odd = _why_not(row, chosen, by_person)
         row.supersede(why)
-        if odd and not by_person:
+        if odd and not by_person and row.content not in told:
+            told.add(row.content)
             items.append(ReviewItem(odd, chosen.lecture, chosen.student, row.handed.name, name))
     if chosen.holds.strength == 1:
         what = f"contains tasks of the sheet ({len(chosen.holds.defined)}), but is hardly the sheet"

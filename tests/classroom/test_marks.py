@@ -1,6 +1,7 @@
 """Points that a person gives: marks of written answers, corrections, and their tables."""
 
 import html
+import json
 import sqlite3
 import subprocess
 import zipfile
@@ -10,6 +11,7 @@ import pytest
 
 from classroom import tables
 from classroom.gradebook.store import Correction
+from classroom.sheets import sheets
 from grading.task import all_tasks
 from tests.classroom import fake_class
 from tests.classroom.class_runs import (
@@ -58,8 +60,57 @@ def test_marks_in_written_csv_survive_later_runs(small):
     put(folder / "ada" / "02_sheet.ipynb", sheet(RIGHT | {"essay": "essay = 'New.'"}), LATER + 9)
     assert again(small).waiting == 3
     row = next(r for r in rows_of(out / "written.csv") if r["id"] == "ada")
-    assert row["points"] == "" and "2.5 for an earlier answer" in row["earlier"]
+    assert row["points"] == "" and "2.5 for another text of this student" in row["earlier"]
     assert points_of(out)["ada"] == FULL
+
+
+def test_mark_returns_with_the_text_it_was_given_for(small):
+    folder, out = small
+    again(small)
+    fill(out / "written.csv", lambda row: row.update(points="2", comment="Why?", author="KL"))
+    again(small)
+    put(folder / "ada" / "new.ipynb", sheet(RIGHT | {"essay": "essay = 'New.'"}), LATER + 9)
+    assert again(small).waiting == 1
+    fill(out / "written.csv", lambda row: row.update(points="3") if not row["points"] else None)
+    assert again(small).waiting == 0 and points_of(out)["ada"] == FULL + 3
+    for file, points in (("02_sheet.ipynb", 2), ("new.ipynb", 3), ("02_sheet.ipynb", 2)):
+        assert again(small, count=(f"ada/{file}",)).waiting == 0
+        assert points_of(out)["ada"] == FULL + points
+    with sqlite3.connect(out / "grades.sqlite") as base:
+        [made] = base.execute("SELECT count(*) FROM correction WHERE student = 'ada'").fetchone()
+    assert made == 2, "nothing was marked again"
+    again(small, correct=(("ada", "essay", "-", ""),))
+    assert again(small, count=("ada/new.ipynb",)).waiting == 1, "all points of the task are gone"
+
+
+ANSWER = "The weights are a softmax of scores, so they are positive and their sum in a row is 1."
+
+
+def test_open_text_with_an_answer_elsewhere_is_listed(small):
+    """But not the sheet's own text cells, a name, or what several students have."""
+    folder, out = small
+    cell = {"cell_type": "markdown", "metadata": {}}
+    book = json.loads((ROOT / "exercises" / f"{sheets()[2].page}.ipynb").read_text("utf-8"))
+    own = [one for one in book["cells"] if one["cell_type"] == "markdown"]
+    shared = [cell | {"source": f"Please note: {ANSWER}"}]
+    open_one = RIGHT | {"essay": "essay = ..."}
+    below = sheet(open_one, *own, *shared, cell | {"source": ANSWER})
+    put(folder / "ada" / "02_sheet.ipynb", below, LATER)
+    put(folder / "bob" / "02_sheet.ipynb", sheet(open_one, *own, *shared), LATER)
+    put(folder / "bob" / "onlinetext.html", f"<p>{ANSWER}</p>".encode(), LATER)
+    put(folder / "bob" / "figure.png", b"PNG", LATER)
+    name = cell | {"source": "Cem Xander, 1234567"}
+    put(folder / "cem" / "02_sheet.ipynb", sheet(open_one, *own, *shared, name), LATER)
+    assert again(small).open_items == 2
+    rows = {row["id"]: row for row in rows_of(out / "look.csv")}
+    said = "the written task essay is open, but there is text in "
+    assert rows["ada"]["what"].startswith(f"{said}a text cell ({ANSWER[:60]}")
+    assert rows["bob"]["what"].startswith(f"{said}onlinetext.html: read it and give points")
+    assert rows["bob"]["file"] == "bob/onlinetext.html"
+    final = {row["id"]: row["final"] for row in rows_of(out / "grades.csv")}
+    assert (final["ada"], final["cem"]) == ("no", "yes")
+    assert again(small, correct=(("ada", "essay", "2", ""),)).open_items == 1
+    assert points_of(out)["ada"] == FULL + 2
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -136,6 +136,71 @@ def test_a_person_may_choose_between_two_downloads(tmp_path):
     assert "query_context" in row["what changed"] and "file" not in row["what changed"]
 
 
+def test_lost_choice_is_listed(small):
+    """Also if the newer download has another file of the same name."""
+    folder, out = small
+    put(folder / "ada" / "02_sheet (1).ipynb", sheet(fake_class.HALF), LATER + 9)
+    again(small, count=("ada/02_sheet.ipynb",))
+    assert not rows_of(out / "look.csv")
+    (folder / "ada" / "02_sheet.ipynb").unlink()
+    again(small)
+    [row] = rows_of(out / "look.csv")
+    assert row["what"].startswith("you chose 02_sheet.ipynb on 20")
+    after = "which is no longer among the submissions; 02_sheet (1).ipynb counts now"
+    assert row["what"].endswith(after) and row["file"] == "ada/02_sheet (1).ipynb"
+    again(small, count=("ada/02_sheet (1).ipynb",))
+    assert not rows_of(out / "look.csv"), "a new choice settles it"
+
+
+def test_lost_choice_of_an_older_download_is_listed(tmp_path):
+    inside = "Participant_901_assignsubmission_file/a.ipynb"
+    (tmp_path / "in").mkdir()
+    for name, answers in (("week.zip", RIGHT), ("week (1).zip", fake_class.HALF)):
+        data = fake_class.zipped(**{inside: sheet(answers)})
+        (tmp_path / "in" / name).write_bytes(data)
+        (tmp_path / name).write_bytes(data)
+    out = tmp_path / "out"
+    graded(tmp_path / "in", out, told={"count": (f"week.zip/{inside}",)})
+    assert not rows_of(out / "look.csv")
+    graded(tmp_path / "week.zip", out)
+    assert not rows_of(out / "look.csv"), "the same file in another place"
+    graded(tmp_path / "week (1).zip", out)
+    [row] = rows_of(out / "look.csv")
+    assert "you chose a.ipynb in week.zip on 20" in row["what"]
+    assert row["what"].endswith("; a.ipynb counts now")
+
+
+def test_file_in_two_downloads_is_listed_once(tmp_path):
+    inside = "Participant_901_assignsubmission_file/"
+    first = {f"{inside}a.ipynb": sheet(fake_class.HALF), f"{inside}b.ipynb": sheet(RIGHT)}
+    (tmp_path / "in").mkdir()
+    for name in ("week.zip", "week (1).zip"):
+        (tmp_path / "in" / name).write_bytes(fake_class.zipped(**first))
+        graded(tmp_path / "in", tmp_path / "out")
+        [row] = rows_of(tmp_path / "out" / "look.csv")
+        assert row["what"].startswith("submitted at the same time as b.ipynb, which counts")
+        assert bool(row["seen"]) == (name == "week (1).zip")
+        fill(tmp_path / "out" / "look.csv", lambda row: row.update(seen="KL"))
+
+
+@pytest.mark.parametrize("lines", [100_000, 2_500_000])
+def test_repeated_output_in_a_zip_is_no_bomb(tmp_path, lines):
+    """A notebook of 50 MB is read however well it can be compressed."""
+    book = json.loads(sheet(RIGHT))
+    text = "step 1 of 10: loss 0.25\n" * lines
+    book["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("02_sheet.ipynb", json.dumps(book))
+    put(tmp_path / "in" / "ada.zip", made.getvalue(), LATER)
+    graded(tmp_path / "in", tmp_path / "out")
+    [row] = rows_of(tmp_path / "out" / "grades.csv")
+    if lines < 1_000_000:
+        assert (float(row["points"]), row["status"]) == (FULL, "ok")
+    else:
+        assert "It is larger than 50 MB. Clear all outputs" in row["status"]
+
+
 def a_table_of_times(table, *times):
     """Moodle's worksheet with the times of handing in, row by row."""
     columns, rows = tables.read(table, exact=True)
@@ -162,7 +227,7 @@ def test_two_downloads_in_a_folder_keep_their_times(tmp_path):
     graded(tmp_path / "both", out, policy=policy, told={"rosters": (table,)})
     first, second = (f"{n}/Ada Byron_901_assignsubmission_file/x.ipynb" for n in "ab")
     [look] = [row for row in rows_of(out / "look.csv") if row["file"] == first]
-    assert look["what"].startswith(f"is from another download than {second}, which counts")
+    assert look["what"].startswith("is from another download than x.ipynb in b, which counts")
     assert "--count" in look["what"] and "same time" not in look["what"]
     rows = {row["file"]: row for row in rows_of(out / "files.csv")}
     assert rows[first]["status"] == f"not counted: {second} from another download counts"
