@@ -145,7 +145,10 @@ def run_lines(summary: Summary, options: Options, out: Path) -> Iterator[str]:
     if summary.late:
         yield f"Canvas marks {summary.late} as late: column flags of grades.csv"
     if summary.lost:
-        yield f"{summary.lost} students of the last run have no row now: is the roster complete?"
+        said = (
+            "student of the last run has" if summary.lost == 1 else "students of the last run have"
+        )
+        yield f"{summary.lost} {said} no row now: is the roster complete?"
     for said in summary.maxima:
         more = "points given by hand stay the same, scaled ones change: return the grades again"
         yield f"The maximum of {said} in the last run: {more}"

@@ -6,17 +6,19 @@ import contextlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 import torch
 
 from classroom.gradebook.store import Result
 from classroom.sandbox.examiner import Answers, Flag, Prepared
-from classroom.sheets import definitions
+from classroom.sheets import DEFINES, definitions, sheets
+from grading.feedback import messages
 from grading.feedback.judge import judge
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Status
-from grading.task import CODE
+from grading.task import CODE, Task
 
 try:
     import resource
@@ -27,6 +29,10 @@ JUDGING_MEMORY = 8 << 30
 CHECK = re.compile(r"^[ \t]*check\(", re.MULTILINE)
 UNTOUCHED = re.compile(r"\A(?:\w+[ \t]*=[ \t]*)?\.\.\.[ \t]*(?:#.*)?")
 """What a sheet has in place of an answer: three dots, and a comment on the same line."""
+SYNTAX = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
+MERGE = "<<<<<<<"
+MOST_NAMES = 1_000
+"""How many names are compared with a task's."""
 LONGEST = 4_000
 SHOWN = 800
 """How many characters of an input are shown."""
@@ -67,12 +73,28 @@ def results_of(
         if result.points < task.points and not result.review:
             result.input = failing_input(prepared, verdict)
             why = cause(task.name, verdict, cells, answers.notes)
-            missing = verdict is not None and verdict.status is Status.MISSING
-            result.message = why if why and missing else f"{result.message}\n{why}".strip()
+            status = verdict and verdict.status
+            if status is Status.MISSING:
+                said = why or messages.not_in_notebook(task.name, similar(task, cells))
+                broken = SYNTAX.search(why)
+                answers.flags |= {Flag.BROKEN_CELL} if broken else set()
+            elif status is Status.UNWRITTEN:
+                said = messages.left_open(task.name)
+            else:
+                said = f"{result.message}\n{why}".strip()
+            result.message = said
         if len(result.message) > LONGEST:
             result.message = result.message[:LONGEST] + "…"
         results.append(result)
     return results
+
+
+def similar(task: Task, cells: Sequence[str]) -> str:
+    """A name that the cells define and that is nearly a task's; not that of another task."""
+    names = {name for cell in cells for pair in DEFINES.findall(cell) for name in pair}
+    sheet = sheets().get(task.lecture)
+    names -= {item.task for item in sheet.items} if sheet else set()
+    return next(iter(get_close_matches(task.name, sorted(names)[:MOST_NAMES], 1, 0.8)), "")
 
 
 def written_text(name: str, cells: Sequence[str]) -> str:
@@ -123,7 +145,9 @@ def cause(
         )
         stopped = [i for i in notes if i < len(cells) and makes.search(cells[i])]
         if stopped:
-            return f"The cell that defines `{word}` did not finish. {notes[stopped[-1]]}"
+            merge = MERGE in cells[stopped[-1]]
+            said = f"The cell that defines `{word}` did not finish. {notes[stopped[-1]]}"
+            return said + "\nThe cell contains the marks of an unfinished merge." * merge
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from classroom.gradebook.store import Correction, Corrections, Graded, Result, Store
 from classroom.intake.files import DOCUMENT
@@ -72,6 +72,8 @@ class SheetGrade:
     grades: list[Grade] = field(default_factory=list)
     late: int = 0
     """Days after the deadline."""
+    after: timedelta = timedelta(0)
+    """Time after the deadline, if it is late."""
     share: float = 1.0
     """Share of the points that remains after lateness."""
     final: bool = True
@@ -181,8 +183,8 @@ def _grade(
     for result in results:
         possible = rules.points.get(result.task, result.possible)
         points = round(result.points * possible / result.possible, 2)
-        if not rules.partial and 0 < points < possible:
-            points, result.part = 0.0, WHOLE
+        if not rules.partial and points < possible:
+            points, result.part = 0.0, WHOLE if points else ""
         grade = Grade(result.task, points, possible, By.GRADER, result, found=points)
         text = result.answer_id if result.review else ""  # points belong to a text
         given = corrections.get((sheet.student.id, result.task), text)
@@ -234,8 +236,10 @@ def _lateness(sheet: SheetGrade, policy: Policy) -> list[ReviewItem]:
     student, row = sheet.student, sheet.row
     sheet.late = policy.days_late(sheet.lecture, student.id, row.when)
     sheet.share = policy.share(sheet.late) if sheet.late else 1.0
-    if policy.due(sheet.lecture, student.id) is None:
+    due = policy.due(sheet.lecture, student.id)
+    if due is None:
         return []
+    sheet.after = row.when - due if sheet.late else timedelta(0)
     canvas = row.handed.owner.system == "canvas" and not row.by_hand
     if row.when is None and canvas and not row.late:
         return []  # Canvas marks who was late

@@ -162,6 +162,8 @@ class Previous:
     file: str
     tasks: Mapping[str, float]
     possible: float = 0.0
+    waiting: frozenset[str] = frozenset()
+    """Tasks whose answers nobody had marked."""
 
 
 class Store:
@@ -362,13 +364,18 @@ class Store:
     def published(self) -> dict[tuple[str, int], Previous]:
         """What the previous run published, by student and lecture."""
         tasks: dict[tuple[str, int], dict[str, float]] = {}
-        for student, lecture, task, points in self.base.execute(
-            "SELECT student, lecture, task, points FROM grade"
+        waiting: dict[tuple[str, int], set[str]] = {}
+        for student, lecture, task, points, by in self.base.execute(
+            "SELECT student, lecture, task, points, by FROM grade"
         ):
             tasks.setdefault((student, lecture), {})[task] = points
+            if by == By.WAITING:
+                waiting.setdefault((student, lecture), set()).add(task)
         rows = self.base.execute("SELECT student, lecture, points, late, file, possible FROM sheet")
         return {
-            (student, lecture): Previous(*was, tasks.get((student, lecture), {}), possible)
+            (place := (student, lecture)): Previous(
+                *was, tasks.get(place, {}), possible, frozenset(waiting.get(place, ()))
+            )
             for student, lecture, *was, possible in rows
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_")
@@ -72,12 +73,13 @@ def file_name(name: str) -> str:
 
 
 def distinct_name(name: str, other: str) -> str:
-    """A file's own name; with the folder or zip that differs, if the other file has the same."""
-    said, parts = file_name(name), PurePosixPath(name).parts
-    if said != file_name(other):
-        return said
-    differs = [a for a, b in zip(parts[:-1], PurePosixPath(other).parts, strict=False) if a != b]
-    return f"{said} in {differs[0]}" if differs else said
+    """A file's own name; with the folder or download that differs, if the other has the same."""
+    said, places = file_name(name), []
+    for path in (name, other):
+        exported = settled(path) != path  # then the folder only names the student
+        places.append(PurePosixPath(download(path)).parts if exported else path.split("/")[:-1])
+    differs = [a for a, b in zip_longest(*places, fillvalue="") if a != b]
+    return f"{said} in {differs[0]}" if said == file_name(other) and any(differs[:1]) else said
 
 
 def download(name: str) -> str:

@@ -83,8 +83,10 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
     if len({sheet.lecture for sheet in sheets}) != 1:
         raise ValueError(f"{table.name}: grade one sheet at a time to fill it in (--lecture)")
     by_word = {word: sheet for sheet in sheets for word in sheet.student.also}
+    filled: list[SheetGrade] = []
 
     def points(sheet: SheetGrade, most: str) -> str:
+        filled.append(sheet)
         return _points(table.name, sheet, most, scale)
 
     if _is_moodle(table, columns):
@@ -94,20 +96,30 @@ def fill(sheets: Sequence[SheetGrade], table: Path, column: str, scale: bool) ->
         others = canvas.fill(rows, by_word, points, name)
     if len(others) == len(rows):
         raise ValueError(f"{table.name}: nobody on it is in the class; is it of this assignment?")
-    return Filled(columns, rows, _in_words(sheets, len(rows), others))
+    return Filled(columns, rows, _in_words(sheets, filled, len(rows), others))
 
 
-def _in_words(sheets: Sequence[SheetGrade], rows: int, others: Sequence[str]) -> str:
-    """How many students are in a table, and who on it is not in the class."""
+def _in_words(
+    sheets: Sequence[SheetGrade], filled: Sequence[SheetGrade], rows: int, others: Sequence[str]
+) -> str:
+    """How many rows were filled in, who on them is not in the class, and who has no row."""
     said = f"{rows - len(others)} of {rows} rows belong to your class"
     if others:
-        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
-        said += f" (not {'; '.join(others[:NAMED])}{more})"
-    filled = sum(bool(sheet.graded or sheet.given) for sheet in sheets)
-    said += f"; {filled} student{'s get' if filled != 1 else ' gets'} points"
-    if above := sum(sheet.points > sheet.possible for sheet in sheets):
-        said += f", {above} more than the maximum"
+        said += f" (not {_named(others)})"
+    said += f"; {len(filled)} row{'s' * (len(filled) != 1)} filled in"
+    if above := sum(sheet.points > sheet.possible for sheet in filled):
+        said += f", {above} with more than the maximum"
+    there = set(map(id, filled))
+    without = [s.student for s in sheets if (s.graded or s.given) and id(s) not in there]
+    if without:
+        who = "student with points has" if len(without) == 1 else "students with points have"
+        said += f"; {len(without)} {who} no row in it: {_named([s.name or s.id for s in without])}"
     return said
+
+
+def _named(students: Sequence[str]) -> str:
+    more = f" and {len(students) - NAMED} more" if len(students) > NAMED else ""
+    return "; ".join(students[:NAMED]) + more
 
 
 def write(out: Path, sheets: Sequence[SheetGrade], filled: Filled | None, final: bool) -> str:

@@ -11,11 +11,12 @@ import html
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 from classroom.gradebook.grades import Grade, SheetGrade
+from classroom.intake.owners import file_name
 from classroom.policy import Policy
 from classroom.private_tasks import own_answer
 from classroom.reports import page
@@ -58,7 +59,8 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
     title = f"Sheet {sheet.lecture}" if sheet.lecture else "Not graded"
     lines = [f"<h2>{html.escape(title + (f': {known.title}' if known else ''))}</h2>"]
     if sheet.file:
-        files = [sheet.file, *(handed.name for handed in sheet.row.beside)]
+        paths = [sheet.file, *(handed.name for handed in sheet.row.beside)]
+        files = list(map(file_name, paths))
         said = f"Your file{'s' * (len(files) > 1)}: {', followed by '.join(files)}"
         lines.append(f"<p>{html.escape(said)}</p>")
     if sheet.graded is None:
@@ -90,9 +92,24 @@ def section(sheet: SheetGrade, tasks: Mapping[str, Task], policy: Policy) -> str
 def _sum(sheet: SheetGrade) -> str:
     said = f"{sheet.points:g} of {sheet.possible:g} points."
     if sheet.late:
-        days = f"{sheet.late} day{'s' if sheet.late > 1 else ''}"
-        said += f" Submitted {days} late, so {sheet.share:.0%} of {sheet.earned:g} points count."
+        said += (
+            f" Submitted {_duration(sheet.after)} late, which counts as {_days(sheet.late)}, so "
+        )
+        said += f"{sheet.share:.0%} of {sheet.earned:g} points count."
     return said  # numbers only
+
+
+def _duration(time: timedelta) -> str:
+    """A time in its two largest units: "25 minutes", "2 days and 3 hours"."""
+    minutes = max(1, int(time.total_seconds()) // 60)
+    parts = (minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute")
+    first = next(i for i, (number, _) in enumerate(parts) if number)
+    shown = [(number, unit) for number, unit in parts[first : first + 2] if number]
+    return " and ".join(f"{number} {unit}{'s' * (number > 1)}" for number, unit in shown)
+
+
+def _days(number: int) -> str:
+    return f"{number} day{'s' * (number > 1)}"
 
 
 def _task(sheet: SheetGrade, item: Item, grade: Grade, task: Task, policy: Policy) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from classroom import tables
@@ -43,11 +43,13 @@ def write_changed(
         was = before.get((sheet.student.id, sheet.lecture or 0))
         if was is None or abs(was.points - sheet.points) < 0.005:
             continue
+        had = was.tasks
         now = {grade.task: grade.points for grade in sheet.grades}
-        both = [task for task in [*now, *was.tasks] if now.get(task, 0) != was.tasks.get(task, 0)]
+        open_now = {grade.task for grade in sheet.grades if grade.waiting}
+        both = [task for task in [*now, *had] if now.get(task, 0) != had.get(task, 0)]
         said = [
-            f"{task}: {was.tasks.get(task, 0):g} → "
-            + (f"{now[task]:g}" if task in now else "not graded")
+            f"{task}: {_before_or_now(task, had, was.waiting)} → "
+            f"{_before_or_now(task, now, open_now)}"
             for task in dict.fromkeys(both)
         ]
         said += [f"days late: {was.late} → {sheet.late}"] * (was.late != sheet.late)
@@ -59,6 +61,13 @@ def write_changed(
     if rows:
         tables.write(path, CHANGED, rows)
     return len(rows)
+
+
+def _before_or_now(task: str, points: Mapping[str, float], waiting: Collection[str]) -> str:
+    """The points of a task in one of two runs, in words."""
+    if task in waiting:
+        return "not marked"
+    return f"{points[task]:g}" if task in points else "not graded"
 
 
 def _file(row: Listed) -> list[object]:

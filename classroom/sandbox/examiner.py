@@ -33,6 +33,7 @@ class Flag(StrEnum):
     DIED = "ended its process"
     FORGED = "forged or garbled answers"
     NOT_JUDGED = "could not be judged"
+    BROKEN_CELL = "answer in a cell with a syntax error"
 
 
 WHY = {

@@ -22,7 +22,7 @@ from grading.feedback.findings import (
     on_text,
     was_mutated,
 )
-from grading.feedback.partial_credit import Earned, Guessable
+from grading.feedback.partial_credit import Earned, Guessable, OrdinaryFails
 from grading.feedback.verdict import Verdict
 from grading.runner.outcome import Outcome, Status
 from grading.runner.run import run
@@ -50,12 +50,14 @@ def judge(
     else:
         verdict = _of_cases(task, cases, outcomes, baseline or Baseline(task, cases))
     message = messages.render(task, cases, verdict)
-    part = messages.partial_points(verdict.earned) if _is_partial(task, verdict) else ""
+    part = messages.partial_points(verdict.earned) if _has_part(task, verdict) else ""
     return replace(verdict, message=message, part=part)
 
 
-def _is_partial(task: Task, verdict: Verdict) -> bool:
-    return verdict.earned is not None and verdict.earned.of(task.points) > 0
+def _has_part(task: Task, verdict: Verdict) -> bool:
+    """Whether there is something to say about partial credit."""
+    earned = verdict.earned or Earned()
+    return earned.of(task.points) > 0 or isinstance(earned.reason, OrdinaryFails)
 
 
 _baselines: dict[tuple[str, int], Baseline] = {}

@@ -34,7 +34,7 @@ from grading.feedback.findings import (
     is_other_number_of_results,
     was_mutated,
 )
-from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable
+from grading.feedback.partial_credit import ByEntry, ByKind, Earned, Guessable, OrdinaryFails
 from grading.feedback.relations import Exchanged, Nearly, Reordered, Scaled, relation
 from grading.feedback.verdict import Verdict
 from grading.runner.compare import Aspect, Difference
@@ -217,6 +217,17 @@ def not_run(task: Task, outcome: Outcome, array: str) -> str:
     """Why a run did not end with a value, and the line of the student's code if one is known."""
     text = _not_run(task, outcome, array)
     return f"{text}\n  in {line(outcome.line)}" if outcome.line else text
+
+
+def not_in_notebook(name: str, like: str) -> str:
+    """That a notebook that was handed in defines no answer, and the name that may be meant."""
+    meant = f" Did you mean {like}?" if like else ""
+    return f"Your notebook defines no {name}. Is the name spelled as on the sheet?{meant}"
+
+
+def left_open(name: str) -> str:
+    """That a notebook that was handed in has no answer in the place for it."""
+    return f"Your notebook has no answer under the name {name}."
 
 
 def _not_run(task: Task, outcome: Outcome, array: str) -> str:
@@ -408,7 +419,9 @@ def _rounded(array: np.ndarray) -> str:
 
 
 def partial_points(earned: Earned) -> str:
-    """Why an answer that is not right earns a part of the points."""
+    """Why an answer that is not right earns a part of the points, or none."""
+    if isinstance(earned.reason, OrdinaryFails):
+        return reason(earned)
     return f"Partial credit: {reason(earned)}"
 
 
@@ -418,7 +431,7 @@ def reason(earned: Earned) -> str:
         case ByKind(right, wrong, worth, mutated):
             text = f"right on {_worth(right, worth)}"
             if wrong:
-                text += f"; not yet on {_worth(wrong, worth)}"
+                text += f"; not yet all right on {_worth(wrong, worth)}"
             if mutated:
                 text += "; half of that, because an input was changed in place"
             return text + "."
@@ -429,6 +442,9 @@ def reason(earned: Earned) -> str:
                 f"one {what.value} is wrong or missing, which costs half of the points; "
                 "a second costs the rest."
             )
+        case OrdinaryFails(bugs):
+            why = "No partial credit, because an ordinary case fails"
+            return f"{why}{', as it does until all bugs are fixed' if bugs else ''}."
         case None:
             return ""
 

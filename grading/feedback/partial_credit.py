@@ -49,11 +49,19 @@ class Guessable(StrEnum):
 
 
 @dataclass(frozen=True)
+class OrdinaryFails:
+    """An ordinary case fails, so that whatever else is right earns nothing."""
+
+    bugs: bool
+    """Whether the task is to find bugs."""
+
+
+@dataclass(frozen=True)
 class Earned:
-    """The share of the points that an answer earns, and the reason if it is only a part."""
+    """The share of the points that an answer earns, and the reason if it is only a part or none."""
 
     share: Fraction = Fraction(0)
-    reason: ByKind | ByEntry | Guessable | None = None
+    reason: ByKind | ByEntry | Guessable | OrdinaryFails | None = None
 
     def of(self, points: float) -> float:
         """The points, in halves, rounded down."""
@@ -74,7 +82,8 @@ def of_code(
     order = list(dict.fromkeys(kinds))
     whole = {k: all(r for r, kind in zip(right, kinds, strict=True) if kind == k) for k in order}
     if not whole.get(ORDINARY):
-        return Earned()
+        some = given is not None or any(right)
+        return Earned(reason=OrdinaryFails(given is not None) if some else None)
     counted = order
     if given is not None:
         counted = list(dict.fromkeys(k for k, r in zip(kinds, given, strict=True) if not r))

@@ -1,6 +1,8 @@
 """What a student reads in the feedback, and which model answers are shown."""
 
+import html
 import re
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,6 +12,7 @@ from grading.task import all_tasks
 from tests.classroom import fake_class
 from tests.classroom.class_runs import GRADED, TEXTS, again, fill, graded, policy_of, rows_of
 from tests.classroom.fake_class import LATER, RIGHT, SHEET, put, run_here, sheet
+from tests.grading.sample_tasks import notebook
 
 pytestmark = pytest.mark.grader
 
@@ -164,6 +167,46 @@ def test_a_corrected_task_says_what_was_corrected(tmp_path):
     assert "<p>Corrected from 0 to 3 points. a person: Right idea.</p>" in said
     folded = "<details><summary>What the grader said before the correction</summary>"
     assert f"{folded}<pre>{reason}</pre>" in said and said.count(reason) == 1
+
+
+def page_of(tmp_path, cells, **more):
+    """The feedback of a single student, as text."""
+    put(tmp_path / "in" / "ada.ipynb", notebook(cells), LATER)
+    graded(tmp_path / "in", tmp_path / "out", tasks=TEXTS, **more)
+    page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
+MERGED = "<<<<<<< HEAD\nquery_context = [1, 2]\n=======\nquery_context = [2, 1]\n>>>>>>> main"
+
+
+def test_missing_answers_are_told_as_missing(tmp_path):
+    cells = [fake_class.FIRST, RIGHT["stable_softmax"].replace("softmax", "sotfmax")]
+    page = page_of(tmp_path, [*cells, MERGED, "essay = ..."])
+    said = "Your notebook defines no stable_softmax. Is the name spelled as on the sheet?"
+    assert f"{said} Did you mean stable_sotfmax?" in page
+    assert "Your notebook has no answer under the name essay." in page
+    assert "The cell that defines query_context did not finish" in page.replace("`", "")
+    assert "The cell contains the marks of an unfinished merge." in page
+    [row] = rows_of(tmp_path / "out" / "grades.csv")
+    assert row["flags"] == "answer in a cell with a syntax error"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"),
+    [
+        (25, "25 minutes late, which counts as 1 day,"),
+        (60, "1 hour late, which counts as 1 day,"),
+        (60 * 25 + 3, "1 day and 1 hour late, which counts as 2 days,"),
+    ],
+)
+def test_feedback_says_how_late_a_file_is(tmp_path, minutes, told):
+    text = "[late]\ntimes = 'files'\npercent_per_day = 10\n[sheets.2]\ndue = 2023-11-15T12:00:00Z"
+    due = datetime(2023, 11, 15, 12, tzinfo=UTC).timestamp()
+    put(tmp_path / "in" / "x" / "ada.ipynb", sheet(RIGHT), due + 60 * minutes)
+    graded(tmp_path / "in", tmp_path / "out", policy=policy_of(tmp_path, text))
+    page = next((tmp_path / "out" / "feedback").glob("*.html")).read_text(encoding="utf-8")
+    assert f"Submitted {told}" in page and "Your file: ada.ipynb<" in page
 
 
 def test_written_tasks_have_question_answer_and_guide():

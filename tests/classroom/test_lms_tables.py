@@ -119,7 +119,7 @@ def test_filled_table_reports_points_above_maximum(tmp_path):
     told = {"rosters": (table,), "table": table, "scale": True}
     done = graded(tmp_path / "in", tmp_path / "out", policy=policy, told=told)
     above = sum(one.points == FULL for one in members)
-    assert above and f"10 students get points, {above} more than the maximum" in done.filled
+    assert above and f"10 rows filled in, {above} with more than the maximum" in done.filled
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
@@ -136,6 +136,20 @@ def test_filled_table_names_rows_of_strangers(tmp_path, form):
     own = ["Points Possible", "Student, Test"] if form == "canvas" else []  # rows of the system
     named = "; ".join([*own, *(f"Stranger {n}" for n in range(6))][:5])
     assert f"10 of {len(rows) + 6} rows belong to your class (not {named} and " in done.filled
+
+
+@pytest.mark.parametrize("form", ["moodle", "canvas"])
+def test_filled_table_names_students_without_a_row(tmp_path, form):
+    members = fake_class.students(60)[50:]
+    table = FORMS[form](tmp_path / "in", members)
+    columns, rows = tables.read(table, exact=True)
+    shorter = tmp_path / "shorter.csv"
+    tables.write(shorter, columns, ([*row.values()] for row in rows[:-1]))
+    told = {"rosters": (table,), "table": shorter, "scale": True, "column": "Sheet 2"}
+    done = graded(tmp_path / "in", tmp_path / "out", told=told)
+    said = f"; 9 rows filled in; 1 student with points has no row in it: {members[-1].name};"
+    name = ", ".join(reversed(members[-1].name.split())) if form == "canvas" else ""
+    assert said.replace(members[-1].name, name or members[-1].name) in done.filled
 
 
 def test_refused_table_keeps_changed_csv(tmp_path):

@@ -73,6 +73,8 @@ def test_mark_returns_with_the_text_it_was_given_for(small):
     assert again(small).waiting == 1
     fill(out / "written.csv", lambda row: row.update(points="3") if not row["points"] else None)
     assert again(small).waiting == 0 and points_of(out)["ada"] == FULL + 3
+    [row] = rows_of(out / "changed.csv")
+    assert row["what changed"] == "essay: not marked → 3"
     for file, points in (("02_sheet.ipynb", 2), ("new.ipynb", 3), ("02_sheet.ipynb", 2)):
         assert again(small, count=(f"ada/{file}",)).waiting == 0
         assert points_of(out)["ada"] == FULL + points

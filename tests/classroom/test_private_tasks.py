@@ -149,7 +149,7 @@ def test_second_notebook_adds_own_tasks(tmp_path):
     assert points_of(out) == {name: points for name, (_, points) in files.items()}
     looks = {row["id"]: row["what"] for row in rows_of(out / "look.csv")}
     assert looks.keys() == {"cem", "eva", "gus"}
-    assert looks["cem"] == "also answers my_own; the answer in cem/z.ipynb counts"
+    assert looks["cem"] == "also answers my_own; the answer in z.ipynb counts"
     assert "hardly the sheet" in looks["gus"]
     rows = {row["id"]: row for row in rows_of(out / "grades.csv")}
     assert (rows["dan"]["flags"], rows["eva"]["flags"]) == ("", "")
@@ -157,7 +157,7 @@ def test_second_notebook_adds_own_tasks(tmp_path):
     said = {row["file"]: row["status"] for row in rows_of(out / "files.csv")}
     assert said["bob/own.ipynb"] == "not counted alone: its answers count with bob/z.ipynb"
     page = next((out / "feedback").glob("bob-*")).read_text(encoding="utf-8")
-    assert "Your files: bob/z.ipynb, followed by bob/own.ipynb" in page
+    assert "Your files: z.ipynb, followed by own.ipynb" in page
     # another second notebook is another submission; and a person may choose otherwise
     put(tmp_path / "in" / "bob" / "own.ipynb", wrong, LATER + 9)
     graded(tmp_path / "in", out, policy=policy)

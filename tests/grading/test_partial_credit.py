@@ -127,9 +127,19 @@ def test_one_slip_in_code_keeps_other_points():
     assert verdict.points == 4 and verdict.mistake == 0
     assert verdict.part == (
         "Partial credit: right on ordinary cases (1/2 of the points); "
-        "not yet on batches (1/4 of the points), edge cases (1/4 of the points)."
+        "not yet all right on batches (1/4 of the points), edge cases (1/4 of the points)."
     )
     assert "a batch of two" in verdict.message and "Not in a batch." in verdict.message
+
+
+def test_failing_ordinary_case_says_that_nothing_is_left():
+    """If something else is right, or if some of several bugs may be fixed."""
+    said = "No partial credit, because an ordinary case fails"
+    assert grade(example(), lambda x: 2 * x if len(x) > 3 else x, 0).part == f"{said}."
+    assert grade(example(), lambda x: x, 0).part == ""
+    bugs = example(kind="find the bug", mistakes=(Mistake(lambda x: x, "As given."),))
+    part = grade(bugs, lambda x: 3 * x, 0).part
+    assert part == f"{said}, as it does until all bugs are fixed."
 
 
 def in_place(x):

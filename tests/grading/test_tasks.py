@@ -33,7 +33,7 @@ checking = importlib.import_module("grading.check")  # the package's name is its
 TASKS = sorted(all_tasks().values(), key=lambda task: (task.lecture, task.name))
 CODE_TASKS = [task for task in TASKS if task.kind in CODE]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
-AS_GIVEN = "This is the code as given"
+AS_GIVEN = "This does the same as the given code"
 
 
 def by_name(task):

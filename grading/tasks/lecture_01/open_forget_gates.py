@@ -67,8 +67,8 @@ def _set(lstm, value, first, last, which=(0, 1)):
 
 
 task.as_given(
-    "This is the code as given. The forget gates are unchanged after the call, and other "
-    "parameters of the LSTM have changed."
+    "This does the same as the given code. The forget gates are unchanged after the call, and "
+    "other parameters of the LSTM have changed."
 )
 
 

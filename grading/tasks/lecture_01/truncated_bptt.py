@@ -86,9 +86,9 @@ def _both(out, state):
 
 
 task.as_given(
-    "This is the code as given. With one text the numbers are right, but the gradient flows back "
-    "to the first word, as if nothing were detached. With more texts than `every` the numbers are "
-    "wrong."
+    "This does the same as the given code. With one text the numbers are right, but the gradient "
+    "flows back to the first word, as if nothing were detached. With more texts than `every` the "
+    "numbers are wrong."
 )
 task.mistake(
     "The whole state is detached now. But one text alone is still read as one piece, and with "

@@ -46,7 +46,9 @@ def by_sentence(queries, x):
     return np.array([softmax(q @ words.T, axis=1) @ words for q, words in pairs])
 
 
-task.as_given("This is the code as given: its result is not an average of the words of a sentence.")
+task.as_given(
+    "This does the same as the given code: its result is not an average of the words of a sentence."
+)
 task.mistake(
     "Axis 0 is the batch: now the weight is divided among the sentences, and a sentence's result "
     "depends on the others. Softmax runs along the words.",

@@ -54,7 +54,8 @@ def from_columns(x, k):
 
 
 task.as_given(
-    "This is the code as given: whatever the words are, each receives the same as all the others."
+    "This does the same as the given code: whatever the words are, each receives the same as all "
+    "the others."
 )
 
 

@@ -59,9 +59,9 @@ def _head(x, W_query, W_key, W_value, divisor, dim=-1):
 
 
 task.as_given(
-    "This is the code as given. Its result stays the same whatever W_key and W_value are. The "
-    "scores change if you append zeros to the word vectors. The rows of the weights do not sum to "
-    "1."
+    "This does the same as the given code. Its result stays the same whatever W_key and W_value "
+    "are. The scores change if you append zeros to the word vectors. The rows of the weights do "
+    "not sum to 1."
 )
 task.mistake(
     "Projections and axis are right. There is still one bug: the weights change if you append "

@@ -54,8 +54,8 @@ def _attend(scores, v, axis=-1):
 
 
 task.as_given(
-    "This is the code as given. Take three words with d_k = 2. Compare entry (0, 1) of the scores "
-    "with the dot product of q[0] and k[1], and print the row sums of the weights."
+    "This does the same as the given code. Take three words with d_k = 2. Compare entry (0, 1) of "
+    "the scores with the dot product of q[0] and k[1], and print the row sums of the weights."
 )
 
 

@@ -127,8 +127,8 @@ class _MadeEven(_Head):
 
 
 task.as_given(
-    "This is the code as given. Call it twice in evaluation, move it to another device, and print "
-    "the sums of the rows of the weights in training: each shows one bug."
+    "This does the same as the given code. Call it twice in evaluation, move it to another "
+    "device, and print the sums of the rows of the weights in training: each shows one bug."
 )
 
 

@@ -51,7 +51,8 @@ def by_sentence(q, k, v, is_padding):
 
 
 task.as_given(
-    "This is the code as given. The context vectors are averages of the values of the padding only."
+    "This does the same as the given code. The context vectors are averages of the values of the "
+    "padding only."
 )
 task.mistake(
     "Without a mask the padding is attended to. Mask it.",

@@ -79,8 +79,8 @@ def _renormalised(q, k, v, window, small=0.0):
 
 
 task.as_given(
-    "This is the code as given. With equal scores and a window of 2, the context vector of the "
-    "last of three words is the mean of all three values."
+    "This does the same as the given code. With equal scores and a window of 2, the context "
+    "vector of the last of three words is the mean of all three values."
 )
 task.mistake(
     "The right scores are masked now. But the window is one word too wide: it includes the word "

@@ -118,8 +118,8 @@ class ByMatmul(InParts):
 
 
 task.as_given(
-    "This is the code as given, with all three bugs. Begin with the shapes: `W_query.weight` "
-    "should be (d_model, d_model)."
+    "This does the same as the given code, with all three bugs. Begin with the shapes: "
+    "`W_query.weight` should be (d_model, d_model)."
 )
 
 

@@ -44,8 +44,8 @@ def by_numpy(context):
 
 
 task.as_given(
-    "This is the code as given. The shape is right, but the rows are not: row 0 holds numbers of "
-    "several words."
+    "This does the same as the given code. The shape is right, but the rows are not: row 0 holds "
+    "numbers of several words."
 )
 task.edit(
     "Two axes were exchanged, but the wrong ones: the axis of the words must come before the axis "

@@ -52,8 +52,8 @@ def by_word(x):
 
 
 task.as_given(
-    "This is the code as given: both words of the example get the same code, although they are at "
-    "two positions."
+    "This does the same as the given code: both words of the example get the same code, although "
+    "they are at two positions."
 )
 
 task.mistake(

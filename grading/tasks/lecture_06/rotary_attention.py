@@ -77,8 +77,8 @@ def from_the_end(q, k, v):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example the context vector of the query is not "
-    "the one given there."
+    "This does the same as the given code: in the statement's example the context vector of the "
+    "query is not the one given there."
 )
 task.mistake(
     "The values are right now. But the distances are computed as if the queries were the *first* "

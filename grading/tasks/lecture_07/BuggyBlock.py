@@ -120,8 +120,8 @@ class ByCondition(InParts):
 
 
 task.as_given(
-    "This is the code as given. In the example it returns (1, −1), with the signs exchanged. In "
-    "the other cases two calls differ, even in evaluation."
+    "This does the same as the given code. In the example it returns (1, −1), with the signs "
+    "exchanged. In the other cases two calls differ, even in evaluation."
 )
 
 

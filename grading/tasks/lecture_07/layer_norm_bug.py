@@ -67,8 +67,8 @@ def _version(counted=False, outside=False, shifted=False):
 
 
 task.mistake(
-    "This is the code as given. Both numbers of the example are wrong. Compute them by hand next "
-    "to the code, line by line.",
+    "This does the same as the given code. Both numbers of the example are wrong. Compute them by "
+    "hand next to the code, line by line.",
     _version(True, True, True),
 )
 task.mistake(

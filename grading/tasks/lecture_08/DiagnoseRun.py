@@ -84,8 +84,8 @@ class DiagnoseRun(LanguageModel):
 # %%
 
 task.as_given(
-    "This is the code as given. The loss that it reports has nothing to do with the loss of its "
-    "model."
+    "This does the same as the given code. The loss that it reports has nothing to do with the "
+    "loss of its model."
 )
 
 

@@ -76,8 +76,8 @@ def _mean(logits, targets, asked):
 
 
 task.as_given(
-    "This is the code as given: in the small example, the mean includes one number more than "
-    "there are target words. There are two bugs."
+    "This does the same as the given code: in the small example, the mean includes one number "
+    "more than there are target words. There are two bugs."
 )
 
 

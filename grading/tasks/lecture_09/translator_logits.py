@@ -69,8 +69,8 @@ PLACES = 'y = parts["positions"].embed(y)'
 DECODER = 'y = parts["decoder"](y, memory, None, is_word, causal=True)'
 
 task.as_given(
-    "This is the code as given: the logits of a sentence change with the padding after its "
-    "source, and that is not the only problem."
+    "This does the same as the given code: the logits of a sentence change with the padding after "
+    "its source, and that is not the only problem."
 )
 task.edit(
     "In a source without padding, early words do not see later ones: if you change its last word, "

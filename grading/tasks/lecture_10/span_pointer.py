@@ -57,7 +57,8 @@ def row_by_row(context, question, is_padding, W):
 
 
 task.as_given(
-    "This is the code as given. Which text do these positions belong to? Look at the shape."
+    "This does the same as the given code. Which text do these positions belong to? Look at the "
+    "shape."
 )
 task.edit(
     "The context provides the queries now. But padding still gets some probability, and may be "

@@ -61,7 +61,7 @@ def by_removal(answer, wanted):
 
 
 task.as_given(
-    "This is the code as given. Try *the red key* for *the red key*, *key key* for "
+    "This does the same as the given code. Try *the red key* for *the red key*, *key key* for "
     "*key*; and with two empty lists."
 )
 task.edit(

@@ -47,7 +47,8 @@ def by_loop(weights, sentence, k):
 
 
 task.as_given(
-    "This is the code as given. It chooses the longest sentences, whatever the weights are."
+    "This does the same as the given code. It chooses the longest sentences, whatever the weights "
+    "are."
 )
 
 

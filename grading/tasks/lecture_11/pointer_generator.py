@@ -44,8 +44,8 @@ def by_minus_infinity(logits, gate, copied):
 
 
 task.as_given(
-    "This is the code as given. In the first case a row of the result does not sum to 1, and "
-    "words after the vocabulary are *generated*."
+    "This does the same as the given code. In the first case a row of the result does not sum to "
+    "1, and words after the vocabulary are *generated*."
 )
 
 

@@ -83,8 +83,7 @@ def by_table(theirs, n_layers):
 
 
 task.as_given(
-    "This is the code as given, or does the same: every shape fits, but the model's output is "
-    "wrong."
+    "This does the same as the given code: every shape fits, but the model's output is wrong."
 )
 OUT = 'theirs[f"{from_}attn.c_proj.{kind}"].t()'
 PIECES = '("query", "key", "value")'

@@ -51,8 +51,9 @@ def head_by_head(contexts, twins, gradients, n_heads):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example head 0 should get 10, but it does not. "
-    "There are two bugs. Print `moved` and `each` for the example, and compare with your own sums."
+    "This does the same as the given code: in the statement's example head 0 should get 10, but "
+    "it does not. There are two bugs. Print `moved` and `each` for the example, and compare with "
+    "your own sums."
 )
 task.edit(
     "The heads are split correctly now. But the sign is still wrong: how does the score change if "

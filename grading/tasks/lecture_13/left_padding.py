@@ -52,9 +52,9 @@ def text_by_text(tokens, pad_id):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example the first token of the text should "
-    "have position 0, but it has 2. There are two bugs. Print the positions and the mask of "
-    "the example, and compare."
+    "This does the same as the given code: in the statement's example the first token of the text "
+    "should have position 0, but it has 2. There are two bugs. Print the positions and the mask "
+    "of the example, and compare."
 )
 task.edit(
     "The mask is right now. But positions are still counted from the first pad token, so a text "

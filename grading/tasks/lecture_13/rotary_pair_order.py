@@ -56,9 +56,9 @@ def row_by_row(W_query, W_key, n_heads, n_kv_heads):
 
 
 task.as_given(
-    "This is the code as given: in the statement's example the rows should be 0, 4, 1, 5, 2, 6, "
-    "3, 7, but they are not. There are two bugs. Print `pairs[0]` for the example: which rows "
-    "become a pair?"
+    "This does the same as the given code: in the statement's example the rows should be 0, 4, 1, "
+    "5, 2, 6, 3, 7, but they are not. There are two bugs. Print `pairs[0]` for the example: which "
+    "rows become a pair?"
 )
 task.edit(
     "The pairs are right now. But the keys are still split into the wrong number of heads: how "
