@@ -139,7 +139,7 @@ def test_filled_table_names_rows_of_strangers(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", ["moodle", "canvas"])
-def test_filled_table_names_students_without_a_row(tmp_path, form):
+def test_filled_table_names_who_has_no_row(tmp_path, form):
     members = fake_class.students(60)[50:]
     table = FORMS[form](tmp_path / "in", members)
     columns, rows = tables.read(table, exact=True)

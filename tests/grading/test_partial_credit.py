@@ -132,7 +132,7 @@ def test_one_slip_in_code_keeps_other_points():
     assert "a batch of two" in verdict.message and "Not in a batch." in verdict.message
 
 
-def test_failing_ordinary_case_says_that_nothing_is_left():
+def test_failing_ordinary_case_leaves_no_points():
     """If something else is right, or if some of several bugs may be fixed."""
     said = "No partial credit, because an ordinary case fails"
     assert grade(example(), lambda x: 2 * x if len(x) > 3 else x, 0).part == f"{said}."
