@@ -16,7 +16,8 @@ Writes `helpers/results/stored/beams.json`:
               Kannada]
     examples  three sentences for the figure about beams in lecture 9: one by that translator, one
               in which four beams repair what greedy decoding spoils, and one in which they spoil it
-              and dividing by the length helps (seed 7). Each has a tree:
+              and dividing by the length helps (seed 7). All are new sentences that somebody might
+              say (`is_likely`), and do not count in `rows`. Each has a tree:
               `next` are the four likeliest next tokens, as [token, probability, tree after it].
 """
 
@@ -31,7 +32,16 @@ from pathlib import Path
 import torch
 
 from experiments.translation import BATCH, WARMUP, build, corpus, draw
-from helpers.data.kannada import ENGLISH, KANNADA, Sentence, encode, gloss, sentences, words_of
+from helpers.data.kannada import (
+    ENGLISH,
+    KANNADA,
+    VERBS,
+    Sentence,
+    encode,
+    gloss,
+    sentences,
+    words_of,
+)
 from helpers.encoder_decoder import EncoderDecoder
 from helpers.generation import Hypothesis, beam_search
 from helpers.results.comparison import results
@@ -41,9 +51,21 @@ from helpers.viz.transliteration import transliterate
 
 TABLE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "beams.json"
 SEEDS, STEPS, TRAINED, LONGEST, MOST_BEAMS = (7, 8, 9), 200, 600, 12, 4
-DECODED = "she called our old lion"
+DECODED = "she called our old dog"
 SEARCHES = ((1, 0.0), (2, 0.0), (4, 0.0), (8, 0.0), (4, 1.0), (4, 2.0))
 """Beams, and the power of the length by which the log-probability is divided."""
+
+PEOPLE = {"boy", "boys", "girl", "girls"}
+ANIMALS = {"dog", "dogs", "horse", "horses", "lion", "lions"}
+THINGS = {"house", "houses", "book", "books", "tree", "trees", "river", "rivers", "hill", "hills"}
+OBJECTS = {
+    "see": PEOPLE | ANIMALS | THINGS,
+    "want": {"house", "houses", "book", "books", "dog", "dogs", "horse", "horses"},
+    "protect": PEOPLE | ANIMALS | THINGS,
+    "call": PEOPLE | {"dog", "dogs", "horse", "horses"},
+    "wash": {"dog", "dogs", "horse", "horses"},
+}
+"""What somebody might see, want, protect, call or wash."""
 
 
 def translator(seed: int, steps: int) -> EncoderDecoder:
@@ -77,6 +99,17 @@ def compare(model: EncoderDecoder, pairs: list[Sentence], seed: int) -> list[dic
         row |= {"likelier": sum(likelier), "right": sum(right)}
         rows.append(row | {"length": round(sum(map(len, texts)) / len(texts), 2)})
     return rows
+
+
+def is_likely(pair: Sentence) -> bool:
+    """Whether somebody might say this: the generator of sentences knows no meanings."""
+    words = pair.source
+    verb = next(v for v, forms in VERBS.items() for w in (v, *forms[:2]) if w in words)
+    at = next(i for i, w in enumerate(words) if w in (verb, *VERBS[verb][:2]))
+    by_animal = bool(ANIMALS & set(words[:at])) and verb not in ("see", "protect")
+    person = words[-1] in PEOPLE and (words[-2] != "the" or words[at - 1] in PEOPLE)
+    itself = words[-1] in words[:at]
+    return words[-1] in OBJECTS[verb] and not (by_animal or person or itself)
 
 
 def spoiled_and_repaired(model: EncoderDecoder, pairs: list[Sentence]) -> tuple[Sentence, Sentence]:
@@ -191,8 +224,10 @@ def main() -> None:
     halfway = {seed: translator(seed, STEPS) for seed in SEEDS}
     rows = [row for seed, model in halfway.items() for row in compare(model, pairs, seed)]
     model = halfway[SEEDS[0]]
-    spoiled, repaired = spoiled_and_repaired(model, pairs)
-    long = next(pair for pair in pairs if len(pair.source) == 7)
+    more = sentences(3000, 1, torch.Generator().manual_seed(10))
+    likely = [p for p in dict.fromkeys(more) if is_likely(p) and p not in known]
+    spoiled, repaired = spoiled_and_repaired(model, likely)
+    long = next(pair for pair in likely if len(pair.source) == 7)
     trained = translator(SEEDS[0], TRAINED)
     examples = [
         example("trained", trained, long),
