@@ -72,11 +72,11 @@ class SheetGrade:
     grades: list[Grade] = field(default_factory=list)
     late: int = 0
     """Days after the deadline."""
-    after: timedelta = timedelta(0)
-    """Time after the deadline, if it is late."""
     share: float = 1.0
     """Share of the points that remains after lateness."""
     final: bool = True
+    after: timedelta = timedelta(0)
+    """Time after the deadline, if it is late."""
 
     @property
     def file(self) -> str:

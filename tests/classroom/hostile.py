@@ -184,7 +184,7 @@ CASES["deleted"] = Trial(
     16,
     notebook(cells_with({n: s for n, s in ANSWERS.items() if n != "pick"})),
     lost=("pick",),
-    says=("There is no pick",),
+    says=("Your notebook defines no pick.",),
 )
 CASES["split"] = Trial(
     16,

@@ -148,7 +148,7 @@ def test_changed_csv_lists_changed_points_and_why(small):
     assert again(small).changed == 2
     found = {row["id"]: row for row in rows_of(out / "changed.csv")}
     assert found.keys() == {"ada", "bob"}
-    assert found["bob"]["what changed"] == "essay: 0 → 2"
+    assert found["bob"]["what changed"] == "essay: not marked → 2"
     assert (found["ada"]["before"], found["ada"]["now"]) == (f"{FULL:g}", "10")
     assert "query_context: 4 → 0" in found["ada"]["what changed"]
     assert "file: ada/02_sheet.ipynb → ada/x.ipynb" in found["ada"]["what changed"]

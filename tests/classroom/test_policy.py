@@ -68,7 +68,7 @@ def test_the_policy_decides_what_counts(small, tmp_path):
     assert (rows["ada"]["days late"], rows["bob"]["days late"]) == ("1", "")
     assert [rows[id]["extended until"][:10] for id in ("ada", "bob")] == ["", "2023-11-18"]
     page = next((out / "feedback").glob("ada-*")).read_text(encoding="utf-8")
-    assert "1 day late, so 90% of 24 points count" in page
+    assert "late, which counts as 1 day, so 90% of 24 points count" in page
 
 
 def test_excluded_task_is_shown_as_not_graded(small, tmp_path):
