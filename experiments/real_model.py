@@ -373,21 +373,31 @@ CARRIED = {
 SWAPPED_AFTER = (10, 20, 24, 25, 26, 27)
 
 
+def margin_of(pair: Tensor, sign: Tensor) -> Callable[[Tensor], Tensor]:
+    """The score of last logits (n, vocab): the right verb's logit minus the wrong one's."""
+    return lambda logits: (logits[:, pair[1]] - logits[:, pair[0]]) * sign
+
+
+def first_heads(estimate: Tensor, n: int) -> list[tuple[int, int]]:
+    """The n heads whose patches are estimated to lower the score most, as (layer, head)."""
+    return [divmod(i, N_HEADS) for i in estimate.flatten().argsort()[:n].tolist()]
+
+
 def carried(lm: Pretrained, n: int = 64) -> dict:
     """How the subject's number reaches the last token, in each kind of sentence.
 
     Shares of the way from a sentence's mean margin to its twin's: if the last token's stream comes
     from the twin after a block; if one head's context vectors do, at all tokens or at the last one,
-    for the four heads with the largest estimates. And the mean weight from the last token to the
-    subject, in the first of them.
+    for the four heads with the largest estimates. The mean weight from the last token to the
+    subject, in the first of them. And the first head for each pair of verbs.
     """
-    pair, rows = verb_ids(lm)[0], []
+    pairs, rows = verb_ids(lm), []
     width = lm.model.blocks[0].attention.d_v
     for seed, (name, how) in enumerate(CARRIED.items()):
         tokens, other, sign = twins(lm, n, seed=8 + seed, **how)
 
-        def score(logits: Tensor, sign: Tensor = sign) -> Tensor:
-            return (logits[:, pair[1]] - logits[:, pair[0]]) * sign
+        scores = [margin_of(pair, sign) for pair in pairs]
+        score = scores[0]
 
         def read(x: Tensor, score: Callable[[Tensor], Tensor] = score) -> float:
             return score(lm.model.lm_head(lm.model.stack.norm(x[:, -1]))).mean().item()
@@ -402,8 +412,9 @@ def carried(lm: Pretrained, n: int = 64) -> dict:
                     x = block(x, causal=True)
                 moved.append((read(x) - margin) / (twin - margin))
             _, weights = lm.model(tokens, return_weights=True, last_only=True)
-        estimate = head_attribution(lm.model, tokens, other, score)
-        best = [divmod(i, N_HEADS) for i in estimate.flatten().argsort()[:4].tolist()]
+        estimates = [head_attribution(lm.model, tokens, other, s) for s in scores]
+        best = first_heads(estimates[0], 4)
+        firsts = [first_heads(estimate, 1)[0] for estimate in estimates]
         contexts, _, _ = head_contexts(lm.model, other, score)
 
         def from_twin(layer: int, head: int, _found: Tensor, z: list = contexts) -> Tensor:
@@ -428,9 +439,9 @@ def carried(lm: Pretrained, n: int = 64) -> dict:
                 "moved by heads": rounded([everywhere[b] / (twin - margin) for b in best], 2),
                 "at the last token": rounded([end[b] / (twin - margin) for b in best], 2),
                 "weight": rounded(to_subject.mean().item(), 2),
+                "first by verb": [f"L{i}H{h}" for i, h in firsts],
             }
         )
-        print(rows[-1], flush=True)
     return {"n": n, "after": list(SWAPPED_AFTER), "rows": rows}
 
 
