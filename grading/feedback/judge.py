@@ -106,7 +106,8 @@ def _of_cases(
             pair = two_mistakes(outcomes, baseline)
             diagnosis = None if pair else diagnosis
     case = _case_to_tell(wrong, diagnosis, baseline.n_outcomes)
-    earned = _earned(task, cases, outcomes, findings, baseline)
+    as_given = task.kind == "find the bug" and diagnosis is not None and diagnosis.mistake == 0
+    earned = Earned() if as_given else _earned(task, cases, outcomes, findings, baseline)
     return Verdict(
         earned.of(task.points),
         outcomes[case].status,

@@ -138,6 +138,7 @@ def test_failing_ordinary_case_leaves_no_points():
     assert grade(example(), lambda x: 2 * x if len(x) > 3 else x, 0).part == f"{said}."
     assert grade(example(), lambda x: x, 0).part == ""
     bugs = example(kind="find the bug", mistakes=(Mistake(lambda x: x, "As given."),))
+    assert grade(bugs, lambda x: x, 0).part == "", "nothing is fixed"
     part = grade(bugs, lambda x: 3 * x, 0).part
     assert part == f"{said}, as it does until all bugs are fixed."
 
