@@ -175,16 +175,17 @@ def select(
 
 
 def _require_most_of(lecture: int | None, rows: Sequence[Listed]) -> None:
-    """Refuse a lecture if most notebooks are of another sheet.
+    """Refuse a lecture if most students have another sheet, and none that fits.
 
     Raises:
         ValueError: in this case.
     """
-    wrong = Counter(row.holds.lecture for row in rows if row.state is State.OTHER_SHEET)
-    right = sum(row.counts for row in rows)
-    if wrong.total() > max(right, 1):
-        sheet, count = wrong.most_common(1)[0]
-        of = f"{count} of {count + right} notebooks are sheet {sheet}"
+    right = {row.student.id for row in rows if row.counts}
+    others = [row for row in rows if row.state is State.OTHER_SHEET]
+    pairs = {(row.student.id, row.holds.lecture) for row in others if row.student.id not in right}
+    if len({id for id, _ in pairs}) > max(len(right), 1):
+        sheet, count = Counter(lecture for _, lecture in pairs).most_common(1)[0]
+        of = f"{count} of {count + len(right)} notebooks are sheet {sheet}"
         raise ValueError(f"LECTURE={lecture}, but {of}; LECTURE={sheet} grades those")
 
 

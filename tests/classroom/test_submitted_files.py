@@ -15,6 +15,7 @@ from grading.task import all_tasks
 from tests.classroom import fake_class
 from tests.classroom.class_runs import (
     FORMS,
+    GRADED,
     IDS,
     again,
     fill,
@@ -134,6 +135,22 @@ def test_a_person_may_choose_between_two_downloads(tmp_path):
     graded(tmp_path / "in", tmp_path / "out", told={"count": (file.replace("week", "week (1)"),)})
     [row] = rows_of(changed)
     assert "query_context" in row["what changed"] and "file" not in row["what changed"]
+
+
+def test_all_sheets_in_one_zip_stop_no_class(small):
+    folder, out = small
+    books = {
+        f"{n:02}__dot__ipynb": notebook([f"check('{sheets()[n].items[0].task}')"])
+        for n in (1, 3, 4, 6, 7)
+    }
+    course = {task.name: task for task in all_tasks().values()}
+    put(
+        folder / "dan" / "all.zip",
+        fake_class.zipped(**books, **{"02__dot__ipynb": sheet(RIGHT)}),
+        LATER,
+    )
+    graded(folder, out, tasks=course | GRADED, told={"rosters": (folder.parent / "class.csv",)})
+    assert points_of(out)["dan"] == FULL
 
 
 def test_lost_choice_is_listed(small):
