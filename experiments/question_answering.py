@@ -16,8 +16,10 @@ known names the shares of answers with a value of the right kind, and from the r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from experiments.search import search
@@ -71,11 +73,18 @@ def make(model: str) -> Reader | RecurrentReader:
 
 def trial(model: str, setting: str, lr: float, seed: int) -> dict:
     """Train one reader and measure it on questions that it has not seen."""
+    return measured(lambda: make(model), lr, seed)[1]
+
+
+def measured(
+    new: Callable[[], nn.Module], lr: float, seed: int, steps: int = STEPS
+) -> tuple[nn.Module, dict]:
+    """A new reader after training, and its row: scores on questions that it has not seen."""
     generator = set_seed(seed)
-    reader = make(model)
-    train(reader, lambda: reading_batch(BATCH, generator), STEPS, lr, warmup=WARMUP)
+    reader = new()
+    train(reader, lambda: reading_batch(BATCH, generator), steps, lr, warmup=WARMUP)
     known = measure(reader, TEST_SEED, "known")
-    return {
+    return reader, {
         "validation": measure(reader, VALIDATION_SEED, "known")["exact"],
         "known": known["exact"],
         "unseen": measure(reader, TEST_SEED, "unseen")["exact"],

@@ -25,16 +25,14 @@ from experiments.question_answering import (
     HELD_OUT,
     STEPS,
     TEST_SEED,
-    VALIDATION_SEED,
     WARMUP,
-    measure,
+    measured,
     right,
 )
 from experiments.search import search
 from helpers.apps.question_answering import Reader, best_spans
-from helpers.data.questions import FACTS_VOCABULARY, NAMES, Asked, ask, reading_batch, to_batch
+from helpers.data.questions import FACTS_VOCABULARY, NAMES, Asked, ask, to_batch
 from helpers.tokens import PAD
-from helpers.training import count_parameters, set_seed, train
 
 MODELS = ("causal", "passage only", "question only")
 LONGER, LONGER_RATE, LONGER_SEED = 2000, 0.01, 0
@@ -90,19 +88,8 @@ def by_order(reader: nn.Module) -> dict[str, float]:
 
 def trial(model: str, setting: str, lr: float, seed: int, steps: int = STEPS) -> dict:
     """Train one reader and measure it on questions that it has not seen."""
-    generator = set_seed(seed)
-    reader = make(model)
-    train(reader, lambda: reading_batch(BATCH, generator), steps, lr, warmup=WARMUP)
-    known = measure(reader, TEST_SEED, "known")
-    return {
-        "validation": measure(reader, VALIDATION_SEED, "known")["exact"],
-        "known": known["exact"],
-        "unseen": measure(reader, TEST_SEED, "unseen")["exact"],
-        "kind": known["kind"],
-        "sentence": known["sentence"],
-        **by_order(reader),
-        "parameters": count_parameters(reader),
-    }
+    reader, row = measured(lambda: make(model), lr, seed, steps)
+    return row | by_order(reader)
 
 
 def longer() -> dict[str, object]:

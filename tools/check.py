@@ -34,14 +34,15 @@ def tests_of(file: str) -> tuple[list[str], list[str]]:
     """The test files of a module, and those of other modules that import it, the fastest first.
 
     A module's own lie in the folder of its package and their name holds the module's, as
-    `tests/helpers/test_masks.py`. The bad calls belong to every module of `helpers`.
+    `tests/helpers/test_masks.py`. Bad calls and annotated
+    shapes belong to every module of `helpers`.
     """
     path = Path(file)
     tests = sorted(ROOT.glob("tests/**/test_*.py"))
     folder = ROOT / "tests" / path.parent
     own = [t for t in tests if t.parent == folder and f"_{path.stem}_" in f"{t.stem}_"]
     if path.parts[0] == "helpers":
-        own.append(ROOT / "tests" / "helpers" / "test_bad_calls.py")
+        own += [ROOT / "tests" / "helpers" / f"test_{t}.py" for t in ("bad_calls", "annotations")]
     module = re.escape(path.with_suffix("").as_posix().replace("/", "."))
     package, _, name = module.rpartition(r"\.")
     imports = rf"(import|from) {module}\b"

@@ -96,6 +96,18 @@ def assert_same(ours, outs, torchs, reference, inputs) -> None:
             assert_equal(torch.cat(parts), gradient, f"gradient of {name}")
 
 
+def assert_encodes_as_torch(ours, torchs, shape, kind, pad, seed) -> None:
+    """Encoders on the same input, (batch, T, d_model), under a mask and padding of these kinds."""
+    batch, T, _ = shape
+    x = normal(*shape, seed=seed, grad=True)
+    mask, padding = pick_mask(kind, T, T, seed), pick_padding(pad, batch, T, seed)
+    src_mask, blocked = for_torch(mask, padding)
+    reference = torchs(x, src_mask, src_key_padding_mask=blocked)
+    both = combine_masks(mask, padding)
+    outs = ours(x, both), ours(x, both, return_weights=True)[0]
+    assert_same(ours, outs, torchs, reference, [x])
+
+
 def randomize(module: nn.Module, seed: int) -> nn.Module:
     """Random numbers in all parameters: fresh layer norms and biases hide what is swapped."""
     for i, parameter in enumerate(module.parameters()):
@@ -150,13 +162,7 @@ def test_block_is_torchs(norm, batch, T, n_heads, d_head, d_ff, kind, pad, seed)
         d_model, n_heads, d_ff, dropout=0.0, batch_first=True, norm_first=norm == "pre"
     ).double()
     copy_to_torchs(ours, torchs)
-    x = normal(batch, T, d_model, seed=seed, grad=True)
-    mask, padding = pick_mask(kind, T, T, seed), pick_padding(pad, batch, T, seed)
-    src_mask, blocked = for_torch(mask, padding)
-    reference = torchs(x, src_mask=src_mask, src_key_padding_mask=blocked)
-    both = combine_masks(mask, padding)
-    outs = ours(x, both), ours(x, both, return_weights=True)[0]
-    assert_same(ours, outs, torchs, reference, [x])
+    assert_encodes_as_torch(ours, torchs, (batch, T, d_model), kind, pad, seed)
 
 
 @examples
@@ -183,13 +189,7 @@ def test_stack_is_torchs_encoder(norm, batch, n_layers, T, kind, pad, seed):
     end = nn.LayerNorm(6).double() if norm == "pre" else None
     torchs = nn.TransformerEncoder(layer, n_layers, norm=end, enable_nested_tensor=False)
     copy_to_torchs(ours, torchs)
-    x = normal(batch, T, 6, seed=seed, grad=True)
-    mask, padding = pick_mask(kind, T, T, seed), pick_padding(pad, batch, T, seed)
-    src_mask, blocked = for_torch(mask, padding)
-    reference = torchs(x, mask=src_mask, src_key_padding_mask=blocked)
-    both = combine_masks(mask, padding)
-    outs = ours(x, both), ours(x, both, return_weights=True)[0]
-    assert_same(ours, outs, torchs, reference, [x])
+    assert_encodes_as_torch(ours, torchs, (batch, T, 6), kind, pad, seed)
 
 
 @examples

@@ -21,11 +21,12 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("module", sorted({*MODULES} - INSIDE))
 def test_every_module_has_tests(module):
-    """The bad calls of other modules are not enough."""
+    """The tests that concern all modules are not enough, but for a module's own bad calls."""
     table = ROOT / "tests" / "helpers" / "bad_calls" / Path(module).name
-    bad_calls = {"tests/helpers/test_bad_calls.py"} if not table.exists() else set()
+    shared = {"tests/helpers/test_annotations.py"}
+    shared |= {"tests/helpers/test_bad_calls.py"} if not table.exists() else set()
     own, others = check.tests_of(module)
-    assert {*own, *others} - bad_calls
+    assert {*own, *others} - shared
     assert {*check.chosen(module)[0]} & check.seconds().keys(), "nothing that runs is timed"
 
 
@@ -41,7 +42,8 @@ def test_the_index_names_every_test():
 
 def test_own_tests_are_told_from_those_of_importers():
     own, others = check.tests_of("helpers/masks.py")
-    assert own == ["tests/helpers/test_masks.py", "tests/helpers/test_bad_calls.py"]
+    names = ("masks", "bad_calls", "annotations")
+    assert own == [f"tests/helpers/test_{name}.py" for name in names]
     assert "tests/helpers/test_attention.py" in others and not {*own} & {*others}
     assert "tests/grading/test_mistake_variants.py" not in check.tests_of("helpers/variants.py")[1]
 
