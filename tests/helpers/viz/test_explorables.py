@@ -1084,12 +1084,12 @@ def test_decoder_steps_agree_with_numpy(play):
 def test_decoder_steps_name_the_four_steps(play):
     page = play(decoder_steps())
     said = page.locator("p[role=status]")
-    assert said.inner_text() == "Token 1, attend. It attends to the source: 0.98 · she."
+    assert said.inner_text() == "Token 1, attend. It attends to the source: 0.99 · she."
     for phase in ("context", "output", "ask", "attend"):
         page.get_by_role("button", name="Next step").click()
         assert phase in said.inner_text()
     label = page.locator(".stage svg").get_attribute("aria-label")
-    assert label.endswith("Written so far: avaḷu from 0.98 · she.")
+    assert label.endswith("Written so far: avaḷu from 0.99 · she.")
 
 
 def test_decoder_steps_play_by_themselves(play):
