@@ -6,19 +6,19 @@
    is the step on which the picture opens, if not the second; *Play* then begins with the first. */
 lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   const { html, svg, set, number, button, choose, status, bar } = lamplight;
-  const COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
-  const HIGH = unit === "word" ? 46 : 37, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
-  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], color = (k) => COLORS[k % COLORS.length];
+  const HUES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
+  const HIGH = unit === "word" ? 46 : 34, LEFT = 78, BAR = 152, WIDE = 72, TEXT = 236;
+  const PHASES = ["1. ask", "2. attend", "3. context", "4. output"], color = (k) => HUES[k % HUES.length];
   let { source, steps } = examples[0];
-  let done = open ?? 2, timer = 0;  // steps so far, of all tokens: the picture opens on attention weights
+  let done = open ?? 2, timer = 0;  // steps so far, of all tokens: the chart opens on attention weights
   const last = () => 4 * steps.length, rows = () => Math.max(source.length, steps.length);
-  const middle = (i, n) => 44 + HIGH * (i + (rows() - n) / 2) + 12;
-  const from = (k) => middle(k, source.length), to = (t) => middle(t, steps.length);
+  const mid = (i, n) => 44 + HIGH * (i + (rows() - n) / 2) + 12;
+  const from = (k) => mid(k, source.length), to = (t) => mid(t, steps.length);
   const written = (t) => steps[t].next[0];
   const mix = (look) => look.map((w, k) => [w, source[k]]).filter(([w]) => w >= 0.05)
     .sort((a, b) => b[0] - a[0]).map(([w, word]) => `${number(w)} · ${word}`).join(" + ");
 
-  const picture = svg("svg", { role: "img", style: "max-width:28rem" });
+  const chart = svg("svg", { role: "img", style: "max-width:28rem" });
   const said = status(), list = html("table");
   const drawToken = (t, phase) => {
     const newest = t === Math.floor((done - 1) / 4), y = to(t), { look, next } = steps[t];
@@ -45,7 +45,7 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     }
     return parts;
   };
-  const sentence = (t, phase) => {
+  const tell = (t, phase) => {
     const { look, next: [[p, latin, gloss]] } = steps[t], words = unit === "word";
     const before = words ? steps.slice(0, t).map((_, i) => written(i)[1]).join(" ") : t && written(t - 1)[2];
     const output = latin === "−a" ? "the sign that removes the a" : `“${latin}”`;
@@ -61,18 +61,18 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
   };
   const draw = () => {
     const t = Math.floor((done - 1) / 4), phase = done - 4 * t;
-    set(picture, { viewBox: `0 0 400 ${50 + HIGH * rows()}` });
-    picture.replaceChildren(
+    set(chart, { viewBox: `0 0 400 ${50 + HIGH * rows()}` });
+    chart.replaceChildren(
       ...[[2, "source"], [BAR, "context"], [TEXT, "output"]].map(([x, text]) => svg("text", { x, y: 14, opacity: 0.8 }, text)),
       ...source.flatMap((word, k) => [
         svg("rect", { x: 2, y: from(k) - 14, width: LEFT - 2, height: 28, rx: 5, style: `fill:none;stroke:${color(k)};stroke-width:2.5` }),
         svg("text", { x: LEFT / 2 + 1, y: from(k) + 5, "text-anchor": "middle" }, word)]),
       ...steps.slice(0, t + 1).flatMap((_, i) => drawToken(i, i < t ? 4 : phase)));
     phases.forEach((each, i) => each.setAttribute("aria-pressed", i + 1 === phase));
-    said.textContent = `${unit === "word" ? "Token" : "Letter"} ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${sentence(t, phase)}`;
+    said.textContent = `${unit === "word" ? "Token" : "Letter"} ${t + 1}, ${PHASES[phase - 1].slice(3)}. ${tell(t, phase)}`;
     list.replaceChildren(...(phase < 4 ? [] : steps[t].next.map(([p, latin, gloss]) => html("tr", {},
       html("th", { scope: "row" }, latin), html("td", {}, gloss), html("td", {}, bar(p, 30), number(p))))));
-    set(picture, { "aria-label": `Source ${source.join(" ")}. Written so far: ${
+    set(chart, { "aria-label": `Source ${source.join(" ")}. Written so far: ${
       steps.slice(0, t + (phase === 4)).map((_, i) => `${written(i)[1]} from ${mix(steps[i].look)}`).join("; ") || "nothing"}.` });
     back.disabled = done === 1;
     step.disabled = token.disabled = done === last();
@@ -96,10 +96,10 @@ lamplight.explorable("decoder_steps", (stage, { unit, open, examples }) => {
     done = 2;
     draw();
   });
-  set(names.element, { style: "margin-bottom:.6rem" });
+  set(names.element, { style: "gap:.5rem;margin-bottom:.6rem" });
   if (examples.length > 1) stage.append(names.element);
-  stage.append(html("div", { class: "row" }, play, step, token, back),
+  stage.append(html("div", { class: "row", style: "gap:.5rem" }, play, step, token, back),
     html("div", { role: "group", "aria-label": "Step", class: "row", style: "margin:.6rem 0" }, ...phases), said,
-    html("div", { class: "row" }, html("div", { class: "grow" }, picture), html("div", { style: "flex:0 0 16rem;font-size:.75em" }, list)));
+    html("div", { class: "row" }, html("div", { class: "grow" }, chart), html("div", { style: "flex:0 0 16rem;font-size:.75em" }, list)));
   draw();
 });

@@ -1,6 +1,6 @@
 /* Lecture 8: temperature, top-k and top-p on one distribution, and a hundred samples from it.
-   config: {words: [word, …], logits: [logit, …]}, the largest logit first */
-lamplight.explorable("sampling", (stage, { words, logits }) => {
+   config: {words: [word, …], logits: [logit, …], unit: "word" or another}, the largest logit first */
+lamplight.explorable("sampling", (stage, { words, logits, unit = "word" }) => {
   const { html, softmax, number, slider, button, status, random } = lamplight;
   const n = words.length;
   const state = { temperature: 1, k: n, p: 1 };
@@ -40,7 +40,7 @@ lamplight.explorable("sampling", (stage, { words, logits }) => {
   stage.append(
     ...sliders.map((s) => s.element),
     html("table", { style: "max-width:24rem;width:100%" }, html("thead", {}, html("tr", {},
-      ...["next word", "probability", "samples"].map((name, i) =>
+      ...[`next ${unit}`, "probability", "samples"].map((name, i) =>
         html("th", { scope: "col", style: i === 1 ? "width:100%" : "" }, name)))), html("tbody", {}, ...rows)),
     html("div", { class: "row" }, button("Sample 100", sample), button("Start again", () => {
       Object.assign(state, { temperature: 1, k: n, p: 1 });
@@ -56,7 +56,7 @@ lamplight.explorable("sampling", (stage, { words, logits }) => {
     const left = shares.filter((share) => share > 0).length;
     const nats = shares.reduce((sum, q) => sum - (q > 0 ? q * Math.log(q) : 0), 0);
     said.textContent = left === 1 ? `Only “${words[0]}” is left: this is greedy decoding.`
-      : `${left} of ${n} words can come; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
+      : `${left} of ${n} ${unit}s can come; the entropy is ${number(nats)} nats, the perplexity ${number(Math.exp(nats))}.`;
   };
   draw();
 });
