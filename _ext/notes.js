@@ -43,20 +43,22 @@ window.lamplightNotes = (view, { slides, at, show, fit }) => {
     return (last = found.length ? found : last);
   });
   /* The sentences of a step, each with the number of its slide: in the order of the slides, from the
-     first of them on, so that most of the words that tell these slides apart are on the slide of
-     their sentence. */
+     first of them on, so that they are as similar to their slides as can be. As in a search, a word
+     counts for more the fewer slides it is on, and a long slide is not similar to everything. */
   const words = (text) => new Set(text.toLowerCase().match(/\p{L}{3,}|\d+/gu));
   const vocabulary = slides.map((slide) => words([slide.textContent, slide.querySelector(".prediction") ? "vote" : "",
     slide.querySelector("[data-explorable]") ? "explorable" : "", ...aloud(slide).map((said) => said.textContent)].join(" ")));
+  const rarity = (word) => Math.log((slides.length + 1) / (vocabulary.filter((known) => known.has(word)).length + 1)) ** 2;
+  const lengths = vocabulary.map((known) => Math.sqrt([...known].reduce((sum, word) => sum + rarity(word), 0)));
   const sentences = (step) => {
     const on = [...slides.keys()].filter((n) => shown[n].includes(step));
     const better = (best, way) => (way.score > best.score ? way : best);
     let ways = null;
     for (const text of step.text.split(/(?<=[.?!][”)]?)\s+(?=[\p{Lu}“(\d])/u)) {
-      const said = [...words(text)].map((word) => on.map((n) => vocabulary[n].has(word)));
+      const said = [...words(text)].map((word) => [word, rarity(word)]);
       ways = on.map((n, place) => {
         const before = ways?.slice(0, place + 1).reduce(better) ?? { score: place && -Infinity, way: [] };
-        const score = said.reduce((sum, has) => sum + (has[place] ? 1 / has.filter(Boolean).length - 1 / on.length : 0), 0);
+        const score = said.reduce((sum, [word, rare]) => sum + (vocabulary[n].has(word) ? rare : 0), 0) / lengths[n];
         return { score: before.score + score, way: [...before.way, [text, n]] };
       });
     }

@@ -29,7 +29,7 @@ WEIGHTS = {
 WEIGHTS |= {"exercises/": 0.3, "pages/": 0.3, "solutions/": 0.1}
 DEEPER = 0.65
 SIGNS = {"cdot": "·", "times": "×", "infty": "∞", "top": "ᵀ", "le": "≤", "approx": "≈"}
-SIGNS |= {"leftarrow": "←", "rightarrow": "→", "to": "→", "ge": "≥"}
+SIGNS |= {"leftarrow": "←", "rightarrow": "→", "to": "→", "ge": "≥", "sum": "Σ"}
 MOST = 600  # letters of a section's text, on pages other than lectures and the glossary
 KINDS = {"lectures/": "Lecture", "exercises/": "Exercises", "solutions/": "Model answers"}
 
@@ -189,10 +189,12 @@ def author_and_year(key: str) -> str:
 
 def plain(text: str) -> str:
     """A text in one line, formulas in it as one would type them."""
+    inside = r"\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
+    text = re.sub(rf"\\d?frac{inside}{inside}", r"\1 / \2 ", text)
     text = re.sub(r"\\sqrt\s*\{([^}]*)\}", r"√\1", text)
     text = re.sub(r"\\(?:text|mathrm|operatorname|mathbf)\s*\{([^}]*)\}", r"\1", text)
     text = re.sub(r"\\(tanh|log|exp|max|min|sin|cos)\b", r"\1", text)
-    text = re.sub(r"\\([a-z]+)\b", lambda sign: SIGNS.get(sign[1], " "), text)
+    text = re.sub(r"\\([a-z]+)(?![a-zA-Z])", lambda sign: SIGNS.get(sign[1], " "), text)
     text = re.sub(r"[{}]", "", re.sub(r"\\[,;:!]|\\[a-zA-Z]+|\\", " ", text))
     return " ".join(text.split())
 
