@@ -92,7 +92,7 @@
         said = true;
       } else if (node.querySelector(".quiz:not(.predict) fieldset"))
         for (const question of node.querySelectorAll(".quiz:not(.predict) fieldset"))
-          push(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.3 * ROOM });
+          push(make("div", { className: "quiz" }, take(question)), { room: titleOf(section) === QUIZ && 1.36 * ROOM });
       else if (node.matches("div, ul, ol, table, figure, dl, blockquote"))
         push(take(node), { alone: node.matches(".prediction") });
     }
