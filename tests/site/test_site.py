@@ -138,6 +138,7 @@ def test_every_link_within_the_site_leads_somewhere():
             target, anchor = urldefrag(link["href"])
             if re.match(r"[a-z]+:", target):
                 continue
+            target = target.partition("?")[0]
             path = (HTML / page).parent.joinpath(unquote(target)) if target else HTML / page
             name = path.resolve().relative_to(HTML.resolve()).as_posix() if path.exists() else None
             if name is None or (anchor and name in ids and anchor not in ids[name]):
