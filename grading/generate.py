@@ -60,17 +60,19 @@ Stars show the time a task takes: one for up to {one} minutes, two for up to {tw
 more.
 
 - Run the cells from top to bottom. In each task, replace the `...`, write the body of the function,
-  or correct the code that is there. Then run the cell. `check` either says *Right* or tells you
-  which case failed and, usually, which mistake caused it. It also shows what your code printed on
-  that case.
+  or correct the code that is there. A written answer is a string; between triple quotes,
+  `\"""…\"""`, it may have several lines. Then run the cell. `check` either says *Right* or tells
+  you which case failed and, usually, which mistake caused it. It also shows what your code printed
+  on that case.
 - Try as often as you like. You can open the hints one after the other. After a full score, or
   after five attempts, `check` tells you where to find the model answer.
 - Partly correct answers earn partial credit. A function earns half of the points if it passes all
   ordinary cases, and none otherwise. The other half is for further kinds of cases, such as batches
-  or edge cases, and counts only then. A task with only one kind of case is all or nothing. A list
-  earns points entry by entry. In a set of letters, one wrong or missing letter costs half of the
-  points, and two cost all of them. `check` reports the first problem it finds. A written answer is
-  marked by your teacher or, if you work alone, by you, with the help of the model answer.
+  or edge cases, and counts only if the ordinary cases all pass. A task with only one kind of case
+  is all or nothing. A list earns points entry by entry. In a set of letters, one wrong or missing
+  letter costs half of the points, and two cost all of them. `check` reports the first problem it
+  finds. A written answer is marked by your teacher or, if you work alone, by you, with the help of
+  the model answer.
 - Your function must not modify its inputs. Rows, positions and heads are counted from 0.
 - The points that `check` shows are for public cases. A class grader runs your functions on hidden
   cases of the same kind.

@@ -39,8 +39,8 @@ def core(tasks: Sequence[Task]) -> list[Task]:
 
 
 def hours(minutes: int) -> str:
-    """A time as people say it: "3 h 10 min", "40 min"."""
-    whole, rest = divmod(minutes, 60)
+    """A time to five minutes, as people say it: "3 h 10 min", "40 min"."""
+    whole, rest = divmod(5 * round(minutes / 5), 60)
     if not whole:
         return f"{rest} min"
     return f"{whole} h {rest} min" if rest else f"{whole} h"

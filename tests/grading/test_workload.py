@@ -32,7 +32,10 @@ def test_core_takes_at_most_four_hours():
     assert workload.core(tasks[::3]) == tasks[::3]
 
 
-@pytest.mark.parametrize(("minutes", "said"), [(40, "40 min"), (60, "1 h"), (190, "3 h 10 min")])
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [(40, "40 min"), (58, "1 h"), (60, "1 h"), (190, "3 h 10 min"), (219, "3 h 40 min")],
+)
 def test_times_are_said_as_people_do(minutes, said):
     assert workload.hours(minutes) == said
 

@@ -16,8 +16,8 @@ task = TaskFile(
         "others fall, since the sum grows.",
         "Begin with two weights, w and 1 − w. If the first score grows by a little, the first "
         "weight grows by w (1 − w) times that, and the second falls by the same, since the two sum "
-        "to 1. For 0.75 and 0.25, what does that make of 4 · w + 0 · (1 − w)? The second score "
-        "does the opposite.",
+        "to 1. For the weights 0.75 and 0.25, by how much does that change 4 · w + 0 · (1 − w)? "
+        "The second score does the opposite.",
         "With more weights: if score i grows, its own weight grows by w_i (1 − w_i), and each "
         "other weight w_j falls by w_i w_j. (For two weights that is the same as before.) "
         "Multiply each of these changes by its `wanted` and add them up. Which factor do all "

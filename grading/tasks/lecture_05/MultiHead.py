@@ -29,7 +29,7 @@ task = TaskFile(
     hints=(
         "Each head needs queries, keys and values of its own, but there is only one layer for each "
         "of the three. How wide must its output be, and what happens to that output before the "
-        "scores? Which of the last two tasks do you need at the end?",
+        "scores? Which of the previous two tasks do you need at the end?",
         "A score is a sum of products. How many products: d_model, n_heads · d_k or d_k? Divide "
         "by the square root of that number.",
         "In shapes: q (batch, n_heads, T_q, d_k), k and v likewise with T_k; scores and weights "

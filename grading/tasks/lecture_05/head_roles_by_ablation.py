@@ -16,8 +16,8 @@ task = TaskFile(
         "tensor into it. Keep a copy of the old tensor, and put it back before the next head.",
         "The logits have the shape (batch, 3 · T, symbols): after `argmax(dim=-1)`, `unflatten(1, "
         "(3, -1))` gives an axis for the questions.",
-        "Do you leave out positions whose target is −100, both from the right answers and from "
-        "their total?",
+        "Do you leave out positions whose target is −100, from both the number of "
+        "right answers and the total?",
         "Measure the three accuracies once with the intact model. For each head, subtract the "
         "three accuracies after its ablation: the largest difference shows its question.",
     ),

@@ -21,8 +21,8 @@ task = TaskFile(
         "in place of `state`.",
         "`torch.cat` stacks the three matrices, queries first: `in_proj_weight`. The same goes "
         "for `in_proj_bias`. A new module is in float32, but `x` is in float64: `.double()`.",
-        "Two defaults of that module differ from ours: what True means in a mask, and whether the "
-        "weights are averaged over the heads.",
+        "That module differs from ours in three more ways: which axis it takes for the batch, what "
+        "True means in a mask, and whether the weights are averaged over the heads.",
     ),
 )
 

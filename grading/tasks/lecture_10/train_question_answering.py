@@ -20,7 +20,8 @@ task = TaskFile(
     atol=1.5,
     hints=(
         "`train(model, make_batch, steps, lr, warmup=…)` calls `make_batch()` without arguments. "
-        "It returns a pair and the targets; the model gets the pair as two arguments.",
+        "`make_batch` must return a pair and the targets; the model gets the pair as two "
+        "arguments.",
         "Both readers of `helpers.apps.question_answering` have the flag. "
         "Which did the lecture find better?",
         "What did the lecture do with the embeddings of names?",

@@ -12,8 +12,8 @@ task = TaskFile(
     outcome="read a decision off the residual stream layer by layer, and find the heads that it "
     "depends on by attribution patching",
     hints=(
-        "Work out the example by hand. In head 1, the twin is smaller where the gradient is "
-        "positive. Which sign should its result have?",
+        "Work out the example by hand. In head 1, the twin differs in one number: it is smaller, "
+        "and the gradient there is positive. Which sign should its result have?",
         "Write `torch.arange(6)` for a row of three heads with two numbers each. What do the two "
         "ways of unflattening give?",
     ),
@@ -22,7 +22,7 @@ task = TaskFile(
 
 # %% the cell
 def attribution_patching(contexts, twins, gradients, n_heads):
-    """Estimated change of the score (layers, n_heads) if a head had read the twin sentence."""
+    """Estimated change of the metric (layers, n_heads) if a head had read the twin sentence."""
     #| moved = contexts - twins  # (layers, batch, T, n_heads · d_v)
     # BEGIN SOLUTION
     moved = twins - contexts  # (layers, batch, T, n_heads · d_v)

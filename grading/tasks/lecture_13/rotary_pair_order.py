@@ -23,7 +23,7 @@ task = TaskFile(
 
 # %% the cell
 def rotary_pair_order(W_query, W_key, n_heads, n_kv_heads):
-    """Both with rows reordered: rows i and i + d_k/2 of each head become 2i and 2i + 1."""
+    """Both reordered: rows i and i + d_k/2 of each head move to places 2i and 2i + 1."""
 
     def reorder(W, heads):
         #| pairs = W.unflatten(0, (heads, -1, 2))  # (heads, d_k/2, 2, d_model)

@@ -17,7 +17,7 @@ task = TaskFile(
 
 # %% the cell
 def read_answers(tokens, n, reverse):
-    """The numbers (batch,) after `=` in tokens (batch, 3n + 3); −1 if it is not a number."""
+    """Numbers (batch,) after `=` in tokens (batch, 3n + 3); −1 where an answer is not a number."""
     # BEGIN SOLUTION
     answer = tokens[:, 2 * n + 2 :]  # (batch, n + 1)
     if reverse:
