@@ -192,7 +192,7 @@ def not_copied(state, x, mask, n_heads):
 
 
 @task.mistake(
-    "Both defaults of PyTorch's module are left as they are: in its mask True *blocks*, and its "
+    "Two conventions of PyTorch's module are left as they are: in its mask True *blocks*, and its "
     "weights are averaged over the heads."
 )
 def both_defaults(state, x, mask, n_heads):

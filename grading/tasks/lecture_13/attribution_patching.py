@@ -56,7 +56,7 @@ task.as_given(
     "your own sums."
 )
 task.edit(
-    "The heads are split correctly now. But the sign is still wrong: how does the score change if "
+    "The heads are split correctly now. But the sign is still wrong: how does the margin change if "
     "the *twin's* context vector is put in?",
     "twins - contexts",
     "contexts - twins",
@@ -108,7 +108,7 @@ task.edit(
 )
 task.edit(
     "The gradient is missing: this is how far the context vectors move, not how that changes the "
-    "score.",
+    "margin.",
     "(moved * gradients)",
     "moved",
 )
