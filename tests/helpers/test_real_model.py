@@ -215,7 +215,7 @@ def checked(capsys, name, source):
 @pytest.mark.parametrize("name", BLANKS)
 def test_a_blank_of_the_lecture_is_checked(capsys, name):
     assert checked(capsys, name, written(name)) == (f"{name} agrees with the answer.", False)
-    said = f"{name} is blank: the page goes on with the answer."
+    said = f"{name}: left blank, so the page uses its own answer."
     assert checked(capsys, name, "") == (said, True)
     empty = f"def {name}(*inputs):\n    pass"
     said, answered = checked(capsys, name, empty)
