@@ -18,7 +18,7 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   });
   const turnKey = (b) => turn(k, b + ahead);
   const score = (a, b) => dot(turn(q, a), turnKey(b));
-  const dials = svg("svg", { viewBox: "0 0 440 116", role: "img", style: "max-width:38rem" });
+  const dials = svg("svg", { viewBox: "0 0 440 116", role: "img", style: "max-width:30rem" });
   const hands = [...Array(q.length / 2).keys()].map((h) => {
     const at = { transform: `translate(${55 + 110 * h} 46)` };
     const make = (color, width) => svg("line", { style: `stroke:${color}`, "stroke-width": width });
@@ -30,9 +30,9 @@ lamplight.explorable("rotary_dials", (stage, config) => {
   });
   /* Where the tip of a hand of this radius is: upright at (1, 0), and turning clockwise. */
   const tip = (v, h, radius) => [radius * v[2 * h + 1], -radius * v[2 * h]];
-  const plot = svg("svg", { viewBox: "0 0 440 150", role: "img", style: "max-width:38rem" },
+  const plot = svg("svg", { viewBox: "0 0 440 150", role: "img", style: "max-width:30rem" },
     svg("path", { d: "M12 72H428M220 24V122", stroke: "currentColor", opacity: 0.3 }),
-    svg("text", { ...large, x: 4, y: 13 }, "score"),
+    svg("text", { ...large, x: 220, y: 16, "text-anchor": "middle" }, "score"),
     svg("text", { ...large, x: 4, y: 145 }, `i − j: −${longest}`),
     svg("text", { ...large, x: 220, y: 145, "text-anchor": "middle" }, "0"),
     svg("text", { ...large, x: 436, y: 145, "text-anchor": "end" }, `${longest}`));
