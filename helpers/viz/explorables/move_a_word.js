@@ -73,13 +73,14 @@ lamplight.explorable("move_a_word", (stage, config) => {
     const weights = softmax(scores), context = ENTRIES.map((k) => dot(weights, vectors.map((v) => v[k])));
     beams.replaceChildren();
     parts.forEach(({ pick, row, mark, label, group }, i) => {
-      const [x, y] = point(vectors[i]), bend = i > query ? 0.22 : -0.22, thick = { "stroke-width": 14 * weights[i] };
+      const [x, y] = point(vectors[i]), bend = (y < y0 ? i < query : x > x0) ? 0.22 : -0.22, thick = { "stroke-width": 14 * weights[i] };
+      /* Beams keep clear of the labels. */
       if (i === query) beams.append(svg("circle", { cx: x, cy: y, r: 10 + 7 * weights[i], ...thick }));
       else if (group) beams.append(svg("path", {
         d: `M${x0} ${y0}Q${(x0 + x) / 2 + bend * (y - y0)} ${(y0 + y) / 2 - bend * (x - x0)} ${x} ${y}`, ...thick }));
       set(mark, { cx: x, cy: y, fill: "currentColor", "fill-opacity": +(i !== query) });
       /* To the right of a mark of the upper half, and below one of the lower half. */
-      set(label, y > 9 ? { x, y: y + 22, "text-anchor": "middle" } : { x: x + 14, y: y + 5, "text-anchor": "start" });
+      set(label, y > 9 ? { x, y: y + 22, "text-anchor": "middle" } : { x: x + (i === query ? 28 : 14), y: y + 5, "text-anchor": "start" });
       if (group) set(group, { "aria-valuenow": vectors[i][0],
         "aria-valuetext": `${told(vectors[i])}, weight ${number(weights[i])}` });
       row.className = i === query ? "on" : "";
