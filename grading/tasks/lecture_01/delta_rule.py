@@ -9,8 +9,7 @@ task = TaskFile(
     points=12,
     minutes=32,
     section="Many facts in one state",
-    outcome="measure how recall depends on tying a key to its value, on the number of facts and on "
-    "the size of the state",
+    outcome="measure what makes recall hard: tying a value to its key, or keeping many pairs",
     hints=(
         "Begin with an empty state. Which matrix M of shape (d_v, d_k) gives M @ key = value, "
         "and M @ other = 0 for everything orthogonal to the key? Try a multiple of "

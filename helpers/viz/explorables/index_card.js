@@ -68,9 +68,10 @@ lamplight.explorable("index_card", (stage, config) => {
     });
     card.draw(answers[asked].card);
     book.draw(answers[asked].book);
+    const some = (n) => (n === facts ? `all ${facts}` : `${n} of ${facts}`);
     said.textContent = `Room ${asked + 1}: the card says ${colours[best(answers[asked].card)]}, the book `
-      + `${colours[best(answers[asked].book)]}. Of ${facts} rooms the card, ${sizes[size] * C} numbers, has ${right("card")} right; `
-      + `the book, ${facts * (sizes[size] + C)} numbers, ${right("book")}.`;
+      + `${colours[best(answers[asked].book)]}. The card (${sizes[size] * C} numbers) has ${some(right("card"))} rooms right, `
+      + `the book (${facts * (sizes[size] + C)} numbers) ${some(right("book"))}.`;
   };
   draw();
 });

@@ -33,8 +33,9 @@ lamplight.explorable("lstm_step", (stage, config, figure) => {
     on ? plural.add(i) : plural.delete(i);
     draw();
   }).element);
-  stage.append(html("div", { class: "row" }, words.element, stages.element, next),
+  stage.append(html("div", { class: "row" }, words.element),
     html("div", { class: "row", role: "group", "aria-label": "Plural nouns" }, html("span", {}, "Plural:"), ...ticks),
+    html("div", { class: "row" }, stages.element, next),
     html("div", { class: "drawing" }, picture), said);
 
   const draw = () => {

@@ -706,9 +706,12 @@ def assert_memories_shown(page, facts, size, asked):
     assert marks == right.tolist()
     known = (book.argmax(axis=1) == values[:facts]).sum()
     said = page.locator("p[role=status]").inner_text()
+    first, second = (
+        f"all {facts}" if n == facts else f"{n} of {facts}" for n in (right.sum(), known)
+    )
     assert said.endswith(
-        f"Of {facts} rooms the card, {4 * size} numbers, has {right.sum()} right; "
-        f"the book, {facts * (size + 4)} numbers, {known}."
+        f"The card ({4 * size} numbers) has {first} rooms right, "
+        f"the book ({facts * (size + 4)} numbers) {second}."
     )
 
 
