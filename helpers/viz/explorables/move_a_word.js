@@ -80,7 +80,7 @@ lamplight.explorable("move_a_word", (stage, config) => {
         d: `M${x0} ${y0}Q${(x0 + x) / 2 + bend * (y - y0)} ${(y0 + y) / 2 - bend * (x - x0)} ${x} ${y}`, ...thick }));
       set(mark, { cx: x, cy: y, fill: "currentColor", "fill-opacity": +(i !== query) });
       /* To the right of a mark of the upper half, and below one of the lower half. */
-      set(label, y > 9 ? { x, y: y + 22, "text-anchor": "middle" } : { x: x + (i === query ? 28 : 14), y: y + 5, "text-anchor": "start" });
+      set(label, y > 9 ? { x, y: y + 22, "text-anchor": "middle" } : { x: x + 16, y: y + (i === query ? -12 : 5), "text-anchor": "start" });
       if (group) set(group, { "aria-valuenow": vectors[i][0],
         "aria-valuetext": `${told(vectors[i])}, weight ${number(weights[i])}` });
       row.className = i === query ? "on" : "";
