@@ -5,6 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 
+_CELL = (
+    "background:none;border:0;border-bottom:1px solid #8884;font-weight:normal;"
+    "padding:.3rem 1.6rem .3rem 0;text-align:left;vertical-align:top"
+)
+
 
 def show_sentences(
     *rows: tuple[str, Sequence[str]], gloss: Callable[[str], str] | None = None
@@ -27,13 +32,13 @@ def to_html(*rows: tuple[str, Sequence[str]], gloss: Callable[[str], str] | None
         return "" if gloss is None else f"<br>{html.escape(' · '.join(map(gloss, words)))}"
 
     lines = "".join(
-        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(left)}</th>'
-        f'<td style="text-align:left"><span lang="kn">{html.escape(" ".join(words))}</span><br>'
+        f'<tr><th scope="row" style="{_CELL}">{html.escape(left)}</th>'
+        f'<td style="{_CELL}"><span lang="kn">{html.escape(" ".join(words))}</span><br>'
         f'<i lang="kn-Latn">{html.escape(transliterate(" ".join(words)))}</i>{meaning(words)}'
         "</td></tr>"
         for left, words in rows
     )
-    return f"<table><tbody>{lines}</tbody></table>"
+    return f'<table style="border-collapse:collapse"><tbody>{lines}</tbody></table>'
 
 
 _CONSONANTS = dict(
