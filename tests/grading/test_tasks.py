@@ -540,7 +540,8 @@ def test_printed_output_of_the_failing_case_is_shown(monkeypatch, capsys):
     for answer in (loud, lambda x: print("before") or x[5]):
         check("doubled", answer)
         said, how, printed = capsys.readouterr().out.partition("\nYour code printed:\n")
-        assert said.endswith(grade(example(), answer, 0).message)
+        verdict = grade(example(), answer, 0)
+        assert said.endswith(f"{verdict.message}\n{verdict.part}")
         assert how and printed.startswith(("(3,)", "before"))
     check("doubled", lambda x: x**2)
     assert "Your code printed" not in capsys.readouterr().out
