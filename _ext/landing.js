@@ -2,6 +2,7 @@
   const box = document.querySelector(".landing"), line = box.querySelector(".sentence");
   const verdict = box.querySelector(".verdict"), asked = box.querySelector(".asked");
   const buttons = [...box.querySelectorAll(".gap button")];
+  const nouns = [...line.querySelectorAll(".attractor, .subject")];
   const NS = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(NS, "svg");
   svg.setAttribute("aria-hidden", "true");
@@ -17,7 +18,7 @@
   const draw = () => {
     if (!chosen) return;
     const base = line.getBoundingClientRect(), [x, y] = middle(chosen, base);
-    svg.replaceChildren(...[...line.querySelectorAll(".attractor, .subject")].map((word) => {
+    svg.replaceChildren(...nouns.map((word) => {
       const [a, b, below] = middle(word, base), path = document.createElementNS(NS, "path");
       const above = y - below > 0, half = (y + below) / 2;
       const up = Math.min(y, b) - Math.min(70, 18 + Math.abs(x - a) / 9);
@@ -48,7 +49,7 @@
       const said = document.createElement("p");
       said.append(Object.assign(document.createElement("b"), { textContent: right ? "Right. " : "Look back. " }),
         right ? "The verb belongs to letters, nine words back, though drawer and lamp stand nearer."
-          : "The lamp hums, but what lies there unopened? The letters, nine words back.");
+          : "The lamp hums, but it is the letters, nine words back, that lie there unopened.");
       verdict.replaceChildren(said);
       draw();
       if (asked.querySelector(".waiting")) ask();

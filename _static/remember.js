@@ -56,7 +56,12 @@
 
   const onLecture = () => {
     const state = read();
-    write({ ...state, last: here });
+    const reads = () => {
+      if (scrollY < innerHeight) return; // a look at the first screen is no beginning
+      removeEventListener("scroll", reads);
+      write({ ...read(), last: here });
+    };
+    addEventListener("scroll", reads, { passive: true });
     const questions = [...document.querySelectorAll(".quiz:not(.predict) fieldset")];
     const chosen = (question) =>
       [...question.querySelectorAll("input:checked")].map((input) => input.id);
@@ -69,6 +74,7 @@
       question.addEventListener("change", () => {
         const now = read();
         now.answers[here] = { ...now.answers[here], [name]: chosen(question) };
+        now.last = here;
         write(now);
         if (questions.every((other) => chosen(other).length)) finish(true);
       });
