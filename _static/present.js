@@ -246,6 +246,11 @@
       fit();
       if (event.target.closest(".quiz")) stage.focus();
     });
+    /* A link opens beside the slides, so that the class does not lose them. */
+    stage.addEventListener("click", (event) => {
+      const link = event.target.closest(".slide a[href]");
+      if (link) event.preventDefault(), open(link.href, "_blank", "noopener");
+    });
     scale();
     show(number);
     stage.focus();

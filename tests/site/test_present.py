@@ -400,6 +400,16 @@ def test_notes_show_the_plan_of_each_slide(path, present):
         page.keyboard.press("Escape")
 
 
+def test_a_link_on_a_slide_opens_beside_it(present):
+    page = present(LECTURES[0])
+    link = page.locator(".slide.on a[href*='glossary']:visible")
+    turn_to(page, link)
+    with page.context.expect_page() as opened:
+        link.first.click()
+    assert "glossary" in opened.value.url and link.first.is_visible()
+    opened.value.close()
+
+
 def test_a_clicker_can_show_nothing(present):
     page = present(LECTURES[0])
     heading = page.locator(".slide.on h2")
