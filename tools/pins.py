@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.11.2", "3.11.15", "3.12", "3.13", "3.14")
 """The oldest Python that is promised, which is Debian 12's, a late 3.11, and each later one."""
 FILES = {
-    "requirements-book.txt": (
+    "requirements/book.txt": (
         "book",
         "Who only builds the site: neither torch nor spaCy, since pages show stored outputs.",
         [],
@@ -24,12 +24,12 @@ FILES = {
         "reader",
         "Readers and builders: the site, every notebook in Jupyter Lab, the course itself.\n"
         "# On Linux without a GPU run this first: python tools/pytorch.py",
-        ["-r requirements-book.txt", "-e ."],
+        ["-r requirements/book.txt", "-e ."],
     ),
-    "requirements-test.txt": (
+    "requirements/test.txt": (
         "test",
         "Contributors: what make test needs, too.",
-        ["-r requirements.txt"],
+        ["-r ../requirements.txt"],
     ),
 }
 CUDA = re.compile(r"(nvidia|cuda|triton)\b")
@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
             known |= set(lines)
             print(f"{name}: {len(new)} packages beside {', '.join(first) or 'none'}")
     except (subprocess.CalledProcessError, FileNotFoundError):
-        print("The resolver found no answer, or is not there (uv of requirements-test.txt).")
+        print("The resolver found no answer, or is not there (uv of requirements/test.txt).")
         return 1
     return 0
 

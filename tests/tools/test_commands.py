@@ -91,8 +91,9 @@ def test_what_a_machine_lacks_is_said(monkeypatch, capsys):
 @pytest.fixture
 def site(tmp_path):
     """A folder with an environment whose jupyter-book writes a page, and waits if told to."""
-    for name in ("_config.yml", "_toc.yml", "requirements-book.txt"):
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "requirements").mkdir()
+    for name in ("_config.yml", "_toc.yml", "requirements/book.txt"):
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "pages").symlink_to(ROOT / "pages")
     (tmp_path / "_ext").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)

@@ -26,7 +26,7 @@ def test_a_package_has_one_version_in_all_files():
         for package, version in versions(name).items():
             assert whole.setdefault(package, version) == version, package
     assert {"jupyterlab", "jupyterlab-myst", "torch", "numpy"} <= set(versions("requirements.txt"))
-    assert "torch" not in versions("requirements-book.txt")
+    assert "torch" not in versions("requirements/book.txt")
 
 
 def test_what_is_wanted_is_pinned():
