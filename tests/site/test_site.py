@@ -457,6 +457,7 @@ def test_the_first_page_asks_first_and_has_one_start(width, page):
     assert page.get_by_role("button", name="Search").first.is_visible()
     for verb in ("lies", "lie"):
         page.get_by_role("button", name=verb, exact=True).click()
+    assert page.locator(".landing .sentence path").count() == 3, "an arc to each noun, no other"
     ends = page.evaluate(
         """() => [".attractor", ".subject"].flatMap((kind) => {
           const words = [...document.querySelectorAll(`.landing ${kind.replace(".", "span.")}`)];
