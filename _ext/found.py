@@ -1,13 +1,13 @@
-"""Found and shared: what a search engine, a messenger and a lost reader need.
+"""Found and shared: what a search engine and a messenger need.
 
-Each page gets a description, a title, a picture and its canonical address; the site gets a
-sitemap and a page for addresses that lead nowhere. All addresses come from the repository's, which
-stands in `_config.yml`.
+Each page gets a description, a title, a picture and its canonical address. All addresses come from
+the repository's, which is in `_config.yml`; so do those of the sitemap (sphinx-sitemap) and of the
+page for addresses that lead nowhere (sphinx-notfound-page).
 """
 
 import re
 from html import escape
-from pathlib import Path
+from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -16,46 +16,14 @@ from sphinx.config import Config
 PICTURE, WIDTH, HEIGHT = "_static/card.png", 1200, 630
 LONGEST = 160  # what search engines show of a description
 
-LOST = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Not found &#8212; {title}</title>
-<link rel="icon" href="{base}_static/favicon.svg">
-<link rel="stylesheet" href="{base}_static/course.css">
-<style>
-:root{{color-scheme:light dark;font:1.1rem/1.6 system-ui,sans-serif}}
-html[data-theme=light]{{color-scheme:light}}
-html[data-theme=dark]{{color-scheme:dark}}
-body{{display:block;margin:15vh auto;max-width:34rem;padding:0 1rem}}
-</style>
-<script>
-let mode = "auto";
-try {{ mode = localStorage.getItem("mode") || mode; }} catch {{}}
-const dark = mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : mode === "dark";
-document.documentElement.dataset.theme = dark ? "dark" : "light";
-</script>
-</head>
-<body>
-<main>
-<h1>Nothing is lit here</h1>
-<p>There is no page at this address. It may have moved.</p>
-<p><a href="{base}index.html">To the first page</a>, with the list of all lectures, or
-<a href="{base}search.html">search the course</a>.</p>
-</main>
-</body>
-</html>
-"""
-
 
 def address_of_site(_app: Sphinx, config: Config) -> None:
-    """Where the site of a GitHub repository stands, unless it is configured."""
+    """The address of a GitHub repository's site, unless it is configured."""
     repository = config.html_theme_options.get("repository_url", "")
     match = re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)/?", repository)
     if match and not config.html_baseurl:
         config.html_baseurl = f"https://{match[1].lower()}.github.io/{match[2]}/"
+    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path or "/"
 
 
 def describe(
@@ -63,6 +31,8 @@ def describe(
 ) -> None:
     """Put description, title and picture into the head of a page."""
     base, course = app.config.html_baseurl, app.config.html_title
+    if page == app.config.notfound_pagename:  # a server shows it at any depth
+        context["content_root"] = app.config.notfound_urls_prefix
     title = re.sub(r"<[^>]+>", "", context.get("title", "")) or course
     text = description(doctree) if doctree else ""
     text = text or f"{title}: a part of {course}, self-attention and transformers, step by step."
@@ -94,24 +64,8 @@ def description(doctree: nodes.document) -> str:
     return ""
 
 
-def write_sitemap(app: Sphinx, error: Exception | None) -> None:
-    """Write `sitemap.xml`, and `404.html`, which servers show wherever it is needed."""
-    if error or app.builder.name != "html":
-        return
-    base, folder = app.config.html_baseurl, Path(app.outdir)
-    pages = sorted(app.env.found_docs)
-    places = "".join(f"<url><loc>{escape(base)}{escape(page)}.html</loc></url>\n" for page in pages)
-    sitemap = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    sitemap += f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
-    (folder / "sitemap.xml").write_text(sitemap, encoding="utf-8")
-    path = re.sub(r"^https?://[^/]+", "", base) or "/"
-    lost = LOST.format(title=escape(app.config.html_title), base=escape(path))
-    (folder / "404.html").write_text(lost, encoding="utf-8")
-
-
 def setup(app: Sphinx) -> dict[str, object]:
     """Called by Sphinx."""
     app.connect("config-inited", address_of_site)
     app.connect("html-page-context", describe)
-    app.connect("build-finished", write_sitemap)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
