@@ -10,10 +10,10 @@ Writes `helpers/results/stored/beams.json`:
               likelier   how many have a higher probability than the greedy one
               right      how many are right in every word
               length     their mean number of words
-    decoded   `source`, and what a translator that was trained to the end does at each step of its
-              greedy translation (seed 7): `look` is its attention to the source (mean of the
-              heads), `next` its three likeliest tokens as [probability, Latin letters, gloss,
-              Kannada]
+    decoded   three new sentences, each with its `source` and with what a translator that was
+              trained to the end does at each step of its greedy translation (seed 7): `look` is its
+              attention to the source (mean of the heads), `next` its three likeliest tokens as
+              [probability, Latin letters, gloss, Kannada]
     examples  three sentences for the figure about beams in lecture 9: one by that translator, one
               in which four beams repair what greedy decoding spoils, and one in which they spoil it
               and dividing by the length helps (seed 7). All are new sentences that somebody might
@@ -51,7 +51,7 @@ from helpers.viz.transliteration import transliterate
 
 TABLE = Path(__file__).parent.parent / "helpers" / "results" / "stored" / "beams.json"
 SEEDS, STEPS, TRAINED, LONGEST, MOST_BEAMS = (7, 8, 9), 200, 600, 12, 4
-DECODED = "she called our old dog"
+DECODED = ("she called our old dog", "the girls protect our new house", "she wanted my book")
 SEARCHES = ((1, 0.0), (2, 0.0), (4, 0.0), (8, 0.0), (4, 1.0), (4, 2.0))
 """Beams, and the power of the length by which the log-probability is divided."""
 
@@ -219,6 +219,7 @@ def main() -> None:
     torch.set_num_threads(1)
     start = time.process_time()
     known = set(corpus(1)[0])
+    assert not {" ".join(pair.source) for pair in known} & set(DECODED)
     drawn = sentences(500, 1, torch.Generator().manual_seed(4))
     pairs = [pair for pair in drawn if pair not in known]
     halfway = {seed: translator(seed, STEPS) for seed in SEEDS}
@@ -244,7 +245,7 @@ def main() -> None:
         "words": round(sum(len(pair.target) for pair in pairs) / len(pairs), 2),
         "cpu_seconds": round(time.process_time() - start),
         "rows": rows,
-        "decoded": decoded(trained, DECODED.split()),
+        "decoded": [decoded(trained, text.split()) for text in DECODED],
         "examples": examples,
     }
     lines = [f' "{name}": {json.dumps(part, ensure_ascii=False)}' for name, part in table.items()]

@@ -27,6 +27,7 @@ AT_ONE_RATE = {
 OPENED = {
     "adapter_costs",
     "beams",
+    "bottleneck",
     "copier",
     "inside",
     "learned_rows",

@@ -28,6 +28,8 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
   const word = (id, field = 1) => one.words[id][field];
   const text = (ids, field, gap = " ") => ids.filter((id) => id !== end).map((id) => word(id, field)).join(gap);
   const gloss = (ids) => text(ids, 2, " · ");
+  /* A meaning in two lines, so that neighbours in the tree have room: "horse" and "(object)". */
+  const named = (id) => (word(id, 2) || word(id)).split(/ (?=\()/);
   const without = (ids, others) => {
     const rest = [...others, end];
     return ids.filter((id) => !rest.includes(id) || !rest.splice(rest.indexOf(id), 1));
@@ -48,13 +50,12 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
     rows.forEach(({ row }, i) => row.forEach((each) => {
       const [x, y] = at(each, i + 1), [a, b] = at(each.from, i);
       const color = each.id === end ? "#009e73" : "var(--lamp)";
-      tree.append(svg("g", { opacity: each.kept ? 1 : 0.55 },
+      tree.append(svg("g", { opacity: each.kept ? 1 : 0.6 },
         svg("path", { d: `M${a} ${b + (i ? 33 : 8)}L${x} ${y - 19}`, stroke: "currentColor", opacity: each.kept ? 1 : 0.3 }),
-        each.kept && svg("rect", { x: x - 49, y: y - 19, width: 98, height: 52, rx: 5,
+        each.kept && svg("rect", { x: x - 47, y: y - 19, width: 94, height: 52, rx: 5,
           style: `fill:#e0902022;stroke:${color};stroke-width:2` }),
-        svg("text", { x, y: y - 5 }, word(each.id)),
-        svg("text", { x, y: y + 11, opacity: 0.8 }, word(each.id, 2)),
-        svg("text", { x, y: y + 27 }, share(each.total))));
+        ...named(each.id).map((line, n) => svg("text", { x, y: y - 4 + 15 * n }, line)),
+        svg("text", { x, y: y + 27, "font-weight": each.kept && 700 }, share(each.total))));
     }));
   };
   const draw = () => {
@@ -71,12 +72,12 @@ lamplight.explorable("translate", (stage, { end, examples }) => {
       tried.set(name, best);
     }
     said.textContent = `${name}, ` + (!shown ? "press “Next token”."
-      : `${done ? "" : `step ${shown}: `}“${text(best.ids)}” (${gloss(best.ids)})${best.said || `: ${share(best.total)}`}.`);
+      : `${done ? "" : `step ${shown}: `}“${gloss(best.ids)}” (${text(best.ids)})${best.said || `: ${share(best.total)}`}.`);
     penalty.input.disabled = beams === 1;
     hint.hidden = beams > 1;
     past.replaceChildren(...[["reference", { ids: one.right }], ...[...tried].slice(-4)].map(([name, { ids, said = "" }]) =>
       html("tr", {}, html("th", { scope: "row" }, name), html("td", { style: "white-space:normal" },
-        text(ids), html("br"), html("small", {}, gloss(ids), said)))));
+        gloss(ids), said, html("br"), html("small", {}, text(ids))))));
     drawTree(rows.slice(0, shown));
     set(tree, { "aria-label": `Tree of candidates. ${said.textContent}` });
   };

@@ -1011,7 +1011,7 @@ def test_translate_agrees_with_the_helper(play, n, power):
     )
     text = " ".join("-ABX"[token] for token in best.tokens if token < 4)
     said = page.locator("[role=status]").inner_text()
-    shown = re.search(r"“([^”]*)” \([^)]*\): ([\d.e-]+), (right|wrong)", said)
+    shown = re.search(r"“[^”]*” \(([^)]*)\): ([\d.e-]+), (right|wrong)", said)
     assert shown[1] == text
     assert float(shown[2]) == pytest.approx(np.exp(best.log_probability), rel=0.06)
     assert shown[3] == ("right" if text == "B" else "wrong")
@@ -1023,7 +1023,7 @@ def test_translate_steps_through_a_tree(play):
     said = page.locator("[role=status]")
     # It opens on the finished greedy translation, so that a slider changes something at once.
     wrong = "wrong, missing: second, extra: first · third"
-    assert said.inner_text() == f"greedy, “A X” (first · third): 0.27, {wrong}."
+    assert said.inner_text() == f"greedy, “first · third” (A X): 0.27, {wrong}."
     page.get_by_role("button", name="Start again").click()
     assert tree.locator("rect").count() == 0
     page.get_by_role("button", name="Next token").press("Enter")
@@ -1031,11 +1031,11 @@ def test_translate_steps_through_a_tree(play):
     page.get_by_role("slider", name="beams").press("ArrowRight")
     assert tree.locator("rect").count() == 2
     page.get_by_role("button", name="Next token").press("Enter")
-    assert said.inner_text() == "2 beams, step 2: “A X” (first · third): 0.27."
+    assert said.inner_text() == "2 beams, step 2: “first · third” (A X): 0.27."
     # After "B end" one place is left in the beam: two rows of two, and one of one.
     page.get_by_role("button", name="Next token").click()
     assert tree.locator("rect").count() == 5
-    assert said.inner_text() == "2 beams, “B” (second): 0.38, right."
+    assert said.inner_text() == "2 beams, “second” (B): 0.38, right."
 
 
 def test_translate_keeps_what_was_tried(play):
@@ -1045,54 +1045,85 @@ def test_translate_keeps_what_was_tried(play):
     shown = [row.split("\t") for row in rows.all_inner_texts()]
     assert [row[0] for row in shown] == ["reference", "greedy", "2 beams"]
     wrong = "wrong, missing: second, extra: first · third"
-    assert shown[1][1].splitlines() == ["A X", f"first · third: 0.27, {wrong}"]
-    assert shown[2][1].splitlines() == ["B", "second: 0.38, right"]
+    assert shown[1][1].splitlines() == [f"first · third: 0.27, {wrong}", "A X"]
+    assert shown[2][1].splitlines() == ["second: 0.38, right", "B"]
     page.get_by_role("button", name="other").click()
     assert [row.split("\t")[0] for row in rows.all_inner_texts()] == ["reference", "2 beams"]
     said = page.locator("[role=status]").inner_text()
-    assert said == "2 beams, “B” (second): 0.38, wrong, missing: first · third, extra: second."
+    assert said == "2 beams, “second” (B): 0.38, wrong, missing: first · third, extra: second."
 
 
 # ---- Lecture 9: what a decoder does for each token ---------------------------------------------
 
 
-def decoder_steps():
-    config = {"unit": "word", "examples": [{"name": "one", **stored("beams")["decoded"]}]}
-    table = (["token", "output"], [["1", "avaḷu"]])
+def decoder_steps(**more):
+    """The sentences of the lecture; the picture opens in the middle of the first unless asked."""
+    examples = [{"name": one["source"][-1], **one} for one in stored("beams")["decoded"]]
+    table = (["token", "output"], [["1", "she"]])
+    config = {"unit": "word", "examples": examples, **more}
     return explorables.to_html("decoder_steps", config, table=table, caption="Step.")
 
 
 def test_decoder_steps_agree_with_numpy(play):
-    """The bars of the context are the attention weights, the table has the probabilities."""
-    page = play(decoder_steps())
-    steps = stored("beams")["decoded"]["steps"]
+    """Boxes, lines and context bars have the attention weights, the table the probabilities."""
+    page = play(decoder_steps(open=1))
+    steps = stored("beams")["decoded"][0]["steps"]
     said = page.locator("p[role=status]")
+    bars, lines = ".stage svg rect[height='16'][style*='fill:#']", ".stage svg > path"
     for t, step in enumerate(steps):
         page.get_by_role("button", name="Next token").press("Enter")
-        wide = page.locator(".stage svg rect[height='16'][style*='fill:#']").evaluate_all(
-            "all => all.map(r => +r.getAttribute('width'))"
-        )
+        wide = page.locator(bars).evaluate_all("all => all.map(r => +r.getAttribute('width'))")
         look = np.array([s["look"] for s in steps[: t + 1]])
         np.testing.assert_allclose(np.array(wide), 72 * look.ravel(), atol=1e-9)
         np.testing.assert_allclose(look.sum(axis=1), 1, atol=3e-3)
-        shown = [float(p) for p in page.locator(".stage td:nth-child(3)").all_inner_texts()]
+        thick = page.locator(lines).evaluate_all(
+            "all => all.map(l => parseFloat(l.style.strokeWidth))"
+        )
+        np.testing.assert_allclose(thick, 9 * look[-1], atol=1e-6)
+        full = page.locator(".stage svg rect[rx='5']").evaluate_all(
+            "all => all.map(r => +r.style.fillOpacity)"
+        )
+        np.testing.assert_allclose(full, 0.45 * look[-1], atol=1e-6)
+        numbers = page.locator(".stage svg > text[text-anchor=end]").all_text_contents()
+        np.testing.assert_allclose([float(n) for n in numbers], look[-1], atol=5.1e-3)
+        shown = [float(p) for p in page.locator(".stage td").all_inner_texts()]
         np.testing.assert_allclose(shown, [p for p, *_ in step["next"]], atol=5.1e-3)
-        assert f"Output: “{step['next'][0][1]}”" in said.inner_text()
+        assert f"Output: “{step['next'][0][2] or '⟨end⟩'}”" in said.inner_text()
     assert page.get_by_role("button", name="Next token").is_disabled()
-    assert said.inner_text().endswith("The translation is finished.")
-    page.get_by_role("button", name="Start again").click()
-    assert said.inner_text().startswith("Token 1, ask. The decoder has written nothing yet.")
+    assert page.get_by_role("button", name="Next step").is_disabled()
 
 
 def test_decoder_steps_name_the_four_steps(play):
-    page = play(decoder_steps())
+    """They can be walked in both directions, and words are told by their meaning."""
+    page = play(decoder_steps(open=2))
     said = page.locator("p[role=status]")
     assert said.inner_text() == "Token 1, attend. It attends to the source: 0.99 · she."
-    for phase in ("context", "output", "ask", "attend"):
+    for phase in ("context", "output", "ask"):
         page.get_by_role("button", name="Next step").click()
         assert phase in said.inner_text()
+    assert said.inner_text().startswith("Token 2, ask. Which source words does the decoder need")
+    page.get_by_role("button", name="Back").click()
+    output = "Token 1, output. Output: “she”, in Kannada avaḷu, with probability 0.99."
+    assert said.inner_text() == output
     label = page.locator(".stage svg").get_attribute("aria-label")
-    assert label.endswith("Written so far: avaḷu from 0.99 · she.")
+    assert label == "Source: she called our old dog. Written so far: she"
+
+
+def test_decoder_steps_slide_from_token_to_token(play):
+    """Arrow keys of the slider show each token finished; the sentence grows in English words."""
+    page = play(decoder_steps(open=1))
+    slider, grows = page.get_by_role("slider", name="Token"), page.locator(".stage p b")
+    assert grows.inner_text() == "…"
+    assert page.get_by_role("button", name="Back").is_disabled()
+    slider.press("ArrowRight")
+    slider.press("ArrowRight")
+    assert grows.inner_text() == "she · our · old"
+    page.get_by_role("group", name="Example").get_by_role("button", name="book").click()
+    n = len(stored("beams")["decoded"][2]["steps"])
+    assert slider.get_attribute("max") == str(n)
+    assert slider.input_value() == str(n // 2 + 1)
+    slider.press("End")
+    assert grows.inner_text().startswith("she · my · book (object) · wanted (she)")
 
 
 def test_decoder_steps_play_by_themselves(play):
@@ -1100,29 +1131,24 @@ def test_decoder_steps_play_by_themselves(play):
     page = play(decoder_steps())
     page.clock.install()
     said, press = page.locator("p[role=status]"), page.get_by_role("button", name="Play")
+    assert said.inner_text().startswith("Token 4, attend.")
     press.click()
-    assert said.inner_text().startswith("Token 1, context.")
-    page.clock.run_for(3_100)
+    assert said.inner_text().startswith("Token 1, ask.")
+    page.clock.run_for(6_100)
     assert said.inner_text().startswith("Token 2, ask.")
     page.get_by_role("button", name="Pause").click()
     page.clock.run_for(3_100)
     assert said.inner_text().startswith("Token 2, ask.")
     press.click()
     page.clock.run_for(60_000)
-    assert said.inner_text().endswith("The translation is finished.")
+    assert said.inner_text().startswith("Token 6, output.")
     press.click()  # from the beginning
     assert said.inner_text().startswith("Token 1, ask.")
 
 
 def test_decoder_steps_can_open_on_a_later_token(play):
     """The picture shows what is written until then; playing begins at the beginning."""
-    config = {
-        "unit": "word",
-        "open": 18,
-        "examples": [{"name": "one", **stored("beams")["decoded"]}],
-    }
-    table = (["token", "output"], [["1", "avaḷu"]])
-    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Step."))
+    page = play(decoder_steps(open=18))
     said = page.locator("p[role=status]")
     assert (
         said.inner_text()
@@ -1132,48 +1158,42 @@ def test_decoder_steps_can_open_on_a_later_token(play):
     assert said.inner_text().startswith("Token 1, ask.")
 
 
-def test_decoder_steps_write_names_by_letters(play):
-    """One of several names is chosen; what is written is the name so far, not a row of letters."""
+def names_by_letters():
     first = next(run for run in stored("names")["runs"] if "decoded" in run)
     config = {"unit": "letter", "examples": first["decoded"]}
     table = (["name", "written"], [["panama", "panamā"]])
-    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Choose."))
-    said = page.locator("p[role=status]")
-    assert said.inner_text().startswith("Letter 1, attend. It attends to the source: 0.")
+    return first, explorables.to_html("decoder_steps", config, table=table, caption="Choose.")
+
+
+def test_decoder_steps_write_names_by_letters(play):
+    """One of several names is chosen; what is written is the name so far, not a row of letters."""
+    first, figure = names_by_letters()
+    page = play(figure)
+    said, slider = page.locator("p[role=status]"), page.get_by_role("slider", name="Letter")
+    assert said.inner_text().startswith("Letter 3, attend. It attends to the source: 0.")
     for (name, _, written), example in zip(first["places"], first["decoded"], strict=True):
         page.get_by_role("button", name=name, exact=True).click()
         assert page.locator(".stage svg rect[rx='5']").count() == len(name)
+        slider.press("Home")
         for step in example["steps"]:
             assert sum(step["look"]) == pytest.approx(1, abs=1e-2)
-            page.get_by_role("button", name="Next letter").click()
-        assert said.inner_text().endswith("The name is finished.")
+        slider.press("End")
+        assert page.get_by_role("button", name="Next letter").is_disabled()
         assert example["steps"][-1]["next"][0][3] == written
-        page.get_by_role("button", name="Start again").click()
-        for _ in range(4):
-            page.get_by_role("button", name="Next step").click()
-        so_far = example["steps"][0]["next"][0][2]
-        assert f"The decoder has written “{so_far}”." in said.inner_text()
+        assert page.locator(".stage p b").inner_text() == example["steps"][-1]["next"][0][2]
+        slider.press("Home")
+        assert page.locator(".stage p b").inner_text() == example["steps"][0]["next"][0][2]
         assert page.locator(".stage").bounding_box()["height"] < 800
 
 
-def test_decoder_steps_show_any_of_the_four_steps(play):
-    """A pressed step is shown for the same letter; the sign that removes a vowel is named."""
-    first = next(run for run in stored("names")["runs"] if "decoded" in run)
-    config = {"unit": "letter", "examples": first["decoded"]}
-    table = (["name", "written"], [["egypt", "igyāpṭ"]])
-    page = play(explorables.to_html("decoder_steps", config, table=table, caption="Choose."))
-    said, steps = page.locator("p[role=status]"), page.get_by_role("group", name="Step")
+def test_decoder_steps_name_the_sign_without_a_vowel(play):
+    page = play(names_by_letters()[1])
     page.get_by_role("button", name="egypt").click()
-    for _ in range(3):
-        page.get_by_role("button", name="Next letter").click()
-    assert said.inner_text() == (
-        "Letter 3, output. Output: the sign that removes the a with probability 1.00. "
-        "Written so far: “ig”."
+    page.get_by_role("slider", name="Letter").fill("3")
+    assert page.locator("p[role=status]").inner_text() == (
+        "Letter 3, output. Output: the sign that removes the a with probability 1.00."
     )
-    for name in ("1. ask", "3. context", "2. attend", "4. output"):
-        steps.get_by_role("button", name=name).click()
-        assert said.inner_text().startswith(f"Letter 3, {name[3:]}.")
-        assert steps.get_by_role("button", pressed=True).all_inner_texts() == [name]
+    assert page.locator(".stage p b").inner_text() == "ig"
 
 
 # ---- Lecture 0: dot products, angles and softmax weights ----------------------------------------
@@ -1589,7 +1609,7 @@ def test_any_set_of_heads_can_be_ablated(play):
 PRESSED_FIRST = {
     ablate_heads: [],
     cut_heads: ["per head"],
-    decoder_steps: ["Next token"] * 5,
+    decoder_steps: ["Next token"],
     dot_products: [],
     fading_state: [],
     find_the_path: [],
